@@ -1,0 +1,108 @@
+"""Events: the immutable facts that triggers are rules over.
+
+An event has a deterministic id, so that the same fact reported twice is one event, and a
+key, by which the reverse index finds the triggers that listen to it. Event time is when it
+happened; arrival time is when the store first held it, and is what satisfies a trigger.
+"""
+
+from datetime import datetime
+from enum import StrEnum
+
+from compiler.model import Leaf, PartitionsTrigger, RunTrigger
+from compiler.value import Value
+
+
+class EventKind(StrEnum):
+    """What sort of fact an event states."""
+
+    PARTITION = "partition"
+    RUN = "run"
+    FIRE = "fire"
+    MANUAL = "manual"
+
+
+class Event(Value, kw_only=True):
+    """One fact.
+
+    Attributes:
+        id: deterministic; a second event of the same id is the same fact and is ignored.
+        key: what the reverse index matches, see `partition_event_key` and its neighbours.
+        time: when it happened. Aware, UTC.
+        arrived: when the store first held it. Aware, UTC.
+        partition: partition key, "" for a dataset without partitions, None for other kinds.
+        bytes, rows: size of the partition where the reporter knows it.
+        run_id: the run that caused or is the event.
+        scheduled_for: for a fire, the instant of the cron.
+        own_job: the event opens a job of its own whatever waits (DESIGN rule 19).
+        expired: the event is recorded but triggers nothing (a missed fire beyond its catch-up).
+        detail: a line for people, for example who reported it.
+    """
+
+    id: str
+    kind: EventKind
+    key: str
+    time: datetime
+    arrived: datetime
+    partition: str | None = None
+    bytes: int | None = None
+    rows: int | None = None
+    run_id: str | None = None
+    status: str | None = None
+    scheduled_for: datetime | None = None
+    own_job: bool = False
+    expired: bool = False
+    detail: str = ""
+
+
+def partition_event_key(app: str, dataset: str) -> str:
+    """The key of the events of new partitions of a dataset."""
+    return f"partition:{app}/{dataset}"
+
+
+def run_event_key(app: str, program: str, status: str) -> str:
+    """The key of the events of a program's runs; `status` is started, succeeded, failed or completed."""
+    return f"run:{app}/{program}:{status}"
+
+
+def fire_event_key(schedule: str, leaf: str) -> str:
+    """The key of the fires of one cron of one schedule."""
+    return f"fire:{schedule}:{leaf}"
+
+
+def listens_to(app: str, schedule: str, leaf: Leaf) -> str:
+    """The event key that a leaf of a schedule's trigger listens to.
+
+    Args:
+        schedule: "app/name".
+    """
+    match leaf.trigger:
+        case PartitionsTrigger(dataset=dataset):
+            return partition_event_key(app, dataset)
+        case RunTrigger(program=program, status=status):
+            return run_event_key(app, program, status)
+        case _:
+            return fire_event_key(schedule, leaf.path)
+
+
+class Subscription(Value, kw_only=True):
+    """One row of the reverse index: this leaf of this schedule listens to that event key."""
+
+    event_key: str
+    schedule: str
+    leaf: str
+
+
+class Delivery(Value, kw_only=True):
+    """What became of one event at one leaf of one schedule.
+
+    It belongs to a job, whose state tells whether it is pending, consumed or discarded; or it
+    has no job and was discarded at the door for `reason`. Together the deliveries are the
+    ledger: every event, for every schedule it matches, stands in one (DESIGN rule 2).
+    """
+
+    event: Event
+    schedule: str
+    leaf: str
+    job: str | None = None
+    reason: str | None = None
+    at: datetime
