@@ -1,0 +1,28 @@
+"""Removes the staging folder of a commit once everything in it has been published.
+
+The folder carries the commit's id, so nothing of another commit is in it. It is a step and
+not a clean-up afterwards, so that a crash between leaves no rubbish behind.
+"""
+
+from compiler.value import Value
+from spark_jobs.commit.step import DONE, NOT_DONE, Verified, step_kind
+from spark_jobs.io.filesystem import FileSystem
+
+
+@step_kind("delete_staging")
+class DeleteStaging(Value, kw_only=True):
+    """Deletes the folder `folder`, an absolute path."""
+
+    folder: str
+
+    def verify(self, files: FileSystem) -> Verified:
+        """See `CommitStep.verify`."""
+        return NOT_DONE if files.exists(self.folder) else DONE
+
+    def execute(self, files: FileSystem) -> None:
+        """See `CommitStep.execute`."""
+        files.delete(self.folder)
+
+    def describe(self) -> str:
+        """See `CommitStep.describe`."""
+        return f"delete {self.folder}"

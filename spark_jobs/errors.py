@@ -1,0 +1,40 @@
+"""The failures that a user of the programs can cause or has to act upon.
+
+Each message names the dataset, partition or setting and says what to do. The command line
+and the Dagster definitions show the message without a traceback. It sits at the bottom of
+spark_jobs: everything here may raise these, nothing here may swallow them.
+"""
+
+
+class SparkJobError(Exception):
+    """Base of the expected failures of a program's run.
+
+    Attributes:
+        message: what is wrong, with the name of the thing.
+        hint: what to do about it.
+    """
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(f"{message}; {hint}" if hint else message)
+        self.message = message
+        self.hint = hint
+
+
+class JavaNotFound(SparkJobError):
+    """No Java 17 to run Spark with."""
+
+
+class ProgramError(SparkJobError):
+    """The program cannot be imported, or it returned something else than its outputs."""
+
+
+class OutputError(SparkJobError):
+    """The output does not fit its dataset, for example rows outside the run's partitions."""
+
+
+class CommitUnknown(SparkJobError):
+    """A step cannot tell whether it was done. The sequence is kept: a human must look."""
+
+
+class CommitFailed(SparkJobError):
+    """A step was executed and still is not done. The sequence is kept for the next run."""

@@ -1,0 +1,65 @@
+"""One row a carrier over every day so far: how many flights, how many late, and how late.
+
+It sums what `delays_by_weather` counted and divides once, at the end, so the figures do not
+depend on how many days or files there are. `flights_without_weather` tells how much of it
+rests on incomplete rows.
+"""
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import DoubleType, LongType, StringType, StructType
+
+SCHEMA = (
+    StructType()
+    .add("carrier", StringType())
+    .add("name", StringType())  # the code itself where the airline is not known
+    .add("days", LongType())  # days with at least one flight
+    .add("flights", LongType())
+    .add("cancelled", LongType())
+    .add("diverted", LongType())
+    .add("departed", LongType())
+    .add("late", LongType())
+    .add("late_share", DoubleType())  # of the departed, 0 to 1; null when none departed
+    .add("mean_dep_delay", DoubleType())  # minutes; null when none departed
+    .add("flights_without_weather", LongType())
+)
+
+
+def run(
+    spark: SparkSession, inputs: dict[str, DataFrame | None], params: object
+) -> DataFrame:
+    """Sums all days by carrier, the most flights first.
+
+    `params.args` may hold `minimum_flights`, an integer: carriers with fewer are left out.
+    """
+    delays, airlines = inputs["delays_by_weather"], inputs["airlines"]
+    if delays is None:
+        return spark.createDataFrame([], SCHEMA)
+    minimum = int(params.args.get("minimum_flights", 1))  # pyright: ignore[reportAttributeAccessIssue] -- duck-typed: programs import nothing of ours
+    totals = delays.groupBy("carrier").agg(
+        F.countDistinct("day").alias("days"),
+        *(
+            F.sum(name).alias(name)
+            for name in ("flights", "cancelled", "diverted", "departed", "late")
+        ),
+        F.sum("dep_delay_minutes").alias("minutes"),
+        F.sum(F.when(~F.col("weather_complete"), F.col("flights")).otherwise(0)).alias(
+            "flights_without_weather"
+        ),
+    )
+    if airlines is None:
+        named = totals.withColumn("name", F.col("carrier"))
+    else:
+        named = totals.join(
+            airlines.select("carrier", "name"), "carrier", "left"
+        ).withColumn("name", F.coalesce("name", "carrier"))
+    # Division by zero gives null in Spark's default mode.
+    report = (
+        named.where(F.col("flights") >= minimum)
+        .withColumn("late_share", F.col("late") / F.col("departed"))
+        .withColumn("mean_dep_delay", F.col("minutes") / F.col("departed"))
+    )
+    columns = [
+        F.col(field.name).cast(field.dataType).alias(field.name) for field in SCHEMA
+    ]
+    return report.select(columns).orderBy(F.col("flights").desc(), "carrier")

@@ -1,0 +1,53 @@
+"""One typed row for each scheduled flight of the run's days.
+
+Raw rows hold no value where nothing happened: a cancelled flight has no departure, a
+diverted one departed and has no arrival delay, because it did not arrive where it should.
+Both stay, with a status, since a report on delays that leaves them out flatters the airline.
+"""
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import IntegerType, StringType, StructType, TimestampType
+
+SCHEMA = (
+    StructType()
+    .add("day", StringType())  # local date of departure, the partition
+    .add("origin", StringType())  # EWR, JFK or LGA
+    .add("carrier", StringType())  # two letters, see airlines
+    .add("flight", IntegerType())
+    .add("tailnum", StringType())  # null where no plane was assigned
+    .add("dest", StringType())
+    .add("hour", IntegerType())  # scheduled departure, local hour 0-23
+    .add("scheduled_at", TimestampType())  # scheduled departure, as an instant
+    .add(
+        "status", StringType()
+    )  # flown, cancelled (no departure) or diverted (no arrival at dest)
+    .add(
+        "dep_delay", IntegerType()
+    )  # minutes, negative when early; null when cancelled
+    .add("arr_delay", IntegerType())  # minutes; null unless flown
+    .add("air_time", IntegerType())  # minutes; null unless flown
+    .add("distance", IntegerType())  # miles
+)
+
+
+def run(
+    spark: SparkSession, inputs: dict[str, DataFrame | None], params: object
+) -> DataFrame:
+    """Types the raw flights of the days and says how each of them ended."""
+    raw = inputs["raw_flights"]
+    if raw is None:
+        return spark.createDataFrame([], SCHEMA)
+    status = (
+        F.when(F.col("dep_time").isNull(), "cancelled")
+        .when(F.col("arr_delay").isNull(), "diverted")
+        .otherwise("flown")
+    )
+    # `time_hour` is the scheduled hour as an instant; it has no minutes.
+    scheduled_at = F.to_timestamp("time_hour") + F.make_dt_interval(
+        mins=F.col("minute").cast("int")
+    )
+    typed = raw.withColumn("status", status).withColumn("scheduled_at", scheduled_at)
+    return typed.select(
+        [F.col(field.name).cast(field.dataType).alias(field.name) for field in SCHEMA]
+    )

@@ -1,0 +1,75 @@
+"""Delays of each airport, hour and carrier, beside the weather of that airport and hour.
+
+Flights decide which rows there are. Where no reading of the hour has come, be it an hour,
+the end of a day or a whole day, the weather columns are null and `weather_complete` is
+false: the row says so itself, and a later run of the day replaces it.
+"""
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import (
+    BooleanType,
+    DoubleType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructType,
+)
+
+LATE_AFTER_MINUTES = 15
+"""Departure delay from which on a flight is late, unless `args.late_after_minutes` says otherwise."""
+
+MEASURED = ("temp", "wind_speed", "precip", "visib")
+
+SCHEMA = (
+    StructType()
+    .add("day", StringType())  # local date, the partition
+    .add("origin", StringType())
+    .add("hour", IntegerType())  # scheduled departure, local hour
+    .add("carrier", StringType())
+    .add("flights", LongType())  # scheduled
+    .add("cancelled", LongType())
+    .add("diverted", LongType())
+    .add("departed", LongType())  # flown or diverted
+    .add("late", LongType())  # departed later than the limit
+    .add(
+        "dep_delay_minutes", LongType()
+    )  # sum over the departed; early ones count negative
+    .add("temp", DoubleType())  # degrees Fahrenheit
+    .add("wind_speed", DoubleType())  # miles an hour
+    .add("precip", DoubleType())  # inches in the hour
+    .add("visib", DoubleType())  # miles
+    .add("weather_complete", BooleanType())  # false: no reading for this hour has come
+)
+
+
+def run(
+    spark: SparkSession, inputs: dict[str, DataFrame | None], params: object
+) -> DataFrame:
+    """Counts the flights of the days and joins the readings that have come.
+
+    `params.args` may hold `late_after_minutes`, an integer.
+    """
+    flights, weather = inputs["clean_flights"], inputs["clean_weather"]
+    if flights is None:
+        return spark.createDataFrame([], SCHEMA)
+    late_after = int(params.args.get("late_after_minutes", LATE_AFTER_MINUTES))  # pyright: ignore[reportAttributeAccessIssue] -- duck-typed: programs import nothing of ours
+    counted = flights.groupBy("day", "origin", "hour", "carrier").agg(
+        F.count("*").alias("flights"),
+        F.count_if(F.col("status") == "cancelled").alias("cancelled"),
+        F.count_if(F.col("status") == "diverted").alias("diverted"),
+        F.count("dep_delay").alias("departed"),
+        F.count_if(F.col("dep_delay") > late_after).alias("late"),
+        F.coalesce(F.sum("dep_delay"), F.lit(0)).alias("dep_delay_minutes"),
+    )
+    if weather is None:
+        joined = counted.withColumn("observed_at", F.lit(None))
+        for name in MEASURED:
+            joined = joined.withColumn(name, F.lit(None))
+    else:
+        readings = weather.select("day", "origin", "hour", "observed_at", *MEASURED)
+        joined = counted.join(readings, ["day", "origin", "hour"], "left")
+    marked = joined.withColumn("weather_complete", F.col("observed_at").isNotNull())
+    return marked.select(
+        [F.col(field.name).cast(field.dataType).alias(field.name) for field in SCHEMA]
+    )

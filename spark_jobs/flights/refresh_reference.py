@@ -1,0 +1,57 @@
+"""Planes, airlines and airports, typed and with one row a key.
+
+All three are written by one run and published together, so a reader never joins new planes
+with old airlines. What was never landed comes out empty.
+"""
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import DoubleType, IntegerType, StringType, StructType
+
+PLANES = (
+    StructType()
+    .add("tailnum", StringType())
+    .add("year", IntegerType())  # of manufacture
+    .add("type", StringType())
+    .add("manufacturer", StringType())
+    .add("model", StringType())
+    .add("engines", IntegerType())
+    .add("seats", IntegerType())
+    .add(
+        "speed", IntegerType()
+    )  # average cruising speed, miles an hour; nearly always null
+    .add("engine", StringType())
+)
+AIRLINES = StructType().add("carrier", StringType()).add("name", StringType())
+AIRPORTS = (
+    StructType()
+    .add("faa", StringType())
+    .add("name", StringType())
+    .add("lat", DoubleType())  # degrees
+    .add("lon", DoubleType())  # degrees
+    .add("alt", IntegerType())  # feet
+    .add("tz", IntegerType())  # hours from UTC
+    .add("dst", StringType())
+    .add("tzone", StringType())
+)
+
+
+def run(
+    spark: SparkSession, inputs: dict[str, DataFrame | None], params: object
+) -> dict[str, DataFrame]:
+    """Types the three landed tables."""
+    return {
+        "planes": _typed(spark, inputs["raw_planes"], PLANES),
+        "airlines": _typed(spark, inputs["raw_airlines"], AIRLINES),
+        "airports": _typed(spark, inputs["raw_airports"], AIRPORTS),
+    }
+
+
+def _typed(spark: SparkSession, raw: DataFrame | None, schema: StructType) -> DataFrame:
+    if raw is None:
+        return spark.createDataFrame([], schema)
+    columns = [
+        F.col(field.name).cast(field.dataType).alias(field.name) for field in schema
+    ]
+    # The first column is the key. The source repeats none; a feed landed twice might.
+    return raw.select(columns).dropDuplicates([schema[0].name])

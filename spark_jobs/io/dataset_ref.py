@@ -1,0 +1,107 @@
+"""Where a dataset stands, and the names of its folders.
+
+A dataset without `path` lives in the warehouse, under app and name. One with a `path` is
+relative to the project: usually landed from outside as hive-style folders, and read as it
+is until something publishes into it.
+"""
+
+import hashlib
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+from compiler.model import Dataset, PartitionScheme
+from compiler.value import Value
+from spark_jobs.io.filesystem import FileSystem, LocalFiles
+
+KEY_SEPARATOR = "|"
+PLAIN_COMMIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+COMMIT_DIGEST_DIGITS = 32
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Warehouse:
+    """Where tables are kept and reached.
+
+    Attributes:
+        path: absolute folder of the tables, one folder an app.
+        project: absolute folder that a dataset's own `path` is relative to.
+        files: the file system of both.
+    """
+
+    path: Path
+    project: Path
+    files: FileSystem = field(default_factory=LocalFiles)
+
+
+class DatasetRef(Value, kw_only=True):
+    """A dataset as the reader and the writer see it.
+
+    Attributes:
+        scheme: None for a dataset without partitions, whose only key is "".
+        path: relative to the project; None lets the warehouse decide.
+    """
+
+    app: str
+    name: str
+    format: str = "parquet"
+    scheme: PartitionScheme | None = None
+    path: str | None = None
+
+    @property
+    def id(self) -> str:
+        """The dataset among all apps. Neither part may contain a "/", so no two share it."""
+        return f"{self.app}/{self.name}"
+
+    def root(self, warehouse: Warehouse) -> str:
+        """Absolute path of the dataset's folder."""
+        if self.path is None:
+            return str(warehouse.path / self.app / self.name)
+        return str(warehouse.project / self.path)
+
+    def dimensions(self) -> tuple[str, ...]:
+        """The partition columns, in the order in which they stand in a key."""
+        return self.scheme.dimension_names() if self.scheme is not None else ()
+
+    def parts(self, key: str) -> dict[str, str]:
+        """The value of each partition column in a key."""
+        names = self.dimensions()
+        return (
+            dict(zip(names, key.split(KEY_SEPARATOR, len(names) - 1), strict=True))
+            if names
+            else {}
+        )
+
+    def partition_folder(self, key: str) -> str:
+        """The folder of a partition relative to the root, "day=2013-12-22/origin=EWR"; "" without any."""
+        return "/".join(
+            f"{name}={quote(value, safe='')}" for name, value in self.parts(key).items()
+        )
+
+
+def dataset_ref(app: str, dataset: Dataset) -> DatasetRef:
+    """The reference of a dataset of the validated model."""
+    return DatasetRef(
+        app=app,
+        name=dataset.name,
+        format=dataset.format,
+        scheme=dataset.partitions,
+        path=dataset.path,
+    )
+
+
+def folder_value(name: str) -> tuple[str, str] | None:
+    """Column and value of a hive-style folder name, or None for any other name."""
+    column, separator, value = name.partition("=")
+    return (column, unquote(value)) if separator and column else None
+
+
+def commit_folder(commit: str) -> str:
+    """A commit id as a folder name: itself when it is plain, else its digest.
+
+    Two ids never share a name: a digest begins with a mark that no plain id may begin with.
+    """
+    if PLAIN_COMMIT.fullmatch(commit) and not commit.startswith("0x"):
+        return commit
+    return "0x" + hashlib.sha256(commit.encode()).hexdigest()[:COMMIT_DIGEST_DIGITS]

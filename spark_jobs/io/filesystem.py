@@ -1,0 +1,178 @@
+"""The few file operations that publishing relies on, as a seam, and their local implementation.
+
+Everything that must hold after a crash rests on three of them: `put_if_absent` creates a
+whole file or nothing and lets one of two writers win, `rename` moves a whole folder or
+nothing, `sync` makes written data survive a power cut. Another file system is another
+class with these methods; nothing else touches files. Names that begin with "." or "_" are
+not data, as Spark holds it too.
+"""
+
+import errno
+import os
+import shutil
+import uuid
+from pathlib import Path
+from typing import Protocol
+
+from compiler.value import Value
+
+
+class Entry(Value, kw_only=True):
+    """A name in a folder. `size` is in bytes, 0 for a folder."""
+
+    name: str
+    size: int
+    is_folder: bool
+
+
+class FileSystem(Protocol):
+    """File operations on absolute paths with "/" between the names."""
+
+    def list(self, folder: str) -> tuple[Entry, ...]:
+        """What is in a folder, sorted by name; nothing for a folder that does not exist."""
+        ...
+
+    def exists(self, path: str) -> bool:
+        """Whether a file or folder stands there."""
+        ...
+
+    def read(self, file: str) -> bytes | None:
+        """The whole content, or None for a file that does not exist."""
+        ...
+
+    def put_if_absent(self, file: str, content: bytes) -> bool:
+        """Creates a durable file, whole or not at all. False when one stands there already."""
+        ...
+
+    def rename(self, source: str, target: str) -> None:
+        """Moves a folder, whole or not at all, durably.
+
+        Raises:
+            FileNotFoundError: the source does not exist.
+            FileExistsError: the target exists.
+        """
+        ...
+
+    def delete(self, path: str) -> None:
+        """Removes a file or a folder with all it holds; one that is not there is no error."""
+        ...
+
+    def sync(self, folder: str) -> None:
+        """Returns once everything in the folder would survive a power cut."""
+        ...
+
+
+class LocalFiles:
+    """The file system of this machine, or a shared POSIX mount with atomic rename and link."""
+
+    def list(self, folder: str) -> tuple[Entry, ...]:
+        """See `FileSystem.list`. A name that vanishes while it is looked at is left out."""
+        entries: list[Entry] = []
+        try:
+            with os.scandir(folder) as found:
+                for item in found:
+                    try:
+                        is_folder = item.is_dir()
+                        size = 0 if is_folder else item.stat().st_size
+                    except FileNotFoundError:
+                        continue
+                    entries.append(
+                        Entry(name=item.name, size=size, is_folder=is_folder)
+                    )
+        except (FileNotFoundError, NotADirectoryError):
+            return ()
+        return tuple(sorted(entries, key=lambda entry: entry.name))
+
+    def exists(self, path: str) -> bool:
+        """See `FileSystem.exists`."""
+        return os.path.lexists(path)
+
+    def read(self, file: str) -> bytes | None:
+        """See `FileSystem.read`."""
+        try:
+            return Path(file).read_bytes()
+        except FileNotFoundError:
+            return None
+
+    def put_if_absent(self, file: str, content: bytes) -> bool:
+        """See `FileSystem.put_if_absent`.
+
+        The content is written beside under a hidden name and then linked: a link appears
+        whole, and fails where the name is taken. A crash between leaves the hidden file.
+        """
+        folder, name = os.path.split(file)
+        _make_folders(folder)
+        hidden = os.path.join(folder, f".{name}.{uuid.uuid4().hex}")
+        with open(hidden, "xb") as out:
+            out.write(content)
+            out.flush()
+            os.fsync(out.fileno())
+        try:
+            os.link(hidden, file)
+        except (FileExistsError, FileNotFoundError):
+            # Taken; or a prune swept the hidden file away, which it does for taken names only.
+            return False
+        finally:
+            Path(hidden).unlink(missing_ok=True)
+        _sync_folder(folder)
+        return True
+
+    def rename(self, source: str, target: str) -> None:
+        """See `FileSystem.rename`."""
+        _make_folders(os.path.dirname(target))
+        if os.path.lexists(target):
+            raise FileExistsError(errno.EEXIST, "the target of a rename exists", target)
+        os.rename(source, target)
+        _sync_folder(os.path.dirname(target))
+        _sync_folder(os.path.dirname(source))
+
+    def delete(self, path: str) -> None:
+        """See `FileSystem.delete`."""
+        if os.path.isdir(path) and not os.path.islink(path):
+            # Another process may delete the same folder: what is gone is as it should be.
+            shutil.rmtree(path, ignore_errors=True)
+            if os.path.lexists(path):
+                shutil.rmtree(path)
+        else:
+            Path(path).unlink(missing_ok=True)
+
+    def sync(self, folder: str) -> None:
+        """See `FileSystem.sync`."""
+        for here, _, names in os.walk(folder):
+            for name in names:
+                descriptor = os.open(os.path.join(here, name), os.O_RDONLY)
+                try:
+                    os.fsync(descriptor)
+                finally:
+                    os.close(descriptor)
+            _sync_folder(here)
+
+
+def is_data(name: str) -> bool:
+    """Whether a file of this name holds data, as Spark sees it."""
+    return not name.startswith((".", "_"))
+
+
+def _make_folders(folder: str) -> None:
+    """Creates a folder and its parents, each entered durably into its own parent."""
+    if os.path.isdir(folder):
+        return
+    parent = os.path.dirname(folder)
+    if parent and parent != folder:
+        _make_folders(parent)
+    try:
+        os.mkdir(folder)
+    except FileExistsError:
+        return
+    _sync_folder(parent)
+
+
+def _sync_folder(folder: str) -> None:
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except FileNotFoundError:
+        return
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

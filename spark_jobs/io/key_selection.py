@@ -1,0 +1,57 @@
+"""Which partitions of its inputs a run reads, given the partitions it writes.
+
+The rule, dimension by dimension: an input partition is read when it lies inside, or
+around, one of the output partitions. An input with the same scheme gives the same keys; a
+finer one all parts of the period (every airport of the day); a coarser one the period
+that holds the output. A dimension that only one of the two has does not restrict
+anything, so outputs without partitions read their inputs whole.
+"""
+
+from collections.abc import Iterable
+
+from compiler.model import PartitionScheme
+
+CYCLES = ("minute", "hour", "day", "week", "month", "year")
+
+
+class KeySelection:
+    """The inputs of a run that writes `keys` of outputs with `scheme`."""
+
+    def __init__(self, scheme: PartitionScheme | None, keys: Iterable[str]) -> None:
+        self._scheme = scheme
+        self._keys = tuple(keys)
+        self._wanted: dict[
+            PartitionScheme, frozenset[tuple[str | None, str | None]]
+        ] = {}
+
+    def takes(self, scheme: PartitionScheme | None, key: str) -> bool:
+        """Whether the run reads this partition of an input with this scheme."""
+        if scheme is None or self._scheme is None:
+            return True
+        if scheme not in self._wanted:
+            self._wanted[scheme] = frozenset(
+                _shared(self._scheme, scheme, key) for key in self._keys
+            )
+        return _shared(scheme, self._scheme, key) in self._wanted[scheme]
+
+
+def _shared(
+    scheme: PartitionScheme, other: PartitionScheme, key: str
+) -> tuple[str | None, str | None]:
+    """What a key says in terms both schemes have: the coarser period, and the static value."""
+    parts = dict(zip(scheme.dimension_names(), key.split("|"), strict=True))
+    period = None
+    if scheme.time is not None and other.time is not None:
+        period = parts[scheme.time.name]
+        if CYCLES.index(scheme.time.cycle) < CYCLES.index(other.time.cycle):
+            from compiler.partition_key import enclosing_key
+
+            period = enclosing_key(scheme, key, other.time.cycle)
+    value = None
+    if (
+        scheme.static is not None
+        and other.static is not None
+        and scheme.static.name == other.static.name
+    ):
+        value = parts[scheme.static.name]
+    return period, value

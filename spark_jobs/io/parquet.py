@@ -1,0 +1,286 @@
+"""Tables in Parquet that the programs write: stage, the steps that publish it, and read.
+
+    <root>/_staging/<commit>/<token>/…         what a run has written and nobody sees
+    <root>/data/day=2013-12-22/v=<commit>/…    published folders, old ones too
+    <root>/_versions/<number>.json             which folder each partition has: the pointer
+
+A publish replaces the partitions that the run was to write, all of them: one for which
+there are no rows becomes empty. The partition columns stand in the files, as strings, so
+a folder can be read by itself. Staging is the only part that needs Spark's writer.
+"""
+
+import json
+from collections.abc import Callable
+from urllib.parse import unquote
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import (
+    DateType,
+    StringType,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+)
+
+from compiler.value import Value
+from spark_jobs.commit.step import CommitStep
+from spark_jobs.commit.steps.delete_staging import DeleteStaging
+from spark_jobs.commit.steps.publish_folder import (
+    FolderMarker,
+    PublishFolder,
+    write_marker,
+)
+from spark_jobs.commit.steps.publish_version import PublishVersion
+from spark_jobs.errors import OutputError
+from spark_jobs.io.dataset_ref import (
+    KEY_SEPARATOR,
+    DatasetRef,
+    Warehouse,
+    commit_folder,
+)
+from spark_jobs.io.published import PublishedPartition
+from spark_jobs.io.version_log import PartitionEntry, TableVersion, head
+
+DATA_FOLDER = "data"
+STAGING_FOLDER = "_staging"
+KEY_COLUMN = "__tidegate_key"
+NO_VALUE = "(null)"
+SHOWN_KEYS = 10
+"""How many surplus keys a message names."""
+KEY_PATTERNS = {"minute": "yyyy-MM-dd-HH:mm", "hour": "yyyy-MM-dd-HH:mm"}
+"""How a time is written as a key; every longer cycle is a date."""
+
+
+class StagedFolder(Value, kw_only=True):
+    """One partition as it was staged. `folder` is absolute."""
+
+    folder: str
+    marker: FolderMarker
+    rows: int
+
+
+class StagedTable(Value, kw_only=True):
+    """The staged output of one dataset.
+
+    Attributes:
+        base: the table's version when it was staged.
+        keys: every partition that the run writes, those without rows too.
+        folders: the partitions that have rows.
+    """
+
+    ref: DatasetRef
+    root: str
+    commit: str
+    token: int
+    base: int
+    schema: str
+    keys: tuple[str, ...]
+    folders: dict[str, StagedFolder]
+
+    def folder_steps(self) -> tuple[CommitStep, ...]:
+        """Brings the files to their place, where no reader looks yet."""
+        return tuple(
+            PublishFolder(
+                source=staged.folder,
+                target=f"{self.root}/{self._path(key)}",
+                marker=staged.marker,
+            )
+            for key, staged in self.folders.items()
+        )
+
+    def version_step(self) -> CommitStep:
+        """Shows them to readers."""
+        return PublishVersion(
+            root=self.root,
+            commit=self.commit,
+            token=self.token,
+            base=self.base,
+            schema=self.schema,
+            partitions={key: self._entry(key) for key in self.keys},
+        )
+
+    def cleaning_step(self) -> CommitStep:
+        """Removes what is left of staging."""
+        return DeleteStaging(
+            folder=f"{self.root}/{STAGING_FOLDER}/{commit_folder(self.commit)}"
+        )
+
+    def result(self) -> tuple[PublishedPartition, ...]:
+        """What is reported once all this is done."""
+        entries = {key: self._entry(key) for key in self.keys}
+        return tuple(
+            PublishedPartition(
+                dataset=self.ref.name,
+                key=key,
+                rows=entry.rows,
+                bytes=entry.bytes,
+                files=entry.files,
+            )
+            for key, entry in entries.items()
+        )
+
+    def _path(self, key: str) -> str:
+        middle = self.ref.partition_folder(key)
+        return "/".join(
+            part
+            for part in (DATA_FOLDER, middle, f"v={commit_folder(self.commit)}")
+            if part
+        )
+
+    def _entry(self, key: str) -> PartitionEntry:
+        staged = self.folders.get(key)
+        sizes = staged.marker.files if staged else {}
+        return PartitionEntry(
+            path=self._path(key) if staged else None,
+            commit=self.commit,
+            token=self.token,
+            rows=staged.rows if staged else 0,
+            bytes=sum(sizes.values()),
+            files=len(sizes),
+        )
+
+
+def stage(
+    frame: DataFrame,
+    ref: DatasetRef,
+    keys: tuple[str, ...],
+    warehouse: Warehouse,
+    *,
+    commit: str,
+    token: int,
+) -> StagedTable:
+    """Runs the program's plan and writes its rows where no reader sees them.
+
+    Raises:
+        OutputError: the columns do not fit the partitions, or rows lie outside `keys`.
+    """
+    root, files = ref.root(warehouse), warehouse.files
+    base = head(files, root).number
+    folder = f"{root}/{STAGING_FOLDER}/{commit_folder(commit)}/{token}"
+    frame = _with_partition_columns(frame, ref, keys)
+    keyed = (
+        frame.withColumn(KEY_COLUMN, _key_of(ref))
+        if ref.scheme
+        else frame.withColumn(KEY_COLUMN, F.lit(""))
+    )
+    if ref.scheme:
+        keyed.write.partitionBy(KEY_COLUMN).parquet(folder)
+    else:
+        frame.write.parquet(f"{folder}/{KEY_COLUMN}=")
+    rows = (
+        _rows_by_key(frame.sparkSession, folder)
+        if ref.scheme
+        else _rows(frame.sparkSession, folder)
+    )
+    surplus = sorted(rows.keys() - set(keys))
+    if surplus:
+        files.delete(folder)
+        raise OutputError(
+            f"{ref.name}: the program returned rows outside the partitions of its run: "
+            f"{', '.join(f'{key} ({rows[key]} rows)' for key in surplus[:SHOWN_KEYS])}"
+            f"{', …' if len(surplus) > SHOWN_KEYS else ''}; the run writes {', '.join(keys)}",
+            "let the program return rows of params.partitions only",
+        )
+    folders = {
+        key: StagedFolder(
+            folder=where,
+            marker=write_marker(files, where, commit=commit, token=token),
+            rows=rows[key],
+        )
+        for key, where in _staged_folders(folder, warehouse).items()
+        if rows.get(key)
+    }
+    return StagedTable(
+        ref=ref, root=root, commit=commit, token=token, base=base, schema=frame.schema.json(),
+        keys=keys, folders=folders,
+    )  # fmt: skip
+
+
+def read_table(
+    spark: SparkSession,
+    ref: DatasetRef,
+    version: TableVersion,
+    warehouse: Warehouse,
+    takes: Callable[[str], bool],
+) -> DataFrame:
+    """The rows of the partitions whose key is taken, as of one version of the table."""
+    root = ref.root(warehouse)
+    schema = StructType.fromJson(json.loads(version.schema))
+    paths = [
+        f"{root}/{entry.path}"
+        for key, entry in sorted(version.partitions.items())
+        if entry.path is not None and takes(key)
+    ]
+    if not paths:
+        return spark.createDataFrame([], schema)
+    return spark.read.schema(schema).parquet(*paths)
+
+
+def _with_partition_columns(
+    frame: DataFrame, ref: DatasetRef, keys: tuple[str, ...]
+) -> DataFrame:
+    """The frame with every partition column as a string in the spelling of its key."""
+    missing = [name for name in ref.dimensions() if name not in frame.columns]
+    if missing and len(keys) != 1:
+        raise OutputError(
+            f"{ref.name}: the program's output has no column {', '.join(missing)}, and the run writes "
+            f"{len(keys)} partitions",
+            "return the partition columns; only a run of a single partition can do without",
+        )
+    for name in ref.dimensions():
+        value = (
+            F.lit(ref.parts(keys[0])[name])
+            if name in missing
+            else _spelled(frame, ref, name)
+        )
+        frame = frame.withColumn(name, value)
+    return frame
+
+
+def _spelled(frame: DataFrame, ref: DatasetRef, name: str) -> Column:
+    kind = frame.schema[name].dataType
+    time = ref.scheme.time if ref.scheme else None
+    if time is not None and time.name == name and not isinstance(kind, StringType):
+        pattern = KEY_PATTERNS.get(time.cycle, "yyyy-MM-dd")
+        if isinstance(kind, TimestampType):
+            # The session's zone is UTC; a key is written in the wall time of its dimension.
+            return F.date_format(
+                F.from_utc_timestamp(frame[name], time.timezone), pattern
+            )
+        if isinstance(kind, DateType | TimestampNTZType):
+            return F.date_format(frame[name], pattern)
+    return frame[name].cast("string")
+
+
+def _key_of(ref: DatasetRef) -> Column:
+    return F.concat_ws(
+        KEY_SEPARATOR,
+        *(F.coalesce(F.col(n), F.lit(NO_VALUE)) for n in ref.dimensions()),
+    )
+
+
+def _staged_folders(folder: str, warehouse: Warehouse) -> dict[str, str]:
+    """The staged folder of each key. Spark escapes the key in the folder's name."""
+    prefix = f"{KEY_COLUMN}="
+    return {
+        unquote(entry.name.removeprefix(prefix)): f"{folder}/{entry.name}"
+        for entry in warehouse.files.list(folder)
+        if entry.is_folder and entry.name.startswith(prefix)
+    }
+
+
+def _rows_by_key(spark: SparkSession, folder: str) -> dict[str, int]:
+    """Number of staged rows of each key, read back from the files that will be published."""
+    schema = StructType().add(KEY_COLUMN, StringType())
+    staged = spark.read.schema(schema).parquet(folder)
+    return {
+        row[KEY_COLUMN]: row["count"]
+        for row in staged.groupBy(KEY_COLUMN).count().collect()
+    }
+
+
+def _rows(spark: SparkSession, folder: str) -> dict[str, int]:
+    return {
+        "": spark.read.schema(StructType()).parquet(f"{folder}/{KEY_COLUMN}=").count()
+    }

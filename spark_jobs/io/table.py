@@ -1,0 +1,139 @@
+"""The tables that programs read and write, whatever their format.
+
+`read` gives one consistent state of a dataset. `Publication` stages any number of outputs
+of one run and publishes them as one commit sequence: first every folder is brought to its
+place, then every table is switched, then staging is removed. Callers see nothing of the
+formats; a new one is one more module beside parquet.py and a line in each of two matches.
+"""
+
+from collections.abc import Callable, Iterable
+
+from pyspark.sql import DataFrame, SparkSession
+
+from spark_jobs.commit.publish import publish
+from spark_jobs.commit.sequence import CommitSequence, decode_sequence
+from spark_jobs.commit.store import CommitStepStore
+from spark_jobs.errors import OutputError
+from spark_jobs.io import parquet, prune
+from spark_jobs.io.dataset_ref import DatasetRef, Warehouse, dataset_ref
+from spark_jobs.io.filesystem import FileSystem
+from spark_jobs.io.landed import read_landed
+from spark_jobs.io.published import PublishedPartition
+from spark_jobs.io.version_log import head
+
+__all__ = [
+    "DatasetRef",
+    "Publication",
+    "PublishedPartition",
+    "Warehouse",
+    "dataset_ref",
+    "read",
+    "read_taken",
+]
+
+
+def read(
+    spark: SparkSession,
+    ref: DatasetRef,
+    warehouse: Warehouse,
+    keys: Iterable[str] | None = None,
+) -> DataFrame | None:
+    """The rows of a dataset, with its partition columns as strings.
+
+    Args:
+        keys: the partitions to read; None reads all. One that does not exist has no rows.
+
+    Returns:
+        None when nothing was ever landed or published, since then no one knows the columns.
+    """
+    wanted = None if keys is None else frozenset(keys)
+    return read_taken(
+        spark, ref, warehouse, lambda key: wanted is None or key in wanted
+    )
+
+
+def read_taken(
+    spark: SparkSession,
+    ref: DatasetRef,
+    warehouse: Warehouse,
+    takes: Callable[[str], bool],
+) -> DataFrame | None:
+    """Like `read`, for the partitions whose key the function takes."""
+    _check_format(ref)
+    version = head(warehouse.files, ref.root(warehouse))
+    if version.number:
+        return parquet.read_table(spark, ref, version, warehouse, takes)
+    # Never published into. A dataset with a place of its own may have been landed there.
+    return read_landed(spark, ref, warehouse, takes) if ref.path is not None else None
+
+
+class Publication:
+    """The outputs of one run, published together.
+
+    Attributes:
+        commit: commit id, from the cause of the run, so that a retry meets itself.
+        token: fencing token, taken before the run read its inputs.
+    """
+
+    def __init__(
+        self, warehouse: Warehouse, store: CommitStepStore, *, commit: str, token: int
+    ) -> None:
+        self.commit = commit
+        self.token = token
+        self._warehouse = warehouse
+        self._store = store
+        self._staged: list[parquet.StagedTable] = []
+
+    def stage(self, frame: DataFrame, ref: DatasetRef, keys: tuple[str, ...]) -> None:
+        """Runs the plan of one output and writes its rows where no reader sees them.
+
+        Args:
+            keys: the partitions that the run replaces; ("",) for a dataset without any.
+
+        Raises:
+            OutputError: the rows do not fit the dataset or its partitions.
+        """
+        _check_format(ref)
+        self._staged.append(
+            parquet.stage(
+                frame, ref, keys, self._warehouse, commit=self.commit, token=self.token
+            )
+        )
+
+    def sequence(self) -> CommitSequence:
+        """Everything that has to happen to publish what was staged."""
+        return CommitSequence(
+            id=self.commit,
+            datasets=tuple(staged.ref.id for staged in self._staged),
+            token=self.token,
+            steps=(
+                *(step for staged in self._staged for step in staged.folder_steps()),
+                *(staged.version_step() for staged in self._staged),
+                *(staged.cleaning_step() for staged in self._staged),
+            ),
+            result=tuple(one for staged in self._staged for one in staged.result()),
+        )
+
+    def publish(self) -> tuple[PublishedPartition, ...]:
+        """Publishes all that was staged; see `commit.publish.publish` for what it raises."""
+        return publish(self.sequence(), self._store, self._warehouse.files)
+
+
+def prune_table(ref: DatasetRef, warehouse: Warehouse, store: CommitStepStore) -> None:
+    """Removes old versions of a table when enough have gathered; see prune.py."""
+    files: FileSystem = warehouse.files
+    root = ref.root(warehouse)
+    if not prune.due(files, root):
+        return
+    folders = prune.version_folders(files, root)
+    bodies = [store.get(commit) for commit in store.list_unfinished(ref.id)]
+    sequences = tuple(decode_sequence(body) for body in bodies if body is not None)
+    prune.prune(files, root, folders, prune.Unfinished(root, sequences))
+
+
+def _check_format(ref: DatasetRef) -> None:
+    if ref.format != "parquet":
+        raise OutputError(
+            f"{ref.name}: this version reads and writes the format parquet only, got {ref.format}",
+            "write format: parquet in the dataset's declaration",
+        )

@@ -1,0 +1,138 @@
+"""Runs one program: recover, read, call, stage, publish.
+
+    recover ─► published already? ─► token ─► read inputs ─► call ─► stage ─► publish ─► prune
+                     └──► the recorded result
+
+Everything about exactly-once rests on the commit id: it comes from the cause of the run
+(the job, or the id of a run started by hand), so a second attempt after any crash finds
+what the first one did. This module knows neither Dagster nor the scheduler.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+
+from pyspark.sql import DataFrame, SparkSession
+
+from compiler.model import Dataset, PartitionScheme, Program
+from spark_jobs.commit.publish import recover, resolve
+from spark_jobs.commit.store import CommitStepStore
+from spark_jobs.errors import OutputError, ProgramError
+from spark_jobs.io.dataset_ref import DatasetRef, Warehouse, dataset_ref
+from spark_jobs.io.key_selection import KeySelection
+from spark_jobs.io.published import PublishedPartition
+from spark_jobs.io.table import Publication, prune_table, read_taken
+from spark_jobs.io.version_log import head
+from spark_jobs.params import Params
+from spark_jobs.program import load_program, outputs_of
+
+log = logging.getLogger(__name__)
+
+ALL_OF_IT = ("",)
+"""The keys of a dataset without partitions."""
+
+
+def run_program(
+    spark: SparkSession | Callable[[], SparkSession],
+    warehouse: Warehouse,
+    commit_store: CommitStepStore,
+    *,
+    app: str,
+    program: Program,
+    datasets: Mapping[str, Dataset],
+    params: Params,
+    commit_id: str,
+) -> tuple[PublishedPartition, ...]:
+    """Runs a program and publishes its outputs exactly once.
+
+    An input holds the partitions that lie inside or around those the run writes, all of
+    them when it writes none (`io/key_selection.py`). A partition that is missing is no
+    error, it has no rows; a dataset that has never had any data is given as None.
+
+    Args:
+        spark: the session, or what starts it: nothing is started to repeat a known result.
+        datasets: the app's datasets by name; those the program reads and writes are looked up.
+        params: what the run was launched for; `params.partitions` are the keys it writes.
+        commit_id: the same for every attempt of one job, and for nothing else.
+
+    Returns:
+        What was published, one entry for each partition; the same again for a repeated call.
+
+    Raises:
+        SparkJobError: a failure that its reader can act upon, see `errors.py`.
+    """
+    writes = [_ref(app, datasets, name, program) for name in program.writes]
+    keys = {ref.name: _keys(ref, params) for ref in writes}
+    recover([ref.id for ref in writes], commit_store, warehouse.files)
+    published = resolve(commit_id, commit_store, warehouse.files)
+    if published is not None:
+        log.warning(
+            "%s: commit %s was published before; nothing is repeated",
+            program.name,
+            commit_id,
+        )
+        return published
+    # Taken before the inputs are read: whoever has a larger one has seen at least what we see.
+    token = commit_store.next_token(
+        at_least=max(
+            (head(warehouse.files, ref.root(warehouse)).top_token() for ref in writes),
+            default=0,
+        )
+    )
+    session = spark if isinstance(spark, SparkSession) else spark()
+    selection = KeySelection(_output_scheme(writes, program), params.partitions)
+    inputs: dict[str, DataFrame | None] = {}
+    for name in program.reads:
+        ref = _ref(app, datasets, name, program)
+        inputs[name] = read_taken(session, ref, warehouse, _takes(selection, ref))
+    outputs = outputs_of(
+        program.name,
+        load_program(program.run)(session, inputs, params),
+        tuple(ref.name for ref in writes),
+    )
+    publication = Publication(warehouse, commit_store, commit=commit_id, token=token)
+    for ref in writes:
+        publication.stage(outputs[ref.name], ref, keys[ref.name])
+    published = publication.publish()
+    for ref in writes:
+        prune_table(ref, warehouse, commit_store)
+    return published
+
+
+def _ref(
+    app: str, datasets: Mapping[str, Dataset], name: str, program: Program
+) -> DatasetRef:
+    if name not in datasets:
+        raise ProgramError(
+            f"program {program.name} names the dataset {name}, which app {app} does not declare",
+            "check the app with: tidegate lint",
+        )
+    return dataset_ref(app, datasets[name])
+
+
+def _keys(ref: DatasetRef, params: Params) -> tuple[str, ...]:
+    if ref.scheme is None:
+        return ALL_OF_IT
+    if not params.partitions:
+        raise OutputError(
+            f"{ref.name} has partitions, but the run was launched to write none",
+            "set output_partition of the schedule, or choose partitions when launching by hand",
+        )
+    return params.partitions
+
+
+def _output_scheme(
+    writes: list[DatasetRef], program: Program
+) -> PartitionScheme | None:
+    schemes = {ref.name: ref.scheme for ref in writes if ref.scheme is not None}
+    first = next(iter(schemes.values()), None)
+    for name, scheme in schemes.items():
+        if first is not None and scheme.dimension_names() != first.dimension_names():
+            raise OutputError(
+                f"program {program.name}: its outputs {', '.join(schemes)} are cut differently ({name})",
+                "let one program write datasets with the same partitions, or with none",
+            )
+    return first
+
+
+def _takes(selection: KeySelection, ref: DatasetRef) -> Callable[[str], bool]:
+    return lambda key: selection.takes(ref.scheme, key)

@@ -1,0 +1,115 @@
+"""One Spark session a process, shared by every program that runs in it.
+
+A session costs seconds to start and a JVM to keep, so it is started once and never stopped
+by a run. It belongs to the process that started it: a forked child would speak to its
+parent's JVM over a shared socket, so there the inherited objects are dropped and a session
+of its own is started. Settings come from the caller as `SparkSettings`; what is fixed
+below is what the table layout and the reference results rely on.
+"""
+
+import os
+import sys
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pyspark import SparkContext
+from pyspark.sql import SparkSession
+
+from spark_jobs.java import java_home
+
+LOG_SETTINGS = Path(__file__).with_name("log4j2.properties")
+
+DEFAULTS: Mapping[str, str] = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    # Most tables of a day are small: 200 shuffle partitions would be 200 tasks of nothing.
+    "spark.sql.shuffle.partitions": "4",
+    "spark.sql.session.timeZone": "UTC",
+    # The default, INT96, is refused by Iceberg's add_files and by other readers.
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+}
+"""What a project may change in its settings."""
+
+FIXED: Mapping[str, str] = {
+    # Partition keys are strings: "007" is not 7 and "2013-12-22" is not a date.
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+    # Staged files are published by their commit, never by a marker or a second rename of Spark's own.
+    "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
+    "spark.hadoop.mapreduce.fileoutputcommitter.algorithm.version": "2",
+}
+"""What the table layout relies on. It wins over the settings."""
+
+_lock = threading.Lock()
+_sessions: dict[int, SparkSession] = {}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SparkSettings:
+    """How Spark is reached.
+
+    Attributes:
+        master: a Spark master URL, for example "local[*]" or "spark://host:7077".
+        conf: Spark properties, for example {"spark.driver.memory": "2g"}.
+        app_name: shown in Spark's own logs and UI.
+    """
+
+    master: str = "local[*]"
+    conf: Mapping[str, str] = field(default_factory=dict[str, str])
+    app_name: str = "tidegate"
+
+
+def session(settings: SparkSettings) -> SparkSession:
+    """The session of this process; the first caller's settings decide.
+
+    Raises:
+        JavaNotFound: no Java 17 was found.
+    """
+    with _lock:
+        known = _sessions.get(os.getpid())
+        if known is not None and known.sparkContext._jsc is not None:  # pyright: ignore[reportPrivateUsage] -- the only sign that somebody stopped it
+            return known
+        if _sessions and known is None:
+            _drop_inherited()
+        started = _start(settings)
+        _sessions.clear()
+        _sessions[os.getpid()] = started
+        return started
+
+
+def _start(settings: SparkSettings) -> SparkSession:
+    os.environ["JAVA_HOME"] = str(java_home())
+    # The workers must be this Python, not the first one of the PATH.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    builder = SparkSession.builder.master(settings.master).appName(settings.app_name)
+    conf = {**DEFAULTS, **settings.conf, **FIXED}
+    if settings.master.startswith("local"):
+        # Everything is in this process: a machine whose name does not resolve must not matter.
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        conf.setdefault("spark.driver.host", "127.0.0.1")
+        conf.setdefault("spark.driver.bindAddress", "127.0.0.1")
+    if "spark.driver.extraJavaOptions" not in conf:
+        # Read when the JVM starts, so Spark's own start-up lines are quiet too.
+        conf["spark.driver.extraJavaOptions"] = (
+            f"-Dlog4j2.configurationFile=file:{LOG_SETTINGS}"
+        )
+    for name, value in conf.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def _drop_inherited() -> None:
+    """Forgets, in a forked child, the parent's JVM without telling it anything.
+
+    PySpark keeps these as class attributes and offers no public way to drop them.
+    """
+    for owner, names in (
+        (SparkContext, ("_active_spark_context", "_gateway", "_jvm")),
+        (SparkSession, ("_instantiatedSession", "_activeSession")),
+    ):
+        for name in names:
+            if hasattr(owner, name):
+                setattr(owner, name, None)
+    _sessions.clear()
