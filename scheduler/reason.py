@@ -33,6 +33,8 @@ class Reason(StrEnum):
     D_UPDATED = "D-UPDATED", "discarded: the schedule was changed by a deploy"
     D_DELETED = "D-DELETED", "discarded: the schedule was deleted by a deploy"
     D_EXPIRED = "D-EXPIRED", "discarded: a fire missed while the scheduler was down, beyond its catch-up"
+    D_NO_KEY = "D-NO-KEY", "discarded: a cron fired when no key of the schedule was waiting for it"
+    D_KEY = "D-KEY", "discarded: the partition key does not fit the dataset's partitions"
     D_CANCELLED = "D-CANCELLED", "discarded by hand"
     F_LAUNCH = "F-LAUNCH", "failed: no run could be launched (a dead letter)"
     F_RUN = "F-RUN", "failed: the run failed"

@@ -85,6 +85,10 @@ class Reader(Protocol):
         """What each job has collected, in order of arrival, then event id, then leaf. Every id has an entry."""
         ...
 
+    def deliveries_of_events(self, events: Collection[str]) -> tuple[Delivery, ...]:
+        """What became of these events (ids) at every leaf that listens, by event id, schedule, leaf, job."""
+        ...
+
     def slots(self, resources: Collection[str]) -> dict[str, int]:
         """How many slots of each resource are taken. Every resource has an entry."""
         ...

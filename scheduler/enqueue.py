@@ -1,0 +1,44 @@
+"""Enqueue: what a Dagster schedule of a plain cron does when it ticks.
+
+It makes sure that the fire of that instant is in the store, under the same id that the
+dispatcher would give it, and says what became of it. It launches nothing: launching has one
+path, the outbox.
+"""
+
+from datetime import datetime
+
+from compiler.cron import parse
+
+from scheduler.fires import cron_leaves, fire_event
+from scheduler.store.protocol import Transaction
+from scheduler.tick import route_new_events
+
+
+def enqueue_fire(transaction: Transaction, ref: str, scheduled_for: datetime, now: datetime) -> str:
+    """Put the fire of one instant into the store, once.
+
+    Args:
+        ref: "app/name" of a schedule whose trigger is a plain cron.
+        scheduled_for: the instant for which Dagster evaluates its schedule. Aware.
+
+    Returns:
+        A line for the user: the job that the fire joined, or why there is none.
+    """
+    state = next(iter(transaction.schedules(refs=(ref,))), None)
+    if state is None:
+        return f"{ref} is not deployed"
+    if not state.active:
+        return f"{ref} is suspended; resume it to let it fire"
+    if state.active_since is not None and scheduled_for < state.active_since:
+        return f"{ref} became active after {scheduled_for.isoformat()}"
+    for leaf, cron in cron_leaves(state):
+        if parse(cron.cron).previous_fire(scheduled_for, cron.timezone) != scheduled_for:
+            continue
+        event = fire_event(ref, leaf.path, scheduled_for)
+        fresh = transaction.add_events([event])
+        route_new_events(transaction, now)
+        for delivery in transaction.deliveries_of_events([event.id]):
+            if delivery.job is None:
+                return f"discarded with {delivery.reason}"
+            return f"{'queued as' if fresh else 'already queued as'} job {delivery.job}"
+    return f"{scheduled_for.isoformat()} is no fire of {ref}"

@@ -1,0 +1,90 @@
+"""Launch: what the run of a job is given, computed once, in the transaction that decides it.
+
+Pure. The manifest is exactly what the job collected; which output partitions the run writes
+follows from the schedule's `output_partition` (DESIGN §3, "What a run writes").
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import assert_never
+from zoneinfo import ZoneInfo
+
+from compiler.cycle import advance, truncate
+from compiler.partition_key import format_time_key
+
+from compiler.model import App, PartitionScheme, Schedule, TimeDimension
+from scheduler.event import Delivery, EventKind
+from scheduler.job import LaunchPlan
+from scheduler.slice import Slice
+
+
+def plan_launch(part: Slice) -> LaunchPlan:
+    """The launch plan of the slice's job."""
+    scheduled = max(
+        (d.event.scheduled_for for d in part.deliveries if d.event.scheduled_for is not None), default=None
+    )
+    outputs = _output_scheme(part.app, part.schedule)
+    date = None if scheduled is None else business_date(scheduled, outputs, part.schedule.timezone)
+    manifest = _manifest(part.deliveries)
+    return LaunchPlan(
+        program=part.schedule.program,
+        partitions=_partitions(part, manifest, date),
+        manifest=manifest,
+        upstream_runs=tuple(
+            dict.fromkeys(d.event.run_id for d in part.deliveries if d.event.kind is EventKind.RUN and d.event.run_id)
+        ),
+        args=part.schedule.args,
+        scheduled_time=scheduled,
+        business_date=date,
+    )
+
+
+def business_date(scheduled: datetime, outputs: PartitionScheme | None, zone: str) -> str:
+    """Scheduled time minus one unit, as a partition key.
+
+    The unit is the cycle of the output's partitions, or a day. The scheduled time is read in
+    the schedule's zone: at 00:30 in New York the business date is the day that has just ended there.
+    """
+    dimension = outputs.time if outputs is not None else None
+    if dimension is None:
+        dimension = TimeDimension(name="day", cycle="day", start="1970-01-01", timezone=zone)
+    wall = scheduled.astimezone(ZoneInfo(zone)).replace(tzinfo=ZoneInfo(dimension.timezone))
+    current = truncate(wall, dimension.cycle, dimension.timezone)
+    return format_time_key(advance(current, dimension.cycle, -1, dimension.timezone), dimension)
+
+
+def _output_scheme(app: App, schedule: Schedule) -> PartitionScheme | None:
+    """The partition scheme of the program's outputs; lint has seen to it that they agree."""
+    program = app.programs[schedule.program]
+    schemes = (app.datasets[name].partitions for name in program.writes)
+    return next((scheme for scheme in schemes if scheme is not None), None)
+
+
+def _manifest(deliveries: Iterable[Delivery]) -> dict[str, tuple[str, ...]]:
+    """The distinct partition keys that were collected, by dataset, both sorted."""
+    keys: dict[str, set[str]] = {}
+    for delivery in deliveries:
+        if delivery.event.kind is EventKind.PARTITION and delivery.event.partition is not None:
+            dataset = delivery.event.key.rpartition("/")[2]
+            keys.setdefault(dataset, set()).add(delivery.event.partition)
+    return {dataset: tuple(sorted(found)) for dataset, found in sorted(keys.items())}
+
+
+def _partitions(part: Slice, manifest: dict[str, tuple[str, ...]], date: str | None) -> tuple[str, ...]:
+    outputs = _output_scheme(part.app, part.schedule)
+    if outputs is None:
+        return ()
+    match part.schedule.output_partition:
+        case "key":
+            return (part.job.key,) if part.job.key else ()
+        case "manifest":
+            same = (
+                keys for dataset, keys in manifest.items() if part.app.datasets[dataset].partitions == outputs
+            )
+            return tuple(sorted({key for keys in same for key in keys}))
+        case "business_date":
+            return () if date is None else (date,)
+        case "none":
+            return ()
+        case other:
+            assert_never(other)

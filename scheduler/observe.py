@@ -1,0 +1,180 @@
+"""Observe: fold what is seen of runs into jobs, slots and events.
+
+Observations come from an event log that may repeat, delay and reorder them. Each one is
+folded idempotently: a run only ever moves forward, an event has an id made from run and
+status, and a slot is released once. Only the run that holds its job's claim speaks for the
+job; a run without a job was started by somebody else, counts in every limit, and can trigger
+other schedules like any run.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import msgspec
+
+from compiler.value import Value
+from scheduler.event import Event, EventKind, run_event_key
+from scheduler.job import FINISHED, Job, JobState, move
+from scheduler.journal import Entry, EntryKind
+from scheduler.reason import Reason
+from scheduler.run import ENDED, Run, RunStatus, group_resource, program_resource
+from scheduler.slice import groups_of_program
+from scheduler.slices import load_whole_app
+from scheduler.store.protocol import Transaction
+
+RANK = {status: rank for rank, status in enumerate((RunStatus.QUEUED, RunStatus.STARTED))}
+"""Statuses in the order in which a run passes through; every end comes after them."""
+
+
+class RunObservation(Value, kw_only=True):
+    """One thing seen of one run.
+
+    Attributes:
+        program: "app/program".
+        job, attempt: from the run's tags; None for a run that somebody else started.
+        at: when it happened, by the source's clock.
+    """
+
+    run_id: str
+    program: str
+    job: str | None = None
+    attempt: int | None = None
+    status: RunStatus
+    at: datetime
+
+
+def observe_runs(transaction: Transaction, observations: Sequence[RunObservation], now: datetime) -> None:
+    """Fold observations, in the given order, into the store."""
+    known = {run.run_id: run for run in transaction.runs(ids={seen.run_id for seen in observations})}
+    for seen in observations:
+        before = known.get(seen.run_id)
+        run = merge(before, seen, now)
+        known[seen.run_id] = run
+        transaction.put_runs([run])
+        job = _job_of(transaction, seen)
+        if seen.job is not None and job is None:
+            continue
+        if run != before:
+            transaction.add_journal([_entry(seen, job, now)])
+        _count(transaction, run, job, now)
+        if job is not None:
+            _advance(transaction, job, seen, now)
+        transaction.add_events(_events(seen))
+
+
+def merge(before: Run | None, seen: RunObservation, now: datetime) -> Run:
+    """The run with one more observation; a run never goes back, and its first end is its end."""
+    run = before or Run(
+        run_id=seen.run_id,
+        program=seen.program,
+        job=seen.job,
+        attempt=seen.attempt,
+        status=seen.status,
+        seen_at=now,
+    )
+    if seen.status is RunStatus.STARTED and run.started_at is None:
+        run = msgspec.structs.replace(run, started_at=seen.at)
+    if seen.status in ENDED and run.ended_at is None:
+        return msgspec.structs.replace(run, status=seen.status, ended_at=seen.at)
+    if run.status in RANK and seen.status in RANK and RANK[seen.status] > RANK[run.status]:
+        return msgspec.structs.replace(run, status=seen.status)
+    return run
+
+
+def _job_of(transaction: Transaction, seen: RunObservation) -> Job | None:
+    """The job for which this run speaks; None for another's run, and for a run that lost its claim."""
+    if seen.job is None:
+        return None
+    job = next(iter(transaction.jobs(ids=(seen.job,))), None)
+    if job is None or job.attempt != seen.attempt:
+        return None
+    holder = transaction.claim_of(job.id, job.attempt) or job.run_id
+    return job if holder in (None, seen.run_id) else None
+
+
+def _count(transaction: Transaction, run: Run, job: Job | None, now: datetime) -> None:
+    """Slots of a run that somebody else started; a job holds its own, from the moment it was decided."""
+    if job is not None:
+        return
+    if run.active:
+        transaction.take_slots(run.run_id, _resources_of_manual_run(transaction, run.program))
+    else:
+        transaction.wake(transaction.release_slots(run.run_id), now)
+
+
+def _resources_of_manual_run(transaction: Transaction, program: str) -> tuple[str, ...]:
+    """The program, and every group that a schedule of it names (DESIGN rule 21)."""
+    app_name, _, name = program.partition("/")
+    app = load_whole_app(transaction, app_name)
+    groups = () if app is None else groups_of_program(app, name)
+    return (program_resource(program), *(group_resource(group) for group in groups))
+
+
+def _advance(transaction: Transaction, job: Job, seen: RunObservation, now: datetime) -> None:
+    """Move the job to where its run is."""
+    if job.state in FINISHED:
+        return
+    launched = job.launched_at or seen.at
+    match seen.status:
+        case RunStatus.QUEUED | RunStatus.STARTED:
+            changed = move(
+                job, JobState.LAUNCHED, run_id=seen.run_id, launched_at=launched, next_check_at=None
+            )
+            transaction.put_jobs([changed])
+            return
+        case RunStatus.SUCCEEDED:
+            state, reason = JobState.SUCCEEDED, None
+        case RunStatus.FAILED:
+            state, reason = JobState.FAILED, Reason.F_RUN
+        case RunStatus.CANCELLED:
+            state, reason = JobState.FAILED, Reason.F_CANCELLED
+    ended = move(
+        job,
+        state,
+        reason=reason,
+        run_id=seen.run_id,
+        launched_at=launched,
+        next_check_at=None,
+        ended_at=seen.at,
+    )
+    transaction.put_jobs([ended])
+    transaction.wake(transaction.release_slots(job.id), now)
+
+
+def _events(seen: RunObservation) -> list[Event]:
+    """The events that a run's new status is for `run` triggers."""
+    match seen.status:
+        case RunStatus.QUEUED:
+            words = ()
+        case RunStatus.STARTED:
+            words = ("started",)
+        case RunStatus.SUCCEEDED:
+            words = ("succeeded", "completed")
+        case RunStatus.FAILED:
+            words = ("failed", "completed")
+        case RunStatus.CANCELLED:
+            words = ("completed",)
+    app, _, program = seen.program.partition("/")
+    return [
+        Event(
+            id=f"run:{seen.run_id}:{word}",
+            kind=EventKind.RUN,
+            key=run_event_key(app, program, word),
+            time=seen.at,
+            arrived=seen.at,
+            run_id=seen.run_id,
+            status=seen.status,
+        )
+        for word in words
+    ]
+
+
+def _entry(seen: RunObservation, job: Job | None, now: datetime) -> Entry:
+    return Entry(
+        at=now,
+        kind=EntryKind.RUN,
+        schedule=None if job is None else job.schedule,
+        job=None if job is None else job.id,
+        run_id=seen.run_id,
+        data={"program": seen.program, "status": seen.status, "at": seen.at.isoformat()},
+    )
