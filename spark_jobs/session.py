@@ -83,7 +83,7 @@ def _start(settings: SparkSettings) -> SparkSession:
     # The workers must be this Python, not the first one of the PATH.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-    builder = SparkSession.builder.master(settings.master).appName(settings.app_name)
+    builder = SparkSession.Builder().master(settings.master).appName(settings.app_name)
     conf = {**DEFAULTS, **settings.conf, **FIXED}
     if settings.master.startswith("local"):
         # Everything is in this process: a machine whose name does not resolve must not matter.

@@ -1,0 +1,16 @@
+"""The one collection of tables of the schedule store; every module of tables adds its own.
+
+Constraints have names made by rule, so that a migration can drop what another created.
+"""
+
+from sqlalchemy import MetaData
+
+NAMING: dict[str, str] = {
+    "ix": "ix_%(column_0_label)s",
+    "uq": "uq_%(table_name)s_%(column_0_name)s",
+    "ck": "ck_%(table_name)s_%(constraint_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
+    "pk": "pk_%(table_name)s",
+}
+
+metadata = MetaData(naming_convention=NAMING)
