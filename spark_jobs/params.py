@@ -27,9 +27,7 @@ class Params:
 
     args: Mapping[str, Any] = field(default_factory=dict[str, Any])
     partitions: tuple[str, ...] = ()
-    manifest: Mapping[str, tuple[str, ...]] = field(
-        default_factory=dict[str, tuple[str, ...]]
-    )
+    manifest: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     scheduled_time: datetime | None = None
     business_date: str | None = None
     job: str = ""

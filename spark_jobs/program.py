@@ -17,9 +17,7 @@ DEFAULT_FUNCTION = "run"
 
 Inputs = Mapping[str, DataFrame | None]
 """The datasets that a program reads, by name; None for one that has never had any data."""
-ProgramFunction = Callable[
-    [SparkSession, Inputs, Any], DataFrame | Mapping[str, DataFrame]
-]
+ProgramFunction = Callable[[SparkSession, Inputs, Any], DataFrame | Mapping[str, DataFrame]]
 
 
 def load_program(path: str) -> ProgramFunction:
@@ -49,9 +47,7 @@ def load_program(path: str) -> ProgramFunction:
     return cast(ProgramFunction, function)
 
 
-def outputs_of(
-    name: str, returned: Any, writes: tuple[str, ...]
-) -> dict[str, DataFrame]:
+def outputs_of(name: str, returned: Any, writes: tuple[str, ...]) -> dict[str, DataFrame]:
     """What a program returned, by the dataset it belongs to.
 
     Raises:
@@ -89,8 +85,6 @@ def _module(path: str) -> ModuleType | None:
         return import_module(path)
     except ModuleNotFoundError as error:
         # Only "this very module does not exist" means so; an import that fails inside it is told as it is.
-        if error.name is not None and (
-            path == error.name or path.startswith(f"{error.name}.")
-        ):
+        if error.name is not None and (path == error.name or path.startswith(f"{error.name}.")):
             return None
         raise

@@ -17,7 +17,7 @@ from compiler.model import Dataset, PartitionScheme, Program
 from spark_jobs.commit.publish import recover, resolve
 from spark_jobs.commit.store import CommitStepStore
 from spark_jobs.errors import OutputError, ProgramError
-from spark_jobs.io.dataset_ref import DatasetRef, Warehouse, dataset_ref
+from spark_jobs.io.dataset_ref import KEY_SEPARATOR, DatasetRef, Warehouse, dataset_ref
 from spark_jobs.io.key_selection import KeySelection
 from spark_jobs.io.published import PublishedPartition
 from spark_jobs.io.table import Publication, prune_table, read_taken
@@ -90,17 +90,19 @@ def run_program(
         tuple(ref.name for ref in writes),
     )
     publication = Publication(warehouse, commit_store, commit=commit_id, token=token)
-    for ref in writes:
-        publication.stage(outputs[ref.name], ref, keys[ref.name])
+    try:
+        for ref in writes:
+            publication.stage(outputs[ref.name], ref, keys[ref.name])
+    except BaseException:
+        publication.discard()
+        raise
     published = publication.publish()
     for ref in writes:
         prune_table(ref, warehouse, commit_store)
     return published
 
 
-def _ref(
-    app: str, datasets: Mapping[str, Dataset], name: str, program: Program
-) -> DatasetRef:
+def _ref(app: str, datasets: Mapping[str, Dataset], name: str, program: Program) -> DatasetRef:
     if name not in datasets:
         raise ProgramError(
             f"program {program.name} names the dataset {name}, which app {app} does not declare",
@@ -117,12 +119,16 @@ def _keys(ref: DatasetRef, params: Params) -> tuple[str, ...]:
             f"{ref.name} has partitions, but the run was launched to write none",
             "set output_partition of the schedule, or choose partitions when launching by hand",
         )
-    return params.partitions
+    for key in params.partitions:
+        if len(key.split(KEY_SEPARATOR)) != len(ref.dimensions()):
+            raise OutputError(
+                f"{ref.name}: {key!r} is not a partition key of it",
+                f"write one value for each of {', '.join(ref.dimensions())}, joined by {KEY_SEPARATOR!r}",
+            )
+    return tuple(dict.fromkeys(params.partitions))
 
 
-def _output_scheme(
-    writes: list[DatasetRef], program: Program
-) -> PartitionScheme | None:
+def _output_scheme(writes: list[DatasetRef], program: Program) -> PartitionScheme | None:
     schemes = {ref.name: ref.scheme for ref in writes if ref.scheme is not None}
     first = next(iter(schemes.values()), None)
     for name, scheme in schemes.items():

@@ -26,13 +26,14 @@ DEFAULTS: Mapping[str, str] = {
     "spark.ui.showConsoleProgress": "false",
     # Most tables of a day are small: 200 shuffle partitions would be 200 tasks of nothing.
     "spark.sql.shuffle.partitions": "4",
-    "spark.sql.session.timeZone": "UTC",
     # The default, INT96, is refused by Iceberg's add_files and by other readers.
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
 }
 """What a project may change in its settings."""
 
 FIXED: Mapping[str, str] = {
+    # Instants are spelled as partition keys in the zone of their dimension, starting from UTC.
+    "spark.sql.session.timeZone": "UTC",
     # Partition keys are strings: "007" is not 7 and "2013-12-22" is not a date.
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
     # Staged files are published by their commit, never by a marker or a second rename of Spark's own.
@@ -92,9 +93,7 @@ def _start(settings: SparkSettings) -> SparkSession:
         conf.setdefault("spark.driver.bindAddress", "127.0.0.1")
     if "spark.driver.extraJavaOptions" not in conf:
         # Read when the JVM starts, so Spark's own start-up lines are quiet too.
-        conf["spark.driver.extraJavaOptions"] = (
-            f"-Dlog4j2.configurationFile=file:{LOG_SETTINGS}"
-        )
+        conf["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile=file:{LOG_SETTINGS}"
     for name, value in conf.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()

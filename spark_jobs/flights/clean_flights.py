@@ -19,21 +19,15 @@ SCHEMA = (
     .add("dest", StringType())
     .add("hour", IntegerType())  # scheduled departure, local hour 0-23
     .add("scheduled_at", TimestampType())  # scheduled departure, as an instant
-    .add(
-        "status", StringType()
-    )  # flown, cancelled (no departure) or diverted (no arrival at dest)
-    .add(
-        "dep_delay", IntegerType()
-    )  # minutes, negative when early; null when cancelled
+    .add("status", StringType())  # flown, cancelled (no departure) or diverted (no arrival at dest)
+    .add("dep_delay", IntegerType())  # minutes, negative when early; null when cancelled
     .add("arr_delay", IntegerType())  # minutes; null unless flown
     .add("air_time", IntegerType())  # minutes; null unless flown
     .add("distance", IntegerType())  # miles
 )
 
 
-def run(
-    spark: SparkSession, inputs: dict[str, DataFrame | None], params: object
-) -> DataFrame:
+def run(spark: SparkSession, inputs: dict[str, DataFrame | None], params: object) -> DataFrame:
     """Types the raw flights of the days and says how each of them ended."""
     raw = inputs["raw_flights"]
     if raw is None:
@@ -44,10 +38,6 @@ def run(
         .otherwise("flown")
     )
     # `time_hour` is the scheduled hour as an instant; it has no minutes.
-    scheduled_at = F.to_timestamp("time_hour") + F.make_dt_interval(
-        mins=F.col("minute").cast("int")
-    )
+    scheduled_at = F.to_timestamp("time_hour") + F.make_dt_interval(mins=F.col("minute").cast("int"))
     typed = raw.withColumn("status", status).withColumn("scheduled_at", scheduled_at)
-    return typed.select(
-        [F.col(field.name).cast(field.dataType).alias(field.name) for field in SCHEMA]
-    )
+    return typed.select([F.col(field.name).cast(field.dataType).alias(field.name) for field in SCHEMA])

@@ -34,9 +34,7 @@ SCHEMA = (
 )
 
 
-def run(
-    spark: SparkSession, inputs: dict[str, DataFrame | None], params: object
-) -> DataFrame:
+def run(spark: SparkSession, inputs: dict[str, DataFrame | None], params: object) -> DataFrame:
     """Types the raw readings and keeps the later one of a doubled hour."""
     raw = inputs["raw_weather"]
     if raw is None:
@@ -44,11 +42,5 @@ def run(
     typed = raw.withColumn("observed_at", F.to_timestamp("time_hour")).select(
         [F.col(field.name).cast(field.dataType).alias(field.name) for field in SCHEMA]
     )
-    latest_first = Window.partitionBy("day", "origin", "hour").orderBy(
-        F.col("observed_at").desc()
-    )
-    return (
-        typed.withColumn("nth", F.row_number().over(latest_first))
-        .where("nth = 1")
-        .drop("nth")
-    )
+    latest_first = Window.partitionBy("day", "origin", "hour").orderBy(F.col("observed_at").desc())
+    return typed.withColumn("nth", F.row_number().over(latest_first)).where("nth = 1").drop("nth")

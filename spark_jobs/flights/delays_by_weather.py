@@ -32,9 +32,7 @@ SCHEMA = (
     .add("diverted", LongType())
     .add("departed", LongType())  # flown or diverted
     .add("late", LongType())  # departed later than the limit
-    .add(
-        "dep_delay_minutes", LongType()
-    )  # sum over the departed; early ones count negative
+    .add("dep_delay_minutes", LongType())  # sum over the departed; early ones count negative
     .add("temp", DoubleType())  # degrees Fahrenheit
     .add("wind_speed", DoubleType())  # miles an hour
     .add("precip", DoubleType())  # inches in the hour
@@ -43,9 +41,7 @@ SCHEMA = (
 )
 
 
-def run(
-    spark: SparkSession, inputs: dict[str, DataFrame | None], params: object
-) -> DataFrame:
+def run(spark: SparkSession, inputs: dict[str, DataFrame | None], params: object) -> DataFrame:
     """Counts the flights of the days and joins the readings that have come.
 
     `params.args` may hold `late_after_minutes`, an integer.
@@ -70,6 +66,4 @@ def run(
         readings = weather.select("day", "origin", "hour", "observed_at", *MEASURED)
         joined = counted.join(readings, ["day", "origin", "hour"], "left")
     marked = joined.withColumn("weather_complete", F.col("observed_at").isNotNull())
-    return marked.select(
-        [F.col(field.name).cast(field.dataType).alias(field.name) for field in SCHEMA]
-    )
+    return marked.select([F.col(field.name).cast(field.dataType).alias(field.name) for field in SCHEMA])

@@ -17,9 +17,7 @@ PLANES = (
     .add("model", StringType())
     .add("engines", IntegerType())
     .add("seats", IntegerType())
-    .add(
-        "speed", IntegerType()
-    )  # average cruising speed, miles an hour; nearly always null
+    .add("speed", IntegerType())  # average cruising speed, miles an hour; nearly always null
     .add("engine", StringType())
 )
 AIRLINES = StructType().add("carrier", StringType()).add("name", StringType())
@@ -36,9 +34,7 @@ AIRPORTS = (
 )
 
 
-def run(
-    spark: SparkSession, inputs: dict[str, DataFrame | None], params: object
-) -> dict[str, DataFrame]:
+def run(spark: SparkSession, inputs: dict[str, DataFrame | None], params: object) -> dict[str, DataFrame]:
     """Types the three landed tables."""
     return {
         "planes": _typed(spark, inputs["raw_planes"], PLANES),
@@ -50,8 +46,6 @@ def run(
 def _typed(spark: SparkSession, raw: DataFrame | None, schema: StructType) -> DataFrame:
     if raw is None:
         return spark.createDataFrame([], schema)
-    columns = [
-        F.col(field.name).cast(field.dataType).alias(field.name) for field in schema
-    ]
+    columns = [F.col(field.name).cast(field.dataType).alias(field.name) for field in schema]
     # The first column is the key. The source repeats none; a feed landed twice might.
     return raw.select(columns).dropDuplicates([schema[0].name])

@@ -67,17 +67,11 @@ class DatasetRef(Value, kw_only=True):
     def parts(self, key: str) -> dict[str, str]:
         """The value of each partition column in a key."""
         names = self.dimensions()
-        return (
-            dict(zip(names, key.split(KEY_SEPARATOR, len(names) - 1), strict=True))
-            if names
-            else {}
-        )
+        return dict(zip(names, key.split(KEY_SEPARATOR, len(names) - 1), strict=True)) if names else {}
 
     def partition_folder(self, key: str) -> str:
         """The folder of a partition relative to the root, "day=2013-12-22/origin=EWR"; "" without any."""
-        return "/".join(
-            f"{name}={quote(value, safe='')}" for name, value in self.parts(key).items()
-        )
+        return "/".join(f"{name}={quote(value, safe='')}" for name, value in self.parts(key).items())
 
 
 def dataset_ref(app: str, dataset: Dataset) -> DatasetRef:

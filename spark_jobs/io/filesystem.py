@@ -76,9 +76,7 @@ class LocalFiles:
                         size = 0 if is_folder else item.stat().st_size
                     except FileNotFoundError:
                         continue
-                    entries.append(
-                        Entry(name=item.name, size=size, is_folder=is_folder)
-                    )
+                    entries.append(Entry(name=item.name, size=size, is_folder=is_folder))
         except (FileNotFoundError, NotADirectoryError):
             return ()
         return tuple(sorted(entries, key=lambda entry: entry.name))

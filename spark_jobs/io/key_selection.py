@@ -20,24 +20,18 @@ class KeySelection:
     def __init__(self, scheme: PartitionScheme | None, keys: Iterable[str]) -> None:
         self._scheme = scheme
         self._keys = tuple(keys)
-        self._wanted: dict[
-            PartitionScheme, frozenset[tuple[str | None, str | None]]
-        ] = {}
+        self._wanted: dict[PartitionScheme, frozenset[tuple[str | None, str | None]]] = {}
 
     def takes(self, scheme: PartitionScheme | None, key: str) -> bool:
         """Whether the run reads this partition of an input with this scheme."""
         if scheme is None or self._scheme is None:
             return True
         if scheme not in self._wanted:
-            self._wanted[scheme] = frozenset(
-                _shared(self._scheme, scheme, key) for key in self._keys
-            )
+            self._wanted[scheme] = frozenset(_shared(self._scheme, scheme, key) for key in self._keys)
         return _shared(scheme, self._scheme, key) in self._wanted[scheme]
 
 
-def _shared(
-    scheme: PartitionScheme, other: PartitionScheme, key: str
-) -> tuple[str | None, str | None]:
+def _shared(scheme: PartitionScheme, other: PartitionScheme, key: str) -> tuple[str | None, str | None]:
     """What a key says in terms both schemes have: the coarser period, and the static value."""
     parts = dict(zip(scheme.dimension_names(), key.split("|"), strict=True))
     period = None
@@ -48,10 +42,6 @@ def _shared(
 
             period = enclosing_key(scheme, key, other.time.cycle)
     value = None
-    if (
-        scheme.static is not None
-        and other.static is not None
-        and scheme.static.name == other.static.name
-    ):
+    if scheme.static is not None and other.static is not None and scheme.static.name == other.static.name:
         value = parts[scheme.static.name]
     return period, value

@@ -38,9 +38,7 @@ def read_landed(
         return None
     taken = [folder for key, folder in folders.items() if takes(key)]
     # Without a partition of ours the newest one still tells the columns.
-    frame = spark.read.option("basePath", root).parquet(
-        *(taken or [list(folders.values())[-1]])
-    )
+    frame = spark.read.option("basePath", root).parquet(*(taken or [list(folders.values())[-1]]))
     for name in ref.dimensions():
         frame = frame.withColumn(name, frame[name].cast("string"))
     return frame if taken else spark.createDataFrame([], frame.schema)

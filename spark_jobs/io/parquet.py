@@ -102,9 +102,7 @@ class StagedTable(Value, kw_only=True):
 
     def cleaning_step(self) -> CommitStep:
         """Removes what is left of staging."""
-        return DeleteStaging(
-            folder=f"{self.root}/{STAGING_FOLDER}/{commit_folder(self.commit)}"
-        )
+        return DeleteStaging(folder=f"{self.root}/{STAGING_FOLDER}/{commit_folder(self.commit)}")
 
     def result(self) -> tuple[PublishedPartition, ...]:
         """What is reported once all this is done."""
@@ -122,11 +120,7 @@ class StagedTable(Value, kw_only=True):
 
     def _path(self, key: str) -> str:
         middle = self.ref.partition_folder(key)
-        return "/".join(
-            part
-            for part in (DATA_FOLDER, middle, f"v={commit_folder(self.commit)}")
-            if part
-        )
+        return "/".join(part for part in (DATA_FOLDER, middle, f"v={commit_folder(self.commit)}") if part)
 
     def _entry(self, key: str) -> PartitionEntry:
         staged = self.folders.get(key)
@@ -157,25 +151,18 @@ def stage(
     """
     root, files = ref.root(warehouse), warehouse.files
     base = head(files, root).number
-    folder = f"{root}/{STAGING_FOLDER}/{commit_folder(commit)}/{token}"
+    folder = staging_folder(root, commit, token)
     frame = _with_partition_columns(frame, ref, keys)
     keyed = (
-        frame.withColumn(KEY_COLUMN, _key_of(ref))
-        if ref.scheme
-        else frame.withColumn(KEY_COLUMN, F.lit(""))
+        frame.withColumn(KEY_COLUMN, _key_of(ref)) if ref.scheme else frame.withColumn(KEY_COLUMN, F.lit(""))
     )
     if ref.scheme:
         keyed.write.partitionBy(KEY_COLUMN).parquet(folder)
     else:
         frame.write.parquet(f"{folder}/{KEY_COLUMN}=")
-    rows = (
-        _rows_by_key(frame.sparkSession, folder)
-        if ref.scheme
-        else _rows(frame.sparkSession, folder)
-    )
+    rows = _rows_by_key(frame.sparkSession, folder) if ref.scheme else _rows(frame.sparkSession, folder)
     surplus = sorted(rows.keys() - set(keys))
     if surplus:
-        files.delete(folder)
         raise OutputError(
             f"{ref.name}: the program returned rows outside the partitions of its run: "
             f"{', '.join(f'{key} ({rows[key]} rows)' for key in surplus[:SHOWN_KEYS])}"
@@ -195,6 +182,11 @@ def stage(
         ref=ref, root=root, commit=commit, token=token, base=base, schema=frame.schema.json(),
         keys=keys, folders=folders,
     )  # fmt: skip
+
+
+def staging_folder(root: str, commit: str, token: int) -> str:
+    """Where one attempt of a commit stages. Attempts have tokens of their own, so they never mix."""
+    return f"{root}/{STAGING_FOLDER}/{commit_folder(commit)}/{token}"
 
 
 def read_table(
@@ -217,9 +209,7 @@ def read_table(
     return spark.read.schema(schema).parquet(*paths)
 
 
-def _with_partition_columns(
-    frame: DataFrame, ref: DatasetRef, keys: tuple[str, ...]
-) -> DataFrame:
+def _with_partition_columns(frame: DataFrame, ref: DatasetRef, keys: tuple[str, ...]) -> DataFrame:
     """The frame with every partition column as a string in the spelling of its key."""
     missing = [name for name in ref.dimensions() if name not in frame.columns]
     if missing and len(keys) != 1:
@@ -229,11 +219,7 @@ def _with_partition_columns(
             "return the partition columns; only a run of a single partition can do without",
         )
     for name in ref.dimensions():
-        value = (
-            F.lit(ref.parts(keys[0])[name])
-            if name in missing
-            else _spelled(frame, ref, name)
-        )
+        value = F.lit(ref.parts(keys[0])[name]) if name in missing else _spelled(frame, ref, name)
         frame = frame.withColumn(name, value)
     return frame
 
@@ -245,9 +231,7 @@ def _spelled(frame: DataFrame, ref: DatasetRef, name: str) -> Column:
         pattern = KEY_PATTERNS.get(time.cycle, "yyyy-MM-dd")
         if isinstance(kind, TimestampType):
             # The session's zone is UTC; a key is written in the wall time of its dimension.
-            return F.date_format(
-                F.from_utc_timestamp(frame[name], time.timezone), pattern
-            )
+            return F.date_format(F.from_utc_timestamp(frame[name], time.timezone), pattern)
         if isinstance(kind, DateType | TimestampNTZType):
             return F.date_format(frame[name], pattern)
     return frame[name].cast("string")
@@ -274,13 +258,8 @@ def _rows_by_key(spark: SparkSession, folder: str) -> dict[str, int]:
     """Number of staged rows of each key, read back from the files that will be published."""
     schema = StructType().add(KEY_COLUMN, StringType())
     staged = spark.read.schema(schema).parquet(folder)
-    return {
-        row[KEY_COLUMN]: row["count"]
-        for row in staged.groupBy(KEY_COLUMN).count().collect()
-    }
+    return {row[KEY_COLUMN]: row["count"] for row in staged.groupBy(KEY_COLUMN).count().collect()}
 
 
 def _rows(spark: SparkSession, folder: str) -> dict[str, int]:
-    return {
-        "": spark.read.schema(StructType()).parquet(f"{folder}/{KEY_COLUMN}=").count()
-    }
+    return {"": spark.read.schema(StructType()).parquet(f"{folder}/{KEY_COLUMN}=").count()}

@@ -38,15 +38,9 @@ class Unfinished:
 
     def __init__(self, root: str, sequences: tuple[CommitSequence, ...]) -> None:
         steps = [step for sequence in sequences for step in sequence.steps]
-        self.folders = frozenset(
-            step.target for step in steps if isinstance(step, PublishFolder)
-        )
+        self.folders = frozenset(step.target for step in steps if isinstance(step, PublishFolder))
         self.oldest_base = min(
-            (
-                step.base
-                for step in steps
-                if isinstance(step, PublishVersion) and step.root == root
-            ),
+            (step.base for step in steps if isinstance(step, PublishVersion) and step.root == root),
             default=None,
         )
 
@@ -87,11 +81,7 @@ def prune(
     for number in version_numbers(files, root):
         version = read_version(files, root, number)
         if version is not None:
-            named |= {
-                f"{root}/{entry.path}"
-                for entry in version.partitions.values()
-                if entry.path
-            }
+            named |= {f"{root}/{entry.path}" for entry in version.partitions.values() if entry.path}
     unnamed = [folder for folder in folders if folder not in named]
     for folder in unnamed:
         files.delete(folder)

@@ -6,7 +6,7 @@ place, then every table is switched, then staging is removed. Callers see nothin
 formats; a new one is one more module beside parquet.py and a line in each of two matches.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -47,9 +47,7 @@ def read(
         None when nothing was ever landed or published, since then no one knows the columns.
     """
     wanted = None if keys is None else frozenset(keys)
-    return read_taken(
-        spark, ref, warehouse, lambda key: wanted is None or key in wanted
-    )
+    return read_taken(spark, ref, warehouse, lambda key: wanted is None or key in wanted)
 
 
 def read_taken(
@@ -75,14 +73,13 @@ class Publication:
         token: fencing token, taken before the run read its inputs.
     """
 
-    def __init__(
-        self, warehouse: Warehouse, store: CommitStepStore, *, commit: str, token: int
-    ) -> None:
+    def __init__(self, warehouse: Warehouse, store: CommitStepStore, *, commit: str, token: int) -> None:
         self.commit = commit
         self.token = token
         self._warehouse = warehouse
         self._store = store
         self._staged: list[parquet.StagedTable] = []
+        self._roots: list[str] = []
 
     def stage(self, frame: DataFrame, ref: DatasetRef, keys: tuple[str, ...]) -> None:
         """Runs the plan of one output and writes its rows where no reader sees them.
@@ -94,29 +91,38 @@ class Publication:
             OutputError: the rows do not fit the dataset or its partitions.
         """
         _check_format(ref)
+        self._roots.append(ref.root(self._warehouse))
         self._staged.append(
-            parquet.stage(
-                frame, ref, keys, self._warehouse, commit=self.commit, token=self.token
-            )
-        )
-
-    def sequence(self) -> CommitSequence:
-        """Everything that has to happen to publish what was staged."""
-        return CommitSequence(
-            id=self.commit,
-            datasets=tuple(staged.ref.id for staged in self._staged),
-            token=self.token,
-            steps=(
-                *(step for staged in self._staged for step in staged.folder_steps()),
-                *(staged.version_step() for staged in self._staged),
-                *(staged.cleaning_step() for staged in self._staged),
-            ),
-            result=tuple(one for staged in self._staged for one in staged.result()),
+            parquet.stage(frame, ref, keys, self._warehouse, commit=self.commit, token=self.token)
         )
 
     def publish(self) -> tuple[PublishedPartition, ...]:
         """Publishes all that was staged; see `commit.publish.publish` for what it raises."""
-        return publish(self.sequence(), self._store, self._warehouse.files)
+        sequence = sequence_of(self.commit, self.token, self._staged)
+        published = publish(sequence, self._store, self._warehouse.files)
+        # Left only where another attempt of the same commit was first: then nothing names it.
+        self.discard()
+        return published
+
+    def discard(self) -> None:
+        """Removes what this publication has staged. Only for one that was never put, or is finished."""
+        for root in self._roots:
+            self._warehouse.files.delete(parquet.staging_folder(root, self.commit, self.token))
+
+
+def sequence_of(commit: str, token: int, tables: Sequence[parquet.StagedTable]) -> CommitSequence:
+    """Everything that has to happen to publish staged tables."""
+    return CommitSequence(
+        id=commit,
+        datasets=tuple(staged.ref.id for staged in tables),
+        token=token,
+        steps=(
+            *(step for staged in tables for step in staged.folder_steps()),
+            *(staged.version_step() for staged in tables),
+            *(staged.cleaning_step() for staged in tables),
+        ),
+        result=tuple(one for staged in tables for one in staged.result()),
+    )
 
 
 def prune_table(ref: DatasetRef, warehouse: Warehouse, store: CommitStepStore) -> None:

@@ -57,9 +57,7 @@ class TableVersion(Value, kw_only=True):
     number: int = 0
     commit: str = ""
     schema: str = ""
-    partitions: dict[str, PartitionEntry] = msgspec.field(
-        default_factory=dict[str, PartitionEntry]
-    )
+    partitions: dict[str, PartitionEntry] = msgspec.field(default_factory=dict[str, PartitionEntry])
     recent: tuple[str, ...] = ()
 
     def top_token(self) -> int:
@@ -122,9 +120,7 @@ def head(files: FileSystem, root: str) -> TableVersion:
         version = read_version(files, root, numbers[-1])
         if version is not None:
             return version
-    raise OSError(
-        f"{root}: the newest version vanished {READ_TRIES} times while it was read"
-    )
+    raise OSError(f"{root}: the newest version vanished {READ_TRIES} times while it was read")
 
 
 def put_version(files: FileSystem, root: str, version: TableVersion) -> bool:

@@ -43,24 +43,16 @@ class PublishFolder(Value, kw_only=True):
         """See `CommitStep.verify`."""
         if files.exists(self.target):
             fault = fault_of(files, self.target, self.marker)
-            return (
-                DONE
-                if fault is None
-                else unknown(f"{self.target} is not what this commit staged: {fault}")
-            )
-        if not files.exists(self.source):
-            # Another process may have moved it between the two looks.
-            if files.exists(self.target):
-                return self.verify(files)
-            return unknown(
-                f"neither the staged folder {self.source} nor {self.target} exists"
-            )
+            return DONE if fault is None else unknown(f"{self.target} is not what was staged: {fault}")
         fault = fault_of(files, self.source, self.marker)
-        return (
-            NOT_DONE
-            if fault is None
-            else unknown(f"the staged folder {self.source} was changed: {fault}")
-        )
+        if fault is None:
+            return NOT_DONE
+        if files.exists(self.target):
+            # Another process has moved it between the two looks.
+            return self.verify(files)
+        if not files.exists(self.source):
+            return unknown(f"neither the staged folder {self.source} nor {self.target} exists")
+        return unknown(f"the staged folder {self.source} was changed: {fault}")
 
     def execute(self, files: FileSystem) -> None:
         """See `CommitStep.execute`."""
@@ -71,14 +63,10 @@ class PublishFolder(Value, kw_only=True):
         return f"move {len(self.marker.files)} files to {self.target}"
 
 
-def write_marker(
-    files: FileSystem, folder: str, *, commit: str, token: int
-) -> FolderMarker:
+def write_marker(files: FileSystem, folder: str, *, commit: str, token: int) -> FolderMarker:
     """Seals a staged folder: lists its data files in a marker and makes all of it durable."""
     marker = FolderMarker(commit=commit, token=token, files=data_files(files, folder))
-    if not files.put_if_absent(
-        f"{folder}/{MARKER}", msgspec.json.encode(marker, order="sorted")
-    ):
+    if not files.put_if_absent(f"{folder}/{MARKER}", msgspec.json.encode(marker, order="sorted")):
         raise FileExistsError(f"{folder} was sealed before")
     files.sync(folder)
     return marker
@@ -86,11 +74,7 @@ def write_marker(
 
 def data_files(files: FileSystem, folder: str) -> dict[str, int]:
     """Size in bytes of each data file of a folder, by name."""
-    return {
-        e.name: e.size
-        for e in files.list(folder)
-        if not e.is_folder and is_data(e.name)
-    }
+    return {e.name: e.size for e in files.list(folder) if not e.is_folder and is_data(e.name)}
 
 
 def fault_of(files: FileSystem, folder: str, expected: FolderMarker) -> str | None:
@@ -107,9 +91,7 @@ def fault_of(files: FileSystem, folder: str, expected: FolderMarker) -> str | No
     found = data_files(files, folder)
     if found != expected.files:
         changed = sorted(
-            name
-            for name in {*found, *expected.files}
-            if found.get(name) != expected.files.get(name)
+            name for name in {*found, *expected.files} if found.get(name) != expected.files.get(name)
         )
         return f"files differ: {', '.join(changed[:5])}"
     return None

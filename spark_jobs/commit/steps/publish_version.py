@@ -64,9 +64,7 @@ class PublishVersion(Value, kw_only=True):
             )
             if put_version(files, self.root, wanted):
                 return
-        raise OSError(
-            f"{self.root}: {CONFLICT_TRIES} other publishes came in between; try again"
-        )
+        raise OSError(f"{self.root}: {CONFLICT_TRIES} other publishes came in between; try again")
 
     def describe(self) -> str:
         """See `CommitStep.describe`."""
