@@ -68,8 +68,8 @@ def outputs_of(name: str, returned: Any, writes: tuple[str, ...]) -> dict[str, D
     outputs = cast(Mapping[str, Any], returned)
     if set(outputs) != set(writes):
         raise ProgramError(
-            f"program {name} returned {', '.join(sorted(outputs)) or 'nothing'}, but writes {', '.join(writes)}",
-            "return exactly the datasets named under `writes`",
+            f"program {name} returned {', '.join(sorted(outputs)) or 'nothing'}",
+            f"return exactly the datasets named under `writes`: {', '.join(writes)}",
         )
     for dataset, frame in outputs.items():
         if not isinstance(frame, DataFrame):

@@ -160,7 +160,7 @@ def source_file(name: str) -> Path:
 
 @lru_cache(maxsize=8)
 def _read(name: str) -> "pa.Table":
-    """A whole table with empty and NA cells as nulls. Instants stay text: a raw feed has no types for them."""
+    """A whole table; empty and NA cells are null, and instants stay text as in a feed without types."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 

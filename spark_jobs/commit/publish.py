@@ -111,7 +111,7 @@ def _do(
         failure = error
     if not _verified(step, sequence, number, store, files):
         raise CommitFailed(
-            f"{_name(step, sequence, number)} was executed and is not done: {failure or 'no error was raised'}",
+            f"{_name(step, sequence, number)} was executed and is not done: {failure or 'no error came'}",
             "the sequence is kept, and the next run of the dataset tries again",
         ) from failure
 

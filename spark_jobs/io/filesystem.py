@@ -89,7 +89,7 @@ class LocalFiles:
         """See `FileSystem.read`."""
         try:
             return Path(file).read_bytes()
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
 
     def put_if_absent(self, file: str, content: bytes) -> bool:
