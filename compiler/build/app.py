@@ -1,0 +1,71 @@
+"""An app: the parts in the order in which they refer to each other, then the rules over all of them."""
+
+from collections.abc import Iterator
+
+from compiler.build.dataset import build_dataset
+from compiler.build.program import build_program
+from compiler.build.schedule import build_schedule
+from compiler.build.scope import Scope
+from compiler.build.zone import zone_of
+from compiler.diagnostic import Findings
+from compiler.model import App
+from compiler.reader.node import Mapping, Scalar
+from compiler.rules.cycles import check_cycles
+from compiler.rules.writers import check_writers
+from compiler.schema.check import Part
+
+DEFAULT_TIMEZONE = "UTC"
+
+
+def build_app(root: Mapping, findings: Findings, broken: frozenset[Part]) -> App:
+    """The app that a file describes, without the parts that are broken."""
+    groups = root.mapping("groups")
+    scope = Scope(
+        findings=findings,
+        timezone=DEFAULT_TIMEZONE,
+        groups={name: groups.text(name) for name in groups.values} if groups else {},
+        broken=frozenset(f"{section}.{name}" for section, name in broken),
+    )
+    scope = _in_zone(scope, root)
+    for key, node in _parts(root, "datasets", broken):
+        scope.datasets[str(key.value)] = build_dataset(key, node, scope)
+    for key, node in _parts(root, "programs", broken):
+        scope.programs[str(key.value)] = build_program(key, node, scope)
+    built = (
+        build_schedule(key, node, scope)
+        for key, node in _parts(root, "schedules", broken)
+    )
+    place = root.get("app")
+    app = App(
+        name=root.text("app"),
+        timezone=scope.timezone,
+        datasets=scope.datasets,
+        programs=scope.programs,
+        schedules={
+            schedule.name: schedule for schedule in built if schedule is not None
+        },
+        groups=scope.groups,
+        at=findings.at(place if place is not None else root),
+    )
+    check_cycles(app, findings)
+    check_writers(app, findings)
+    return app
+
+
+def _in_zone(scope: Scope, root: Mapping) -> Scope:
+    """The same scope in the app's zone."""
+    return Scope(
+        findings=scope.findings,
+        timezone=zone_of(root, scope),
+        groups=scope.groups,
+        broken=scope.broken,
+    )
+
+
+def _parts(
+    root: Mapping, section: str, broken: frozenset[Part]
+) -> Iterator[tuple[Scalar, Mapping]]:
+    mapping = root.mapping(section)
+    for name, node in mapping.values.items() if mapping else ():
+        if isinstance(node, Mapping) and (section, name) not in broken:
+            yield mapping.keys[name], node  # pyright: ignore[reportOptionalMemberAccess] - the loop is empty without

@@ -1,0 +1,85 @@
+"""Schedules: program, trigger, constraints, timeout and what follows from them together."""
+
+from typing import Any
+
+import msgspec
+
+from compiler.build.duration import duration_at, optional_duration
+from compiler.build.scope import Scope
+from compiler.constraints import build_constraint
+from compiler.model import Priority, Program, Schedule, Timeout
+from compiler.reader.node import Mapping, Node, Scalar, plain
+from compiler.rules.for_each import check_for_each
+from compiler.rules.output_partition import output_partition
+from compiler.rules.waiting import check_waiting
+from compiler.triggers import build_trigger
+
+
+def build_schedule(key: Scalar, node: Mapping, scope: Scope) -> Schedule | None:
+    """One schedule of an app; None after an error has been reported."""
+    name = node.get("program")
+    program = scope.program(name) if isinstance(name, Scalar) else None
+    trigger = build_trigger(node.get("trigger"), scope)
+    built = [build_constraint(member, scope) for member in node.items("constraints")]
+    constraints = tuple(c for c in built if c is not None)
+    timeout = _timeout(node, scope)
+    if (
+        program is None
+        or trigger is None
+        or timeout is None
+        or len(constraints) < len(built)
+    ):
+        return None
+    args = node.mapping("args")
+    plain_args: dict[str, Any] = plain(args) if args else {}
+    for_each = node.text("for_each") or None
+    outputs = node.get("output_partition") or node.keys.get("for_each") or key
+    schedule = Schedule(
+        name=str(key.value),
+        program=program.name,
+        trigger=trigger,
+        constraints=constraints,
+        args=plain_args,
+        timeout=timeout,
+        priority=Priority(node.text("priority", "normal")),
+        for_each=for_each,  # pyright: ignore[reportArgumentType] - one of the schema's enum
+        status="active" if node.text("status") == "active" else "suspended",
+        timezone=scope.timezone,
+        owner=node.text("owner"),
+        description=node.text("description"),
+        at=scope.at(key),
+    )
+    check_for_each(schedule, node.keys.get("for_each", key), scope)
+    check_waiting(schedule, key, scope)
+    return _with_outputs(
+        schedule, node.text("output_partition"), program, outputs, scope
+    )
+
+
+def _with_outputs(
+    schedule: Schedule, wanted: str, program: Program, place: Node, scope: Scope
+) -> Schedule:
+    chosen = output_partition(
+        wanted, program, schedule.trigger, schedule.for_each, place, scope
+    )
+    return msgspec.structs.replace(schedule, output_partition=chosen)
+
+
+def _timeout(node: Mapping, scope: Scope) -> Timeout | None:
+    """The timeout, the default one if none is written; None after an error."""
+    written = node.get("timeout")
+    if written is None:
+        return Timeout()
+    at = scope.at(node.keys["timeout"])
+    if not isinstance(written, Mapping):
+        after = duration_at(written, scope)
+        return Timeout(after=after, at=at) if after is not None else None
+    after = optional_duration(written, "after", scope)
+    if after is None:
+        return None
+    return Timeout(
+        after=after,
+        then="run" if written.text("then") == "run" else "discard",
+        from_="first_event" if written.text("from") == "first_event" else "satisfied",
+        at=at,
+    )

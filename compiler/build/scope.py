@@ -1,0 +1,65 @@
+"""The scope in which a part of an app is built: its zone, the names it may use, the findings.
+
+Passed to every builder of triggers and constraints, so that a new kind needs no further
+argument. Resolving a name reports it when it is unknown.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from compiler.diagnostic import Findings, Place, shown
+from compiler.model import At, Dataset, Program
+from compiler.reader.node import Scalar
+from compiler.suggest import did_you_mean
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Scope:
+    """What a builder may refer to.
+
+    Attributes:
+        timezone: the app's.
+        datasets, programs: those that were built.
+        broken: names of datasets and programs that have errors of their own. They are known,
+            and what refers to them cannot be judged.
+    """
+
+    findings: Findings
+    timezone: str
+    datasets: dict[str, Dataset] = field(default_factory=dict[str, Dataset])
+    programs: dict[str, Program] = field(default_factory=dict[str, Program])
+    groups: dict[str, str] = field(default_factory=dict[str, str])
+    broken: frozenset[str] = frozenset()
+
+    def at(self, place: Place) -> At:
+        """A place as the model keeps it."""
+        return self.findings.at(place)
+
+    def dataset(self, name: Scalar) -> Dataset | None:
+        """The dataset of that name; reports it if there is none."""
+        found = self.datasets.get(str(name.value))
+        if found is None and f"datasets.{name.value}" not in self.broken:
+            self._unknown("N301", "dataset", name, self.datasets)
+        return found
+
+    def program(self, name: Scalar) -> Program | None:
+        """The program of that name; reports it if there is none."""
+        found = self.programs.get(str(name.value))
+        if found is None and f"programs.{name.value}" not in self.broken:
+            self._unknown("N302", "program", name, self.programs)
+        return found
+
+    def group(self, name: Scalar) -> bool:
+        """Whether a group may be used. An app that declares none may use any."""
+        if not self.groups or name.value in self.groups:
+            return True
+        self._unknown("N303", "group", name, self.groups)
+        return False
+
+    def _unknown(
+        self, code: str, what: str, name: Scalar, known: Iterable[str]
+    ) -> None:
+        summary = f"a {what} must be declared in `{what}s`, got {shown(name.value)}"
+        self.findings.add(
+            code, name, summary, did_you_mean(str(name.value), known, f"{what}s")
+        )

@@ -1,0 +1,26 @@
+"""The kinds of constraints, and the one function that builds any of them.
+
+The registry is the only place that lists the kinds. A kind's file holds all that is its own.
+"""
+
+from compiler.build.scope import Scope
+from compiler.constraints import concurrency, delay, since_last_run, window
+from compiler.constraints.kind import ConstraintKind
+from compiler.model import Constraint
+from compiler.reader.node import Mapping, Node
+
+KINDS: dict[str, ConstraintKind] = {
+    kind.key: kind
+    for kind in (concurrency.KIND, delay.KIND, window.KIND, since_last_run.KIND)
+}
+
+
+def build_constraint(node: Node, scope: Scope) -> Constraint | None:
+    """The constraint that a node describes; None after an error has been reported."""
+    if not isinstance(node, Mapping):
+        return None
+    found = [key for key in node.keys if key in KINDS]
+    if len(found) != 1:
+        return None
+    key = found[0]
+    return KINDS[key].build(node.values[key], scope.at(node.keys[key]), scope)

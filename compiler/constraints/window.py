@@ -1,0 +1,40 @@
+"""The `window` constraint: wall-clock hours [from, to) in which a job may be launched."""
+
+from datetime import time
+
+from compiler.build.scope import Scope
+from compiler.build.zone import zone_of
+from compiler.constraints.kind import ConstraintKind, otherwise_of
+from compiler.diagnostic import Related, shown
+from compiler.model import At, WindowConstraint
+from compiler.reader.node import Mapping, Node
+
+
+def _build(node: Node, at: At, scope: Scope) -> WindowConstraint | None:
+    if not isinstance(node, Mapping):
+        return None
+    from_, to = (
+        time.fromisoformat(node.text("from")),
+        time.fromisoformat(node.text("to")),
+    )
+    if from_ == to:
+        scope.findings.add(
+            "V204",
+            node.values["to"],
+            f"a window is [from, to) and from = to leaves it empty, got {shown(node.text('to'))} for both",
+            "move one of the two; for the whole day leave the constraint out",
+            (Related(at=scope.at(node.values["from"]), note="`from` stands here"),),
+        )
+        return None
+    days = tuple(str(n.value) for n in node.strings("days"))
+    return WindowConstraint(
+        from_=from_,
+        to=to,
+        days=days,  # pyright: ignore[reportArgumentType] - each one of the schema's enum
+        timezone=zone_of(node, scope),
+        otherwise=otherwise_of(node),
+        at=at,
+    )
+
+
+KIND = ConstraintKind(key="window", build=_build)

@@ -1,0 +1,103 @@
+"""What a plain scalar means: the core schema of YAML 1.2, and nothing of YAML 1.1.
+
+So `no`, `22:30`, `1_000` and `2013-01-01` are strings, `010` is the integer 10, and only
+`true`, `false` and `null` (with their capitalised forms) are what they look like.
+Source: YAML 1.2.2, section 10.3.2.
+"""
+
+import re
+
+MAX_INTEGER_DIGITS = 18
+"""Every such integer fits 64 bits, so it survives JSON, the databases and other languages."""
+
+MAX_FLOAT_CHARACTERS = 40
+"""No float needs more characters; a longer one is a mistake or an attack."""
+
+_NULL = frozenset(("", "~", "null", "Null", "NULL"))
+_TRUE = frozenset(("true", "True", "TRUE"))
+_FALSE = frozenset(("false", "False", "FALSE"))
+_INTEGER = re.compile(r"[-+]?[0-9]+\Z")
+_OCTAL = re.compile(r"0o[0-7]+\Z")
+_HEX = re.compile(r"0x[0-9a-fA-F]+\Z")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
+_NOT_FINITE = re.compile(r"([-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))\Z")
+
+
+class ScalarError(ValueError):
+    """A plain scalar that is a number, but not one that can be kept.
+
+    Attributes:
+        code: of the diagnostic.
+        hint: what to write instead.
+    """
+
+    def __init__(self, code: str, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.hint = hint
+
+
+def resolve(text: str) -> None | bool | int | float | str:
+    """The value of a plain (unquoted) scalar.
+
+    Raises:
+        ScalarError: for a number that is too long or not finite.
+    """
+    if text in _NULL:
+        return None
+    first = text[0]
+    if first in "tTfF":
+        return True if text in _TRUE else False if text in _FALSE else text
+    if first not in "0123456789+-.":
+        return text
+    if _INTEGER.match(text):
+        _refuse_long(text, len(text.lstrip("+-0")))
+        return int(text)
+    if _OCTAL.match(text):
+        _refuse_long(text, len(text) - 2)
+        return int(text, 0)
+    if _HEX.match(text):
+        _refuse_long(text, len(text) - 2)
+        return _bounded(int(text, 0), text)
+    if _FLOAT.match(text):
+        return _float(text)
+    if _NOT_FINITE.match(text):
+        raise ScalarError(
+            "R118",
+            f'a number must be finite, got "{text}"',
+            "JSON has no such number: quote it, or give a finite one",
+        )
+    return text
+
+
+def _refuse_long(text: str, digits: int) -> None:
+    """Judged by length alone: converting 5,000 digits is what the limit is there to avoid."""
+    if digits > MAX_INTEGER_DIGITS:
+        raise ScalarError(
+            "R117",
+            f'an integer has at most {MAX_INTEGER_DIGITS} digits, got {digits}: "{text[:20]}…"',
+            "write it in quotes if it is an identifier and not a number",
+        )
+
+
+def _bounded(value: int, text: str) -> int:
+    if value >= 10**MAX_INTEGER_DIGITS:
+        _refuse_long(text, MAX_INTEGER_DIGITS + 1)
+    return value
+
+
+def _float(text: str) -> float:
+    if len(text) > MAX_FLOAT_CHARACTERS:
+        raise ScalarError(
+            "R117",
+            f'a number has at most {MAX_FLOAT_CHARACTERS} characters, got {len(text)}: "{text[:20]}…"',
+            "round it, or write it in quotes if it is not a number",
+        )
+    value = float(text)
+    if value in (float("inf"), float("-inf")):
+        raise ScalarError(
+            "R118",
+            f'a number must be finite, got "{text}"',
+            "the largest number is about 1.7e308: write less",
+        )
+    return value

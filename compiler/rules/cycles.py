@@ -1,0 +1,173 @@
+"""Cycles among schedules: a run of each would trigger the next, without end.
+
+An edge leads from a schedule to every schedule that its runs can trigger: by `run` of its
+program, or by `partitions` of a dataset that its program writes. A trigger that cannot hold
+without a cron has no incoming edges, since the clock bounds how often it fires.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from compiler.diagnostic import Findings, Related
+from compiler.model import (
+    AllTrigger,
+    AnyTrigger,
+    App,
+    CronTrigger,
+    PartitionsTrigger,
+    RunTrigger,
+    Schedule,
+    Trigger,
+)
+
+Cause = tuple[str, str]
+"""What triggers: ("run", program) or ("partitions", dataset)."""
+
+
+def check_cycles(app: App, findings: Findings) -> None:
+    """Reports each cycle once, at its first schedule in the file, with its whole path."""
+    for cycle in cycles(app):
+        first = app.schedules[cycle[0]]
+        if first.at is None:
+            continue
+        path = " -> ".join((*cycle, cycle[0]))
+        related = tuple(
+            Related(at=at, note=f"{name} stands here")
+            for name in cycle[1:]
+            if (at := app.schedules[name].at) is not None
+        )
+        findings.add(
+            "L401",
+            first.at,
+            f"schedules must not trigger each other in a circle, got {path}",
+            "take one trigger out of the circle, or put a cron beside it in `all`",
+            related,
+        )
+
+
+def cycles(app: App) -> list[tuple[str, ...]]:
+    """One cycle for each group of schedules that trigger each other, in the order of the file."""
+    edges = _edges(app)
+    order = {name: number for number, name in enumerate(app.schedules)}
+    found: list[tuple[str, ...]] = []
+    for group in _strong_groups(edges):
+        if len(group) == 1 and group[0] not in edges[group[0]]:
+            continue
+        start = min(group, key=order.__getitem__)
+        found.append(_path_back(start, edges, frozenset(group)))
+    return sorted(found, key=lambda path: order[path[0]])
+
+
+def causes(trigger: Trigger) -> frozenset[Cause]:
+    """What can make the trigger hold without the help of a clock."""
+    match trigger:
+        case CronTrigger():
+            return frozenset()
+        case RunTrigger():
+            return frozenset({("run", trigger.program)})
+        case PartitionsTrigger():
+            return frozenset({("partitions", trigger.dataset)})
+        case AnyTrigger():
+            return frozenset().union(*(causes(member) for member in trigger.of))
+        case AllTrigger():
+            if trigger.wait_at_most is None and any(
+                _needs_clock(member) for member in trigger.of
+            ):
+                return frozenset()
+            return frozenset().union(*(causes(member) for member in trigger.of))
+
+
+def _needs_clock(trigger: Trigger) -> bool:
+    match trigger:
+        case CronTrigger():
+            return trigger.wait_at_most is None
+        case RunTrigger() | PartitionsTrigger():
+            return False
+        case AnyTrigger():
+            return all(_needs_clock(member) for member in trigger.of)
+        case AllTrigger():
+            return trigger.wait_at_most is None and any(
+                _needs_clock(member) for member in trigger.of
+            )
+
+
+def _edges(app: App) -> dict[str, tuple[str, ...]]:
+    by_cause: defaultdict[Cause, list[str]] = defaultdict(list)
+    for schedule in app.schedules.values():
+        for cause in causes(schedule.trigger):
+            by_cause[cause].append(schedule.name)
+    return {s.name: tuple(_triggered(s, app, by_cause)) for s in app.schedules.values()}
+
+
+def _triggered(
+    schedule: Schedule, app: App, by_cause: defaultdict[Cause, list[str]]
+) -> Iterator[str]:
+    yield from by_cause.get(("run", schedule.program), ())
+    program = app.programs.get(schedule.program)
+    for dataset in program.writes if program else ():
+        yield from by_cause.get(("partitions", dataset), ())
+
+
+def _strong_groups(edges: dict[str, tuple[str, ...]]) -> list[list[str]]:
+    """Tarjan's strongly connected components, with a stack of its own: apps may hold 10,000 schedules."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    on_stack: set[str] = set()
+    stack: list[str] = []
+    groups: list[list[str]] = []
+    for root, targets in edges.items():
+        if root in index:
+            continue
+        work: list[tuple[str, Iterator[str]]] = [(root, iter(targets))]
+        index[root] = low[root] = len(index)
+        stack.append(root)
+        on_stack.add(root)
+        while work:
+            node, coming = work[-1]
+            following = next(coming, None)
+            if following is None:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
+                if low[node] == index[node]:
+                    groups.append(_unwind(stack, on_stack, node))
+            elif following not in index:
+                index[following] = low[following] = len(index)
+                stack.append(following)
+                on_stack.add(following)
+                work.append((following, iter(edges[following])))
+            elif following in on_stack:
+                low[node] = min(low[node], index[following])
+    return groups
+
+
+def _unwind(stack: list[str], on_stack: set[str], until: str) -> list[str]:
+    group: list[str] = []
+    while True:
+        node = stack.pop()
+        on_stack.discard(node)
+        group.append(node)
+        if node == until:
+            return group
+
+
+def _path_back(
+    start: str, edges: dict[str, tuple[str, ...]], group: frozenset[str]
+) -> tuple[str, ...]:
+    """The shortest way from a schedule back to itself inside its group."""
+    before: dict[str, str] = {}
+    frontier = [start]
+    while frontier:
+        coming: list[str] = []
+        for node in frontier:
+            for following in edges[node]:
+                if following == start:
+                    path = [node]
+                    while path[-1] != start:
+                        path.append(before[path[-1]])
+                    return tuple(reversed(path))
+                if following in group and following not in before:
+                    before[following] = node
+                    coming.append(following)
+        frontier = coming
+    return (start,)

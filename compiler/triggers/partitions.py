@@ -1,0 +1,123 @@
+"""The `partitions` trigger: `count`, `keys` or `complete` over the partitions of a dataset.
+
+A dataset without partitions can be waited for too: each of its updates is one event.
+"""
+
+from compiler.build.scope import Scope
+from compiler.diagnostic import shown
+from compiler.model import Dataset, PartitionsTrigger
+from compiler.partition_key import PartitionKeyError, join_key, validate_key
+from compiler.reader.node import Mapping, Node, Scalar, plain
+from compiler.rules.complete import check_complete
+from compiler.triggers.kind import TriggerKind, Written
+
+_WAYS = ("count", "keys", "complete")
+
+
+def _build(written: Written, scope: Scope) -> PartitionsTrigger | None:
+    node = written.node.mapping("partitions")
+    name = node.get("dataset") if node else None
+    if node is None or not isinstance(name, Scalar):
+        return None
+    dataset = scope.dataset(name)
+    if dataset is None or not _one_way(node, scope) or not _fits(node, dataset, scope):
+        return None
+    keys = tuple(_key(k, dataset, scope) for k in node.items("keys"))
+    distinct = node.get("distinct")
+    trigger = PartitionsTrigger(
+        dataset=dataset.name,
+        count=node.number("count", 1),
+        distinct=not (isinstance(distinct, Scalar) and distinct.value is False),
+        keys=tuple(dict.fromkeys(k for k in keys if k is not None)),
+        complete=node.text("complete") or None,  # pyright: ignore[reportArgumentType] - the schema's enum
+        wait_at_most=written.wait_at_most,
+        at=written.at,
+    )
+    if trigger.complete is not None and not check_complete(
+        trigger, dataset, node.values["complete"], scope
+    ):
+        return None
+    return trigger
+
+
+def _one_way(node: Mapping, scope: Scope) -> bool:
+    ways = [key for key in node.keys if key in _WAYS]
+    for way in ways[1:]:
+        scope.findings.add(
+            "V208",
+            node.keys[way],
+            f"partitions are counted in one way, got `{ways[0]}` and `{way}`",
+            f"keep one of {', '.join(_WAYS)}; combine two with `all`",
+        )
+    if "distinct" in node.values and ways and ways[0] != "count":
+        scope.findings.add(
+            "V208",
+            node.keys["distinct"],
+            f"`distinct` belongs to `count`, got it beside `{ways[0]}`",
+            f"delete it: with `{ways[0]}` each key counts once",
+        )
+        return False
+    return len(ways) < 2
+
+
+def _fits(node: Mapping, dataset: Dataset, scope: Scope) -> bool:
+    """Whether a dataset without partitions is asked for nothing that needs them."""
+    if dataset.partitions is not None:
+        return True
+    for way in ("keys", "complete"):
+        if way in node.values:
+            scope.findings.add(
+                "L407",
+                node.keys[way],
+                f"`{way}` needs a dataset with partitions, got {shown(dataset.name)}, which has none",
+                f"give `partitions` to the dataset, or delete `{way}`: each update of it is then one event",
+            )
+            return False
+    distinct = node.get("distinct")
+    if node.number("count", 1) > 1 and not (
+        isinstance(distinct, Scalar) and distinct.value is False
+    ):
+        scope.findings.add(
+            "L407",
+            node.keys["count"],
+            f"`count` above 1 needs a dataset with partitions, got {shown(dataset.name)}, which has none",
+            "give `partitions` to the dataset, or add `distinct: false` to count its updates",
+        )
+        return False
+    return True
+
+
+def _key(node: Node, dataset: Dataset, scope: Scope) -> str | None:
+    """A key in its canonical form, or None with a finding."""
+    scheme = dataset.partitions
+    if scheme is None:
+        return None
+    key = None
+    wrong: str | None
+    if isinstance(node, Mapping):
+        try:
+            key = join_key(scheme, plain(node))
+            wrong = validate_key(scheme, key)
+        except PartitionKeyError as error:
+            wrong = str(error)
+    else:
+        key = str(plain(node))
+        wrong = validate_key(scheme, key)
+    if wrong is None:
+        return key
+    names = scheme.dimension_names()
+    example = (
+        "{" + ", ".join(f"{n}: ..." for n in names) + "}"
+        if len(names) > 1
+        else "a key of its own"
+    )
+    scope.findings.add(
+        "V205",
+        node,
+        wrong,
+        f"the partitions of {dataset.name} are {', '.join(names)}: {example}",
+    )
+    return None
+
+
+KIND = TriggerKind(key="partitions", build=_build)

@@ -1,0 +1,26 @@
+"""The `run` trigger: runs of a program that started or ended."""
+
+from compiler.build.scope import Scope
+from compiler.model import RunTrigger
+from compiler.reader.node import Scalar
+from compiler.triggers.kind import TriggerKind, Written
+
+
+def _build(written: Written, scope: Scope) -> RunTrigger | None:
+    node = written.node.mapping("run")
+    name = node.get("program") if node else None
+    if node is None or not isinstance(name, Scalar):
+        return None
+    program = scope.program(name)
+    if program is None:
+        return None
+    return RunTrigger(
+        program=program.name,
+        status=node.text("status", "succeeded"),  # pyright: ignore[reportArgumentType] - the schema's enum
+        count=node.number("count", 1),
+        wait_at_most=written.wait_at_most,
+        at=written.at,
+    )
+
+
+KIND = TriggerKind(key="run", build=_build)
