@@ -1,0 +1,93 @@
+"""The flights example as values, with its feeds landed in a temporary project.
+
+The datasets are written out here, not read from schedules/flights.yaml: these tests are
+about the programs, and must not depend on the compiler. A test of the YAML compares both.
+"""
+
+from collections.abc import Iterable
+from datetime import date
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+
+from compiler.model import Dataset, PartitionScheme, Program, StaticDimension, TimeDimension
+from spark_jobs.commit.memory import MemoryCommitStepStore
+from spark_jobs.io.dataset_ref import Warehouse, dataset_ref
+from spark_jobs.io.published import PublishedPartition
+from spark_jobs.io.table import read
+from spark_jobs.params import Params
+from spark_jobs.runner import run_program
+from tidegate.flights_feed import REFERENCES, feed_plan, land
+
+DAY = TimeDimension(name="day", cycle="day", start="2013-01-01", timezone="America/New_York")
+DAILY = PartitionScheme(time=DAY)
+BY_AIRPORT = PartitionScheme(time=DAY, static=StaticDimension(name="origin", keys=("EWR", "JFK", "LGA")))
+
+DATASETS: dict[str, Dataset] = {
+    dataset.name: dataset
+    for dataset in (
+        Dataset(name="raw_flights", partitions=BY_AIRPORT, path="landing/flights"),
+        Dataset(name="raw_weather", partitions=DAILY, path="landing/weather"),
+        *(Dataset(name=f"raw_{name}", path=f"landing/{name}") for name in REFERENCES),
+        *(Dataset(name=name) for name in REFERENCES),
+        *(Dataset(name=name, partitions=DAILY) for name in ("clean_flights", "clean_weather")),
+        Dataset(name="delays_by_weather", partitions=DAILY),
+        Dataset(name="carrier_report"),
+    )
+}
+
+
+def _program(name: str, reads: str, writes: str) -> Program:
+    return Program(
+        name=name, run=f"spark_jobs.flights.{name}", reads=tuple(reads.split()), writes=tuple(writes.split())
+    )
+
+
+PROGRAMS: dict[str, Program] = {
+    program.name: program
+    for program in (
+        _program("clean_flights", "raw_flights", "clean_flights"),
+        _program("clean_weather", "raw_weather", "clean_weather"),
+        _program("delays_by_weather", "clean_flights clean_weather", "delays_by_weather"),
+        _program("carrier_report", "delays_by_weather airlines", "carrier_report"),
+        _program("refresh_reference", "raw_planes raw_airlines raw_airports", "planes airlines airports"),
+    )
+}
+
+
+class FlightsProject:
+    """A project folder with landed feeds, a warehouse and a commit store."""
+
+    def __init__(self, folder: Path, spark: SparkSession) -> None:
+        self.spark = spark
+        self.folder = folder
+        self.warehouse = Warehouse(path=folder / "warehouse", project=folder)
+        self.store = MemoryCommitStepStore()
+        self._runs = 0
+
+    def land(self, days: Iterable[date]) -> None:
+        for chunk in feed_plan(days, seed=7):
+            land(self.folder / "landing", chunk)
+
+    def run(
+        self, program: str, *keys: str, commit: str | None = None, **args: object
+    ) -> tuple[PublishedPartition, ...]:
+        self._runs += 1
+        return run_program(
+            self.spark,
+            self.warehouse,
+            self.store,
+            app="flights",
+            program=PROGRAMS[program],
+            datasets=DATASETS,
+            params=Params(partitions=keys, args=args),
+            commit_id=commit or f"run-{self._runs}",
+        )
+
+    def read(self, dataset: str, *keys: str) -> DataFrame:
+        frame = read(self.spark, dataset_ref("flights", DATASETS[dataset]), self.warehouse, keys or None)
+        assert frame is not None
+        return frame
+
+    def rows(self, dataset: str, *keys: str) -> list[tuple[object, ...]]:
+        return sorted((tuple(row) for row in self.read(dataset, *keys).collect()), key=repr)
