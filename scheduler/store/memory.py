@@ -1,0 +1,227 @@
+"""The store in memory: for scenarios, simulations and tests, and the reference for the SQL stores.
+
+It keeps nothing after the process. A transaction works on copies of the tables it writes to
+(see `memory_tables`), and committing is one assignment, so readers never wait and never see
+half of a transaction.
+"""
+
+import threading
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from scheduler.deployed import DeployedApp, ScheduleState
+from scheduler.event import Delivery, Event, Subscription
+from scheduler.job import Job
+from scheduler.journal import Entry
+from scheduler.run import Run
+from scheduler.store.dump import dump_values
+from scheduler.store.error import StoreError
+from scheduler.store.memory_reader import MemoryReader
+from scheduler.store.memory_tables import DeliveryMark, Tables
+
+
+def as_stored(entry: Entry) -> Entry:
+    """The entry as it comes back from JSON: a tuple in its free-form data becomes a list, as in SQL."""
+    return msgspec.json.decode(msgspec.json.encode(entry), type=Entry)
+
+
+class MemoryTransaction(MemoryReader):
+    """See `Transaction`. Works on a fork of the committed tables."""
+
+    def put_apps(self, apps: Sequence[DeployedApp]) -> None:
+        """See `Transaction.put_apps`."""
+        self._tables.own("apps")
+        self._tables.apps.update({app.name: app for app in apps})
+
+    def delete_apps(self, names: Collection[str]) -> None:
+        """See `Transaction.delete_apps`."""
+        self._tables.own("apps")
+        for name in names:
+            self._tables.apps.pop(name, None)
+
+    def put_schedules(self, schedules: Sequence[ScheduleState]) -> None:
+        """See `Transaction.put_schedules`."""
+        self._tables.own("schedules")
+        self._tables.schedules.update({state.ref: state for state in schedules})
+
+    def put_subscriptions(
+        self, schedules: Collection[str], subscriptions: Sequence[Subscription]
+    ) -> None:
+        """See `Transaction.put_subscriptions`."""
+        self._tables.own("subscriptions")
+        for schedule in schedules:
+            self._tables.subscriptions.pop(schedule, None)
+        for each in subscriptions:
+            known = self._tables.subscriptions.get(each.schedule, frozenset())
+            self._tables.subscriptions[each.schedule] = known | {each}
+
+    def delete_schedules(self, refs: Collection[str]) -> None:
+        """See `Transaction.delete_schedules`."""
+        self._tables.own("schedules", "subscriptions")
+        for ref in refs:
+            self._tables.schedules.pop(ref, None)
+            self._tables.subscriptions.pop(ref, None)
+
+    def add_events(self, events: Sequence[Event]) -> tuple[Event, ...]:
+        """See `Transaction.add_events`."""
+        self._tables.own("events", "unrouted")
+        new: list[Event] = []
+        for event in events:
+            if event.id not in self._tables.events:
+                self._tables.events[event.id] = event
+                self._tables.unrouted[event.id] = None
+                new.append(event)
+        return tuple(new)
+
+    def mark_routed(self, event_ids: Collection[str]) -> None:
+        """See `Transaction.mark_routed`."""
+        self._tables.own("unrouted")
+        for id in event_ids:
+            self._tables.unrouted.pop(id, None)
+
+    def add_deliveries(self, deliveries: Sequence[Delivery]) -> None:
+        """See `Transaction.add_deliveries`."""
+        self._tables.own("deliveries")
+        copied: set[str | None] = set()
+        for each in deliveries:
+            if each.event.id not in self._tables.events:
+                raise StoreError(
+                    f"a delivery of event {each.event.id}, which the store does not hold"
+                )
+            if each.job not in copied:
+                self._tables.deliveries[each.job] = dict(
+                    self._tables.deliveries.get(each.job, {})
+                )
+                copied.add(each.job)
+            key = (each.event.id, each.schedule, each.leaf)
+            self._tables.deliveries[each.job].setdefault(
+                key, DeliveryMark(reason=each.reason, at=each.at)
+            )
+
+    def put_jobs(self, jobs: Sequence[Job]) -> None:
+        """See `Transaction.put_jobs`."""
+        self._tables.own("jobs", "waiting")
+        for job in jobs:
+            self._tables.jobs[job.id] = job
+            if job.waiting:
+                self._tables.waiting[job.id] = None
+            else:
+                self._tables.waiting.pop(job.id, None)
+
+    def take_slots(self, holder: str, resources: Collection[str]) -> None:
+        """See `Transaction.take_slots`."""
+        self._tables.own("slots")
+        for resource in resources:
+            self._tables.slots[resource] = self._tables.slots.get(
+                resource, frozenset()
+            ) | {holder}
+
+    def release_slots(self, holder: str) -> tuple[str, ...]:
+        """See `Transaction.release_slots`."""
+        self._tables.own("slots")
+        held = sorted(
+            resource
+            for resource, holders in self._tables.slots.items()
+            if holder in holders
+        )
+        for resource in held:
+            self._tables.slots[resource] -= {holder}
+        return tuple(held)
+
+    def wake(self, resources: Collection[str], at: datetime) -> None:
+        """See `Transaction.wake`."""
+        self._tables.own("jobs")
+        for id in self._tables.waiting:
+            job = self._tables.jobs[id]
+            if job.blocked_on in resources and (
+                job.next_check_at is None or job.next_check_at > at
+            ):
+                self._tables.jobs[id] = msgspec.structs.replace(job, next_check_at=at)
+
+    def put_runs(self, runs: Sequence[Run]) -> None:
+        """See `Transaction.put_runs`."""
+        self._tables.own("runs")
+        self._tables.runs.update({run.run_id: run for run in runs})
+
+    def claim(self, job: str, attempt: int, run_id: str, at: datetime) -> str:
+        """See `Transaction.claim`."""
+        self._tables.own("claims")
+        return self._tables.claims.setdefault((job, attempt), (run_id, at))[0]
+
+    def set_cursor(self, name: str, value: Any) -> None:
+        """See `Transaction.set_cursor`."""
+        self._tables.own("cursors")
+        self._tables.cursors[name] = msgspec.json.encode(value)
+
+    def add_journal(self, entries: Sequence[Entry]) -> None:
+        """See `Transaction.add_journal`."""
+        self._tables.own("journal")
+        self._tables.journal.extend(as_stored(entry) for entry in entries)
+
+
+class MemoryStore:
+    """See `Store`."""
+
+    def __init__(self) -> None:
+        self._committed = Tables()
+        self._turn = threading.Lock()
+        self._owner: int | None = None
+
+    @contextmanager
+    def reading(self) -> Iterator[MemoryReader]:
+        """See `Store.reading`."""
+        yield MemoryReader(self._committed)
+
+    @contextmanager
+    def transaction(self) -> Iterator[MemoryTransaction]:
+        """See `Store.transaction`."""
+        if self._owner == threading.get_ident():
+            # A mutex would wait for its own thread for ever; a bug must not look like a hang.
+            raise StoreError("this thread has a transaction of the store open already")
+        with self._turn:
+            self._owner = threading.get_ident()
+            try:
+                tables = self._committed.fork()
+                yield MemoryTransaction(tables)
+                self._committed = tables
+            finally:
+                self._owner = None
+
+    def close(self) -> None:
+        """See `Store.close`. There is nothing to release."""
+
+    def dump(self) -> Mapping[str, Any]:
+        """See `Dumpable.dump`."""
+        tables = self._committed
+        return dump_values(
+            apps=tables.apps.values(),
+            schedules=tables.schedules.values(),
+            subscriptions=[s for each in tables.subscriptions.values() for s in each],
+            events=tables.events.values(),
+            unrouted=tables.unrouted,
+            deliveries=[
+                [event, schedule, leaf, job, mark.reason, mark.at]
+                for job, marks in tables.deliveries.items()
+                for (event, schedule, leaf), mark in marks.items()
+            ],
+            jobs=tables.jobs.values(),
+            slots=[
+                [resource, holder]
+                for resource, holders in tables.slots.items()
+                for holder in holders
+            ],
+            runs=tables.runs.values(),
+            claims=[
+                [job, attempt, run, at]
+                for (job, attempt), (run, at) in tables.claims.items()
+            ],
+            cursors=[
+                [name, msgspec.json.decode(value)]
+                for name, value in tables.cursors.items()
+            ],
+            journal=tables.journal,
+        )
