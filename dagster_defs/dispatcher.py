@@ -1,0 +1,173 @@
+"""The dispatcher: one sensor for each app, whose every tick drives the engine.
+
+    switches ─► ingestion ─► reconciliation ─► tick ─► offers ─► run requests, or why there are none
+
+Nothing that the sensor returns is taken as done: a job counts as launched when its run is
+seen. So a tick that is lost, repeated, or still at work when the next one begins, harms
+nothing; each step is its own transaction in the store. A step that fails is told and does not
+stop the steps after it. "Preview tick result" in the UI runs the body too, and then changes
+nothing.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from dagster import (
+    AssetSelection,
+    DefaultSensorStatus,
+    RunRequest,
+    SensorDefinition,
+    SensorEvaluationContext,
+    SensorResult,
+    SkipReason,
+)
+from dagster._core.remote_origin import (
+    RemoteRepositoryOrigin,
+)  # names the switches of this code location
+
+from dagster_defs.asset_plan import AssetPlan
+from dagster_defs.ingest.intake import take_in
+from dagster_defs.ingest.reconcile import reconcile
+from dagster_defs.location import Location
+from dagster_defs.names import dispatcher_name
+from dagster_defs.preview import PREVIEW_TEXT, is_real_tick
+from dagster_defs.run_request import Invalid, run_request
+from dagster_defs.switch import sync_switches
+from dagster_defs.tags import APP
+from scheduler.deployed import Status
+from scheduler.job import WAITING
+from scheduler.outbox import LaunchRequest, offers, reject
+from scheduler.store.protocol import Store
+from scheduler.tick import tick
+from scheduler.why import waiting_lines
+
+WAITING_JOBS_TOLD = 20
+
+Native = dict[str, tuple[str, Status]]
+"""The Dagster schedules of an app: name and declared status by ref."""
+
+
+def dispatcher(app: str, plan: AssetPlan, native: Native, location: Location) -> SensorDefinition:
+    """The dispatcher sensor of an app.
+
+    Args:
+        native: the app's schedules that have a switch in the UI.
+    """
+    keys = [key for key, assets in plan.program_of.items() if assets.app.name == app]
+    return SensorDefinition(
+        name=dispatcher_name(app),
+        asset_selection=AssetSelection.assets(*keys),
+        evaluation_fn=lambda context: Dispatch(context, app, plan, native, location).run(),
+        minimum_interval_seconds=location.dispatch_interval_seconds,
+        default_status=DefaultSensorStatus.RUNNING,
+        description=f"Takes in events, decides what may run, and launches the jobs of app {app}.",
+        tags={APP: app},
+    )
+
+
+class Dispatch:
+    """One evaluation of a dispatcher."""
+
+    def __init__(
+        self,
+        context: SensorEvaluationContext,
+        app: str,
+        plan: AssetPlan,
+        native: Native,
+        location: Location,
+    ) -> None:
+        self._context = context
+        self._app = app
+        self._plan = plan
+        self._native = native
+        self._location = location
+        self._failures: list[Exception] = []
+
+    def run(self) -> SensorResult | SkipReason:
+        """Do the work of one tick.
+
+        Raises:
+            Exception: the first failure of a step, if there is nothing to launch; the tick is
+                then shown as failed, and the next one tries again.
+        """
+        store = self._location.open_store()
+        if not is_real_tick(self._context.log_key):
+            return SkipReason(f"{PREVIEW_TEXT}; {self._waiting(store)}")
+        for step in (self._switches, self._take_in, self._reconcile, self._tick):
+            self._attempt(step, store)
+        requests = self._requests(store)
+        if requests:
+            return SensorResult(run_requests=requests)
+        if self._failures:
+            raise self._failures[0]
+        return SkipReason(self._waiting(store))
+
+    def _attempt(self, step: Callable[[Store], None], store: Store) -> None:
+        try:
+            step(store)
+        except Exception as error:  # told, and the other steps still run
+            self._say(f"{step.__name__.strip('_')} failed: {type(error).__name__}: {error}")
+            self._failures.append(error)
+
+    def _switches(self, store: Store) -> None:
+        origin = self._context.code_location_origin
+        if not self._native or origin is None or self._context.repository_name is None:
+            return
+        sync_switches(
+            self._context.instance,
+            store,
+            RemoteRepositoryOrigin(origin, self._context.repository_name),
+            self._app,
+            {ref: name for ref, (name, _) in self._native.items()},
+            {ref: status for ref, (_, status) in self._native.items()},
+            self._now(),
+        )
+
+    def _take_in(self, store: Store) -> None:
+        take_in(self._context.instance, store, self._plan, self._now(), self._say)
+
+    def _reconcile(self, store: Store) -> None:
+        reconcile(self._context.instance, store, self._plan, self._now(), self._say)
+
+    def _tick(self, store: Store) -> None:
+        report = tick(store, self._now())
+        for error in report.errors:
+            self._say(error)
+
+    def _requests(self, store: Store) -> list[RunRequest]:
+        """The valid requests of the offers; an invalid one is counted against its own job only."""
+        with store.transaction() as transaction:
+            offered = offers(transaction, self._now(), self._app)
+        requests: list[RunRequest] = []
+        for offer in offered:
+            made = self._request(offer)
+            if isinstance(made, RunRequest):
+                requests.append(made)
+                continue
+            self._say(f"{offer.job} was not launched: {made.message}")
+            with store.transaction() as transaction:
+                reject(transaction, offer.job, offer.attempt, made.message, self._now())
+        return requests
+
+    def _request(self, offer: LaunchRequest) -> RunRequest | Invalid:
+        try:
+            return run_request(offer, self._plan)
+        except Exception as error:  # a poisoned request must not block the others (DESIGN §6)
+            return Invalid(f"{type(error).__name__}: {error}")
+
+    def _waiting(self, store: Store) -> str:
+        with store.reading() as reader:
+            waiting = reader.jobs(app=self._app, states=WAITING, limit=WAITING_JOBS_TOLD)
+            deployed = next((app for app in reader.apps() if app.name == self._app), None)
+        text = waiting_lines(waiting)
+        if deployed is None:
+            return f"app {self._app} is not deployed any more; reload the code location"
+        if deployed.revision != self._plan.revision(self._app):
+            text += "; a newer deployment is not loaded yet: reload the code location"
+        return text
+
+    def _now(self) -> datetime:
+        return self._location.clock()
+
+    def _say(self, text: str) -> None:
+        self._context.log.warning(text)

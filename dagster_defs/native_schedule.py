@@ -1,0 +1,73 @@
+"""Dagster schedules for the schedules whose whole trigger is one cron.
+
+They give such a schedule a switch, a tick history and a next tick in the UI. Their body puts
+the fire into the schedule store under the id it would get anyway and skips: constraints,
+limits and launches have one path, and that is the dispatcher's. All share Dagster's own job
+of all assets as their target, since a job for each schedule would make loading quadratic.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC
+
+from dagster import (
+    DefaultScheduleStatus,
+    ScheduleDefinition,
+    ScheduleEvaluationContext,
+    SkipReason,
+)
+
+from compiler.model import CronTrigger
+from dagster_defs.location import Location
+from dagster_defs.names import dispatcher_name, unique_names
+from dagster_defs.preview import PREVIEW_TEXT, is_real_tick
+from dagster_defs.tags import APP, SCHEDULE
+from scheduler.deployed import ScheduleState
+from scheduler.enqueue import enqueue_fire
+
+ALL_ASSETS_JOB = "__ASSET_JOB"
+"""The job that Dagster makes of all assets; it exists once any asset does."""
+
+
+def plain_cron(state: ScheduleState) -> CronTrigger | None:
+    """The cron that is the schedule's whole trigger, if it is one."""
+    return state.spec.trigger if isinstance(state.spec.trigger, CronTrigger) else None
+
+
+def native_names(states: Iterable[ScheduleState]) -> dict[str, str]:
+    """The Dagster name of each schedule that has one, by its ref."""
+    crons = [state for state in states if plain_cron(state) is not None]
+    apps = {state.app for state in crons}
+    names = unique_names(((s.app, s.name) for s in crons), taken=(dispatcher_name(app) for app in apps))
+    return {state.ref: names[state.app, state.name] for state in crons}
+
+
+def native_schedules(states: Iterable[ScheduleState], location: Location) -> Iterator[ScheduleDefinition]:
+    """A Dagster schedule for each schedule with a plain cron."""
+    states = tuple(states)
+    names = native_names(states)
+    for state in states:
+        cron = plain_cron(state)
+        if cron is None:
+            continue
+        yield ScheduleDefinition(
+            name=names[state.ref],
+            cron_schedule=cron.cron,
+            execution_timezone=cron.timezone,
+            job_name=ALL_ASSETS_JOB,
+            execution_fn=_body(state.ref, location),
+            default_status=DefaultScheduleStatus.RUNNING if state.active else DefaultScheduleStatus.STOPPED,
+            description=state.spec.description or f"cron of {state.ref}",
+            tags={APP: state.app, SCHEDULE: state.ref},
+            metadata={"yaml": str(state.spec.at), "program": state.spec.program},
+        )
+
+
+def _body(ref: str, location: Location) -> Callable[[ScheduleEvaluationContext], SkipReason]:
+    def enqueue(context: ScheduleEvaluationContext) -> SkipReason:
+        at = context.scheduled_execution_time.astimezone(UTC)
+        if not is_real_tick(context.log_key):
+            return SkipReason(f"{PREVIEW_TEXT}; at {at.isoformat()} {ref} would be queued")
+        with location.open_store().transaction() as transaction:
+            return SkipReason(enqueue_fire(transaction, ref, at, location.clock()))
+
+    return enqueue

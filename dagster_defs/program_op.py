@@ -1,0 +1,241 @@
+"""The op of a program: claim, run, report.
+
+    claim (job, attempt) ──lost──► the run ends well, having touched nothing
+          └──won──► spark_jobs.runner publishes once ──► one materialisation for each partition
+
+A run started by hand has no job to claim; it writes the partitions chosen in the UI. A
+re-execution of a job's run does the job's work again. What is materialised is exactly what
+was published, with the size of each partition on that partition's own event: metadata of an
+output would be copied to all of them and be counted many times.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from dagster import (
+    AssetExecutionContext,
+    AssetKey,
+    AssetMaterialization,
+    DagsterRunStatus,
+    DataVersion,
+    Failure,
+    MaterializeResult,
+)
+
+from compiler.model import Dataset
+from dagster_defs.asset_plan import ProgramAssets
+from dagster_defs.location import Location
+from dagster_defs.names import asset_key
+from dagster_defs.tags import JOB, job_of
+from scheduler.claim import claim
+from scheduler.job import LaunchPlan
+from scheduler.store.protocol import Store
+from spark_jobs.errors import SparkJobError
+from spark_jobs.io.published import PublishedPartition
+from spark_jobs.params import Params
+from spark_jobs.runner import run_program
+from spark_jobs.session import session
+
+DATA_VERSION_TAG = "dagster/data_version"
+ISO_DATE_LENGTH = len("2013-12-22")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Work:
+    """What a run has to do.
+
+    Attributes:
+        commit_id: the same for every run that does the same work (see spark_jobs.runner).
+    """
+
+    launch: LaunchPlan
+    commit_id: str
+    job: str
+    attempt: int
+
+
+def run_op(
+    context: AssetExecutionContext, assets: ProgramAssets, location: Location
+) -> Iterator[MaterializeResult[Any]]:
+    """The body of a program's op."""
+    work = work_of(context, assets, location.open_store(), location.clock())
+    if work is None:
+        return
+    try:
+        published = run_program(
+            lambda: session(location.spark),
+            location.warehouse,
+            location.open_commits(),
+            app=assets.app.name,
+            program=assets.program,
+            datasets=assets.app.datasets,
+            params=_params(work),
+            commit_id=work.commit_id,
+        )
+    except SparkJobError as error:
+        raise Failure(description=str(error), allow_retries=False) from error
+    yield from report(context, assets, work, published)
+
+
+def work_of(
+    context: AssetExecutionContext, assets: ProgramAssets, store: Store, now: datetime
+) -> Work | None:
+    """What this run is to do; None when another run has claimed it, or its job has been given up."""
+    run = context.run
+    tag = job_of(run.tags)
+    if tag is not None:
+        answer = claim(store, tag.job, tag.attempt, run.run_id, now)
+        if not answer.won or answer.job is None or answer.job.launch is None:
+            context.log.warning(f"this run does nothing: {answer.refusal}")
+            return None
+        return Work(
+            launch=answer.job.launch,
+            commit_id=tag.job,
+            job=tag.job,
+            attempt=tag.attempt,
+        )
+    again = _job_again(context, store)
+    if again is not None:
+        return again
+    launch = LaunchPlan(
+        program=assets.program.name,
+        partitions=run_partitions(context),
+        args=_args_by_hand(context, assets, store),
+    )
+    return Work(launch=launch, commit_id=run.run_id, job=run.run_id, attempt=1)
+
+
+def run_partitions(context: AssetExecutionContext) -> tuple[str, ...]:
+    """The partition keys that were chosen for the run, none for a run without partitions."""
+    if not (context.has_partition_key or context.has_partition_key_range):
+        return ()
+    return tuple(str(key) for key in context.partition_keys)
+
+
+def report(
+    context: AssetExecutionContext,
+    assets: ProgramAssets,
+    work: Work,
+    published: tuple[PublishedPartition, ...],
+) -> Iterator[MaterializeResult[Any]]:
+    """Tell Dagster what was published.
+
+    Where the partitions of the run are those that were written, its own outputs say so and
+    carry the lineage. A manifest with gaps cannot be the partitions of a run; then each
+    partition is reported by an event of its own.
+    """
+    chosen = set(run_partitions(context))
+    for name in assets.program.writes:
+        dataset = assets.app.datasets[name]
+        key = asset_key(assets.app.name, name)
+        parts = [part for part in published if part.dataset == name]
+        if key in context.selected_asset_keys and _is_output(dataset, parts, chosen):
+            yield _output(context, key, dataset, parts, work)
+        else:
+            for part in parts:
+                _event(context, key, part.key or None, _facts(part, work), work)
+    if assets.own_key is not None:
+        written = set(work.launch.partitions)
+        if written == chosen:
+            yield MaterializeResult(assets.own_key, data_version=DataVersion(work.commit_id))
+        else:
+            for partition in sorted(written):
+                _event(context, assets.own_key, partition, {"job": work.job}, work)
+
+
+def _is_output(dataset: Dataset, parts: list[PublishedPartition], chosen: set[str]) -> bool:
+    return dataset.partitions is None or {part.key for part in parts} == chosen
+
+
+def _output(
+    context: AssetExecutionContext,
+    key: AssetKey,
+    dataset: Dataset,
+    parts: list[PublishedPartition],
+    work: Work,
+) -> MaterializeResult[Any]:
+    version = DataVersion(work.commit_id)
+    if dataset.partitions is None:
+        metadata = _facts(parts[0], work) if parts else None
+        return MaterializeResult(key, metadata=metadata, data_version=version)
+    for part in parts:
+        context.add_asset_metadata(_facts(part, work), asset_key=key, partition_key=part.key)
+    return MaterializeResult(key, data_version=version)
+
+
+def _event(
+    context: AssetExecutionContext,
+    key: AssetKey,
+    partition: str | None,
+    facts: dict[str, Any],
+    work: Work,
+) -> None:
+    context.log_event(
+        AssetMaterialization(
+            key,
+            partition=partition,
+            metadata=facts,
+            tags={DATA_VERSION_TAG: work.commit_id},
+        )
+    )
+
+
+def _facts(part: PublishedPartition, work: Work) -> dict[str, Any]:
+    return {
+        "rows": part.rows,
+        "bytes": part.bytes,
+        "files": part.files,
+        "job": work.job,
+    }
+
+
+def _job_again(context: AssetExecutionContext, store: Store) -> Work | None:
+    """The work of a run that was re-executed from a job's run, automatically or by hand."""
+    run = context.run
+    if JOB not in run.tags:
+        return None
+    with store.reading() as reader:
+        job = next(iter(reader.jobs(ids=(run.tags[JOB],))), None)
+    if job is None or job.launch is None:
+        return None
+    root = context.instance.get_run_by_id(run.root_run_id) if run.root_run_id else None
+    # After a success somebody wants it computed anew; after a failure the commit may be there already.
+    anew = root is not None and root.status is DagsterRunStatus.SUCCESS
+    return Work(
+        launch=job.launch,
+        commit_id=run.run_id if anew else job.id,
+        job=job.id,
+        attempt=job.attempt,
+    )
+
+
+def _args_by_hand(context: AssetExecutionContext, assets: ProgramAssets, store: Store) -> dict[str, Any]:
+    """The arguments given in the launchpad, or those that a schedule of the program would give."""
+    config = context.op_execution_context.op_config or {}
+    if "args" in config:
+        return dict(config["args"])
+    with store.reading() as reader:
+        states = reader.schedules(app=assets.app.name)
+    mine = [state for state in states if state.spec.program == assets.program.name]
+    mine.sort(key=lambda state: (not state.active, state.ref))
+    return dict(mine[0].spec.args) if mine else {}
+
+
+def _params(work: Work) -> Params:
+    launch = work.launch
+    return Params(
+        args=launch.args,
+        partitions=launch.partitions,
+        manifest=launch.manifest,
+        scheduled_time=launch.scheduled_time,
+        business_date=_date(launch.business_date),
+        job=work.job,
+        attempt=work.attempt,
+    )
+
+
+def _date(key: str | None) -> date | None:
+    """The day on which the period of a key begins."""
+    return None if key is None else date.fromisoformat(key[:ISO_DATE_LENGTH])
