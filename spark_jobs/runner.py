@@ -14,10 +14,11 @@ from collections.abc import Callable, Mapping
 from pyspark.sql import DataFrame, SparkSession
 
 from compiler.model import Dataset, PartitionScheme, Program
+from compiler.partition_key import validate_key
 from spark_jobs.commit.publish import recover, resolve
 from spark_jobs.commit.store import CommitStepStore
 from spark_jobs.errors import OutputError, ProgramError
-from spark_jobs.io.dataset_ref import KEY_SEPARATOR, DatasetRef, Warehouse, dataset_ref
+from spark_jobs.io.dataset_ref import DatasetRef, Warehouse, dataset_ref
 from spark_jobs.io.key_selection import KeySelection
 from spark_jobs.io.published import PublishedPartition
 from spark_jobs.io.table import Publication, prune_table, read_taken
@@ -120,10 +121,10 @@ def _keys(ref: DatasetRef, params: Params) -> tuple[str, ...]:
             "set output_partition of the schedule, or choose partitions when launching by hand",
         )
     for key in params.partitions:
-        if len(key.split(KEY_SEPARATOR)) != len(ref.dimensions()):
+        fault = validate_key(ref.scheme, key)
+        if fault is not None:
             raise OutputError(
-                f"{ref.name}: {key!r} is not a partition key of it",
-                f"write one value for each of {', '.join(ref.dimensions())}, joined by {KEY_SEPARATOR!r}",
+                f"{ref.name} has no partition {key!r}: {fault}", "launch the run for partitions that exist"
             )
     return tuple(dict.fromkeys(params.partitions))
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 from compiler.model import Dataset, PartitionScheme
+from compiler.partition_key import split_key
 from compiler.value import Value
 from spark_jobs.io.filesystem import FileSystem, LocalFiles
 
-KEY_SEPARATOR = "|"
 PLAIN_COMMIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 COMMIT_DIGEST_DIGITS = 32
 
@@ -66,8 +66,7 @@ class DatasetRef(Value, kw_only=True):
 
     def parts(self, key: str) -> dict[str, str]:
         """The value of each partition column in a key."""
-        names = self.dimensions()
-        return dict(zip(names, key.split(KEY_SEPARATOR, len(names) - 1), strict=True)) if names else {}
+        return split_key(self.scheme, key) if self.scheme is not None else {}
 
     def partition_folder(self, key: str) -> str:
         """The folder of a partition relative to the root, "day=2013-12-22/origin=EWR"; "" without any."""

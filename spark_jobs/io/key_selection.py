@@ -9,9 +9,9 @@ anything, so outputs without partitions read their inputs whole.
 
 from collections.abc import Iterable
 
+from compiler.cycle import is_finer
 from compiler.model import PartitionScheme
-
-CYCLES = ("minute", "hour", "day", "week", "month", "year")
+from compiler.partition_key import enclosing_key, split_key
 
 
 class KeySelection:
@@ -33,14 +33,11 @@ class KeySelection:
 
 def _shared(scheme: PartitionScheme, other: PartitionScheme, key: str) -> tuple[str | None, str | None]:
     """What a key says in terms both schemes have: the coarser period, and the static value."""
-    parts = dict(zip(scheme.dimension_names(), key.split("|"), strict=True))
+    parts = split_key(scheme, key)
     period = None
     if scheme.time is not None and other.time is not None:
-        period = parts[scheme.time.name]
-        if CYCLES.index(scheme.time.cycle) < CYCLES.index(other.time.cycle):
-            from compiler.partition_key import enclosing_key
-
-            period = enclosing_key(scheme, key, other.time.cycle)
+        finer = is_finer(scheme.time.cycle, other.time.cycle)
+        period = enclosing_key(scheme, key, other.time.cycle) if finer else parts[scheme.time.name]
     value = None
     if scheme.static is not None and other.static is not None and scheme.static.name == other.static.name:
         value = parts[scheme.static.name]

@@ -7,21 +7,28 @@ until it is whole, so it is not seen before. The partition columns are strings; 
 says them, whatever the files may hold in columns of the same name.
 """
 
+import logging
 from collections.abc import Callable, Iterator
 
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_jobs.io.dataset_ref import KEY_SEPARATOR, DatasetRef, Warehouse, folder_value
+from compiler.partition_key import join_key, validate_key
+from spark_jobs.io.dataset_ref import DatasetRef, Warehouse, folder_value
 from spark_jobs.io.filesystem import FileSystem, is_data
+
+log = logging.getLogger(__name__)
 
 
 def landed_folders(files: FileSystem, ref: DatasetRef, root: str) -> dict[str, str]:
     """The folder of each partition that has data, by key, in the order of the keys."""
-    names = ref.dimensions()
-    found = {
-        KEY_SEPARATOR.join(parts[name] for name in names): folder
-        for parts, folder in _walk(files, root, frozenset(names), {})
-    }
+    found: dict[str, str] = {}
+    for parts, folder in _walk(files, root, frozenset(ref.dimensions()), {}):
+        key = join_key(ref.scheme, parts) if ref.scheme is not None else ""
+        fault = validate_key(ref.scheme, key) if ref.scheme is not None else None
+        if fault is None:
+            found[key] = folder
+        else:
+            log.warning("%s is not a partition of %s and is not read: %s", folder, ref.name, fault)
     return dict(sorted(found.items()))
 
 

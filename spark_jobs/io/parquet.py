@@ -23,6 +23,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from compiler.partition_key import SEPARATOR
 from compiler.value import Value
 from spark_jobs.commit.step import CommitStep
 from spark_jobs.commit.steps.delete_staging import DeleteStaging
@@ -34,7 +35,6 @@ from spark_jobs.commit.steps.publish_folder import (
 from spark_jobs.commit.steps.publish_version import PublishVersion
 from spark_jobs.errors import OutputError
 from spark_jobs.io.dataset_ref import (
-    KEY_SEPARATOR,
     DatasetRef,
     Warehouse,
     commit_folder,
@@ -45,11 +45,13 @@ from spark_jobs.io.version_log import PartitionEntry, TableVersion, head
 DATA_FOLDER = "data"
 STAGING_FOLDER = "_staging"
 KEY_COLUMN = "__tidegate_key"
+KEY_MARK = "k"
+"""Stands before a staged key: Spark can name no folder after "", the key of a table without partitions."""
 NO_VALUE = "(null)"
 SHOWN_KEYS = 10
 """How many surplus keys a message names."""
-KEY_PATTERNS = {"minute": "yyyy-MM-dd-HH:mm", "hour": "yyyy-MM-dd-HH:mm"}
-"""How a time is written as a key; every longer cycle is a date."""
+CYCLES_WITH_TIME = ("minute", "hour")
+"""Cycles whose keys hold a time of day; a key of a longer one is a date."""
 
 
 class StagedFolder(Value, kw_only=True):
@@ -153,14 +155,8 @@ def stage(
     base = head(files, root).number
     folder = staging_folder(root, commit, token)
     frame = _with_partition_columns(frame, ref, keys)
-    keyed = (
-        frame.withColumn(KEY_COLUMN, _key_of(ref)) if ref.scheme else frame.withColumn(KEY_COLUMN, F.lit(""))
-    )
-    if ref.scheme:
-        keyed.write.partitionBy(KEY_COLUMN).parquet(folder)
-    else:
-        frame.write.parquet(f"{folder}/{KEY_COLUMN}=")
-    rows = _rows_by_key(frame.sparkSession, folder) if ref.scheme else _rows(frame.sparkSession, folder)
+    frame.withColumn(KEY_COLUMN, _key_of(ref)).write.partitionBy(KEY_COLUMN).parquet(folder)
+    rows = _rows_by_key(frame.sparkSession, folder)
     surplus = sorted(rows.keys() - set(keys))
     if surplus:
         raise OutputError(
@@ -225,28 +221,39 @@ def _with_partition_columns(frame: DataFrame, ref: DatasetRef, keys: tuple[str, 
 
 
 def _spelled(frame: DataFrame, ref: DatasetRef, name: str) -> Column:
-    kind = frame.schema[name].dataType
+    """A partition column as its keys are written; strings are taken as they are."""
+    column, kind = frame[name], frame.schema[name].dataType
     time = ref.scheme.time if ref.scheme else None
-    if time is not None and time.name == name and not isinstance(kind, StringType):
-        pattern = KEY_PATTERNS.get(time.cycle, "yyyy-MM-dd")
-        if isinstance(kind, TimestampType):
-            # The session's zone is UTC; a key is written in the wall time of its dimension.
-            return F.date_format(F.from_utc_timestamp(frame[name], time.timezone), pattern)
-        if isinstance(kind, DateType | TimestampNTZType):
-            return F.date_format(frame[name], pattern)
-    return frame[name].cast("string")
+    if time is None or time.name != name or not isinstance(kind, DateType | TimestampType | TimestampNTZType):
+        return column.cast("string")
+    if time.cycle not in CYCLES_WITH_TIME:
+        wall = F.from_utc_timestamp(column, time.timezone) if isinstance(kind, TimestampType) else column
+        return F.date_format(wall, "yyyy-MM-dd")
+    if not isinstance(kind, TimestampType):
+        return F.date_format(column, "yyyy-MM-dd-HH:mm")
+    # Instants are in UTC, keys in the wall time of their dimension. Where the clock was put back by an
+    # hour, the second pass through that hour carries its offset.
+    wall = F.from_utc_timestamp(column, time.timezone)
+    hour_before = F.from_utc_timestamp(column - F.expr("INTERVAL 1 HOUR"), time.timezone)
+    minutes = F.floor((F.unix_seconds(wall) - F.unix_seconds(column)) / 60)
+    offset = F.format_string(
+        "%s%02d%02d",
+        F.when(minutes < 0, "-").otherwise("+"),
+        F.floor(F.abs(minutes) / 60),
+        F.abs(minutes) % 60,
+    )
+    key = F.date_format(wall, "yyyy-MM-dd-HH:mm")
+    return F.when(hour_before == wall, F.concat(key, offset)).otherwise(key)
 
 
 def _key_of(ref: DatasetRef) -> Column:
-    return F.concat_ws(
-        KEY_SEPARATOR,
-        *(F.coalesce(F.col(n), F.lit(NO_VALUE)) for n in ref.dimensions()),
-    )
+    values = (F.coalesce(F.col(name), F.lit(NO_VALUE)) for name in ref.dimensions())
+    return F.concat(F.lit(KEY_MARK), F.concat_ws(SEPARATOR, *values))
 
 
 def _staged_folders(folder: str, warehouse: Warehouse) -> dict[str, str]:
     """The staged folder of each key. Spark escapes the key in the folder's name."""
-    prefix = f"{KEY_COLUMN}="
+    prefix = f"{KEY_COLUMN}={KEY_MARK}"
     return {
         unquote(entry.name.removeprefix(prefix)): f"{folder}/{entry.name}"
         for entry in warehouse.files.list(folder)
@@ -258,8 +265,5 @@ def _rows_by_key(spark: SparkSession, folder: str) -> dict[str, int]:
     """Number of staged rows of each key, read back from the files that will be published."""
     schema = StructType().add(KEY_COLUMN, StringType())
     staged = spark.read.schema(schema).parquet(folder)
-    return {row[KEY_COLUMN]: row["count"] for row in staged.groupBy(KEY_COLUMN).count().collect()}
-
-
-def _rows(spark: SparkSession, folder: str) -> dict[str, int]:
-    return {"": spark.read.schema(StructType()).parquet(f"{folder}/{KEY_COLUMN}=").count()}
+    counted = staged.groupBy(KEY_COLUMN).count().collect()
+    return {row[KEY_COLUMN].removeprefix(KEY_MARK): row["count"] for row in counted}
