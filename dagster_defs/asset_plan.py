@@ -25,7 +25,7 @@ class ProgramAssets:
 
     Attributes:
         op: name of its op.
-        owned: the datasets of which it is the owner, by asset key; empty for a program that is an asset itself.
+        owned: the datasets it is the owner of, by asset key; empty for a program that is an asset itself.
         own_key: the asset of a program that owns no dataset.
         reads: the upstream assets that are shown.
     """

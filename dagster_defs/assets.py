@@ -18,6 +18,7 @@ from dagster import (
     MaterializeResult,
     MetadataValue,
     Permissive,
+    TextMetadataValue,
     multi_asset,
 )
 
@@ -112,6 +113,6 @@ def _deps(assets: ProgramAssets) -> list[AssetDep]:
     ]
 
 
-def _metadata(at: At | None, facts: Mapping[str, Any]) -> dict[str, MetadataValue]:
-    metadata = {name: MetadataValue.text(str(value)) for name, value in facts.items() if value}
-    return metadata if at is None else {"yaml": MetadataValue.text(str(at)), **metadata}
+def _metadata(at: At | None, facts: Mapping[str, Any]) -> dict[str, TextMetadataValue]:
+    named = facts if at is None else {"yaml": at, **facts}
+    return {name: MetadataValue.text(str(value)) for name, value in named.items() if value}

@@ -105,7 +105,7 @@ class Dispatch:
     def _attempt(self, step: Callable[[Store], None], store: Store) -> None:
         try:
             step(store)
-        except Exception as error:  # told, and the other steps still run
+        except Exception as error:  # noqa: BLE001 -- told, and the other steps run
             self._say(f"{step.__name__.strip('_')} failed: {type(error).__name__}: {error}")
             self._failures.append(error)
 
@@ -152,7 +152,7 @@ class Dispatch:
     def _request(self, offer: LaunchRequest) -> RunRequest | Invalid:
         try:
             return run_request(offer, self._plan)
-        except Exception as error:  # a poisoned request must not block the others (DESIGN §6)
+        except Exception as error:  # noqa: BLE001 -- a poisoned request may not block the others
             return Invalid(f"{type(error).__name__}: {error}")
 
     def _waiting(self, store: Store) -> str:

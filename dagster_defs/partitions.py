@@ -6,7 +6,6 @@ alike. The current period has a partition too, since a feed of today is landed t
 """
 
 from collections.abc import Mapping
-from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -42,9 +41,8 @@ CLOCKS: Mapping[Cycle, _Clock] = {
 """When each cycle begins a new partition, and how its keys are written."""
 
 
-@cache
 def partitions_of(scheme: PartitionScheme) -> PartitionsDefinition:
-    """The partitions definition of a scheme; the same object for an equal scheme."""
+    """The partitions definition of a scheme; equal ones for equal schemes."""
     parts: dict[str, PartitionsDefinition] = {}
     if scheme.time is not None:
         parts[scheme.time.name] = _time(scheme.time)

@@ -24,14 +24,14 @@ METADATA_KEY = "tidegate/apps"
 """Under this name the apps stand in the metadata that Dagster ships to each run."""
 
 
-class LoadedApp(Value, kw_only=True):
+class LoadedApp(Value, frozen=True, kw_only=True):
     """An app as the code location has loaded it. `revision` is that of the deployment."""
 
     app: App
     revision: int
 
 
-class Plan(Value, kw_only=True):
+class Plan(Value, frozen=True, kw_only=True):
     """The apps of a code location, by name."""
 
     apps: tuple[LoadedApp, ...]

@@ -11,7 +11,7 @@ output would be copied to all of them and be counted many times.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any
 
 from dagster import (
@@ -39,7 +39,6 @@ from spark_jobs.runner import run_program
 from spark_jobs.session import session
 
 DATA_VERSION_TAG = "dagster/data_version"
-ISO_DATE_LENGTH = len("2013-12-22")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -230,12 +229,7 @@ def _params(work: Work) -> Params:
         partitions=launch.partitions,
         manifest=launch.manifest,
         scheduled_time=launch.scheduled_time,
-        business_date=_date(launch.business_date),
+        business_date=launch.business_date,
         job=work.job,
         attempt=work.attempt,
     )
-
-
-def _date(key: str | None) -> date | None:
-    """The day on which the period of a key begins."""
-    return None if key is None else date.fromisoformat(key[:ISO_DATE_LENGTH])

@@ -54,7 +54,8 @@ def run_request(request: LaunchRequest, plan: AssetPlan) -> RunRequest | Invalid
     assets = plan.programs.get((request.app, request.launch.program))
     if assets is None:
         return Invalid(
-            f"program {request.app}/{request.launch.program} is not loaded in Dagster; reload the code location"
+            f"program {request.app}/{request.launch.program} is not loaded in Dagster;"
+            " reload the code location"
         )
     definition = assets.partitions
     keys = request.launch.partitions
@@ -70,7 +71,8 @@ def run_request(request: LaunchRequest, plan: AssetPlan) -> RunRequest | Invalid
     unknown = [key for key in keys if not definition.has_partition_key(key)]
     if unknown:
         return Invalid(
-            f"{assets.ref} has no partition {', '.join(unknown)} (first: {definition.get_first_partition_key()})"
+            f"{assets.ref} has no partition {', '.join(unknown)};"
+            f" its first is {definition.get_first_partition_key()}, and none lies in the future"
         )
     keys = in_order(definition, keys)
     if is_range(definition, keys):

@@ -23,6 +23,7 @@ from dagster._core.scheduler.instigation import (
 )
 
 from compiler.value import Value
+from dagster_defs.ingest.event_log import storage_id
 from scheduler.deployed import ScheduleState, Status
 from scheduler.manual import resume, suspend
 from scheduler.store.protocol import Store
@@ -38,7 +39,7 @@ class Action(StrEnum):
     TELL_UI = "tell the UI"
 
 
-class Switch(Value, kw_only=True):
+class Switch(Value, frozen=True, kw_only=True):
     """The switch of one schedule.
 
     Attributes:
@@ -83,7 +84,7 @@ def sync_switches(
         native: names of the Dagster schedules by ref.
         declared: what the loaded definitions declare, by ref: shown by a switch that was never turned.
     """
-    name = cursor_name(instance.run_storage.get_run_storage_id(), app)
+    name = cursor_name(storage_id(instance), app)
     with store.reading() as reader:
         states = {state.ref: state for state in reader.schedules(app=app) if state.ref in native}
         agreed: dict[str, Status] = reader.cursor(name) or {}

@@ -34,7 +34,7 @@ TAG_VALUE_CHARACTERS = 200
 """Longer values are cut: a tag is shown in one line, and the whole truth stands in the store."""
 
 
-class JobTag(Value, kw_only=True):
+class JobTag(Value, frozen=True, kw_only=True):
     """The job and attempt that a run was launched for."""
 
     job: str

@@ -16,6 +16,7 @@ from dagster._core.storage.event_log.schema import (
     SqlEventLogStorageTable,
 )  # the table is not exported
 from dagster._core.storage.event_log.sql_event_log import SqlEventLogStorage
+from dagster._core.storage.runs import SqlRunStorage
 from dagster._serdes import deserialize_value
 
 from dagster_defs.ingest.holes import Hole
@@ -60,8 +61,7 @@ class EventLog:
                 f"the event log is a {type(storage).__name__}; tidegate needs SQLite or PostgreSQL storage"
             )
         self._storage = storage
-        self.epoch = instance.run_storage.get_run_storage_id()
-        """Names this storage: another DAGSTER_HOME or database has another one, and its own cursor."""
+        self.epoch = storage_id(instance)
 
     def after(self, id_: int, limit: int = PAGE_ROWS) -> tuple[Row, ...]:
         """The next rows, in order of id."""
@@ -90,7 +90,7 @@ class EventLog:
         with self._storage.index_connection() as connection:
             return connection.execute(sa.select(sa.func.max(_TABLE.id))).scalar() or 0
 
-    def _rows(self, query: sa.Select[Any]) -> tuple[Row, ...]:
+    def _rows(self, query: sa.Select[*tuple[Any, ...]]) -> tuple[Row, ...]:
         with self._storage.index_connection() as connection:
             found = connection.execute(query).fetchall()
         return tuple(
@@ -103,6 +103,21 @@ class EventLog:
             )
             for row in found
         )
+
+
+def storage_id(instance: DagsterInstance) -> str:
+    """Names the storage of an instance: another database or DAGSTER_HOME has another one.
+
+    Raises:
+        TypeError: the runs are in no SQL database.
+    """
+    storage = instance.run_storage
+    storage = getattr(storage, "run_storage", storage)
+    if not isinstance(storage, SqlRunStorage):
+        raise TypeError(
+            f"the runs are in a {type(storage).__name__}; tidegate needs SQLite or PostgreSQL storage"
+        )
+    return storage.get_run_storage_id()
 
 
 def entry_of(row: Row) -> EventLogEntry | None:

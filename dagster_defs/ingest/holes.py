@@ -19,7 +19,7 @@ HOLES_MAX = 500
 """The most ranges kept; of more, the newest are kept, and reconciliation finds the others."""
 
 
-class Hole(Value, kw_only=True, array_like=True):
+class Hole(Value, frozen=True, kw_only=True, array_like=True):
     """Ids `first` to `last`, both missing, and when that was first seen."""
 
     first: int

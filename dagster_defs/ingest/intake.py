@@ -41,7 +41,7 @@ Say = Callable[[str], None]
 """Where problems are told: the log of the tick."""
 
 
-class Intake(Value, kw_only=True):
+class Intake(Value, frozen=True, kw_only=True):
     """What one round has read.
 
     Attributes:
@@ -104,7 +104,8 @@ def settled(log: EventLog, position: Position, say: Say) -> Position:
     if position.at is None or position.holds(log.row(position.id)):
         return position
     say(
-        f"row {position.id} of Dagster's event log is gone or replaced (a wipe); reading again from {REWIND} before"
+        f"row {position.id} of Dagster's event log is gone or replaced (a wipe);"
+        f" reading again from {REWIND} before it"
     )
     return log.before(position.at - REWIND)
 
@@ -136,7 +137,7 @@ def translate(
                 events.append(event)
         except Unusable as error:
             say(f"a report was ignored: {error}")
-        except Exception as error:  # one row that nobody can read must not keep all others waiting for ever
+        except Exception as error:  # noqa: BLE001 -- one bad row may not hold up all others
             say(f"row {row.id} of Dagster's event log cannot be read: {type(error).__name__}: {error}")
     return events, seen
 

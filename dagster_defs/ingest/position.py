@@ -22,7 +22,7 @@ REWIND = timedelta(hours=1)
 DIGEST_DIGITS = 32
 
 
-class Row(Value, kw_only=True):
+class Row(Value, frozen=True, kw_only=True):
     """A row of the event log.
 
     Attributes:
@@ -37,7 +37,7 @@ class Row(Value, kw_only=True):
     at: datetime
 
 
-class Position(Value, kw_only=True):
+class Position(Value, frozen=True, kw_only=True):
     """How far the log has been read.
 
     Attributes:

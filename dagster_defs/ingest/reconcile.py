@@ -37,7 +37,7 @@ DELETED_AFTER = timedelta(minutes=10)
 """An active run that Dagster does not know for so long was deleted, and counts as cancelled."""
 
 
-class Pass(Value, kw_only=True):
+class Pass(Value, frozen=True, kw_only=True):
     """Where the last pass stood.
 
     Attributes:
