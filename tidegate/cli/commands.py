@@ -1,0 +1,42 @@
+"""The table of commands: each one's name, where it is written, and its line in `tidegate --help`.
+
+A new command is one new file and one line here. The help stands in the table so that
+listing the commands imports none of them.
+"""
+
+from typing import NamedTuple
+
+
+class Entry(NamedTuple):
+    """One command.
+
+    Attributes:
+        target: "module:name" of a function, or of a `typer.Typer` for a group of commands.
+        summary: what it does, one line.
+    """
+
+    target: str
+    summary: str
+
+
+COMMANDS: dict[str, Entry] = {
+    "lint": Entry("tidegate.cli.lint:lint", "Check the YAML; print every mistake with its place."),
+    "schema": Entry("tidegate.cli.schema:schema", "Print the JSON Schema of the YAML, for editors."),
+    "plan": Entry("tidegate.cli.plan:plan", "Show what a deploy would change; exit code 2 when it would."),
+    "deploy": Entry("tidegate.cli.deploy:deploy", "Bring the YAML into the schedule store."),
+    "schedules": Entry("tidegate.cli.schedules:app", "List, show, suspend, resume and trigger schedules."),
+    "jobs": Entry("tidegate.cli.jobs:app", "List, show and cancel jobs."),
+    "why": Entry("tidegate.cli.why:why", "Say why a schedule runs or waits, and what would unblock it."),
+    "events": Entry("tidegate.cli.events:app", "List and add events."),
+    "ledger": Entry(
+        "tidegate.cli.ledger:ledger", "Balance the events: landed = consumed + pending + discarded."
+    ),
+    "test": Entry("tidegate.cli.test:test", "Run the examples of the YAML on a virtual clock."),
+    "dev": Entry("tidegate.cli.dev:dev", "Run Dagster on the project; redeploy when the YAML changes."),
+    "demo": Entry(
+        "tidegate.cli.demo:demo", "Run the example project on real flights, from landing to report."
+    ),
+    "land": Entry("tidegate.cli.land:land", "Land the next day of the example's feeds."),
+    "commits": Entry("tidegate.cli.commits:app", "List and finish commit sequences."),
+    "version": Entry("tidegate.cli.version:version", "Print the version."),
+}

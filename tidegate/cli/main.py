@@ -1,0 +1,101 @@
+"""The command `tidegate`: finds the command, loads that one alone, and prints what went wrong.
+
+A command's module is imported when the command is called, never for `--help` of the whole
+(`tidegate.cli.commands` is the table). A `UserError` becomes two lines on stderr and exit
+code 1; any other exception is a bug and keeps its traceback.
+"""
+
+import importlib
+import os
+import sys
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+import typer.core
+import typer.main
+
+from tidegate.cli.commands import COMMANDS
+from tidegate.errors import UserError
+from tidegate.settings import PROJECT_VARIABLE
+
+if TYPE_CHECKING:
+    from typer.core import _click
+
+
+@lru_cache(maxsize=len(COMMANDS))
+def load_command(name: str) -> "_click.Command":
+    """The command of a name of the table, with its module imported."""
+    module, _, attribute = COMMANDS[name].target.partition(":")
+    target: typer.Typer | Callable[..., Any] = getattr(importlib.import_module(module), attribute)
+    if isinstance(target, typer.Typer):
+        command: _click.Command = typer.main.get_group(target)
+    else:
+        single = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+        single.command(name)(target)
+        command = typer.main.get_command(single)
+    command.name = name
+    return command
+
+
+class LazyGroup(typer.core.TyperGroup):
+    """A group that lists its commands from the table and loads the one that is called."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        for name, entry in COMMANDS.items():
+            self.add_command(typer.core.TyperCommand(name=name, help=entry.summary))
+
+    def resolve_command(
+        self, ctx: "_click.Context", args: list[str]
+    ) -> "tuple[str | None, _click.Command | None, list[str]]":
+        """The command to call: here the line of the table gives way to the command itself."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, load_command(name) if name in COMMANDS else command, rest
+
+    def list_commands(self, ctx: "_click.Context") -> list[str]:
+        """In the order of the table, which is the order in which a newcomer needs them."""
+        return list(COMMANDS)
+
+
+application = typer.Typer(
+    cls=LazyGroup,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@application.callback()
+def options(
+    project: Annotated[
+        Path | None,
+        typer.Option(help="The project's folder; by default found upward from here.", metavar="FOLDER"),
+    ] = None,
+) -> None:
+    """Start Spark programs on Dagster when their data stands right, and not before."""
+    if project is not None:
+        # In the environment, because Dagster's processes, started by commands, must see the same project.
+        os.environ[PROJECT_VARIABLE] = str(project.expanduser().resolve())
+
+
+def main() -> None:
+    """The entry point of the distribution."""
+    try:
+        application(prog_name="tidegate")
+    except UserError as error:
+        print_error(error)
+        sys.exit(1)
+
+
+def print_error(error: UserError) -> None:
+    """A user's mistake, on stderr, as `error:` and `hint:`."""
+    typer.echo(f"{typer.style('error:', fg='red', bold=True)} {error.message}", err=True)
+    if error.hint:
+        typer.echo(f"{typer.style('hint:', bold=True)} {error.hint}", err=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,218 @@
+"""The settings of a project: one file, `tidegate.toml`, in the folder that is the project.
+
+The file is found upward from the working folder, or named by `--project` and its twin, the
+environment variable TIDEGATE_PROJECT. Every setting has a default, so an empty file makes
+a project. Secrets stay out of it: TIDEGATE_STORE_URL overrides the store's URL. Paths in
+the file are relative to the file; paths in `Settings` are absolute.
+"""
+
+import difflib
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tidegate.errors import UserError
+
+SETTINGS_FILE = "tidegate.toml"
+PROJECT_VARIABLE = "TIDEGATE_PROJECT"
+STORE_VARIABLE = "TIDEGATE_STORE_URL"
+
+DEFAULT_STORE_URL = "sqlite:///.tidegate/store.db"
+DEFAULT_TICK_SECONDS = 5
+"""As often as Dagster's daemon looks at its sensors anyway."""
+
+MAX_TICK_SECONDS = 3600
+MAX_SETTINGS_BYTES = 256 * 1024
+
+KNOWN: Mapping[str, Mapping[str, type]] = {
+    "project": {"schedules": str},
+    "store": {"url": str},
+    "warehouse": {"path": str},
+    "spark": {"master": str, "conf": dict},
+    "dagster": {"home": str, "tick_seconds": int},
+}
+"""Every section, its keys and their types: the whole language of the file."""
+
+_IN_WORDS = {
+    str: ("a text in quotes", '{key} = "..."'),
+    int: ("a whole number", "{key} = 5"),
+    dict: ("a table", "[{section}.{key}] and the settings below it"),
+}
+_PASSWORD = re.compile(r"(://[^:/@]*):[^@/]*@")
+
+
+class SettingsError(UserError):
+    """The settings file is missing or wrong."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Settings:
+    """What the settings file of a project says, completed with the defaults.
+
+    Attributes:
+        project: the project's folder, which all relative paths of apps start from.
+        schedules: the folder with the YAML files.
+        store_url: SQLAlchemy URL of the schedule store, a path in it absolute. May hold a password.
+        warehouse: the folder of the datasets that have no path of their own.
+        spark_master: Spark's master URL.
+        spark_conf: Spark's further settings, by their names.
+        dagster_home: Dagster's instance folder (DAGSTER_HOME).
+        tick_seconds: how often the engine looks for new work.
+    """
+
+    project: Path
+    schedules: Path
+    store_url: str = field(repr=False)
+    warehouse: Path
+    spark_master: str
+    spark_conf: Mapping[str, str]
+    dagster_home: Path
+    tick_seconds: int
+
+    @property
+    def shown_store_url(self) -> str:
+        """The store's URL for messages: without its password."""
+        return _PASSWORD.sub(r"\1:***@", self.store_url)
+
+
+def load_settings(start: Path | None = None) -> Settings:
+    """The settings of the project around a folder.
+
+    Args:
+        start: a folder in the project, or its settings file; by default what TIDEGATE_PROJECT
+            names, else the working folder.
+
+    Raises:
+        SettingsError: there is no settings file, or it is wrong; the message names file, key and remedy.
+    """
+    file = find_settings_file(start)
+    return _settings(file, _read(file))
+
+
+def find_settings_file(start: Path | None = None) -> Path:
+    """The settings file that `load_settings` reads. Only a folder that nobody named is searched upward."""
+    named = os.environ.get(PROJECT_VARIABLE) if start is None else None
+    begin = (start or Path(named or ".")).expanduser().resolve()
+    if begin.name == SETTINGS_FILE and begin.is_file():
+        return begin
+    if not begin.is_dir():
+        source = f" (named by --project or {PROJECT_VARIABLE})" if named else ""
+        raise SettingsError(f"no project folder at {begin}{source}", "name an existing folder")
+    for folder in [begin] if named else [begin, *begin.parents]:
+        if (folder / SETTINGS_FILE).is_file():
+            return folder / SETTINGS_FILE
+    raise SettingsError(
+        f"no {SETTINGS_FILE} in {begin}" + ("" if named else " or any folder above it"),
+        f"go to the project's folder, or name it by --project; an empty {SETTINGS_FILE} makes one",
+    )
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        with file.open("rb") as stream:
+            data = stream.read(MAX_SETTINGS_BYTES + 1)
+    except OSError as error:
+        raise SettingsError(f"{file}: cannot be read: {error.strerror}", "check its permissions") from error
+    if len(data) > MAX_SETTINGS_BYTES:
+        raise SettingsError(f"{file}: more than {MAX_SETTINGS_BYTES:,} bytes", "keep only settings in it")
+    try:
+        return tomllib.loads(data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"{file}: not UTF-8 at byte {error.start}", "save it as UTF-8") from error
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise SettingsError(f"{file}: not TOML: {error}", 'write lines such as path = "warehouse"') from error
+
+
+def _settings(file: Path, content: dict[str, Any]) -> Settings:
+    _check(file, content)
+    sections: dict[str, dict[str, Any]] = {name: content.get(name, {}) for name in KNOWN}
+    project = file.parent
+    tick_seconds = sections["dagster"].get("tick_seconds", DEFAULT_TICK_SECONDS)
+    if not 1 <= tick_seconds <= MAX_TICK_SECONDS:
+        raise SettingsError(
+            f"{file}: dagster.tick_seconds is {tick_seconds}", f"write a number from 1 to {MAX_TICK_SECONDS}"
+        )
+
+    def folder(section: str, key: str, default: str) -> Path:
+        text = sections[section].get(key, default)
+        if not text or "\0" in text:
+            raise SettingsError(
+                f"{file}: {section}.{key} is no path", f'write for example {key} = "{default}"'
+            )
+        return (project / Path(text).expanduser()).resolve()
+
+    return Settings(
+        project=project,
+        schedules=folder("project", "schedules", "schedules"),
+        store_url=_store_url(file, sections["store"]),
+        warehouse=folder("warehouse", "path", "warehouse"),
+        spark_master=sections["spark"].get("master", "local[*]"),
+        spark_conf=_flat(file, sections["spark"].get("conf", {}), ""),
+        dagster_home=folder("dagster", "home", ".tidegate/dagster"),
+        tick_seconds=tick_seconds,
+    )
+
+
+def _check(file: Path, content: dict[str, Any]) -> None:
+    for name, section in content.items():
+        if name not in KNOWN:
+            raise SettingsError(f'{file}: unknown section "{name}"', _instead(name, KNOWN))
+        if not isinstance(section, dict):
+            raise SettingsError(f"{file}: {name} is a section", f"write [{name}] and its keys below")
+        for key, value in section.items():
+            if key not in KNOWN[name]:
+                raise SettingsError(f'{file}: unknown key "{key}" in [{name}]', _instead(key, KNOWN[name]))
+            wanted = KNOWN[name][key]
+            if type(value) is not wanted:
+                words, example = _IN_WORDS[wanted]
+                raise SettingsError(
+                    f"{file}: {name}.{key} must be {words}, got {value!r:.100}",
+                    "write " + example.format(section=name, key=key),
+                )
+
+
+def _instead(name: str, known: Mapping[str, object]) -> str:
+    close = difflib.get_close_matches(name, known, n=1)
+    return f'did you mean "{close[0]}"?' if close else f"known are {', '.join(known)}"
+
+
+def _store_url(file: Path, store: dict[str, Any]) -> str:
+    """The store's URL with an absolute path; the environment goes before the file."""
+    from_environment = os.environ.get(STORE_VARIABLE)
+    url = from_environment or store.get("url", DEFAULT_STORE_URL)
+    place = STORE_VARIABLE if from_environment else f"{file}: store.url"
+    scheme, colon, rest = url.partition("://")
+    if not colon or scheme.split("+")[0] not in ("sqlite", "postgresql"):
+        raise SettingsError(
+            f"{place} is no database URL that Tidegate knows",
+            f'write "{DEFAULT_STORE_URL}" or "postgresql+psycopg2://user@host/database"',
+        )
+    if not scheme.startswith("sqlite"):
+        return url
+    path, question, options = rest.removeprefix("/").partition("?")
+    if not path or path.startswith((":memory:", "file:")):
+        raise SettingsError(
+            f"{place} names no file, so that the store would not outlive the command",
+            f'write "{DEFAULT_STORE_URL}"',
+        )
+    return f"{scheme}:///{(file.parent / path).resolve()}{question}{options}"
+
+
+def _flat(file: Path, table: dict[str, Any], prefix: str) -> dict[str, str]:
+    """Spark settings by their dotted names, whether the TOML quotes the names or not."""
+    flat: dict[str, str] = {}
+    for key, value in table.items():
+        name = prefix + key
+        if isinstance(value, dict):
+            flat |= _flat(file, value, name + ".")
+        elif isinstance(value, bool):
+            flat[name] = str(value).lower()
+        elif isinstance(value, str | int | float):
+            flat[name] = str(value)
+        else:
+            raise SettingsError(f"{file}: spark.conf {name} is {value!r:.100}", f'write "{name}" = "..."')
+    return flat
