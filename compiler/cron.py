@@ -4,7 +4,7 @@ The dialect is the five-field Unix one (DESIGN rule 9) with names for months and
 and 7 for Sunday, and @daily and its kin. `parse` reads a pattern, and the value it gives
 answers when it fires. Days follow croniter and Dagster: with both day fields restricted,
 either is enough, and only a bare `*` leaves a field unrestricted. Changes of the clocks
-follow docs/adr/0003-cron-and-daylight-saving.md. The time is always an argument, and fires
+follow docs/adr/0008-cron-and-daylight-saving.md. The time is always an argument, and fires
 are found by jumping from field to field, never by counting minutes.
 """
 

@@ -22,8 +22,6 @@ SEPARATOR = "|"
 MAX_KEYS = 100_000
 """As many keys as Dagster recommends at most for one asset; a year of hours has 8,784."""
 
-_DATE = "%Y-%m-%d"
-_DATE_AND_TIME = "%Y-%m-%d-%H:%M"
 _KEY = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:-(\d\d):(\d\d)([+-]\d{4})?)?", re.ASCII)
 
 
@@ -40,9 +38,9 @@ def format_time_key(start: datetime, dimension: TimeDimension) -> str:
     start = truncate(start, dimension.cycle, zone)
     wall = wall_time(start, zone)
     if not _has_time(dimension.cycle):
-        # Not from the instant: in zones whose clocks skip midnight a day begins at 01:00.
-        return f"{wall:{_DATE}}" if wall.year >= 1000 else f"{wall.year:04}-{wall:%m-%d}"
-    key = f"{wall:{_DATE_AND_TIME}}"
+        # The date alone: where clocks skip midnight, a day begins at 01:00.
+        return wall.date().isoformat()
+    key = f"{wall.date().isoformat()}-{wall:%H:%M}"
     both = instants(wall, zone)
     if len(both) == 2 and start == both[1]:
         return key + _offset(start, wall)
@@ -99,7 +97,7 @@ def _period(key: str, dimension: TimeDimension) -> Period:
         period = period_of(chosen[0] if chosen else found[0], cycle, zone)
     if (canonical := format_time_key(period.start, dimension)) != key:
         raise PartitionKeyError(
-            f'no {cycle} of "{dimension.name}" begins at "{key}"; the one around it is "{canonical}"'
+            f'no {cycle} begins at "{key}"; the one around it is "{canonical}"'
         )
     return period
 
