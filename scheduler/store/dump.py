@@ -11,9 +11,7 @@ from typing import Any
 import msgspec
 
 
-def dump_values(
-    *, journal: Iterable[Any], **tables: Iterable[Any]
-) -> Mapping[str, Any]:
+def dump_values(*, journal: Iterable[Any], **tables: Iterable[Any]) -> Mapping[str, Any]:
     """Every table as plain JSON values.
 
     Args:
@@ -21,9 +19,7 @@ def dump_values(
         tables: the rows of each other table, in any order.
     """
     dumped: dict[str, Any] = {
-        name: sorted(
-            (msgspec.to_builtins(row) for row in rows), key=msgspec.json.encode
-        )
+        name: sorted((msgspec.to_builtins(row) for row in rows), key=msgspec.json.encode)
         for name, rows in tables.items()
     }
     return {**dumped, "journal": [msgspec.to_builtins(entry) for entry in journal]}

@@ -20,7 +20,7 @@ def is_discarded(state: JobState | None, reason: str | None) -> bool:
     """
     if state is None or state is JobState.DISCARDED:
         return True
-    return state is JobState.FAILED and reason == Reason.F_LAUNCH
+    return state is JobState.FAILED and reason == Reason.F_LAUNCH.value
 
 
 def is_consumed(state: JobState | None, reason: str | None) -> bool:
@@ -30,9 +30,7 @@ def is_consumed(state: JobState | None, reason: str | None) -> bool:
     return state in (JobState.LAUNCHED, JobState.SUCCEEDED, JobState.FAILED)
 
 
-def ledger_rows(
-    groups: Iterable[tuple[str, JobState | None, str | None, int]],
-) -> tuple[LedgerRow, ...]:
+def ledger_rows(groups: Iterable[tuple[str, JobState | None, str | None, int]]) -> tuple[LedgerRow, ...]:
     """The ledger's rows, by schedule.
 
     Args:

@@ -6,7 +6,7 @@ half of a transaction.
 """
 
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
@@ -48,9 +48,7 @@ class MemoryTransaction(MemoryReader):
         self._tables.own("schedules")
         self._tables.schedules.update({state.ref: state for state in schedules})
 
-    def put_subscriptions(
-        self, schedules: Collection[str], subscriptions: Sequence[Subscription]
-    ) -> None:
+    def put_subscriptions(self, schedules: Collection[str], subscriptions: Sequence[Subscription]) -> None:
         """See `Transaction.put_subscriptions`."""
         self._tables.own("subscriptions")
         for schedule in schedules:
@@ -89,18 +87,12 @@ class MemoryTransaction(MemoryReader):
         copied: set[str | None] = set()
         for each in deliveries:
             if each.event.id not in self._tables.events:
-                raise StoreError(
-                    f"a delivery of event {each.event.id}, which the store does not hold"
-                )
+                raise StoreError(f"a delivery of event {each.event.id}, which the store does not hold")
             if each.job not in copied:
-                self._tables.deliveries[each.job] = dict(
-                    self._tables.deliveries.get(each.job, {})
-                )
+                self._tables.deliveries[each.job] = dict(self._tables.deliveries.get(each.job, {}))
                 copied.add(each.job)
             key = (each.event.id, each.schedule, each.leaf)
-            self._tables.deliveries[each.job].setdefault(
-                key, DeliveryMark(reason=each.reason, at=each.at)
-            )
+            self._tables.deliveries[each.job].setdefault(key, DeliveryMark(reason=each.reason, at=each.at))
 
     def put_jobs(self, jobs: Sequence[Job]) -> None:
         """See `Transaction.put_jobs`."""
@@ -116,18 +108,12 @@ class MemoryTransaction(MemoryReader):
         """See `Transaction.take_slots`."""
         self._tables.own("slots")
         for resource in resources:
-            self._tables.slots[resource] = self._tables.slots.get(
-                resource, frozenset()
-            ) | {holder}
+            self._tables.slots[resource] = self._tables.slots.get(resource, frozenset()) | {holder}
 
     def release_slots(self, holder: str) -> tuple[str, ...]:
         """See `Transaction.release_slots`."""
         self._tables.own("slots")
-        held = sorted(
-            resource
-            for resource, holders in self._tables.slots.items()
-            if holder in holders
-        )
+        held = sorted(resource for resource, holders in self._tables.slots.items() if holder in holders)
         for resource in held:
             self._tables.slots[resource] -= {holder}
         return tuple(held)
@@ -137,9 +123,7 @@ class MemoryTransaction(MemoryReader):
         self._tables.own("jobs")
         for id in self._tables.waiting:
             job = self._tables.jobs[id]
-            if job.blocked_on in resources and (
-                job.next_check_at is None or job.next_check_at > at
-            ):
+            if job.blocked_on in resources and (job.next_check_at is None or job.next_check_at > at):
                 self._tables.jobs[id] = msgspec.structs.replace(job, next_check_at=at)
 
     def put_runs(self, runs: Sequence[Run]) -> None:
@@ -172,12 +156,12 @@ class MemoryStore:
         self._owner: int | None = None
 
     @contextmanager
-    def reading(self) -> Iterator[MemoryReader]:
+    def reading(self) -> Generator[MemoryReader]:
         """See `Store.reading`."""
         yield MemoryReader(self._committed)
 
     @contextmanager
-    def transaction(self) -> Iterator[MemoryTransaction]:
+    def transaction(self) -> Generator[MemoryTransaction]:
         """See `Store.transaction`."""
         if self._owner == threading.get_ident():
             # A mutex would wait for its own thread for ever; a bug must not look like a hang.
@@ -209,19 +193,9 @@ class MemoryStore:
                 for (event, schedule, leaf), mark in marks.items()
             ],
             jobs=tables.jobs.values(),
-            slots=[
-                [resource, holder]
-                for resource, holders in tables.slots.items()
-                for holder in holders
-            ],
+            slots=[[resource, holder] for resource, holders in tables.slots.items() for holder in holders],
             runs=tables.runs.values(),
-            claims=[
-                [job, attempt, run, at]
-                for (job, attempt), (run, at) in tables.claims.items()
-            ],
-            cursors=[
-                [name, msgspec.json.decode(value)]
-                for name, value in tables.cursors.items()
-            ],
+            claims=[[job, attempt, run, at] for (job, attempt), (run, at) in tables.claims.items()],
+            cursors=[[name, msgspec.json.decode(value)] for name, value in tables.cursors.items()],
             journal=tables.journal,
         )

@@ -53,20 +53,13 @@ class MemoryReader:
         due = [
             (state.next_fire_at, state.ref, state)
             for state in self._tables.schedules.values()
-            if state.active
-            and state.next_fire_at is not None
-            and state.next_fire_at <= now
+            if state.active and state.next_fire_at is not None and state.next_fire_at <= now
         ]
         return tuple(state for _, _, state in sorted(due, key=lambda d: d[:2])[:limit])
 
     def subscriptions(self, event_keys: Collection[str]) -> tuple[Subscription, ...]:
         """See `Reader.subscriptions`."""
-        found = (
-            s
-            for each in self._tables.subscriptions.values()
-            for s in each
-            if s.event_key in event_keys
-        )
+        found = (s for each in self._tables.subscriptions.values() for s in each if s.event_key in event_keys)
         return tuple(sorted(found, key=lambda s: (s.schedule, s.leaf, s.event_key)))
 
     def unrouted_events(self, limit: int) -> tuple[Event, ...]:
@@ -75,11 +68,7 @@ class MemoryReader:
         return tuple(sorted(events, key=lambda e: (e.arrived, e.id))[:limit])
 
     def events(
-        self,
-        *,
-        key_prefix: str = "",
-        ids: Collection[str] | None = None,
-        limit: int = 1000,
+        self, *, key_prefix: str = "", ids: Collection[str] | None = None, limit: int = 1000
     ) -> tuple[Event, ...]:
         """See `Reader.events`."""
         found = (
@@ -87,9 +76,7 @@ class MemoryReader:
             for event in self._tables.events.values()
             if event.key.startswith(key_prefix) and (ids is None or event.id in ids)
         )
-        return tuple(
-            sorted(found, key=lambda e: (e.arrived, e.id), reverse=True)[:limit]
-        )
+        return tuple(sorted(found, key=lambda e: (e.arrived, e.id), reverse=True)[:limit])
 
     def jobs(
         self,
@@ -143,32 +130,38 @@ class MemoryReader:
             found[job] = tuple(each)
         return found
 
+    def deliveries_of_events(self, events: Collection[str]) -> tuple[Delivery, ...]:
+        """See `Reader.deliveries_of_events`."""
+        found = [
+            Delivery(
+                event=self._tables.events[event],
+                schedule=schedule,
+                leaf=leaf,
+                job=job,
+                reason=mark.reason,
+                at=mark.at,
+            )
+            for job, marks in self._tables.deliveries.items()
+            for (event, schedule, leaf), mark in marks.items()
+            if event in events
+        ]
+        return tuple(sorted(found, key=lambda d: (d.event.id, d.schedule, d.leaf, d.job or "")))
+
     def slots(self, resources: Collection[str]) -> dict[str, int]:
         """See `Reader.slots`."""
-        return {
-            resource: len(self._tables.slots.get(resource, ()))
-            for resource in resources
-        }
+        return {resource: len(self._tables.slots.get(resource, ())) for resource in resources}
 
     def history(self, programs: Collection[str]) -> dict[str, ProgramHistory]:
         """See `Reader.history`."""
         newest: dict[str, Run] = {}
         for run in self._tables.runs.values():
-            if (
-                run.status is RunStatus.SUCCEEDED
-                and run.ended_at is not None
-                and run.program in programs
-            ):
+            if run.status is RunStatus.SUCCEEDED and run.ended_at is not None and run.program in programs:
                 best = newest.get(run.program)
-                if best is None or (run.ended_at, run.run_id) > (
-                    best.ended_at or EARLIEST,
-                    best.run_id,
-                ):
+                if best is None or (run.ended_at, run.run_id) > (best.ended_at or EARLIEST, best.run_id):
                     newest[run.program] = run
         return {
             program: ProgramHistory(
-                last_success_started=newest[program].started_at,
-                last_success_ended=newest[program].ended_at,
+                last_success_started=newest[program].started_at, last_success_ended=newest[program].ended_at
             )
             if program in newest
             else ProgramHistory()
@@ -225,11 +218,9 @@ class MemoryReader:
         """See `Reader.ledger`."""
         groups: list[tuple[str, JobState | None, str | None, int]] = []
         for job_id, marks in self._tables.deliveries.items():
-            job = None if job_id is None else self._tables.jobs[job_id]
+            job = None if job_id is None else self._tables.jobs.get(job_id)
             for (_, schedule, _), mark in marks.items():
                 if app is None or schedule.startswith(f"{app}/"):
-                    state, reason = (
-                        (None, mark.reason) if job is None else (job.state, job.reason)
-                    )
+                    state, reason = (None, mark.reason) if job is None else (job.state, job.reason)
                     groups.append((schedule, state, reason, 1))
         return ledger_rows(groups)

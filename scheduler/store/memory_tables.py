@@ -41,9 +41,7 @@ class Tables:
     """
 
     apps: dict[str, DeployedApp] = field(default_factory=dict[str, DeployedApp])
-    schedules: dict[str, ScheduleState] = field(
-        default_factory=dict[str, ScheduleState]
-    )
+    schedules: dict[str, ScheduleState] = field(default_factory=dict[str, ScheduleState])
     subscriptions: dict[str, frozenset[Subscription]] = field(
         default_factory=dict[str, frozenset[Subscription]]
     )

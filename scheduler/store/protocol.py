@@ -74,7 +74,7 @@ class Reader(Protocol):
         states: Collection[JobState] | None = None,
         limit: int | None = None,
     ) -> tuple[Job, ...]:
-        """Jobs that match all given filters, oldest `opened_at` first, then id; with a limit the newest ones."""
+        """Jobs that match all given filters, by `opened_at`, then id; with a limit the newest ones."""
         ...
 
     def due_jobs(self, now: datetime, limit: int) -> tuple[Job, ...]:
@@ -82,7 +82,7 @@ class Reader(Protocol):
         ...
 
     def deliveries(self, jobs: Collection[str]) -> dict[str, tuple[Delivery, ...]]:
-        """What each job has collected, in order of arrival, then event id, then leaf. Every id has an entry."""
+        """What each job has collected, by arrival, then event id, then leaf. Every id has an entry."""
         ...
 
     def deliveries_of_events(self, events: Collection[str]) -> tuple[Delivery, ...]:

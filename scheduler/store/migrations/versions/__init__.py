@@ -1,0 +1,1 @@
+"""One file for each revision, numbered in order. A revision that was released never changes."""

@@ -1,0 +1,81 @@
+"""Connections to the two databases, and how a transaction begins in each of them.
+
+SQLite: Python's driver would begin by itself, too late and without the write lock, so its
+automatism is switched off and every BEGIN is ours: IMMEDIATE for a transaction that will
+write, which makes writers queue up, deferred for a reader, which sees one snapshot of the WAL.
+PostgreSQL: a writer takes one advisory lock first, so READ COMMITTED then shows it all that
+was ever committed; a reader uses REPEATABLE READ, READ ONLY.
+"""
+
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, text
+
+BUSY_SECONDS = 15
+"""How long one attempt to begin waits for another writer."""
+
+BEGIN_ATTEMPTS = 4
+"""Attempts before a store counts as locked: a minute in all, longer than any tick."""
+
+CONNECT_SECONDS = 10
+"""How long a PostgreSQL server may take to answer a new connection."""
+
+ADVISORY_LOCK = 0x7469646567617465
+"""The key of PostgreSQL's lock for the writers of a store: "tidegate" in ASCII."""
+
+WRITES = "tidegate_writes"
+"""The execution option that tells the hook which BEGIN is wanted."""
+
+
+def sqlite_engine(url: URL) -> Engine:
+    """An engine for a SQLite file, with the file in WAL mode."""
+    engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS})
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def postgres_engine(url: URL) -> Engine:
+    """An engine for a PostgreSQL database."""
+    engine = create_engine(
+        url,
+        # A server that was restarted leaves dead connections in the pool.
+        pool_pre_ping=True,
+        connect_args={"connect_timeout": CONNECT_SECONDS, "application_name": "tidegate"},
+    )
+    event.listen(engine, "begin", _begin_postgres)
+    return engine
+
+
+def for_writing(engine: Engine) -> Engine:
+    """The engine, with transactions that hold the store's only write lock from their beginning."""
+    options: dict[str, Any] = {WRITES: True}
+    if engine.dialect.name == "postgresql":
+        options["isolation_level"] = "READ COMMITTED"
+    return engine.execution_options(**options)
+
+
+def for_reading(engine: Engine) -> Engine:
+    """The engine, with transactions that see one snapshot and wait for nobody."""
+    if engine.dialect.name != "postgresql":
+        return engine
+    return engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+
+
+def _prepare_sqlite(connection: Any, record: Any) -> None:
+    # None: the driver leaves transactions to us.
+    connection.isolation_level = None
+    # FULL: a commit that was acknowledged survives a loss of power.
+    for pragma in ("synchronous = FULL", "foreign_keys = ON"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    writes = connection.get_execution_options().get(WRITES, False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _begin_postgres(connection: Connection) -> None:
+    if connection.get_execution_options().get(WRITES, False):
+        connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{BUSY_SECONDS}s'")
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": ADVISORY_LOCK})

@@ -1,0 +1,56 @@
+"""Small values for the store's tests, each with only what a test wants to say about it."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from compiler.model import App, CronTrigger, Schedule
+from scheduler.deployed import DeployedApp, ScheduleState
+from scheduler.event import Delivery, Event, EventKind
+from scheduler.job import Job
+from scheduler.journal import Entry, EntryKind
+from scheduler.run import Run, RunStatus
+
+NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
+
+
+def at(minutes: float) -> datetime:
+    """An instant, in minutes after noon."""
+    return NOON + timedelta(minutes=minutes)
+
+
+def app(name: str, **fields: Any) -> DeployedApp:
+    """A deployed app without anything in it."""
+    return DeployedApp(app=App(name=name), **{"revision": 1, "deployed_at": NOON, **fields})
+
+
+def schedule(ref: str, **fields: Any) -> ScheduleState:
+    """A deployed schedule, active unless told otherwise."""
+    spec = Schedule(name=ref.partition("/")[2], program="p", trigger=CronTrigger(cron="0 6 * * *"))
+    given = {"spec": spec, "fingerprint": "f", "status": "active", "deployed_at": NOON, **fields}
+    return ScheduleState(ref=ref, **given)
+
+
+def event(id: str, minutes: float = 0, **fields: Any) -> Event:
+    """An event that arrived some minutes after noon."""
+    given = {"kind": EventKind.PARTITION, "key": "partition:a/d", "time": NOON, **fields}
+    return Event(id=id, arrived=at(minutes), **given)
+
+
+def delivery(of: Event, schedule: str = "a/s", leaf: str = "", **fields: Any) -> Delivery:
+    """A delivery of an event to a leaf."""
+    return Delivery(event=of, schedule=schedule, leaf=leaf, **{"at": NOON, **fields})
+
+
+def job(id: str, schedule: str = "a/s", **fields: Any) -> Job:
+    """A job, waiting for its trigger unless told otherwise."""
+    return Job(id=id, schedule=schedule, **{"opened_at": NOON, **fields})
+
+
+def run(id: str, status: RunStatus = RunStatus.STARTED, **fields: Any) -> Run:
+    """A run of program a/p."""
+    return Run(run_id=id, status=status, **{"program": "a/p", "seen_at": NOON, **fields})
+
+
+def entry(kind: EntryKind = EntryKind.WAITING, **fields: Any) -> Entry:
+    """A line of the journal."""
+    return Entry(kind=kind, **{"at": NOON, **fields})

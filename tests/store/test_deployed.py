@@ -1,0 +1,142 @@
+"""Every store keeps what is deployed: apps, schedules, and the reverse index."""
+
+from datetime import timedelta
+
+import pytest
+
+from compiler.model import (
+    AllTrigger,
+    At,
+    ConcurrencyConstraint,
+    CronTrigger,
+    PartitionsTrigger,
+    Schedule,
+    WindowConstraint,
+)
+from scheduler.event import Subscription
+from scheduler.store.protocol import Store
+from tests.store.samples import NOON, app, at, schedule
+
+RICH = Schedule(
+    name="s",
+    program="p",
+    trigger=AllTrigger(
+        of=(
+            PartitionsTrigger(dataset="d", count=3, wait_at_most=timedelta(hours=3)),
+            CronTrigger(cron="@daily"),
+        ),
+        at=At(file="a.yaml", line=3, column=5),
+    ),
+    constraints=(
+        WindowConstraint(from_=NOON.time(), to=at(90).time(), days=("mon", "fri"), timezone="Europe/Berlin"),
+        ConcurrencyConstraint(max=2, group="nightly", otherwise="skip"),
+    ),
+    args={"text": "ü\u0000\U0001f30a", "numbers": [1, 2.5, -3], "none": None, "nested": {"at": True}},
+    for_each="partition",
+)
+
+
+def test_apps_come_back_whole_and_by_name(store: Store) -> None:
+    apps = [app("b"), app("a", revision=7, deployed_at=at(0.000001))]
+    with store.transaction() as transaction:
+        transaction.put_apps(apps)
+    with store.reading() as reader:
+        assert reader.apps() == (apps[1], apps[0])
+
+
+def test_putting_an_app_again_replaces_it_and_deleting_an_unknown_one_is_nothing(store: Store) -> None:
+    with store.transaction() as transaction:
+        transaction.put_apps([app("a"), app("b"), app("a", revision=2)])
+        transaction.delete_apps(["b", "never"])
+        assert transaction.apps() == (app("a", revision=2),)
+
+
+def test_a_schedule_comes_back_as_it_was_put(store: Store) -> None:
+    state = schedule(
+        "a/s",
+        spec=RICH,
+        status="suspended",
+        changed_by="ui",
+        active_since=at(1),
+        fires_after=at(2),
+        next_fire_at=at(3),
+    )
+    with store.transaction() as transaction:
+        transaction.put_schedules([state])
+    with store.reading() as reader:
+        assert reader.schedules() == (state,)
+
+
+def test_schedules_are_selected_by_app_by_ref_and_by_both(store: Store) -> None:
+    with store.transaction() as transaction:
+        transaction.put_schedules([schedule(ref) for ref in ("b/z", "a/y", "a/X", "ab/x")])
+    with store.reading() as reader:
+        cases = [
+            ({}, ["a/X", "a/y", "ab/x", "b/z"]),
+            ({"app": "a"}, ["a/X", "a/y"]),
+            ({"refs": ["b/z", "a/y", "b/none"]}, ["a/y", "b/z"]),
+            ({"refs": []}, []),
+            ({"app": "a", "refs": ["b/z", "a/y"]}, ["a/y"]),
+            ({"app": "none"}, []),
+        ]
+        for filters, expected in cases:
+            assert [state.ref for state in reader.schedules(**filters)] == expected, filters
+
+
+def test_due_schedules_are_the_active_ones_whose_fire_has_come_earliest_first(store: Store) -> None:
+    with store.transaction() as transaction:
+        transaction.put_schedules(
+            [
+                schedule("a/now", next_fire_at=at(10)),
+                schedule("a/later", next_fire_at=at(10.00001)),
+                schedule("a/long-ago", next_fire_at=at(-10)),
+                schedule("a/also-now", next_fire_at=at(10)),
+                schedule("a/suspended", next_fire_at=at(0), status="suspended"),
+                schedule("a/no-cron"),
+            ]
+        )
+    with store.reading() as reader:
+        due = [state.ref for state in reader.due_schedules(at(10), 10)]
+        assert due == ["a/long-ago", "a/also-now", "a/now"]
+        assert [state.ref for state in reader.due_schedules(at(10), 1)] == ["a/long-ago"]
+
+
+def test_a_suspended_schedule_is_due_no_more(store: Store) -> None:
+    with store.transaction() as transaction:
+        transaction.put_schedules([schedule("a/s", next_fire_at=at(0))])
+        transaction.put_schedules([schedule("a/s", next_fire_at=at(0), status="suspended")])
+        assert transaction.due_schedules(at(1), 10) == ()
+
+
+@pytest.mark.parametrize("many", [1, 2000])
+def test_subscriptions_are_found_by_key_and_replaced_by_schedule(store: Store, many: int) -> None:
+    old = [Subscription(event_key=f"old{n}", schedule="a/s", leaf="") for n in range(many)]
+    kept = Subscription(event_key="k", schedule="a/t", leaf="0")
+    new = [
+        Subscription(event_key="k", schedule="a/s", leaf="1"),
+        Subscription(event_key="k", schedule="a/s", leaf="0"),
+    ]
+    with store.transaction() as transaction:
+        transaction.put_subscriptions(["a/s", "a/t"], [*old, kept])
+        assert len(transaction.subscriptions([each.event_key for each in old])) == many
+        transaction.put_subscriptions(["a/s"], [*new, new[0]])
+    with store.reading() as reader:
+        assert reader.subscriptions(["k", "none"]) == (new[1], new[0], kept)
+        assert reader.subscriptions(["old0"]) == ()
+        assert reader.subscriptions([]) == ()
+
+
+def test_deleting_schedules_takes_their_subscriptions_with_them(store: Store) -> None:
+    with store.transaction() as transaction:
+        transaction.put_schedules([schedule("a/s"), schedule("a/t")])
+        transaction.put_subscriptions(
+            ["a/s", "a/t"],
+            [
+                Subscription(event_key="k", schedule="a/s", leaf=""),
+                Subscription(event_key="k", schedule="a/t", leaf=""),
+            ],
+        )
+        transaction.delete_schedules(["a/s", "a/never"])
+    with store.reading() as reader:
+        assert [state.ref for state in reader.schedules()] == ["a/t"]
+        assert [each.schedule for each in reader.subscriptions(["k"])] == ["a/t"]

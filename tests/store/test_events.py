@@ -1,0 +1,211 @@
+"""Every store keeps events once, routes them in order, and accounts for each of them."""
+
+from datetime import timedelta
+
+import pytest
+
+from scheduler.event import EventKind
+from scheduler.job import JobState
+from scheduler.reason import Reason
+from scheduler.store.error import StoreError
+from scheduler.store.protocol import LedgerRow, Store
+from tests.store.samples import NOON, at, delivery, event, job
+
+
+def test_an_event_comes_back_as_it_was_added(store: Store) -> None:
+    rich = event(
+        "e",
+        0.0000001,
+        kind=EventKind.FIRE,
+        time=NOON - timedelta(days=20000, microseconds=1),
+        partition="2026-03-09|JFK",
+        bytes=2**40,
+        rows=0,
+        run_id="r",
+        status="succeeded",
+        scheduled_for=at(5),
+        own_job=True,
+        expired=True,
+        detail="reported by hand",
+    )
+    unpartitioned = event("f", 1, partition="")
+    with store.transaction() as transaction:
+        assert transaction.add_events([rich, unpartitioned]) == (rich, unpartitioned)
+    with store.reading() as reader:
+        assert reader.events() == (unpartitioned, rich)
+
+
+def test_an_event_that_is_known_stays_as_it_is_and_is_not_new(store: Store) -> None:
+    first = event("e", 0, detail="first")
+    with store.transaction() as transaction:
+        assert transaction.add_events([first, event("e", 1)]) == (first,)
+    with store.transaction() as transaction:
+        other = event("f")
+        assert transaction.add_events([event("e", 2), other, event("e", 3)]) == (other,)
+        assert transaction.events(ids=["e"]) == (first,)
+
+
+def test_unrouted_events_come_by_arrival_then_id_until_they_are_routed(store: Store) -> None:
+    with store.transaction() as transaction:
+        transaction.add_events([event("c", 1), event("b", 1), event("a", 2), event("B", 1), event("d", 0)])
+        assert [e.id for e in transaction.unrouted_events(10)] == ["d", "B", "b", "c", "a"]
+        assert [e.id for e in transaction.unrouted_events(2)] == ["d", "B"]
+        transaction.mark_routed(["d", "b", "never"])
+    with store.reading() as reader:
+        assert [e.id for e in reader.unrouted_events(10)] == ["B", "c", "a"]
+
+
+def test_a_routed_event_that_is_reported_again_is_not_routed_again(store: Store) -> None:
+    with store.transaction() as transaction:
+        transaction.add_events([event("e")])
+        transaction.mark_routed(["e"])
+        assert transaction.add_events([event("e")]) == ()
+        assert transaction.unrouted_events(10) == ()
+
+
+def test_events_are_selected_by_prefix_and_id_newest_first(store: Store) -> None:
+    with store.transaction() as transaction:
+        transaction.add_events(
+            [
+                event("1", 1, key="partition:a/d"),
+                event("2", 2, key="partition:a/d%"),
+                event("3", 3, key="partition:A/d"),
+                event("4", 3, key="run:a/p:failed"),
+            ]
+        )
+        cases = [
+            ({}, ["4", "3", "2", "1"]),
+            ({"limit": 2}, ["4", "3"]),
+            ({"key_prefix": "partition:a/"}, ["2", "1"]),
+            ({"key_prefix": "partition:a/d%"}, ["2"]),
+            ({"key_prefix": "_"}, []),
+            ({"ids": ["1", "4", "9"]}, ["4", "1"]),
+            ({"ids": ["1", "4"], "key_prefix": "run:"}, ["4"]),
+            ({"ids": []}, []),
+        ]
+        for filters, expected in cases:
+            assert [e.id for e in transaction.events(**filters)] == expected, filters
+
+
+def test_thousands_of_events_at_once(store: Store) -> None:
+    many = [event(f"{n:05}", n) for n in range(2500)]
+    with store.transaction() as transaction:
+        assert transaction.add_events(many) == tuple(many)
+        assert transaction.add_events([*many, event("new")]) == (event("new"),)
+        transaction.mark_routed([each.id for each in many])
+        assert [each.id for each in transaction.unrouted_events(10_000)] == ["new"]
+        assert len(transaction.events(ids=[each.id for each in many], limit=10_000)) == 2500
+        transaction.put_jobs([job("j")])
+        transaction.add_deliveries([delivery(each, job="j") for each in many])
+    with store.reading() as reader:
+        assert [d.event.id for d in reader.deliveries(["j"])["j"]] == [each.id for each in many]
+
+
+def test_deliveries_come_by_arrival_event_and_leaf_and_every_job_has_an_entry(store: Store) -> None:
+    late, early, same = event("a", 9), event("z", 1), event("y", 1)
+    with store.transaction() as transaction:
+        transaction.add_events([late, early, same])
+        transaction.put_jobs([job("j"), job("k")])
+        given = [
+            delivery(late, leaf="0", job="j"),
+            delivery(early, leaf="1", job="j"),
+            delivery(early, leaf="0", job="j", at=at(3)),
+            delivery(same, leaf="0", job="j"),
+            delivery(same, leaf="0", job="k"),
+        ]
+        transaction.add_deliveries(given)
+    with store.reading() as reader:
+        found = reader.deliveries(["j", "k", "none"])
+        assert found == {"j": (given[3], given[2], given[1], given[0]), "k": (given[4],), "none": ()}
+        assert reader.deliveries([]) == {}
+
+
+def test_a_delivery_that_exists_is_left_as_it_is(store: Store) -> None:
+    e = event("e")
+    first = delivery(e, job="j", at=at(1))
+    discarded = delivery(e, reason="D-SUSPENDED", at=at(1))
+    with store.transaction() as transaction:
+        transaction.add_events([e])
+        transaction.add_deliveries([first, delivery(e, job="j", at=at(2)), discarded])
+        transaction.add_deliveries(
+            [delivery(e, job="j", at=at(3)), delivery(e, reason="D-DELETED", at=at(3))]
+        )
+    with store.reading() as reader:
+        assert reader.deliveries_of_events(["e"]) == (discarded, first)
+
+
+def test_deliveries_of_events_tell_all_that_became_of_an_event(store: Store) -> None:
+    e, f, g = event("e"), event("f"), event("g")
+    given = [
+        delivery(f, "a/s", "0", job="k"),
+        delivery(f, "a/s", "0", job="j"),
+        delivery(e, "a/t", "0", reason="D-EXPIRED"),
+        delivery(e, "a/s", "1", job="j"),
+        delivery(g, "a/s", "1", job="j"),
+    ]
+    with store.transaction() as transaction:
+        transaction.add_events([e, f, g])
+        transaction.add_deliveries(given)
+        found = transaction.deliveries_of_events(["f", "e", "none"])
+        assert found == (given[3], given[2], given[1], given[0])
+        assert transaction.deliveries_of_events([]) == ()
+
+
+def test_a_delivery_of_an_event_that_the_store_does_not_hold_is_refused(store: Store) -> None:
+    with pytest.raises(StoreError, match="event e, which"), store.transaction() as transaction:
+        transaction.add_deliveries([delivery(event("e"), job="j")])
+
+
+LEDGER = [
+    # state of the job, its reason, the delivery's own reason -> where the delivery stands
+    (JobState.PENDING_TRIGGER, Reason.W_TRIGGER, None, "pending"),
+    (JobState.PENDING_CONSTRAINT, Reason.W_WINDOW, None, "pending"),
+    (JobState.PENDING_LAUNCH, None, None, "pending"),
+    (JobState.LAUNCHED, None, None, "consumed"),
+    (JobState.SUCCEEDED, None, None, "consumed"),
+    (JobState.FAILED, Reason.F_RUN, None, "consumed"),
+    (JobState.FAILED, Reason.F_CANCELLED, None, "consumed"),
+    (JobState.FAILED, Reason.F_LAUNCH, None, "F-LAUNCH"),
+    (JobState.DISCARDED, Reason.D_TIMEOUT, None, "D-TIMEOUT"),
+    (None, None, "D-SUSPENDED", "D-SUSPENDED"),
+]
+
+
+@pytest.mark.parametrize(("state", "reason", "own_reason", "stands"), LEDGER)
+def test_where_a_delivery_stands_in_the_ledger(
+    store: Store, state: JobState | None, reason: Reason | None, own_reason: str | None, stands: str
+) -> None:
+    e = event("e")
+    with store.transaction() as transaction:
+        transaction.add_events([e])
+        if state is not None:
+            transaction.put_jobs([job("j", state=state, reason=reason)])
+        own = "j" if state is not None else None
+        transaction.add_deliveries([delivery(e, job=own, reason=own_reason)])
+    discarded = {} if stands in ("pending", "consumed") else {stands: 1}
+    expected = LedgerRow(
+        schedule="a/s", consumed=stands == "consumed", pending=stands == "pending", discarded=discarded
+    )
+    with store.reading() as reader:
+        assert reader.ledger() == (expected,)
+
+
+def test_the_ledger_has_a_row_for_each_schedule_and_can_be_asked_of_one_app(store: Store) -> None:
+    events = [event(f"e{n}") for n in range(6)]
+    with store.transaction() as transaction:
+        transaction.add_events(events)
+        transaction.put_jobs([job("j", state=JobState.SUCCEEDED), job("k"), job("l", "b/s")])
+        transaction.add_deliveries(
+            [
+                *(delivery(e, job="j") for e in events[:3]),
+                *(delivery(e, job="k") for e in events[3:5]),
+                delivery(events[5], reason="D-SUSPENDED"),
+                delivery(events[4], "b/s", job="l"),
+                delivery(events[0], "ab/s", reason="D-EXPIRED"),
+            ]
+        )
+    mine = LedgerRow(schedule="a/s", consumed=3, pending=2, discarded={"D-SUSPENDED": 1})
+    with store.reading() as reader:
+        assert reader.ledger(app="a") == (mine,)
+        assert [row.schedule for row in reader.ledger()] == ["a/s", "ab/s", "b/s"]
+        assert reader.ledger(app="none") == ()

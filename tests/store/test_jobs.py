@@ -1,0 +1,249 @@
+"""Every store keeps the job queue: jobs by what they wait for, slots, runs, claims, and the rest."""
+
+import pytest
+
+from compiler.model import Priority
+from scheduler.job import ByHand, JobState, LaunchPlan
+from scheduler.journal import EntryKind
+from scheduler.reason import Reason
+from scheduler.run import ProgramHistory, RunStatus
+from scheduler.store.protocol import Store
+from tests.store.samples import at, entry, job, run
+
+
+def test_a_job_comes_back_as_it_was_put(store: Store) -> None:
+    rich = job(
+        "j",
+        key="2026-03-09",
+        fingerprint="f",
+        state=JobState.PENDING_CONSTRAINT,
+        reason=Reason.W_WINDOW,
+        priority=Priority.HIGH,
+        first_event_at=at(1),
+        satisfied_at=at(2),
+        next_check_at=at(3),
+        blocked_on="group:nightly",
+        by_hand=ByHand.FORCE,
+        attempt=2,
+        offers=3,
+        offered_at=at(4),
+        run_id="r",
+        launch=LaunchPlan(
+            program="p",
+            partitions=("2026-03-09",),
+            manifest={"d": ("2026-03-09",)},
+            upstream_runs=("u",),
+            args={"x": [1, {"y": None}]},
+            scheduled_time=at(5),
+            business_date="2026-03-08",
+        ),
+        resources=("program:a/p", "group:nightly"),
+        decided_at=at(6),
+        launched_at=at(7),
+        ended_at=at(8),
+        detail="text",
+    )
+    with store.transaction() as transaction:
+        transaction.put_jobs([rich, job("k", opened_at=at(1))])
+    with store.reading() as reader:
+        assert reader.jobs() == (rich, job("k", opened_at=at(1)))
+        assert reader.jobs()[0].reason is Reason.W_WINDOW
+
+
+def test_jobs_are_selected_by_every_filter_and_come_oldest_first(store: Store) -> None:
+    waiting, done = JobState.PENDING_TRIGGER, JobState.SUCCEEDED
+    with store.transaction() as transaction:
+        transaction.put_jobs(
+            [
+                job("4", "a/s", opened_at=at(4)),
+                job("2", "a/t", opened_at=at(2), state=done),
+                job("3", "b/s", opened_at=at(2)),
+                job("1", "a/s", opened_at=at(1), state=done),
+            ]
+        )
+        cases = [
+            ({}, "1234"),
+            ({"limit": 2}, "34"),
+            ({"limit": 0}, ""),
+            ({"app": "a"}, "124"),
+            ({"states": {waiting}}, "34"),
+            ({"states": {waiting, done}, "schedules": ["a/s"]}, "14"),
+            ({"states": []}, ""),
+            ({"ids": ["4", "1", "nine"]}, "14"),
+            ({"ids": ["4", "1"], "limit": 1}, "4"),
+            ({"app": "a", "ids": ["3"]}, ""),
+            ({"schedules": ["a/s", "b/s"], "states": [done], "app": "a", "limit": 5}, "1"),
+        ]
+        for filters, expected in cases:
+            assert "".join(found.id for found in transaction.jobs(**filters)) == expected, filters
+
+
+def test_thousands_of_jobs_at_once(store: Store) -> None:
+    many = [job(f"{n:05}", f"a/s{n:05}") for n in range(2500)]
+    with store.transaction() as transaction:
+        transaction.put_jobs(many)
+        transaction.put_jobs(many)
+        assert transaction.jobs() == tuple(many)
+        assert transaction.jobs(ids=[each.id for each in many]) == tuple(many)
+        refs = [each.schedule for each in many]
+        assert transaction.jobs(schedules=refs, states=[JobState.PENDING_TRIGGER], limit=3) == tuple(
+            many[-3:]
+        )
+
+
+def test_due_jobs_are_the_waiting_ones_whose_check_has_come_earliest_first(store: Store) -> None:
+    with store.transaction() as transaction:
+        transaction.put_jobs(
+            [
+                job("z", next_check_at=at(1)),
+                job("a", next_check_at=at(2)),
+                job("b", next_check_at=at(1), state=JobState.PENDING_CONSTRAINT),
+                job("later", next_check_at=at(2.000001)),
+                job("never"),
+                job("launching", next_check_at=at(0), state=JobState.PENDING_LAUNCH),
+                job("done", next_check_at=at(0), state=JobState.DISCARDED),
+            ]
+        )
+    with store.reading() as reader:
+        assert [found.id for found in reader.due_jobs(at(2), 10)] == ["b", "z", "a"]
+        assert [found.id for found in reader.due_jobs(at(2), 2)] == ["b", "z"]
+        assert reader.due_jobs(at(0), 10) == ()
+
+
+def test_a_job_that_waits_no_more_is_not_due(store: Store) -> None:
+    with store.transaction() as transaction:
+        transaction.put_jobs([job("j", next_check_at=at(1))])
+        transaction.put_jobs([job("j", next_check_at=at(1), state=JobState.LAUNCHED)])
+        assert transaction.due_jobs(at(2), 10) == ()
+
+
+def test_a_slot_taken_twice_is_taken_once_and_release_names_what_was_held(store: Store) -> None:
+    with store.transaction() as transaction:
+        transaction.take_slots("j", ["b", "a"])
+        transaction.take_slots("j", ["a"])
+        transaction.take_slots("k", ["a"])
+        assert transaction.slots(["a", "b", "none"]) == {"a": 2, "b": 1, "none": 0}
+        assert transaction.release_slots("j") == ("a", "b")
+        assert transaction.release_slots("j") == ()
+    with store.reading() as reader:
+        assert reader.slots(["a", "b"]) == {"a": 1, "b": 0}
+
+
+WAKE = [
+    # the job before -> its next check after waking "r" at minute 5
+    ({"blocked_on": "r"}, at(5)),
+    ({"blocked_on": "r", "next_check_at": at(9)}, at(5)),
+    ({"blocked_on": "r", "next_check_at": at(1)}, at(1)),
+    ({"blocked_on": "r", "state": JobState.PENDING_CONSTRAINT}, at(5)),
+    ({"blocked_on": "other"}, None),
+    ({}, None),
+    ({"blocked_on": "r", "state": JobState.LAUNCHED}, None),
+]
+
+
+@pytest.mark.parametrize(("before", "check_after"), WAKE)
+def test_waking_makes_blocked_jobs_due_unless_they_are_due_sooner(store: Store, before, check_after) -> None:
+    with store.transaction() as transaction:
+        transaction.put_jobs([job("j", **before)])
+        transaction.wake(["q", "r"], at(5))
+        transaction.wake([], at(0))
+    with store.reading() as reader:
+        found = reader.jobs()[0]
+        assert found.next_check_at == check_after
+        assert reader.due_jobs(at(5), 9) == ((found,) if check_after is not None else ())
+
+
+def test_runs_are_selected_by_every_filter_and_come_as_they_were_seen(store: Store) -> None:
+    given = [
+        run("c", RunStatus.QUEUED, seen_at=at(1), job="j", attempt=1),
+        run("b", RunStatus.SUCCEEDED, seen_at=at(1), job="j", attempt=2, started_at=at(2), ended_at=at(3)),
+        run("a", RunStatus.STARTED, seen_at=at(2), program="a/q"),
+        run("d", RunStatus.CANCELLED, seen_at=at(0)),
+    ]
+    with store.transaction() as transaction:
+        transaction.put_runs([run("a"), *given])
+        assert transaction.runs() == (given[3], given[1], given[0], given[2])
+        cases = [
+            ({"active": True}, "ca"),
+            ({"active": False}, "db"),
+            ({"limit": 2}, "ca"),
+            ({"jobs": ["j"]}, "bc"),
+            ({"jobs": ["j"], "active": True}, "c"),
+            ({"ids": ["d", "a", "x"]}, "da"),
+            ({"ids": ["d", "a"], "jobs": ["j"]}, ""),
+            ({"ids": []}, ""),
+        ]
+        for filters, expected in cases:
+            assert "".join(found.run_id for found in transaction.runs(**filters)) == expected, filters
+
+
+def test_history_is_the_newest_success_by_its_end(store: Store) -> None:
+    done = RunStatus.SUCCEEDED
+    with store.transaction() as transaction:
+        transaction.put_runs(
+            [
+                run("1", done, started_at=at(1), ended_at=at(20)),
+                run("2", done, started_at=at(5), ended_at=at(10), seen_at=at(30)),
+                run("3", RunStatus.FAILED, started_at=at(1), ended_at=at(40)),
+                run("4", RunStatus.CANCELLED, ended_at=at(40)),
+                run("5", RunStatus.STARTED, started_at=at(50)),
+                run("6", done, program="a/other", ended_at=at(60)),
+                run("7", done, program="a/endless"),
+            ]
+        )
+    with store.reading() as reader:
+        assert reader.history(["a/p", "a/other", "a/endless", "a/none"]) == {
+            "a/p": ProgramHistory(last_success_started=at(1), last_success_ended=at(20)),
+            "a/other": ProgramHistory(last_success_ended=at(60)),
+            "a/endless": ProgramHistory(),
+            "a/none": ProgramHistory(),
+        }
+
+
+def test_a_claim_has_one_winner_for_each_attempt(store: Store) -> None:
+    with store.transaction() as transaction:
+        assert transaction.claim_of("j", 1) is None
+        assert transaction.claim("j", 1, "r", at(0)) == "r"
+        assert transaction.claim("j", 1, "q", at(1)) == "r"
+        assert transaction.claim("j", 1, "r", at(2)) == "r"
+        assert transaction.claim("j", 2, "q", at(3)) == "q"
+    with store.reading() as reader:
+        assert (reader.claim_of("j", 1), reader.claim_of("j", 2)) == ("r", "q")
+
+
+@pytest.mark.parametrize("value", [None, 0, "text", [1, "ü"], {"a": {"b": [None, True]}}, 2**53])
+def test_a_cursor_keeps_any_json_value(store: Store, value: object) -> None:
+    with store.transaction() as transaction:
+        assert transaction.cursor("c") is None
+        transaction.set_cursor("c", "before")
+        transaction.set_cursor("c", value)
+    with store.reading() as reader:
+        assert reader.cursor("c") == value
+
+
+def test_the_journal_keeps_the_order_in_which_it_was_written(store: Store) -> None:
+    first = entry(at=at(5), schedule="a/s", job="j", data={"n": 1})
+    second = entry(EntryKind.DISCARDED, at=at(1), schedule="a/s", reason="D-TIMEOUT", event="e", run_id="r")
+    third = entry(at=at(5), schedule="a/t", job="j")
+    with store.transaction() as transaction:
+        transaction.add_journal([first, second])
+        transaction.add_journal([])
+        transaction.add_journal([third])
+    with store.reading() as reader:
+        cases = [
+            ({}, (first, second, third)),
+            ({"limit": 2}, (second, third)),
+            ({"schedule": "a/s"}, (first, second)),
+            ({"job": "j"}, (first, third)),
+            ({"job": "j", "limit": 1}, (third,)),
+            ({"since": at(5)}, (first, third)),
+            ({"since": at(5.1)}, ()),
+        ]
+        for filters, expected in cases:
+            assert reader.journal(**filters) == expected, filters
+
+
+def test_a_tuple_in_the_data_of_an_entry_comes_back_as_json_has_it(store: Store) -> None:
+    with store.transaction() as transaction:
+        transaction.add_journal([entry(data={"keys": ("a", "b")})])
+        assert transaction.journal()[0].data == {"keys": ["a", "b"]}
