@@ -3,6 +3,10 @@
 A code server builds them from the store, once, when it loads or reloads. A run's process
 builds them from what the code server shipped with the run: the store is not touched, and
 there are no sensors or schedules, which a run has no use for.
+
+A code server builds them twice. First it asks the module what there is, then it reconstructs
+that like any other process; only in the second pass it takes the sensors and schedules. So
+what the first pass has read is remembered for the second.
 """
 
 from dagster import Definitions, in_process_executor
@@ -12,29 +16,37 @@ from dagster_defs.assets import build_assets
 from dagster_defs.dispatcher import Native, dispatcher
 from dagster_defs.location import Location
 from dagster_defs.native_schedule import native_names, native_schedules
-from dagster_defs.plan_state import LoadedApp, Plan, reconstructed_plan, ship
+from dagster_defs.plan_state import LoadedApp, Plan, encode_plan, reconstructed_plan, ship
 from scheduler.deployed import ScheduleState
+
+_read_here: dict[str, tuple[ScheduleState, ...]] = {}
+"""The schedules that this process has read from the store, by the plan as it is shipped; a run reads none."""
 
 
 def build_definitions(location: Location) -> Definitions:
     """The definitions of a project's code location."""
     shipped = reconstructed_plan()
-    if shipped is not None:
-        return _with_assets(AssetPlan(shipped), location)
-    with location.open_store().reading() as reader:
-        plan = Plan(apps=tuple(LoadedApp(app=row.app, revision=row.revision) for row in reader.apps()))
-        states = reader.schedules()
+    if shipped is None:
+        plan, states = _read(location)
+    else:
+        plan, states = shipped, _read_here.get(encode_plan(shipped))
+    ship(plan)
     assets = AssetPlan(plan)
-    return Definitions.merge(_with_assets(assets, location), _automation(assets, states, location))
-
-
-def _with_assets(plan: AssetPlan, location: Location) -> Definitions:
-    ship(plan.plan)
-    return Definitions(
-        assets=list(build_assets(plan, location)),
+    built = Definitions(
+        assets=list(build_assets(assets, location)),
         # One run is one program: a process for each step would load everything twice.
         executor=in_process_executor,
     )
+    return built if states is None else Definitions.merge(built, _automation(assets, states, location))
+
+
+def _read(location: Location) -> tuple[Plan, tuple[ScheduleState, ...]]:
+    with location.open_store().reading() as reader:
+        plan = Plan(apps=tuple(LoadedApp(app=row.app, revision=row.revision) for row in reader.apps()))
+        states = reader.schedules()
+    _read_here.clear()
+    _read_here[encode_plan(plan)] = states
+    return plan, states
 
 
 def _automation(plan: AssetPlan, states: tuple[ScheduleState, ...], location: Location) -> Definitions:

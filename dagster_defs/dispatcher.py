@@ -58,7 +58,8 @@ def dispatcher(app: str, plan: AssetPlan, native: Native, location: Location) ->
         name=dispatcher_name(app),
         asset_selection=AssetSelection.assets(*keys),
         evaluation_fn=lambda context: Dispatch(context, app, plan, native, location).run(),
-        minimum_interval_seconds=location.dispatch_interval_seconds,
+        # The daemon looks every five seconds, a hair too early for an interval of just that.
+        minimum_interval_seconds=max(location.dispatch_interval_seconds - 1, 0),
         default_status=DefaultSensorStatus.RUNNING,
         description=f"Takes in events, decides what may run, and launches the jobs of app {app}.",
         tags={APP: app},

@@ -1,0 +1,36 @@
+"""The code location that workspace.yaml names: binds the project's settings to the Dagster side.
+
+Loaded by the code server, and again by the process of each run. It holds no definitions of
+its own; what is deployed in the schedule store decides what there is. The store is opened
+when it is first used, so a run can load its definitions without it.
+"""
+
+from functools import cache
+
+from dagster import Definitions, definitions
+
+from dagster_defs.definitions import build_definitions
+from dagster_defs.location import Location
+from scheduler.store.commit_steps import SqlCommitStepStore
+from scheduler.store.open_sql import open_sql_store
+from spark_jobs.io.dataset_ref import Warehouse
+from spark_jobs.session import SparkSettings
+from tidegate.settings import Settings, load_settings
+
+
+def location_of(settings: Settings) -> Location:
+    """The code location of a project. The store is opened once a process."""
+    store = cache(lambda: open_sql_store(settings.store_url))
+    return Location(
+        open_store=store,
+        open_commits=lambda: SqlCommitStepStore(store().engine),
+        warehouse=Warehouse(path=settings.warehouse, project=settings.project),
+        spark=SparkSettings(master=settings.spark_master, conf=settings.spark_conf),
+        dispatch_interval_seconds=settings.tick_seconds,
+    )
+
+
+@definitions
+def defs() -> Definitions:
+    """The definitions of the project in whose folder this process runs."""
+    return build_definitions(location_of(load_settings()))
