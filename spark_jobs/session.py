@@ -69,7 +69,8 @@ def session(settings: SparkSettings) -> SparkSession:
     """
     with _lock:
         known = _sessions.get(os.getpid())
-        if known is not None and known.sparkContext._jsc is not None:  # pyright: ignore[reportPrivateUsage] -- the only sign that somebody stopped it
+        # A stopped context has lost its `_jsc`; PySpark offers no public sign of it.
+        if known is not None and known.sparkContext._jsc is not None:
             return known
         if _sessions and known is None:
             _drop_inherited()

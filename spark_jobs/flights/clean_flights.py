@@ -6,7 +6,7 @@ Both stay, with a status, since a report on delays that leaves them out flatters
 """
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import functions as sf
 from pyspark.sql.types import IntegerType, StringType, StructType, TimestampType
 
 SCHEMA = (
@@ -33,11 +33,11 @@ def run(spark: SparkSession, inputs: dict[str, DataFrame | None], params: object
     if raw is None:
         return spark.createDataFrame([], SCHEMA)
     status = (
-        F.when(F.col("dep_time").isNull(), "cancelled")
-        .when(F.col("arr_delay").isNull(), "diverted")
+        sf.when(sf.col("dep_time").isNull(), "cancelled")
+        .when(sf.col("arr_delay").isNull(), "diverted")
         .otherwise("flown")
     )
     # `time_hour` is the scheduled hour as an instant; it has no minutes.
-    scheduled_at = F.to_timestamp("time_hour") + F.make_dt_interval(mins=F.col("minute").cast("int"))
+    scheduled_at = sf.to_timestamp("time_hour") + sf.make_dt_interval(mins=sf.col("minute").cast("int"))
     typed = raw.withColumn("status", status).withColumn("scheduled_at", scheduled_at)
-    return typed.select([F.col(field.name).cast(field.dataType).alias(field.name) for field in SCHEMA])
+    return typed.select([sf.col(field.name).cast(field.dataType).alias(field.name) for field in SCHEMA])

@@ -7,7 +7,7 @@ A day may be short or missing altogether; nothing is made up for it here.
 """
 
 from pyspark.sql import DataFrame, SparkSession, Window
-from pyspark.sql import functions as F
+from pyspark.sql import functions as sf
 from pyspark.sql.types import (
     DoubleType,
     IntegerType,
@@ -39,8 +39,8 @@ def run(spark: SparkSession, inputs: dict[str, DataFrame | None], params: object
     raw = inputs["raw_weather"]
     if raw is None:
         return spark.createDataFrame([], SCHEMA)
-    typed = raw.withColumn("observed_at", F.to_timestamp("time_hour")).select(
-        [F.col(field.name).cast(field.dataType).alias(field.name) for field in SCHEMA]
+    typed = raw.withColumn("observed_at", sf.to_timestamp("time_hour")).select(
+        [sf.col(field.name).cast(field.dataType).alias(field.name) for field in SCHEMA]
     )
-    latest_first = Window.partitionBy("day", "origin", "hour").orderBy(F.col("observed_at").desc())
-    return typed.withColumn("nth", F.row_number().over(latest_first)).where("nth = 1").drop("nth")
+    latest_first = Window.partitionBy("day", "origin", "hour").orderBy(sf.col("observed_at").desc())
+    return typed.withColumn("nth", sf.row_number().over(latest_first)).where("nth = 1").drop("nth")

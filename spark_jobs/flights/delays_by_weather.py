@@ -6,7 +6,7 @@ false: the row says so itself, and a later run of the day replaces it.
 """
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import functions as sf
 from pyspark.sql.types import (
     BooleanType,
     DoubleType,
@@ -51,19 +51,19 @@ def run(spark: SparkSession, inputs: dict[str, DataFrame | None], params: object
         return spark.createDataFrame([], SCHEMA)
     late_after = int(params.args.get("late_after_minutes", LATE_AFTER_MINUTES))  # pyright: ignore[reportAttributeAccessIssue] -- duck-typed: programs import nothing of ours
     counted = flights.groupBy("day", "origin", "hour", "carrier").agg(
-        F.count("*").alias("flights"),
-        F.count_if(F.col("status") == "cancelled").alias("cancelled"),
-        F.count_if(F.col("status") == "diverted").alias("diverted"),
-        F.count("dep_delay").alias("departed"),
-        F.count_if(F.col("dep_delay") > late_after).alias("late"),
-        F.coalesce(F.sum("dep_delay"), F.lit(0)).alias("dep_delay_minutes"),
+        sf.count("*").alias("flights"),
+        sf.count_if(sf.col("status") == "cancelled").alias("cancelled"),
+        sf.count_if(sf.col("status") == "diverted").alias("diverted"),
+        sf.count("dep_delay").alias("departed"),
+        sf.count_if(sf.col("dep_delay") > late_after).alias("late"),
+        sf.coalesce(sf.sum("dep_delay"), sf.lit(0)).alias("dep_delay_minutes"),
     )
     if weather is None:
-        joined = counted.withColumn("observed_at", F.lit(None))
+        joined = counted.withColumn("observed_at", sf.lit(None))
         for name in MEASURED:
-            joined = joined.withColumn(name, F.lit(None))
+            joined = joined.withColumn(name, sf.lit(None))
     else:
         readings = weather.select("day", "origin", "hour", "observed_at", *MEASURED)
         joined = counted.join(readings, ["day", "origin", "hour"], "left")
-    marked = joined.withColumn("weather_complete", F.col("observed_at").isNotNull())
-    return marked.select([F.col(field.name).cast(field.dataType).alias(field.name) for field in SCHEMA])
+    marked = joined.withColumn("weather_complete", sf.col("observed_at").isNotNull())
+    return marked.select([sf.col(field.name).cast(field.dataType).alias(field.name) for field in SCHEMA])

@@ -5,7 +5,7 @@ with old airlines. What was never landed comes out empty.
 """
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import functions as sf
 from pyspark.sql.types import DoubleType, IntegerType, StringType, StructType
 
 PLANES = (
@@ -46,6 +46,6 @@ def run(spark: SparkSession, inputs: dict[str, DataFrame | None], params: object
 def _typed(spark: SparkSession, raw: DataFrame | None, schema: StructType) -> DataFrame:
     if raw is None:
         return spark.createDataFrame([], schema)
-    columns = [F.col(field.name).cast(field.dataType).alias(field.name) for field in schema]
+    columns = [sf.col(field.name).cast(field.dataType).alias(field.name) for field in schema]
     # The first column is the key. The source repeats none; a feed landed twice might.
     return raw.select(columns).dropDuplicates([schema[0].name])

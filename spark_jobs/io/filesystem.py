@@ -11,6 +11,7 @@ import errno
 import os
 import shutil
 import uuid
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -98,10 +99,10 @@ class LocalFiles:
         The content is written beside under a hidden name and then linked: a link appears
         whole, and fails where the name is taken. A crash between leaves the hidden file.
         """
-        folder, name = os.path.split(file)
-        _make_folders(folder)
-        hidden = os.path.join(folder, f".{name}.{uuid.uuid4().hex}")
-        with open(hidden, "xb") as out:
+        target = Path(file)
+        _make_folders(target.parent)
+        hidden = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
+        with hidden.open("xb") as out:
             out.write(content)
             out.flush()
             os.fsync(out.fileno())
@@ -111,25 +112,25 @@ class LocalFiles:
             # Taken; or a prune swept the hidden file away, which it does for taken names only.
             return False
         finally:
-            Path(hidden).unlink(missing_ok=True)
-        _sync_folder(folder)
+            hidden.unlink(missing_ok=True)
+        _sync_folder(target.parent)
         return True
 
     def rename(self, source: str, target: str) -> None:
         """See `FileSystem.rename`."""
-        _make_folders(os.path.dirname(target))
-        if os.path.lexists(target):
+        _make_folders(Path(target).parent)
+        if self.exists(target):
             raise FileExistsError(errno.EEXIST, "the target of a rename exists", target)
-        os.rename(source, target)
-        _sync_folder(os.path.dirname(target))
-        _sync_folder(os.path.dirname(source))
+        Path(source).rename(target)
+        _sync_folder(Path(target).parent)
+        _sync_folder(Path(source).parent)
 
     def delete(self, path: str) -> None:
         """See `FileSystem.delete`."""
-        if os.path.isdir(path) and not os.path.islink(path):
+        if Path(path).is_dir() and not Path(path).is_symlink():
             # Another process may delete the same folder: what is gone is as it should be.
             shutil.rmtree(path, ignore_errors=True)
-            if os.path.lexists(path):
+            if self.exists(path):
                 shutil.rmtree(path)
         else:
             Path(path).unlink(missing_ok=True)
@@ -138,12 +139,8 @@ class LocalFiles:
         """See `FileSystem.sync`."""
         for here, _, names in os.walk(folder):
             for name in names:
-                descriptor = os.open(os.path.join(here, name), os.O_RDONLY)
-                try:
-                    os.fsync(descriptor)
-                finally:
-                    os.close(descriptor)
-            _sync_folder(here)
+                _sync(Path(here, name))
+            _sync_folder(Path(here))
 
 
 def is_data(name: str) -> bool:
@@ -151,25 +148,26 @@ def is_data(name: str) -> bool:
     return not name.startswith((".", "_"))
 
 
-def _make_folders(folder: str) -> None:
+def _make_folders(folder: Path) -> None:
     """Creates a folder and its parents, each entered durably into its own parent."""
-    if os.path.isdir(folder):
+    if folder.is_dir():
         return
-    parent = os.path.dirname(folder)
-    if parent and parent != folder:
-        _make_folders(parent)
+    _make_folders(folder.parent)
     try:
-        os.mkdir(folder)
+        folder.mkdir()
     except FileExistsError:
         return
-    _sync_folder(parent)
+    _sync_folder(folder.parent)
 
 
-def _sync_folder(folder: str) -> None:
-    try:
-        descriptor = os.open(folder, os.O_RDONLY)
-    except FileNotFoundError:
-        return
+def _sync_folder(folder: Path) -> None:
+    """Makes the names in a folder durable; one that was deleted meanwhile has none."""
+    with suppress(FileNotFoundError):
+        _sync(folder)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

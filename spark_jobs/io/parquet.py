@@ -14,7 +14,7 @@ from collections.abc import Callable
 from urllib.parse import unquote
 
 from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import functions as sf
 from pyspark.sql.types import (
     DateType,
     StringType,
@@ -215,7 +215,7 @@ def _with_partition_columns(frame: DataFrame, ref: DatasetRef, keys: tuple[str, 
             "return the partition columns; only a run of a single partition can do without",
         )
     for name in ref.dimensions():
-        value = F.lit(ref.parts(keys[0])[name]) if name in missing else _spelled(frame, ref, name)
+        value = sf.lit(ref.parts(keys[0])[name]) if name in missing else _spelled(frame, ref, name)
         frame = frame.withColumn(name, value)
     return frame
 
@@ -227,28 +227,28 @@ def _spelled(frame: DataFrame, ref: DatasetRef, name: str) -> Column:
     if time is None or time.name != name or not isinstance(kind, DateType | TimestampType | TimestampNTZType):
         return column.cast("string")
     if time.cycle not in CYCLES_WITH_TIME:
-        wall = F.from_utc_timestamp(column, time.timezone) if isinstance(kind, TimestampType) else column
-        return F.date_format(wall, "yyyy-MM-dd")
+        wall = sf.from_utc_timestamp(column, time.timezone) if isinstance(kind, TimestampType) else column
+        return sf.date_format(wall, "yyyy-MM-dd")
     if not isinstance(kind, TimestampType):
-        return F.date_format(column, "yyyy-MM-dd-HH:mm")
+        return sf.date_format(column, "yyyy-MM-dd-HH:mm")
     # Instants are in UTC, keys in the wall time of their dimension. Where the clock was put back by an
     # hour, the second pass through that hour carries its offset.
-    wall = F.from_utc_timestamp(column, time.timezone)
-    hour_before = F.from_utc_timestamp(column - F.expr("INTERVAL 1 HOUR"), time.timezone)
-    minutes = F.floor((F.unix_seconds(wall) - F.unix_seconds(column)) / 60)
-    offset = F.format_string(
+    wall = sf.from_utc_timestamp(column, time.timezone)
+    hour_before = sf.from_utc_timestamp(column - sf.expr("INTERVAL 1 HOUR"), time.timezone)
+    minutes = sf.floor((sf.unix_seconds(wall) - sf.unix_seconds(column)) / 60)
+    offset = sf.format_string(
         "%s%02d%02d",
-        F.when(minutes < 0, "-").otherwise("+"),
-        F.floor(F.abs(minutes) / 60),
-        F.abs(minutes) % 60,
+        sf.when(minutes < 0, "-").otherwise("+"),
+        sf.floor(sf.abs(minutes) / 60),
+        sf.abs(minutes) % 60,
     )
-    key = F.date_format(wall, "yyyy-MM-dd-HH:mm")
-    return F.when(hour_before == wall, F.concat(key, offset)).otherwise(key)
+    key = sf.date_format(wall, "yyyy-MM-dd-HH:mm")
+    return sf.when(hour_before == wall, sf.concat(key, offset)).otherwise(key)
 
 
 def _key_of(ref: DatasetRef) -> Column:
-    values = (F.coalesce(F.col(name), F.lit(NO_VALUE)) for name in ref.dimensions())
-    return F.concat(F.lit(KEY_MARK), F.concat_ws(SEPARATOR, *values))
+    values = (sf.coalesce(sf.col(name), sf.lit(NO_VALUE)) for name in ref.dimensions())
+    return sf.concat(sf.lit(KEY_MARK), sf.concat_ws(SEPARATOR, *values))
 
 
 def _staged_folders(folder: str, warehouse: Warehouse) -> dict[str, str]:

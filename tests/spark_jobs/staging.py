@@ -101,7 +101,7 @@ def _fork(work: Callable[[], object]) -> int:
     try:
         work()
         code = 0
-    except BaseException:
+    except Exception:  # noqa: BLE001 -- printed, and told to the parent by the exit code
         traceback.print_exc()
     finally:
         os._exit(code)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import functions as sf
 from pyspark.sql.types import TimestampType
 
 from tests.spark_jobs.flights_app import FlightsProject
@@ -24,7 +24,7 @@ def collected(frame: DataFrame) -> list[Row]:
     """Rows with instants as naive UTC: Spark collects them in the zone of this machine otherwise."""
     instants = [field.name for field in frame.schema if isinstance(field.dataType, TimestampType)]
     seconds = frame.select(
-        [F.unix_micros(name).alias(name) if name in instants else F.col(name) for name in frame.columns]
+        [sf.unix_micros(name).alias(name) if name in instants else sf.col(name) for name in frame.columns]
     )
     places = [seconds.columns.index(name) for name in instants]
     rows: list[Row] = []
@@ -75,7 +75,7 @@ def test_reference_tables_equal_their_files(winter: FlightsProject, table: str) 
 
 def test_the_last_day_has_no_weather_and_says_so(winter: FlightsProject) -> None:
     last = winter.read("delays_by_weather", "2013-12-31")
-    assert last.agg(F.sum("flights")).first() == (776,)
+    assert last.agg(sf.sum("flights")).first() == (776,)
     assert {tuple(row) for row in last.select("weather_complete", "temp").distinct().collect()} == {
         (False, None)
     }

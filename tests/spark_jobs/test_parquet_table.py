@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import functions as sf
 from pyspark.sql.types import IntegerType, StringType, StructType
 
 from compiler.model import PartitionScheme, StaticDimension, TimeDimension
@@ -136,7 +136,7 @@ def test_dates_and_instants_are_spelled_as_keys(tables: Tables) -> None:
     tables.publish(tables.frame([(date(2013, 12, 22), 1)], "day date, value int"), DAILY, "2013-12-22")
     assert tables.read(DAILY) == [("2013-12-22", 1)]
 
-    instant = tables.frame([(1,)], "value int").withColumn("hour", F.timestamp_seconds(F.lit(1387735200)))
+    instant = tables.frame([(1,)], "value int").withColumn("hour", sf.timestamp_seconds(sf.lit(1387735200)))
     tables.publish(instant, HOURLY, "2013-12-22-13:00")
     assert tables.read(HOURLY) == [Row(value=1, hour="2013-12-22-13:00")]
 
@@ -194,7 +194,7 @@ def test_a_program_may_read_what_it_replaces(tables: Tables) -> None:
     tables.publish(tables.frame([("2013-12-22", 1)]), DAILY, "2013-12-22")
     before = read(tables.spark, DAILY, tables.warehouse)
     assert before is not None
-    tables.publish(before.withColumn("value", F.col("value") + 1), DAILY, "2013-12-22")
+    tables.publish(before.withColumn("value", sf.col("value") + 1), DAILY, "2013-12-22")
     assert tables.read(DAILY) == [("2013-12-22", 2)]
 
 

@@ -1,0 +1,61 @@
+"""Which input partitions a run reads: one row for each sentence of the rule."""
+
+import pytest
+
+from compiler.model import Cycle, PartitionScheme, StaticDimension, TimeDimension
+from spark_jobs.io.key_selection import KeySelection
+
+
+def scheme(cycle: Cycle | None = None, *airports: str) -> PartitionScheme:
+    time = None
+    if cycle is not None:
+        start = "2013-01-01-00:00" if cycle in ("minute", "hour") else "2013-01-01"
+        time = TimeDimension(name="when", cycle=cycle, start=start, timezone="America/New_York")
+    return PartitionScheme(
+        time=time, static=StaticDimension(name="airport", keys=airports) if airports else None
+    )
+
+
+DAY, HOUR, MONTH = scheme("day"), scheme("hour"), scheme("month")
+BY_AIRPORT = scheme("day", "EWR", "JFK")
+AIRPORT = scheme(None, "EWR", "JFK")
+
+
+@pytest.mark.parametrize(
+    ("output", "keys", "given", "key", "taken"),
+    [
+        # the same scheme: the same keys
+        (DAY, ("2013-12-22",), DAY, "2013-12-22", True),
+        (DAY, ("2013-12-22",), DAY, "2013-12-23", False),
+        (DAY, ("2013-12-22", "2013-12-30"), DAY, "2013-12-30", True),
+        (BY_AIRPORT, ("JFK|2013-12-22",), BY_AIRPORT, "JFK|2013-12-22", True),
+        (BY_AIRPORT, ("JFK|2013-12-22",), BY_AIRPORT, "EWR|2013-12-22", False),
+        # a finer input: all parts of the period
+        (DAY, ("2013-12-22",), HOUR, "2013-12-22-23:00", True),
+        (DAY, ("2013-12-22",), HOUR, "2013-12-23-00:00", False),
+        (DAY, ("2013-11-03",), HOUR, "2013-11-03-01:00-0500", True),
+        (MONTH, ("2013-12-01",), DAY, "2013-12-31", True),
+        (DAY, ("2013-12-22",), BY_AIRPORT, "JFK|2013-12-22", True),
+        (DAY, ("2013-12-22",), BY_AIRPORT, "JFK|2013-12-23", False),
+        # a coarser input: the period around the output
+        (HOUR, ("2013-12-22-05:00",), DAY, "2013-12-22", True),
+        (HOUR, ("2013-12-22-05:00",), DAY, "2013-12-21", False),
+        (BY_AIRPORT, ("JFK|2013-12-22",), MONTH, "2013-12-01", True),
+        (BY_AIRPORT, ("JFK|2013-12-22",), DAY, "2013-12-22", True),
+        # a dimension that only one of them has restricts nothing
+        (BY_AIRPORT, ("JFK|2013-12-22",), AIRPORT, "JFK", True),
+        (BY_AIRPORT, ("JFK|2013-12-22",), AIRPORT, "EWR", False),
+        (DAY, ("2013-12-22",), AIRPORT, "EWR", True),
+        # no partitions on one side: whole
+        (None, (), DAY, "2013-12-22", True),
+        (DAY, ("2013-12-22",), None, "", True),
+    ],
+)
+def test_what_a_run_reads(
+    output: PartitionScheme | None,
+    keys: tuple[str, ...],
+    given: PartitionScheme | None,
+    key: str,
+    taken: bool,
+) -> None:
+    assert KeySelection(output, keys).takes(given, key) is taken

@@ -1,0 +1,113 @@
+"""Pruning: what goes, what must stay, and what a prune that died leaves for the next."""
+
+from pathlib import Path
+
+import pytest
+
+from spark_jobs.commit.memory import MemoryCommitStepStore
+from spark_jobs.commit.publish import publish
+from spark_jobs.commit.sequence import CommitSequence, encode_sequence
+from spark_jobs.io import prune
+from spark_jobs.io.dataset_ref import Warehouse
+from spark_jobs.io.table import prune_table, sequence_of
+from spark_jobs.io.version_log import VERSIONS_FOLDER, version_numbers
+from tests.spark_jobs.staging import Rows, daily, read_rows, stage_rows
+
+TABLE = daily("table")
+NOTHING = prune.Unfinished("", ())
+
+
+class Table:
+    """One table that is published into and pruned."""
+
+    def __init__(self, folder: Path) -> None:
+        self.warehouse = Warehouse(path=folder, project=folder)
+        self.files = self.warehouse.files
+        self.store = MemoryCommitStepStore()
+        self.root = TABLE.root(self.warehouse)
+
+    def sequence(self, number: int, rows: Rows) -> CommitSequence:
+        staged = stage_rows(self.warehouse, TABLE, rows, commit=f"c{number}", token=number)
+        return sequence_of(f"c{number}", number, [staged])
+
+    def publish(self, number: int, rows: Rows) -> None:
+        publish(self.sequence(number, rows), self.store, self.files)
+
+    def folders(self) -> set[str]:
+        return {Path(folder).name for folder in prune.version_folders(self.files, self.root)}
+
+    def prune(self, keep: int, unfinished: prune.Unfinished = NOTHING) -> tuple[int, int]:
+        return prune.prune(
+            self.files, self.root, prune.version_folders(self.files, self.root), unfinished, keep
+        )
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Table:
+    """Five publishes of one day, and one of another at the beginning."""
+    made = Table(tmp_path)
+    made.publish(1, {"2013-12-21": [1], "2013-12-22": [1]})
+    for number in range(2, 6):
+        made.publish(number, {"2013-12-22": [number]})
+    return made
+
+
+def test_the_last_versions_stay_with_all_they_name(table: Table) -> None:
+    assert table.prune(keep=2) == (3, 3)
+    assert version_numbers(table.files, table.root) == (4, 5)
+    # c1 still holds the 21st; c4 is what a reader of version 4 sees.
+    assert table.folders() == {"v=c1", "v=c4", "v=c5"}
+    assert read_rows(table.warehouse, TABLE) == {"2013-12-21": [1], "2013-12-22": [5]}
+    assert table.prune(keep=2) == (0, 0)
+
+
+def test_what_an_unfinished_sequence_has_moved_stays(table: Table) -> None:
+    sequence = table.sequence(6, {"2013-12-23": [6]})
+    sequence.steps[0].execute(table.files)
+    unfinished = prune.Unfinished(table.root, (sequence,))
+    assert table.prune(keep=1, unfinished=unfinished) == (4, 4)
+    assert "v=c6" in table.folders()
+
+
+def test_versions_from_the_base_of_an_unfinished_sequence_stay(table: Table) -> None:
+    """A slow publisher that is about to create the version after its base must find the name taken."""
+    slow = table.sequence(6, {"2013-12-23": [6]})
+    for number in range(7, 10):
+        table.publish(number, {"2013-12-22": [number]})
+    table.prune(keep=1, unfinished=prune.Unfinished(table.root, (slow,)))
+    assert version_numbers(table.files, table.root) == (5, 6, 7, 8)
+
+
+def test_a_prune_that_died_between_is_finished_by_the_next(table: Table) -> None:
+    for number in version_numbers(table.files, table.root)[:-1]:
+        table.files.delete(f"{table.root}/{VERSIONS_FOLDER}/{number:020d}.json")
+    assert table.prune(keep=1) == (0, 4)
+    assert table.folders() == {"v=c1", "v=c5"}
+
+
+def test_half_written_versions_of_taken_numbers_are_swept(table: Table) -> None:
+    folder = Path(table.root, VERSIONS_FOLDER)
+    (folder / f".{3:020d}.json.abc").write_text("{")
+    (folder / f".{9:020d}.json.abc").write_text("{")
+    table.prune(keep=1)
+    assert [p.name for p in folder.iterdir() if p.name.startswith(".")] == [f".{9:020d}.json.abc"]
+
+
+def test_it_runs_now_and_then(table: Table) -> None:
+    limit = prune.KEEP_VERSIONS + prune.SURPLUS_VERSIONS
+    for number in range(6, limit):
+        table.publish(number, {"2013-12-22": [number]})
+        prune_table(TABLE, table.warehouse, table.store)
+    assert len(version_numbers(table.files, table.root)) == limit - 1
+
+    table.store.put("c-unfinished", [TABLE.id], 1, encode_sequence(table.sequence(1000, {"2013-12-23": [0]})))
+    table.publish(limit, {"2013-12-22": [limit]})
+    prune_table(TABLE, table.warehouse, table.store)
+
+    # The unfinished sequence was made at version limit - 1, so it holds nothing back here.
+    assert len(version_numbers(table.files, table.root)) == prune.KEEP_VERSIONS
+    assert read_rows(table.warehouse, TABLE) == {"2013-12-21": [1], "2013-12-22": [limit]}
+
+
+def test_a_table_that_was_never_published_has_nothing_to_prune(tmp_path: Path) -> None:
+    assert Table(tmp_path).prune(keep=1) == (0, 0)

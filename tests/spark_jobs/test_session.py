@@ -1,0 +1,31 @@
+"""The shared session: one a process, with the settings that the tables rely on."""
+
+import pytest
+from pyspark.sql import SparkSession
+
+from spark_jobs.session import FIXED, SparkSettings, session
+from tests.spark_jobs.staging import in_child
+
+pytestmark = pytest.mark.spark
+
+
+def test_there_is_one_session_and_what_tables_rely_on_is_fixed(spark: SparkSession) -> None:
+    assert session(SparkSettings(conf={"spark.sql.session.timeZone": "Asia/Tokyo"})) is spark
+    for name, value in FIXED.items():
+        if name.startswith("spark.sql."):
+            assert spark.conf.get(name) == value
+    assert spark.conf.get("spark.sql.parquet.outputTimestampType") == "TIMESTAMP_MICROS"
+    assert spark.conf.get("spark.sql.shuffle.partitions") == "4"
+
+
+def test_a_forked_child_gets_a_session_of_its_own(spark: SparkSession) -> None:
+    parent = spark.sparkContext.applicationId
+
+    def work() -> None:
+        own = session(SparkSettings(master="local[1]"))
+        assert own.sparkContext.applicationId != parent
+        assert own.range(10).count() == 10
+        own.stop()
+
+    assert in_child(work) == 0
+    assert spark.range(10).count() == 10
