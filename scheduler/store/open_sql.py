@@ -8,7 +8,7 @@ import sqlite3
 from pathlib import Path
 
 from sqlalchemy import URL, Engine, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from scheduler.store.error import StoreError
 from scheduler.store.schema import bring_up_to_date
@@ -25,10 +25,11 @@ def open_sql_store(url: str, *, create: bool = True) -> SqlStore:
         if engine.dialect.name == "sqlite":
             _use_wal(engine)
         bring_up_to_date(engine, create=create)
-    except DBAPIError as error:
+    except (DBAPIError, sqlite3.Error) as error:
         engine.dispose()
+        said = str(error.orig if isinstance(error, DBAPIError) else error).strip()
         raise StoreError(
-            f"the store {engine.url.render_as_string()} cannot be used: {str(error.orig).strip()}",
+            f"the store {engine.url.render_as_string()} cannot be used: {said}",
             "check the address, the server and the permissions",
         ) from error
     except BaseException:
@@ -89,7 +90,7 @@ def _use_wal(engine: Engine) -> None:
                 return
             except sqlite3.OperationalError as error:
                 if "locked" not in str(error) or attempt == BEGIN_ATTEMPTS:
-                    raise OperationalError("PRAGMA journal_mode = WAL", None, error) from error
+                    raise
                 # Begin and end a write: that lock does wait, so afterwards the other one has finished.
                 cursor.execute("BEGIN IMMEDIATE")
                 cursor.execute("ROLLBACK")

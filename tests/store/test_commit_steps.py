@@ -1,0 +1,144 @@
+"""The contract of a commit step store, for every implementation."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, create_engine, text
+
+from scheduler.store.commit_steps import SqlCommitStepStore
+from scheduler.store.open import MEMORY_URL
+from scheduler.store.open_sql import open_sql_store
+from spark_jobs.commit.memory import MemoryCommitStepStore
+from spark_jobs.commit.store import CommitStepStore
+
+HOSTILE_NAMES = ("a:b", "a_b", "x/y", "_hidden", ".h", "é漢字", "it's", "a" * 300)
+
+
+@pytest.fixture
+def engine(sql_url: str) -> Iterator[Engine]:
+    """The engine of a new schedule store, in each kind of database."""
+    opened = open_sql_store(sql_url)
+    yield opened.engine
+    opened.close()
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[CommitStepStore]:
+    """A commit step store of every kind."""
+    if url == MEMORY_URL:
+        yield MemoryCommitStepStore()
+        return
+    opened = open_sql_store(url)
+    yield SqlCommitStepStore(opened.engine)
+    opened.close()
+
+
+def test_a_sequence_is_absent_then_unfinished_then_finished(store: CommitStepStore) -> None:
+    assert not store.exists("c1")
+    assert store.get("c1") is None
+
+    assert store.put("c1", ["app/a", "app/b"], 1, "the steps")
+
+    assert store.exists("c1")
+    assert store.get("c1") == "the steps"
+    assert store.list_unfinished("app/a") == store.list_unfinished("app/b") == ("c1",)
+    assert store.result("c1") is None
+
+    store.remove("c1", "the result")
+
+    assert not store.exists("c1")
+    assert store.get("c1") is None
+    assert store.list_unfinished() == store.list_unfinished("app/a") == ()
+    assert store.result("c1") == "the result"
+
+
+def test_an_id_is_taken_once_for_ever(store: CommitStepStore) -> None:
+    assert store.put("c1", ["app/a"], 1, "first")
+    assert not store.put("c1", ["app/b"], 2, "second")
+    assert store.get("c1") == "first"
+    assert store.list_unfinished("app/b") == ()
+
+    store.remove("c1", "done")
+
+    assert not store.put("c1", ["app/a"], 3, "third")
+    assert store.result("c1") == "done"
+
+
+def test_removing_twice_keeps_the_first_result(store: CommitStepStore) -> None:
+    store.put("c1", ["app/a"], 1, "steps")
+    store.remove("c1", "first")
+    store.remove("c1", "second")
+    store.remove("never put", "nothing")
+    assert store.result("c1") == "first"
+    assert store.result("never put") is None
+
+
+def test_unfinished_sequences_come_oldest_token_first(store: CommitStepStore) -> None:
+    for name, token in (("late", 9), ("early", 2), ("middle", 5)):
+        store.put(name, ["app/a"], token, "")
+    assert store.list_unfinished("app/a") == ("early", "middle", "late")
+
+
+def test_tokens_rise_and_jump_over_what_the_warehouse_has_seen(store: CommitStepStore) -> None:
+    assert [store.next_token() for _ in range(3)] == [1, 2, 3]
+    assert store.next_token(at_least=40) == 41
+    assert store.next_token(at_least=7) == 42
+
+
+def test_names_never_meet(store: CommitStepStore) -> None:
+    for name in HOSTILE_NAMES:
+        assert store.put(name, [f"app/{name}"], 1, name)
+    for name in HOSTILE_NAMES:
+        assert store.get(name) == name
+        assert store.list_unfinished(f"app/{name}") == (name,)
+
+
+def test_of_many_who_put_one_id_one_wins(store: CommitStepStore) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        won = list(pool.map(lambda n: store.put("c1", ["app/a"], n, str(n)), range(8)))
+    assert sum(won) == 1
+    assert store.get("c1") == str(won.index(True))
+
+
+def test_of_many_who_ask_no_two_get_one_token(store: CommitStepStore) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        tokens = list(pool.map(lambda _: store.next_token(), range(40)))
+    assert sorted(tokens) == list(range(1, 41))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE commit_sequences SET body = substr(body, 1, 5)",
+        "UPDATE commit_sequences SET token = token + 1",
+        "UPDATE commit_sequences SET datasets = '[]'",
+        "UPDATE commit_sequences SET checksum = ''",
+    ],
+)
+def test_a_torn_record_was_never_committed(engine: Engine, damage: str) -> None:
+    """P1 of the crash table: a torn record must not block the dataset."""
+    store = SqlCommitStepStore(engine)
+    store.put("c1", ["app/a"], 1, "the whole of it")
+
+    with engine.begin() as connection:
+        connection.execute(text(damage))
+
+    assert not store.exists("c1")
+    assert store.list_unfinished("app/a") == store.list_unfinished() == ()
+    assert store.put("c1", ["app/a"], 2, "again")
+    assert store.get("c1") == "again"
+
+
+def test_it_keeps_what_another_process_has_put(engine: Engine) -> None:
+    SqlCommitStepStore(engine).put("c1", ["app/a"], 1, "steps")
+    assert SqlCommitStepStore(engine).get("c1") == "steps"
+
+
+def test_it_can_stand_alone_in_a_database_without_a_schedule_store(tmp_path: Path) -> None:
+    alone = create_engine(f"sqlite:///{tmp_path}/commits.db")
+    for _ in range(2):
+        SqlCommitStepStore(alone).create()
+    assert SqlCommitStepStore(alone).put("c1", ["app/a"], 1, "steps")
+    alone.dispose()

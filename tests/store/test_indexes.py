@@ -1,0 +1,76 @@
+"""A tick costs what is due, not what is stored: SQLite's own plan of every hot question.
+
+The plan is asked of the very statements that the store sends, so a query that loses its
+index fails here and not in production.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy
+
+from scheduler.job import WAITING, JobState
+from scheduler.store.open import open_store
+from scheduler.store.protocol import Transaction
+from scheduler.store.sql import SqlStore
+from tests.store.samples import NOON, delivery, event
+
+HOT: list[tuple[str, Callable[[Transaction], Any]]] = [
+    ("due schedules", lambda tx: tx.due_schedules(NOON, 100)),
+    ("schedules by ref", lambda tx: tx.schedules(refs=["a/s"])),
+    ("schedules of an app", lambda tx: tx.schedules(app="a")),
+    ("subscriptions", lambda tx: tx.subscriptions(["k"])),
+    ("unrouted events", lambda tx: tx.unrouted_events(100)),
+    ("mark routed", lambda tx: tx.mark_routed(["e"])),
+    ("newest events", lambda tx: tx.events(limit=10)),
+    ("due jobs", lambda tx: tx.due_jobs(NOON, 100)),
+    ("waiting jobs of schedules", lambda tx: tx.jobs(schedules=["a/s"], states=WAITING)),
+    ("outbox of an app", lambda tx: tx.jobs(app="a", states=[JobState.PENDING_LAUNCH])),
+    ("outbox", lambda tx: tx.jobs(states=[JobState.PENDING_LAUNCH])),
+    ("newest jobs", lambda tx: tx.jobs(limit=10)),
+    ("deliveries", lambda tx: tx.deliveries(["j"])),
+    ("deliveries of events", lambda tx: tx.deliveries_of_events(["e"])),
+    ("new deliveries", lambda tx: tx.add_deliveries([delivery(event("e"), job="j")])),
+    ("slots", lambda tx: tx.slots(["r"])),
+    ("release", lambda tx: tx.release_slots("j")),
+    ("wake", lambda tx: tx.wake(["r"], NOON)),
+    ("history", lambda tx: tx.history(["a/p"])),
+    ("runs of jobs", lambda tx: tx.runs(jobs=["j"])),
+    ("active runs", lambda tx: tx.runs(active=True)),
+    ("claim", lambda tx: tx.claim("j", 1, "r", NOON)),
+    ("journal of a schedule", lambda tx: tx.journal(schedule="a/s", limit=10)),
+    ("journal of a job", lambda tx: tx.journal(job="j")),
+    ("newest journal", lambda tx: tx.journal(limit=10)),
+]
+
+BOUNDED_BY_LIMIT = {"newest events", "newest jobs", "newest journal"}
+"""They walk an index from its end and stop at their limit."""
+
+
+@pytest.mark.parametrize(("name", "ask"), HOT, ids=[name for name, _ in HOT])
+def test_no_question_of_a_tick_scans_a_table(
+    tmp_path: Path, name: str, ask: Callable[[Transaction], Any]
+) -> None:
+    store = open_store(f"sqlite:///{tmp_path}/store.db")
+    assert isinstance(store, SqlStore)
+    with store.transaction() as transaction:
+        transaction.add_events([event("e")])
+    plans: list[str] = []
+
+    def explain(connection: Any, cursor: Any, statement: str, parameters: Any, *rest: Any) -> None:
+        if statement.startswith(("SELECT", "UPDATE", "DELETE")):
+            given = parameters[0] if parameters and isinstance(parameters, list) else parameters
+            plan = cursor.connection.execute(f"EXPLAIN QUERY PLAN {statement}", given)
+            plans.extend(row[3] for row in plan)
+
+    sqlalchemy.event.listen(store.engine, "before_cursor_execute", explain)
+    with store.transaction() as transaction:
+        ask(transaction)
+    store.close()
+    assert plans
+    scans = [line for line in plans if line.startswith("SCAN") or "TEMP B-TREE" in line]
+    if name in BOUNDED_BY_LIMIT:
+        scans = [line for line in scans if "USING INDEX" not in line and line != "SCAN journal"]
+    assert scans == []

@@ -1,0 +1,67 @@
+"""Several processes on one store: they queue up, they may die, and they may all be the first."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from scheduler.store.open import open_store
+from scheduler.store.protocol import Store
+from tests.store.samples import job
+
+PROJECT = Path(__file__).parents[2]
+INCREMENTS = 40
+
+
+def worker(url: str, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.store.worker", url, *arguments],
+        cwd=PROJECT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finish(process: subprocess.Popen[str]) -> None:
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+
+
+def test_two_processes_that_open_a_new_store_at_once_both_succeed(sql_url: str) -> None:
+    processes = [worker(sql_url, "open") for _ in range(3)]
+    for process in processes:
+        finish(process)
+    store = open_store(sql_url, create=False)
+    with store.reading() as reader:
+        assert reader.apps() == ()
+    store.close()
+
+
+def test_processes_never_lose_each_others_updates(sql_store: Store, sql_url: str) -> None:
+    processes = [worker(sql_url, "count", str(INCREMENTS)) for _ in range(2)]
+    for _ in range(INCREMENTS):
+        with sql_store.transaction() as transaction:
+            transaction.set_cursor("count", (transaction.cursor("count") or 0) + 1)
+    for process in processes:
+        finish(process)
+    with sql_store.reading() as reader:
+        assert reader.cursor("count") == 3 * INCREMENTS
+
+
+def test_a_process_killed_in_a_transaction_has_done_nothing(sql_store: Store, sql_url: str) -> None:
+    with sql_store.transaction() as transaction:
+        transaction.set_cursor("c", "whole")
+        transaction.put_jobs([job("j", detail="whole")])
+    before = sql_store.dump()
+    process = worker(sql_url, "half")
+    assert process.stdout is not None
+    assert process.stdout.readline() == "half way\n"
+    assert sql_store.dump() == before
+    process.kill()
+    process.communicate(timeout=60)
+    assert sql_store.dump() == before
+    with sql_store.transaction() as transaction:
+        transaction.set_cursor("c", "after")
+    with sql_store.reading() as reader:
+        assert reader.cursor("c") == "after"

@@ -1,0 +1,174 @@
+"""Transactions of every store: all or nothing, one after the other, and never in a reader's way."""
+
+import threading
+from datetime import datetime
+
+import pytest
+
+from scheduler.store.error import StoreError
+from scheduler.store.memory import MemoryStore
+from scheduler.store.protocol import Store, Transaction
+from tests.store.samples import NOON, app, at, delivery, entry, event, job, run, schedule
+
+THREADS = 4
+INCREMENTS = 15
+
+
+class Boom(Exception):
+    """What goes wrong in the middle of a transaction."""
+
+
+def write_everything(transaction: Transaction) -> None:
+    transaction.put_apps([app("a")])
+    transaction.put_schedules([schedule("a/s")])
+    transaction.add_events([event("e")])
+    transaction.mark_routed(["e"])
+    transaction.put_jobs([job("j")])
+    transaction.add_deliveries([delivery(event("e"), job="j")])
+    transaction.take_slots("j", ["r"])
+    transaction.put_runs([run("r")])
+    transaction.claim("j", 1, "r", NOON)
+    transaction.set_cursor("c", 1)
+    transaction.add_journal([entry()])
+
+
+def test_an_exception_takes_everything_back(store: Store) -> None:
+    before = store.dump()
+    with pytest.raises(Boom), store.transaction() as transaction:
+        write_everything(transaction)
+        raise Boom
+    assert store.dump() == before
+
+
+def test_an_exception_takes_back_changes_and_removals_too(store: Store) -> None:
+    with store.transaction() as transaction:
+        write_everything(transaction)
+    before = store.dump()
+    with pytest.raises(Boom), store.transaction() as transaction:
+        transaction.put_jobs([job("j", detail="changed"), job("k")])
+        transaction.release_slots("j")
+        transaction.delete_schedules(["a/s"])
+        transaction.delete_apps(["a"])
+        transaction.add_journal([entry(), entry()])
+        transaction.add_events([event("f")])
+        transaction.add_deliveries([delivery(event("f"), job="j")])
+        transaction.set_cursor("c", 2)
+        raise Boom
+    assert store.dump() == before
+
+
+def test_after_a_rollback_the_store_works_on(store: Store) -> None:
+    with pytest.raises(Boom), store.transaction() as transaction:
+        transaction.set_cursor("c", 1)
+        raise Boom
+    with store.transaction() as transaction:
+        assert transaction.cursor("c") is None
+        transaction.set_cursor("c", 2)
+    with store.reading() as reader:
+        assert reader.cursor("c") == 2
+
+
+def test_a_transaction_reads_its_own_writes(store: Store) -> None:
+    with store.transaction() as transaction:
+        write_everything(transaction)
+        assert transaction.apps() == (app("a"),)
+        assert transaction.schedules() == (schedule("a/s"),)
+        assert transaction.events() == (event("e"),)
+        assert transaction.unrouted_events(1) == ()
+        assert transaction.jobs() == (job("j"),)
+        assert transaction.deliveries(["j"]) == {"j": (delivery(event("e"), job="j"),)}
+        assert transaction.slots(["r"]) == {"r": 1}
+        assert transaction.runs() == (run("r"),)
+        assert transaction.claim_of("j", 1) == "r"
+        assert transaction.cursor("c") == 1
+        assert transaction.journal() == (entry(),)
+        assert transaction.ledger()[0].pending == 1
+
+
+def test_a_reader_neither_waits_for_an_open_transaction_nor_sees_it(store: Store) -> None:
+    with store.transaction() as transaction:
+        transaction.set_cursor("c", "old")
+    with store.transaction() as transaction:
+        write_everything(transaction)
+        transaction.set_cursor("c", "new")
+        with store.reading() as reader:
+            assert reader.cursor("c") == "old"
+            assert reader.jobs() == ()
+
+
+def test_a_reader_goes_on_seeing_what_it_saw_first(store: Store) -> None:
+    with store.transaction() as transaction:
+        transaction.put_jobs([job("j", detail="old")])
+    with store.reading() as reader:
+        assert reader.journal() == ()
+        with store.transaction() as transaction:
+            transaction.put_jobs([job("j", detail="new"), job("k")])
+            transaction.add_journal([entry()])
+        assert [found.detail for found in reader.jobs()] == ["old"]
+        assert reader.journal() == ()
+    with store.reading() as reader:
+        assert len(reader.jobs()) == 2
+
+
+def test_threads_never_lose_each_others_updates(store: Store) -> None:
+    failures: list[BaseException] = []
+
+    def count_up() -> None:
+        try:
+            for _ in range(INCREMENTS):
+                with store.transaction() as transaction:
+                    transaction.set_cursor("count", (transaction.cursor("count") or 0) + 1)
+        except BaseException as error:  # noqa: BLE001 - a thread's failure is asserted below
+            failures.append(error)
+
+    threads = [threading.Thread(target=count_up) for _ in range(THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    with store.reading() as reader:
+        assert reader.cursor("count") == THREADS * INCREMENTS
+
+
+def test_threads_never_take_a_slot_beyond_the_limit(store: Store) -> None:
+    limit = 3
+    taken: list[str] = []
+
+    def take(holder: str) -> None:
+        with store.transaction() as transaction:
+            if transaction.slots(["r"])["r"] < limit:
+                transaction.take_slots(holder, ["r"])
+                taken.append(holder)
+
+    threads = [threading.Thread(target=take, args=(f"j{n}",)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(taken) == limit
+
+
+def test_a_second_transaction_within_the_first_is_a_bug_that_is_told_not_a_hang() -> None:
+    store = MemoryStore()
+    with pytest.raises(StoreError, match="open already"), store.transaction(), store.transaction():
+        pass
+    with store.transaction() as transaction:
+        transaction.set_cursor("c", 1)
+
+
+def test_an_instant_without_zone_is_refused(sql_store: Store) -> None:
+    with pytest.raises(Exception, match="has no zone"), sql_store.transaction() as transaction:
+        transaction.put_jobs([job("j", next_check_at=datetime(2026, 3, 10))])
+
+
+def test_dumps_of_the_same_history_are_equal_in_every_store(store: Store) -> None:
+    reference = MemoryStore()
+    for each in (store, reference):
+        with each.transaction() as transaction:
+            write_everything(transaction)
+        with each.transaction() as transaction:
+            transaction.put_jobs([job("i", opened_at=at(1))])
+            transaction.add_journal([entry(schedule="b"), entry(schedule="a")])
+    assert store.dump() == reference.dump()
+    assert len(store.dump()["journal"]) == 3
