@@ -91,9 +91,7 @@ def compile_files(files: Files[str, bytes]) -> Compilation:
             if not findings.failed:
                 apps[app.name] = CompiledApp(app=app, document=plain(root), root=root)
         diagnostics.extend(findings.diagnostics())
-    return Compilation(
-        apps=apps, diagnostics=tuple(sorted(diagnostics, key=Diagnostic.sort_key))
-    )
+    return Compilation(apps=apps, diagnostics=tuple(sorted(diagnostics, key=Diagnostic.sort_key)))
 
 
 def compile_schedule(
@@ -130,9 +128,7 @@ def compile_schedule(
 
 
 def _with(app: App, schedule: Schedule) -> App:
-    return msgspec.structs.replace(
-        app, schedules={**app.schedules, schedule.name: schedule}
-    )
+    return msgspec.structs.replace(app, schedules={**app.schedules, schedule.name: schedule})
 
 
 def _report_taken(root: Mapping, app: App, earlier: At, findings: Findings) -> None:

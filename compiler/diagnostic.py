@@ -105,9 +105,7 @@ class Findings:
     def line(self, number: int) -> str:
         """The text of a line, counted from 1; "" for a line that is not there."""
         if self._lines is None:
-            self._lines = (
-                self._text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-            )
+            self._lines = self._text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
         return self._lines[number - 1] if 0 < number <= len(self._lines) else ""
 
     @property
@@ -143,11 +141,7 @@ def shown(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        text = (
-            value
-            if len(value) <= MAX_SHOWN_CHARACTERS
-            else value[:MAX_SHOWN_CHARACTERS] + "…"
-        )
+        text = value if len(value) <= MAX_SHOWN_CHARACTERS else value[:MAX_SHOWN_CHARACTERS] + "…"
         escaped = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
         return f'"{escaped}"'
     if isinstance(value, int | float):

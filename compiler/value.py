@@ -5,8 +5,11 @@ hashed, printed in a test and stored as JSON. `msgspec` does the encoding; see
 docs/adr/0002-values-are-msgspec-structs.md for why these are not dataclasses.
 """
 
+from typing import dataclass_transform
+
 import msgspec
 
 
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(msgspec.field,))
 class Value(msgspec.Struct, frozen=True, kw_only=True):
     """An immutable record with named fields. Subclasses repeat `kw_only=True`: it is not inherited."""

@@ -31,19 +31,14 @@ def build_app(root: Mapping, findings: Findings, broken: frozenset[Part]) -> App
         scope.datasets[str(key.value)] = build_dataset(key, node, scope)
     for key, node in _parts(root, "programs", broken):
         scope.programs[str(key.value)] = build_program(key, node, scope)
-    built = (
-        build_schedule(key, node, scope)
-        for key, node in _parts(root, "schedules", broken)
-    )
+    built = (build_schedule(key, node, scope) for key, node in _parts(root, "schedules", broken))
     place = root.get("app")
     app = App(
         name=root.text("app"),
         timezone=scope.timezone,
         datasets=scope.datasets,
         programs=scope.programs,
-        schedules={
-            schedule.name: schedule for schedule in built if schedule is not None
-        },
+        schedules={schedule.name: schedule for schedule in built if schedule is not None},
         groups=scope.groups,
         at=findings.at(place if place is not None else root),
     )
@@ -62,9 +57,7 @@ def _in_zone(scope: Scope, root: Mapping) -> Scope:
     )
 
 
-def _parts(
-    root: Mapping, section: str, broken: frozenset[Part]
-) -> Iterator[tuple[Scalar, Mapping]]:
+def _parts(root: Mapping, section: str, broken: frozenset[Part]) -> Iterator[tuple[Scalar, Mapping]]:
     mapping = root.mapping(section)
     for name, node in mapping.values.items() if mapping else ():
         if isinstance(node, Mapping) and (section, name) not in broken:

@@ -1,10 +1,12 @@
 """Datasets: a name, a partition scheme, a format, a path that stays inside the project."""
 
+import msgspec
+
 from compiler.build.scope import Scope
 from compiler.build.zone import zone_of
 from compiler.diagnostic import shown
 from compiler.model import Dataset, PartitionScheme, StaticDimension, TimeDimension
-from compiler.partition_key import validate_key
+from compiler.partition_key import PartitionKeyError, format_time_key, start_of
 from compiler.reader.node import Mapping, Scalar, Sequence
 
 _PATH_HINT = "write a path inside the project, such as landing/flights"
@@ -45,9 +47,7 @@ def _scheme(node: Mapping, scope: Scope) -> PartitionScheme | None:
             "keep one, or join the two into one list of keys",
         )
         return None
-    return PartitionScheme(
-        time=times[0] if times else None, static=statics[0] if statics else None
-    )
+    return PartitionScheme(time=times[0] if times else None, static=statics[0] if statics else None)
 
 
 def _time(name: str, node: Mapping, scope: Scope) -> TimeDimension:
@@ -58,22 +58,16 @@ def _time(name: str, node: Mapping, scope: Scope) -> TimeDimension:
         start=node.text("start"),
         timezone=zone_of(node, scope),
     )
-    # Checked against a scheme without this start, so that the start itself is judged only by its form.
-    wrong = validate_key(PartitionScheme(time=dimension), dimension.start)
-    if wrong is not None:
-        scope.findings.add(
-            "V205",
-            node.values["start"],
-            f"`start` is a partition key: {wrong}",
-            _start_hint(cycle),
-        )
-    return dimension
+    try:
+        first = format_time_key(start_of(dimension), dimension)
+    except (PartitionKeyError, OverflowError) as error:
+        scope.findings.add("V205", node.values["start"], str(error), _start_hint(cycle))
+        return dimension
+    return msgspec.structs.replace(dimension, start=first)
 
 
 def _start_hint(cycle: str) -> str:
     example = "2013-01-01-00:00" if cycle in ("hour", "minute") else "2013-01-01"
-    if cycle == "week":
-        return "the first day of a week, such as 2013-01-06"
     return f"write the first key of the cycle, such as {example}"
 
 
@@ -88,12 +82,7 @@ def _path(node: Mapping, scope: Scope) -> str | None:
         wrong = "a path is relative, with forward slashes"
     elif ".." in parts:
         wrong = "a path stays inside the project"
-    elif (
-        "" in parts[:-1]
-        or "." in parts
-        or path != path.strip()
-        or any(c in path for c in '*?"<>|$\n')
-    ):
+    elif "" in parts[:-1] or "." in parts or path != path.strip() or any(c in path for c in '*?"<>|$\n'):
         wrong = "a path is made of plain names"
     if wrong is not None:
         scope.findings.add("V207", place, f"{wrong}, got {shown(path)}", _PATH_HINT)

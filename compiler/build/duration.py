@@ -47,13 +47,7 @@ def parse_duration(text: str, *, minimum: timedelta = MIN_DURATION) -> timedelta
     if short:
         duration = timedelta(**{_UNITS[short[2]]: int(short[1])})
     elif iso:
-        duration = timedelta(
-            **{
-                unit: int(n)
-                for unit, n in zip(_ISO_UNITS, iso.groups(), strict=True)
-                if n
-            }
-        )
+        duration = timedelta(**{unit: int(n) for unit, n in zip(_ISO_UNITS, iso.groups(), strict=True) if n})
     else:
         raise DurationError(
             f"a duration is a number with s, m, h or d, or ISO 8601, got {shown(text)}",

@@ -23,12 +23,7 @@ def build_schedule(key: Scalar, node: Mapping, scope: Scope) -> Schedule | None:
     built = [build_constraint(member, scope) for member in node.items("constraints")]
     constraints = tuple(c for c in built if c is not None)
     timeout = _timeout(node, scope)
-    if (
-        program is None
-        or trigger is None
-        or timeout is None
-        or len(constraints) < len(built)
-    ):
+    if program is None or trigger is None or timeout is None or len(constraints) < len(built):
         return None
     args = node.mapping("args")
     plain_args: dict[str, Any] = plain(args) if args else {}
@@ -51,17 +46,11 @@ def build_schedule(key: Scalar, node: Mapping, scope: Scope) -> Schedule | None:
     )
     check_for_each(schedule, node.keys.get("for_each", key), scope)
     check_waiting(schedule, key, scope)
-    return _with_outputs(
-        schedule, node.text("output_partition"), program, outputs, scope
-    )
+    return _with_outputs(schedule, node.text("output_partition"), program, outputs, scope)
 
 
-def _with_outputs(
-    schedule: Schedule, wanted: str, program: Program, place: Node, scope: Scope
-) -> Schedule:
-    chosen = output_partition(
-        wanted, program, schedule.trigger, schedule.for_each, place, scope
-    )
+def _with_outputs(schedule: Schedule, wanted: str, program: Program, place: Node, scope: Scope) -> Schedule:
+    chosen = output_partition(wanted, program, schedule.trigger, schedule.for_each, place, scope)
     return msgspec.structs.replace(schedule, output_partition=chosen)
 
 

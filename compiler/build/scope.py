@@ -56,10 +56,8 @@ class Scope:
         self._unknown("N303", "group", name, self.groups)
         return False
 
-    def _unknown(
-        self, code: str, what: str, name: Scalar, known: Iterable[str]
-    ) -> None:
+    def _unknown(self, code: str, what: str, name: Scalar, known: Iterable[str]) -> None:
         summary = f"a {what} must be declared in `{what}s`, got {shown(name.value)}"
-        self.findings.add(
-            code, name, summary, did_you_mean(str(name.value), known, f"{what}s")
-        )
+        broken = (b.partition(".")[2] for b in self.broken if b.startswith(f"{what}s."))
+        hint = did_you_mean(str(name.value), [*known, *broken], f"{what}s")
+        self.findings.add(code, name, summary, hint)

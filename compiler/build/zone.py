@@ -31,20 +31,10 @@ def is_zone(name: str) -> bool:
 def zone_hint(name: str) -> str:
     """What to write instead of an unknown zone. Looks through the whole database: only for a hint."""
     known = available_timezones()
-    by_city = {
-        zone.rpartition("/")[2].lower(): zone for zone in sorted(known) if "/" in zone
-    }
+    by_city = {zone.rpartition("/")[2].lower(): zone for zone in sorted(known) if "/" in zone}
     folded = name.strip().lower().replace(" ", "_")
-    near = (
-        by_city.get(folded)
-        or by_city.get(folded.rpartition("/")[2])
-        or closest(name, known)
-    )
-    return (
-        f'did you mean "{near}"?'
-        if near
-        else 'write a name such as "America/New_York", or "UTC"'
-    )
+    near = by_city.get(folded) or by_city.get(folded.rpartition("/")[2]) or closest(name, known)
+    return f'did you mean "{near}"?' if near else 'write a name such as "America/New_York", or "UTC"'
 
 
 def zone_of(mapping: Mapping, scope: Scope) -> str:

@@ -10,8 +10,7 @@ from compiler.model import Constraint
 from compiler.reader.node import Mapping, Node
 
 KINDS: dict[str, ConstraintKind] = {
-    kind.key: kind
-    for kind in (concurrency.KIND, delay.KIND, window.KIND, since_last_run.KIND)
+    kind.key: kind for kind in (concurrency.KIND, delay.KIND, window.KIND, since_last_run.KIND)
 }
 
 

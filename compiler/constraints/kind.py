@@ -26,8 +26,4 @@ class ConstraintKind:
 
 def otherwise_of(node: Node) -> Otherwise:
     """What an unmet constraint does: "wait" unless it says "skip"."""
-    return (
-        "skip"
-        if isinstance(node, Mapping) and node.text("otherwise") == "skip"
-        else "wait"
-    )
+    return "skip" if isinstance(node, Mapping) and node.text("otherwise") == "skip" else "wait"

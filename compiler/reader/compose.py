@@ -7,7 +7,7 @@ duplicate keys, keys that are not strings.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import yaml
 
@@ -27,7 +27,7 @@ MAX_KEY_CHARACTERS = 200
 """A longer key is text in the wrong place."""
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_ANCHOR_HINT = "write the value out; defaults of an app stand in the language itself (timezone, priority, timeout)"
+_ANCHOR_HINT = "write the value out wherever it is needed; most keys may be left out for their default"
 
 
 class _Stop(Exception):
@@ -81,7 +81,7 @@ _START_HINT = "begin with `app: NAME`; `tidegate schema` prints all keys"
 class _Composer:
     def __init__(self, findings: Findings, text: str) -> None:
         self._findings = findings
-        self._events: Iterator[Any] = iter(yaml.parse(text, Loader=_LOADER))
+        self._events: Iterator[Any] = iter(cast("Any", yaml).parse(text, Loader=_LOADER))
         self._nodes = 0
 
     def document(self) -> Node:
@@ -89,9 +89,7 @@ class _Composer:
         event = next(self._events)
         if isinstance(event, yaml.StreamEndEvent):
             place = At(file=self._findings.file, line=1, column=1)
-            self._findings.add(
-                "R115", place, "a file holds one app, got an empty file", _START_HINT
-            )
+            self._findings.add("R115", place, "a file holds one app, got an empty file", _START_HINT)
             raise _Stop
         if event.version or event.tags:
             self._findings.add(
@@ -188,11 +186,7 @@ class _Composer:
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
             key = self._node(event, depth + 1)
             value = self._node(next(self._events), depth + 1)
-            if (
-                self._usable(key, event, keys)
-                and isinstance(key, Scalar)
-                and isinstance(key.value, str)
-            ):
+            if self._usable(key, event, keys) and isinstance(key, Scalar) and isinstance(key.value, str):
                 keys[key.value] = key
                 values[key.value] = value
         return Mapping(values, keys, start.line + 1, start.column + 1)
@@ -205,9 +199,7 @@ class _Composer:
         if not isinstance(key, Scalar) or not isinstance(key.value, str):
             got = shown(key.value) if isinstance(key, Scalar) else "a list or mapping"
             hint = (
-                f'write it in quotes: "{event.value[:20]}"'
-                if isinstance(key, Scalar)
-                else "use a plain name"
+                f'write it in quotes: "{event.value[:20]}"' if isinstance(key, Scalar) else "use a plain name"
             )
             add("R112", key, f"a key must be a string, got {got}", hint)
             return False
@@ -229,9 +221,7 @@ class _Composer:
             return False
         first = keys.get(key.value)
         if first is not None:
-            related = (
-                Related(at=self._findings.at(first), note="it stands here first"),
-            )
+            related = (Related(at=self._findings.at(first), note="it stands here first"),)
             summary = f"a key stands once in a mapping, got {shown(key.value)} again"
             add("R111", key, summary, "delete one of the two, or rename it", related)
             return False
@@ -240,17 +230,9 @@ class _Composer:
 
 def _report_syntax(findings: Findings, error: yaml.YAMLError) -> None:
     """The parser's own complaint, with its place."""
-    mark: Any = getattr(error, "problem_mark", None) or getattr(
-        error, "context_mark", None
-    )
-    place = (
-        _Place(mark) if mark is not None else At(file=findings.file, line=1, column=1)
-    )
-    problem = (
-        getattr(error, "problem", None)
-        or getattr(error, "reason", None)
-        or "cannot be read"
-    )
+    mark: Any = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    place = _Place(mark) if mark is not None else At(file=findings.file, line=1, column=1)
+    problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "cannot be read"
     context = getattr(error, "context", None)
     summary = f"this is not YAML: {problem}" + (f", {context}" if context else "")
     findings.add("R106", place, summary, _syntax_hint(str(problem)))

@@ -5,11 +5,11 @@ characters. `plain` gives the same content as builtin values, `from_value` the o
 round for specifications that come from elsewhere than a file.
 """
 
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
-Json = None | bool | int | float | str | list[Any] | dict[str, Any]
+Json = bool | int | float | str | list[Any] | dict[str, Any] | None
 """Builtin values as JSON knows them."""
 
 
@@ -20,7 +20,7 @@ class Scalar(msgspec.Struct, frozen=True, gc=False):
         end_column: the column after its last character; 0 where it ends on another line.
     """
 
-    value: None | bool | int | float | str
+    value: bool | int | float | str | None
     line: int
     column: int
     end_column: int = 0
@@ -51,11 +51,7 @@ class Mapping(msgspec.Struct, frozen=True):
     def text(self, key: str, default: str = "") -> str:
         """The string at a key; the default for anything else."""
         node = self.values.get(key)
-        return (
-            node.value
-            if isinstance(node, Scalar) and isinstance(node.value, str)
-            else default
-        )
+        return node.value if isinstance(node, Scalar) and isinstance(node.value, str) else default
 
     def number(self, key: str, default: int) -> int:
         """The integer at a key; the default for anything else."""
@@ -76,11 +72,7 @@ class Mapping(msgspec.Struct, frozen=True):
 
     def strings(self, key: str) -> tuple[Scalar, ...]:
         """The scalars of the list at a key that are strings."""
-        return tuple(
-            n
-            for n in self.items(key)
-            if isinstance(n, Scalar) and isinstance(n.value, str)
-        )
+        return tuple(n for n in self.items(key) if isinstance(n, Scalar) and isinstance(n.value, str))
 
 
 Node = Scalar | Sequence | Mapping
@@ -101,11 +93,7 @@ def find(root: Node, path: "tuple[str | int, ...]") -> Node:
     for step in path:
         if isinstance(node, Mapping) and isinstance(step, str) and step in node.values:
             node = node.values[step]
-        elif (
-            isinstance(node, Sequence)
-            and isinstance(step, int)
-            and step < len(node.items)
-        ):
+        elif isinstance(node, Sequence) and isinstance(step, int) and step < len(node.items):
             node = node.items[step]
         else:
             return node
@@ -121,14 +109,12 @@ def from_value(value: Any, line: int = 1, column: int = 1) -> Node:
     if value is None or isinstance(value, bool | int | float | str):
         return Scalar(value, line, column)
     if isinstance(value, dict):
-        members: dict[Any, Any] = value
+        members = cast("dict[Any, Any]", value)
         if not all(isinstance(k, str) for k in members):
             raise TypeError("the keys of a specification are strings")
         nodes = {str(k): from_value(v, line, column) for k, v in members.items()}
         return Mapping(nodes, {k: Scalar(k, line, column) for k in nodes}, line, column)
     if isinstance(value, list | tuple):
-        parts: list[Any] = list(value)  # pyright: ignore[reportUnknownArgumentType] - members are any JSON
+        parts = cast("list[Any]", value)
         return Sequence(tuple(from_value(v, line, column) for v in parts), line, column)
-    raise TypeError(
-        f"a specification holds JSON values only, got {type(value).__name__}"
-    )
+    raise TypeError(f"a specification holds JSON values only, got {type(value).__name__}")

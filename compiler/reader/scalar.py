@@ -37,7 +37,7 @@ class ScalarError(ValueError):
         self.hint = hint
 
 
-def resolve(text: str) -> None | bool | int | float | str:
+def resolve(text: str) -> bool | int | float | str | None:
     """The value of a plain (unquoted) scalar.
 
     Raises:

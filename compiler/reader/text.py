@@ -75,9 +75,7 @@ def offset_in_line(before: str) -> int:
     return len(before) - (before.rfind("\n") + 1)
 
 
-def _report_encoding(
-    file: str, findings: Findings, body: bytes, error: UnicodeDecodeError
-) -> None:
+def _report_encoding(file: str, findings: Findings, body: bytes, error: UnicodeDecodeError) -> None:
     before = body[: error.start].decode("utf-8", errors="replace")
     findings.add(
         "R102",

@@ -5,23 +5,12 @@ nothing longer: a month begins in the middle of one.
 """
 
 from compiler.build.scope import Scope
-from compiler.model import Cycle, Dataset, PartitionsTrigger
+from compiler.cycle import CYCLES, nests_in
+from compiler.model import Dataset, PartitionsTrigger
 from compiler.reader.node import Node
 
-PARTS: dict[Cycle, tuple[Cycle, ...]] = {
-    "minute": ("minute",),
-    "hour": ("minute", "hour"),
-    "day": ("minute", "hour", "day"),
-    "week": ("minute", "hour", "day", "week"),
-    "month": ("minute", "hour", "day", "month"),
-    "year": ("minute", "hour", "day", "month", "year"),
-}
-"""By period: the cycles whose partitions each belong to one such period."""
 
-
-def check_complete(
-    trigger: PartitionsTrigger, dataset: Dataset, place: Node, scope: Scope
-) -> bool:
+def check_complete(trigger: PartitionsTrigger, dataset: Dataset, place: Node, scope: Scope) -> bool:
     """Whether the trigger's period can be completed by its dataset; reports why not."""
     time = dataset.partitions.time if dataset.partitions else None
     period = trigger.complete
@@ -35,8 +24,8 @@ def check_complete(
             "name the keys with `keys: [...]`",
         )
         return False
-    if time.cycle not in PARTS[period]:
-        longer = [cycle for cycle, parts in PARTS.items() if time.cycle in parts]
+    if not nests_in(time.cycle, period):
+        longer = [cycle for cycle in CYCLES if nests_in(time.cycle, cycle)]
         scope.findings.add(
             "L403",
             place,

@@ -68,13 +68,15 @@ def causes(trigger: Trigger) -> frozenset[Cause]:
         case PartitionsTrigger():
             return frozenset({("partitions", trigger.dataset)})
         case AnyTrigger():
-            return frozenset().union(*(causes(member) for member in trigger.of))
+            return _causes_of(trigger.of)
         case AllTrigger():
-            if trigger.wait_at_most is None and any(
-                _needs_clock(member) for member in trigger.of
-            ):
+            if trigger.wait_at_most is None and any(_needs_clock(member) for member in trigger.of):
                 return frozenset()
-            return frozenset().union(*(causes(member) for member in trigger.of))
+            return _causes_of(trigger.of)
+
+
+def _causes_of(members: tuple[Trigger, ...]) -> frozenset[Cause]:
+    return frozenset(cause for member in members for cause in causes(member))
 
 
 def _needs_clock(trigger: Trigger) -> bool:
@@ -86,9 +88,7 @@ def _needs_clock(trigger: Trigger) -> bool:
         case AnyTrigger():
             return all(_needs_clock(member) for member in trigger.of)
         case AllTrigger():
-            return trigger.wait_at_most is None and any(
-                _needs_clock(member) for member in trigger.of
-            )
+            return trigger.wait_at_most is None and any(_needs_clock(member) for member in trigger.of)
 
 
 def _edges(app: App) -> dict[str, tuple[str, ...]]:
@@ -99,9 +99,7 @@ def _edges(app: App) -> dict[str, tuple[str, ...]]:
     return {s.name: tuple(_triggered(s, app, by_cause)) for s in app.schedules.values()}
 
 
-def _triggered(
-    schedule: Schedule, app: App, by_cause: defaultdict[Cause, list[str]]
-) -> Iterator[str]:
+def _triggered(schedule: Schedule, app: App, by_cause: defaultdict[Cause, list[str]]) -> Iterator[str]:
     yield from by_cause.get(("run", schedule.program), ())
     program = app.programs.get(schedule.program)
     for dataset in program.writes if program else ():
@@ -151,9 +149,7 @@ def _unwind(stack: list[str], on_stack: set[str], until: str) -> list[str]:
             return group
 
 
-def _path_back(
-    start: str, edges: dict[str, tuple[str, ...]], group: frozenset[str]
-) -> tuple[str, ...]:
+def _path_back(start: str, edges: dict[str, tuple[str, ...]], group: frozenset[str]) -> tuple[str, ...]:
     """The shortest way from a schedule back to itself inside its group."""
     before: dict[str, str] = {}
     frontier = [start]

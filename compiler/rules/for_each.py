@@ -6,6 +6,7 @@ must be cut alike. `for_each: day` maps finer keys to their day. A cron has no k
 """
 
 from compiler.build.scope import Scope
+from compiler.cycle import CYCLES, nests_in
 from compiler.diagnostic import Place
 from compiler.model import (
     AllTrigger,
@@ -17,7 +18,6 @@ from compiler.model import (
     Trigger,
     leaves,
 )
-from compiler.rules.complete import PARTS
 
 
 def same_partitions(one: PartitionScheme | None, other: PartitionScheme | None) -> bool:
@@ -28,14 +28,8 @@ def same_partitions(one: PartitionScheme | None, other: PartitionScheme | None) 
 
 
 def _shape(scheme: PartitionScheme) -> tuple[object, ...]:
-    time = (
-        (scheme.time.name, scheme.time.cycle, scheme.time.timezone)
-        if scheme.time
-        else None
-    )
-    static = (
-        (scheme.static.name, frozenset(scheme.static.keys)) if scheme.static else None
-    )
+    time = (scheme.time.name, scheme.time.cycle, scheme.time.timezone) if scheme.time else None
+    static = (scheme.static.name, frozenset(scheme.static.keys)) if scheme.static else None
     # In one dimension the name is no part of the key.
     if static is None and time is not None:
         return time[1:]
@@ -71,9 +65,7 @@ def check_for_each(schedule: Schedule, place: Place, scope: Scope) -> None:
 
 
 def _members(trigger: Trigger, *, inside_all: bool) -> "list[tuple[Trigger, bool]]":
-    if isinstance(trigger, PartitionsTrigger | RunTrigger) or not hasattr(
-        trigger, "of"
-    ):
+    if isinstance(trigger, PartitionsTrigger | RunTrigger) or not hasattr(trigger, "of"):
         return [(trigger, inside_all)]
     found: list[tuple[Trigger, bool]] = []
     for member in getattr(trigger, "of", ()):
@@ -108,10 +100,8 @@ def _check_member(member: PartitionsTrigger, for_each: str, scope: Scope) -> Non
     elif for_each == "partition":
         if member.complete is not None:
             _clash(place, for_each, member.complete, scope)
-    elif scheme.time is None or scheme.time.cycle not in PARTS[_cycle(for_each)]:
-        got = (
-            f"one for each {scheme.time.cycle}" if scheme.time else "keys without time"
-        )
+    elif scheme.time is None or not nests_in(scheme.time.cycle, _cycle(for_each)):
+        got = f"one for each {scheme.time.cycle}" if scheme.time else "keys without time"
         scope.findings.add(
             "L408",
             place,
@@ -132,7 +122,7 @@ def _clash(place: Place, for_each: str, complete: Cycle, scope: Scope) -> None:
 
 
 def _cycle(for_each: str) -> Cycle:
-    return next(cycle for cycle in PARTS if cycle == for_each)
+    return next(cycle for cycle in CYCLES if cycle == for_each)
 
 
 def _check_alike(schedule: Schedule, place: Place, scope: Scope) -> None:
@@ -140,11 +130,7 @@ def _check_alike(schedule: Schedule, place: Place, scope: Scope) -> None:
     first: tuple[str, PartitionScheme] | None = None
     for leaf in leaves(schedule.trigger):
         trigger = leaf.trigger
-        dataset = (
-            scope.datasets.get(trigger.dataset)
-            if isinstance(trigger, PartitionsTrigger)
-            else None
-        )
+        dataset = scope.datasets.get(trigger.dataset) if isinstance(trigger, PartitionsTrigger) else None
         if dataset is None or dataset.partitions is None:
             continue
         if first is None:

@@ -43,24 +43,16 @@ def output_partition(
         wanted: what the YAML says, "" if nothing.
         place: where to report what cannot be.
     """
-    outputs = [
-        scope.datasets[name].partitions
-        for name in program.writes
-        if name in scope.datasets
-    ]
+    outputs = [scope.datasets[name].partitions for name in program.writes if name in scope.datasets]
     if len(outputs) < len(program.writes):
         return "none"
     schemes = [scheme for scheme in outputs if scheme is not None]
     possible: dict[OutputPartition, bool] = {
-        "key": bool(schemes)
-        and for_each is not None
-        and _key_fits(for_each, trigger, schemes, scope),
+        "key": bool(schemes) and for_each is not None and _key_fits(for_each, trigger, schemes, scope),
         "manifest": bool(schemes) and _manifest_fits(trigger, schemes, scope),
         "business_date": bool(schemes)
         and any(isinstance(leaf.trigger, CronTrigger) for leaf in leaves(trigger))
-        and all(
-            scheme.time is not None and scheme.static is None for scheme in schemes
-        ),
+        and all(scheme.time is not None and scheme.static is None for scheme in schemes),
         "none": True,
     }
     for kind, fits in possible.items():
@@ -74,43 +66,27 @@ def output_partition(
         if not possible["key"]:
             _refuse("key", program, place, scope)
         return "key"
-    return next(
-        kind for kind in ("manifest", "business_date", "none") if possible[kind]
-    )
+    return next(kind for kind in ("manifest", "business_date", "none") if possible[kind])
 
 
-def _key_fits(
-    for_each: str, trigger: Trigger, schemes: list[PartitionScheme], scope: Scope
-) -> bool:
+def _key_fits(for_each: str, trigger: Trigger, schemes: list[PartitionScheme], scope: Scope) -> bool:
     if for_each != "partition":
-        return all(
-            s.static is None and s.time is not None and s.time.cycle == for_each
-            for s in schemes
-        )
+        return all(s.static is None and s.time is not None and s.time.cycle == for_each for s in schemes)
     return _manifest_fits(trigger, schemes, scope)
 
 
-def _manifest_fits(
-    trigger: Trigger, schemes: list[PartitionScheme], scope: Scope
-) -> bool:
+def _manifest_fits(trigger: Trigger, schemes: list[PartitionScheme], scope: Scope) -> bool:
     """Whether every key that the trigger can collect is a key of every output."""
     inputs = [
         scope.datasets[leaf.trigger.dataset].partitions
         for leaf in leaves(trigger)
-        if isinstance(leaf.trigger, PartitionsTrigger)
-        and leaf.trigger.dataset in scope.datasets
+        if isinstance(leaf.trigger, PartitionsTrigger) and leaf.trigger.dataset in scope.datasets
     ]
-    return bool(inputs) and all(
-        same_partitions(one, other) for one in inputs for other in schemes
-    )
+    return bool(inputs) and all(same_partitions(one, other) for one in inputs for other in schemes)
 
 
-def _refuse(
-    kind: OutputPartition, program: Program, place: Place, scope: Scope
-) -> None:
-    cuts = [
-        f"{name} {_cut(scope.datasets[name].partitions)}" for name in program.writes
-    ]
+def _refuse(kind: OutputPartition, program: Program, place: Place, scope: Scope) -> None:
+    cuts = [f"{name} {_cut(scope.datasets[name].partitions)}" for name in program.writes]
     got = ", ".join(cuts) or "a program that writes nothing"
     scope.findings.add(
         "L404",
@@ -124,6 +100,4 @@ def _cut(scheme: PartitionScheme | None) -> str:
     if scheme is None:
         return "without partitions"
     parts = [f"each {scheme.time.cycle}"] if scheme.time else []
-    return "for " + " and ".join(
-        [*parts, f"each {scheme.static.name}"] if scheme.static else parts
-    )
+    return "for " + " and ".join([*parts, f"each {scheme.static.name}"] if scheme.static else parts)

@@ -11,15 +11,13 @@ from compiler.model import AllTrigger, AnyTrigger, CronTrigger, Schedule, Trigge
 
 def check_waiting(schedule: Schedule, place: Place, scope: Scope) -> None:
     """Warns of a schedule whose half-collected job nothing bounds."""
-    if schedule.timeout.from_ == "first_event" or not _waits_unbounded(
-        schedule.trigger
-    ):
+    if schedule.timeout.from_ == "first_event" or not _waits_unbounded(schedule.trigger):
         return
     at = schedule.trigger.at
     scope.findings.add(
         "L406",
         at if at is not None else place,
-        "a job that lacks one member of `all` waits for ever, got neither `wait_at_most` nor a bounded timeout",
+        "a job that lacks one member of `all` waits for ever, got no `wait_at_most`",
         "add `wait_at_most: 3h` beside `all`, or `from: first_event` to the timeout",
     )
 
@@ -30,10 +28,6 @@ def _waits_unbounded(trigger: Trigger) -> bool:
     if isinstance(trigger, AnyTrigger):
         return all(_waits_unbounded(member) for member in trigger.of)
     if isinstance(trigger, AllTrigger):
-        members = [
-            m
-            for m in trigger.of
-            if m.wait_at_most is None and not isinstance(m, CronTrigger)
-        ]
+        members = [m for m in trigger.of if m.wait_at_most is None and not isinstance(m, CronTrigger)]
         return len(members) > 1 or any(_waits_unbounded(member) for member in members)
     return False

@@ -36,23 +36,17 @@ def check_schedule(spec: Mapping, findings: Findings) -> bool:
     return not _check(schedule_validator(), spec, findings, ("schedules", "it"))
 
 
-def _check(
-    validator: Any, root: Mapping, findings: Findings, prefix: Path
-) -> frozenset[Part]:
-    errors = list(islice(validator.iter_errors(plain(root)), MAX_SCHEMA_ERRORS))
+def _check(validator: Any, root: Mapping, findings: Findings, prefix: Path) -> frozenset[Part]:
+    errors: list[Any] = list(islice(validator.iter_errors(plain(root)), MAX_SCHEMA_ERRORS))
     if not errors:
         return frozenset()
     mistyped = {tuple(e.absolute_path) for e in errors if e.validator == "type"}
-    strangers = {
-        tuple(e.absolute_path) for e in errors if e.validator == "additionalProperties"
-    }
+    strangers = {tuple(e.absolute_path) for e in errors if e.validator == "additionalProperties"}
     broken: set[Part] = set()
     for error in errors:
         path: Path = tuple(error.absolute_path)
         is_key = "propertyNames" in error.absolute_schema_path
-        broken.update(
-            _parts((*prefix, *path, error.instance) if is_key else (*prefix, *path))
-        )
+        broken.update(_parts((*prefix, *path, error.instance) if is_key else (*prefix, *path)))
         if error.validator != "type" and path in mistyped and not is_key:
             continue
         if error.validator == "oneOf" and path in strangers and not _kinds(error):

@@ -9,17 +9,17 @@ import json
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 from compiler.schema import schema_text
 
 
 @lru_cache(maxsize=1)
 def app_validator() -> Any:
-    """The validator of whole apps. Imported and built at the first use: the import takes a fifth of a second."""
+    """The validator of whole apps. Imported at the first use: that takes a fifth of a second."""
     from jsonschema import Draft202012Validator, validators
 
-    extended: Any = validators.extend(
+    extended: Any = cast("Any", validators).extend(
         Draft202012Validator, {"pattern": _pattern, "uniqueItems": _unique_items}
     )
     return extended(json.loads(schema_text()))
@@ -29,33 +29,25 @@ def app_validator() -> Any:
 def schedule_validator() -> Any:
     """The validator of one schedule, for specifications that come from elsewhere than an app's file."""
     schema = json.loads(schema_text())
-    return app_validator().evolve(
-        schema={"$ref": "#/$defs/schedule", "$defs": schema["$defs"]}
-    )
+    return app_validator().evolve(schema={"$ref": "#/$defs/schedule", "$defs": schema["$defs"]})
 
 
 @lru_cache(maxsize=64)
 def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(
-        pattern.removesuffix("$") + r"\Z" if pattern.endswith("$") else pattern
-    )
+    return re.compile(pattern.removesuffix("$") + r"\Z" if pattern.endswith("$") else pattern)
 
 
-def _pattern(
-    _validator: Any, pattern: str, instance: object, _schema: object
-) -> Iterator[Any]:
+def _pattern(_validator: Any, pattern: str, instance: object, _schema: object) -> Iterator[Any]:
     from jsonschema.exceptions import ValidationError
 
     if isinstance(instance, str) and not _compiled(pattern).search(instance):
         yield ValidationError(f"{instance!r} does not match {pattern!r}")
 
 
-def _unique_items(
-    _validator: Any, wanted: bool, instance: object, _schema: object
-) -> Iterator[Any]:
+def _unique_items(_validator: Any, wanted: bool, instance: object, _schema: object) -> Iterator[Any]:
     from jsonschema.exceptions import ValidationError
 
-    if wanted and isinstance(instance, list) and repeated_members(instance):
+    if wanted and isinstance(instance, list) and repeated_members(cast("list[Any]", instance)):
         yield ValidationError("has members that are equal")
 
 

@@ -6,7 +6,7 @@ more worded faults. One function for each keyword of JSON Schema that our schema
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 from compiler.diagnostic import listed, shown
 from compiler.reader.node import Mapping, Node, Scalar, Sequence, plain
@@ -68,36 +68,26 @@ def _example(fault: Fault) -> str:
     """A hint that shows one good value, in the flow style of YAML."""
     examples = fault.schema.get("examples") or fault.schema.get("enum")
     return (
-        f"write for example {flow(examples[0])}"
-        if examples
-        else "`tidegate schema` prints what is allowed"
+        f"write for example {flow(examples[0])}" if examples else "`tidegate schema` prints what is allowed"
     )
 
 
 def flow(value: Any) -> str:
     """A value in YAML's flow style, for hints."""
     if isinstance(value, dict):
-        members: dict[str, Any] = value
+        members = cast("dict[str, Any]", value)
         return "{" + ", ".join(f"{k}: {flow(v)}" for k, v in members.items()) + "}"
     if isinstance(value, list):
-        items: list[Any] = value
+        items = cast("list[Any]", value)
         return "[" + ", ".join(flow(v) for v in items) + "]"
     if isinstance(value, str):
-        safe = (
-            value.replace("_", "a")
-            .replace("-", "a")
-            .replace("/", "a")
-            .replace(".", "a")
-            .isalnum()
-        )
+        safe = value.replace("_", "a").replace("-", "a").replace("/", "a").replace(".", "a").isalnum()
         return value if safe else f'"{value}"'
     return shown(value)
 
 
 def _type(fault: Fault) -> Iterator[Worded]:
-    names = (
-        [fault.expected] if isinstance(fault.expected, str) else list(fault.expected)
-    )
+    names = [fault.expected] if isinstance(fault.expected, str) else list(fault.expected)
     wanted = listed([_TYPES[name] for name in names])
     node = fault.node
     value = node.value if isinstance(node, Scalar) else None
@@ -106,9 +96,7 @@ def _type(fault: Fault) -> Iterator[Worded]:
         hint = f"give a value, or delete the key; {hint}"
     elif isinstance(value, bool | int | float) and names == ["string"]:
         hint = "write it in quotes, since it must be a string"
-    elif (
-        isinstance(value, str) and names == ["integer"] and value.lstrip("-").isdigit()
-    ):
+    elif isinstance(value, str) and names == ["integer"] and value.lstrip("-").isdigit():
         hint = f"write it without quotes: {value[:18]}"
     summary = f"{fault.label} must be {wanted}, got {_got(node)}"
     yield Worded(code="S104", place=node, summary=summary, hint=hint)
@@ -148,11 +136,7 @@ def _required(fault: Fault) -> Iterator[Worded]:
             have = ", ".join(list(fault.node.keys)[:8]) or "nothing"
             known = fault.schema.get("properties", {}).get(name, {})
             examples = known.get("examples")
-            hint = (
-                f"add for example {name}: {flow(examples[0])}"
-                if examples
-                else f"add `{name}:`"
-            )
+            hint = f"add for example {name}: {flow(examples[0])}" if examples else f"add `{name}:`"
             summary = f"{_title(fault)} needs the key `{name}`, got {have}"
             yield Worded(code="S103", place=fault.place, summary=summary, hint=hint)
 
@@ -161,22 +145,14 @@ def _enum(fault: Fault) -> Iterator[Worded]:
     words = [str(w) for w in fault.expected]
     summary = f"{fault.label} must be {listed(words)}, got {_got(fault.node)}"
     value = fault.node.value if isinstance(fault.node, Scalar) else None
-    hint = (
-        did_you_mean(value, words, "values")
-        if isinstance(value, str)
-        else _example(fault)
-    )
+    hint = did_you_mean(value, words, "values") if isinstance(value, str) else _example(fault)
     yield Worded(code="S105", place=fault.node, summary=summary, hint=hint)
 
 
 def _pattern(fault: Fault) -> Iterator[Worded]:
     value = fault.node.value if isinstance(fault.node, Scalar) else None
     hint = _example(fault)
-    if (
-        isinstance(value, str)
-        and _as_name(value) != value
-        and "lower-case" in _title(fault)
-    ):
+    if isinstance(value, str) and _as_name(value) != value and "lower-case" in _title(fault):
         hint = f'write "{_as_name(value)}"' if _as_name(value) else hint
     summary = f"{fault.label} must be {_title(fault)}, got {_got(fault.node)}"
     yield Worded(code="S106", place=fault.node, summary=summary, hint=hint)
@@ -184,9 +160,7 @@ def _pattern(fault: Fault) -> Iterator[Worded]:
 
 def _as_name(text: str) -> str:
     """A text made into a name, for a hint."""
-    name = "".join(
-        c if c.isascii() and c.isalnum() else "_" for c in text.lower()
-    ).strip("_")
+    name = "".join(c if c.isascii() and c.isalnum() else "_" for c in text.lower()).strip("_")
     return name.lstrip("0123456789_")[:63]
 
 
@@ -197,11 +171,7 @@ def _bound(fault: Fault) -> Iterator[Worded]:
 
 
 def _members(fault: Fault) -> Iterator[Worded]:
-    got = (
-        len(fault.node.items)
-        if isinstance(fault.node, Sequence)
-        else len(plain(fault.node))
-    )
+    got = len(fault.node.items) if isinstance(fault.node, Sequence) else len(plain(fault.node))
     rule = "at least" if fault.keyword.startswith("min") else "at most"
     what = "members" if isinstance(fault.node, Sequence) else "keys"
     summary = f"{fault.label} must have {rule} {fault.expected} {what}, got {got}"
@@ -215,9 +185,7 @@ def _unique(fault: Fault) -> Iterator[Worded]:
     for index in repeated_members(plain(fault.node)):
         member = fault.node.items[index]
         summary = f"{fault.label} must name each member once, got {_got(member)} again"
-        yield Worded(
-            code="S108", place=member, summary=summary, hint="delete one of the two"
-        )
+        yield Worded(code="S108", place=member, summary=summary, hint="delete one of the two")
 
 
 def _length(fault: Fault) -> Iterator[Worded]:
@@ -237,9 +205,7 @@ def _one_of(fault: Fault) -> Iterator[Worded]:
     if not found:
         have = listed(list(fault.node.keys)[:8], "and") or "an empty mapping"
         summary = f"{title} names its kind, one of {listed(kinds)}; got {have}"
-        yield Worded(
-            code="S109", place=fault.place, summary=summary, hint=_example(fault)
-        )
+        yield Worded(code="S109", place=fault.place, summary=summary, hint=_example(fault))
         return
     for name in found[1:]:
         summary = f"{title} is of one kind, got `{found[0]}` and `{name}`"
@@ -248,23 +214,17 @@ def _one_of(fault: Fault) -> Iterator[Worded]:
             if "all" in kinds
             else "make each a member of its own in the list"
         )
-        yield Worded(
-            code="S110", place=fault.node.keys[name], summary=summary, hint=hint
-        )
+        yield Worded(code="S110", place=fault.node.keys[name], summary=summary, hint=hint)
 
 
 def _dependent(fault: Fault) -> Iterator[Worded]:
     if not isinstance(fault.node, Mapping):
         return
     for option, kinds in fault.expected.items():
-        if option in fault.node.values and not all(
-            k in fault.node.values for k in kinds
-        ):
+        if option in fault.node.values and not all(k in fault.node.values for k in kinds):
             summary = f"`{option}` belongs beside `{kinds[0]}`, got it without"
             hint = f"delete it, or write it beside the `{kinds[0]}` it is meant for"
-            yield Worded(
-                code="S111", place=fault.node.keys[option], summary=summary, hint=hint
-            )
+            yield Worded(code="S111", place=fault.node.keys[option], summary=summary, hint=hint)
 
 
 _WORDS: dict[str, Callable[[Fault], Iterator[Worded]]] = {

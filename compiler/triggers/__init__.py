@@ -11,8 +11,7 @@ from compiler.triggers import all, any, cron, partitions, run
 from compiler.triggers.kind import TriggerKind, Written
 
 KINDS: dict[str, TriggerKind] = {
-    kind.key: kind
-    for kind in (cron.KIND, partitions.KIND, run.KIND, all.KIND, any.KIND)
+    kind.key: kind for kind in (cron.KIND, partitions.KIND, run.KIND, all.KIND, any.KIND)
 }
 
 MAX_TRIGGER_DEPTH = 8

@@ -10,9 +10,7 @@ def _build(written: Written, scope: Scope) -> AnyTrigger | None:
     members = [built for node in nodes if (built := written.member(node)) is not None]
     if len(members) < len(nodes):
         return None
-    return AnyTrigger(
-        of=tuple(members), wait_at_most=written.wait_at_most, at=written.at
-    )
+    return AnyTrigger(of=tuple(members), wait_at_most=written.wait_at_most, at=written.at)
 
 
 KIND = TriggerKind(key="any", build=_build)

@@ -33,9 +33,7 @@ def _build(written: Written, scope: Scope) -> PartitionsTrigger | None:
         wait_at_most=written.wait_at_most,
         at=written.at,
     )
-    if trigger.complete is not None and not check_complete(
-        trigger, dataset, node.values["complete"], scope
-    ):
+    if trigger.complete is not None and not check_complete(trigger, dataset, node.values["complete"], scope):
         return None
     return trigger
 
@@ -74,9 +72,7 @@ def _fits(node: Mapping, dataset: Dataset, scope: Scope) -> bool:
             )
             return False
     distinct = node.get("distinct")
-    if node.number("count", 1) > 1 and not (
-        isinstance(distinct, Scalar) and distinct.value is False
-    ):
+    if node.number("count", 1) > 1 and not (isinstance(distinct, Scalar) and distinct.value is False):
         scope.findings.add(
             "L407",
             node.keys["count"],
@@ -106,11 +102,7 @@ def _key(node: Node, dataset: Dataset, scope: Scope) -> str | None:
     if wrong is None:
         return key
     names = scheme.dimension_names()
-    example = (
-        "{" + ", ".join(f"{n}: ..." for n in names) + "}"
-        if len(names) > 1
-        else "a key of its own"
-    )
+    example = "{" + ", ".join(f"{n}: ..." for n in names) + "}" if len(names) > 1 else "a key of its own"
     scope.findings.add(
         "V205",
         node,

@@ -1,0 +1,109 @@
+"""The YAML files of a project: found, read, and handed to the compiler by name.
+
+The compiler reads no files. What cannot be read becomes a diagnostic like any other, so one
+missing file hides nothing about the rest.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from compiler.compile import Compilation, compile_files
+from compiler.diagnostic import Diagnostic, Findings
+from compiler.model import At
+from compiler.reader.text import MAX_FILE_BYTES
+from compiler.value import Value
+
+SUFFIXES = (".yaml", ".yml")
+
+MAX_FILES = 10_000
+"""More files than this below one folder is a folder given by mistake."""
+
+
+class YamlFiles(Value, kw_only=True):
+    """What was read.
+
+    Attributes:
+        contents: by the name that messages show.
+        diagnostics: of what could not be read.
+    """
+
+    contents: dict[str, bytes]
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def compile_paths(paths: Iterable[Path]) -> Compilation:
+    """Compiles every YAML file at or below some paths; unreadable ones are among the diagnostics."""
+    files = read_files(paths)
+    compilation = compile_files(files.contents)
+    together = sorted((*files.diagnostics, *compilation.diagnostics), key=Diagnostic.sort_key)
+    return Compilation(apps=compilation.apps, diagnostics=tuple(together))
+
+
+def read_files(paths: Iterable[Path]) -> YamlFiles:
+    """Reads files, and the YAML files below folders, hidden ones left out."""
+    contents: dict[str, bytes] = {}
+    failed: list[Diagnostic] = []
+    for path in paths:
+        try:
+            found = list(_below(path)) if path.is_dir() else [path]
+        except OSError as error:
+            failed.append(_unreadable(path, error.strerror or str(error)))
+            continue
+        if not found:
+            failed.append(_unreadable(path, "a folder without YAML files"))
+        for file in found:
+            try:
+                contents[_shown(file)] = _read(file)
+            except OSError as error:
+                failed.append(_unreadable(file, error.strerror or str(error)))
+            except ValueError as error:
+                failed.append(_unreadable(file, str(error)))
+    return YamlFiles(contents=contents, diagnostics=tuple(failed))
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """YAML files below a folder, sorted. A folder that was seen under another name is not entered again."""
+    seen: set[Path] = set()
+    waiting = [folder]
+    count = 0
+    while waiting:
+        here = waiting.pop()
+        real = here.resolve()
+        if real in seen:
+            continue
+        seen.add(real)
+        for path in sorted(here.iterdir()):
+            if path.name.startswith("."):
+                continue
+            if path.is_dir():
+                waiting.append(path)
+            elif path.suffix.lower() in SUFFIXES:
+                count += 1
+                if count > MAX_FILES:
+                    raise OSError(0, f"a folder with more than {MAX_FILES} YAML files")
+                yield path
+
+
+def _read(file: Path) -> bytes:
+    """The file's bytes, one more than the compiler allows at most: enough for it to refuse the file."""
+    if not file.exists():
+        raise ValueError("no such file or folder")
+    if not file.is_file():
+        raise ValueError("not a regular file")
+    with file.open("rb") as stream:
+        return stream.read(MAX_FILE_BYTES + 1)
+
+
+def _shown(file: Path) -> str:
+    """The file's name for messages: relative to the working folder if it lies below it."""
+    here = Path.cwd()
+    absolute = file if file.is_absolute() else here / file
+    return str(absolute.relative_to(here)) if absolute.is_relative_to(here) else str(file)
+
+
+def _unreadable(path: Path, why: str) -> Diagnostic:
+    findings = Findings(_shown(path))
+    place = At(file=_shown(path), line=1, column=1)
+    hint = "check the name and the permissions; folders are searched for *.yaml and *.yml"
+    findings.add("R116", place, f"the file must be readable, got: {why[:1].lower()}{why[1:]}", hint)
+    return findings.diagnostics()[0]
