@@ -1,0 +1,127 @@
+"""The dispatcher: one tick takes in events, decides, and asks for runs; a preview does nothing."""
+
+from datetime import timedelta
+
+import msgspec
+import pytest
+from dagster import DagsterInstance
+
+from dagster_defs import dispatcher
+from scheduler.job import JobState
+from scheduler.observe import RunObservation, observe_runs
+from scheduler.run import RunStatus
+from scheduler.store.memory import MemoryStore
+from tests.dagster_defs.instance import evaluate, report, report_day, repository_of
+from tests.dagster_defs.sample import NOW, deploy, location_of, sample_app
+
+pytestmark = pytest.mark.dagster
+
+
+def states(store: MemoryStore) -> list[JobState]:
+    with store.reading() as reader:
+        return [job.state for job in reader.jobs()]
+
+
+def test_a_satisfied_job_is_asked_for(instance: DagsterInstance, store: MemoryStore) -> None:
+    repository = repository_of(location_of(store))
+    report_day(instance, "2026-03-09")
+
+    (request,) = evaluate(instance, repository).run_requests or []
+
+    assert request.partition_key == "2026-03-09"
+    assert request.run_key is not None
+    assert request.run_key.startswith("flights.clean_as_it_comes-")
+    assert states(store) == [JobState.PENDING_LAUNCH]
+
+
+def test_it_is_asked_for_again_under_the_same_key_until_its_run_is_seen(
+    instance: DagsterInstance, store: MemoryStore
+) -> None:
+    report_day(instance, "2026-03-09")
+    (first,) = evaluate(instance, repository_of(location_of(store))).run_requests or []
+
+    later = repository_of(location_of(store, now=NOW + timedelta(minutes=2)))
+    (again,) = evaluate(instance, later).run_requests or []
+
+    assert again.run_key == first.run_key
+
+
+def test_what_waits_is_told(instance: DagsterInstance, store: MemoryStore) -> None:
+    repository = repository_of(location_of(store))
+    assert evaluate(instance, repository).skip_message == "nothing waits"
+
+    report(instance, "raw", "2026-03-09|JFK")
+    skipped = evaluate(instance, repository).skip_message
+
+    assert skipped is not None
+    assert "flights/clean_as_it_comes[2026-03-09]: W-TRIGGER" in skipped
+
+
+def test_a_preview_changes_nothing(instance: DagsterInstance, store: MemoryStore) -> None:
+    repository = repository_of(location_of(store))
+    report_day(instance, "2026-03-09")
+    before = store.dump()
+
+    outcome = evaluate(instance, repository, log_key="20260310_120000")
+
+    assert not outcome.run_requests
+    assert (outcome.skip_message or "").startswith("preview only")
+    assert store.dump() == before
+
+
+def test_a_partition_that_cannot_be_launched_does_not_stop_the_others(
+    instance: DagsterInstance, store: MemoryStore
+) -> None:
+    repository = repository_of(location_of(store))
+    report_day(instance, "2026-03-09")
+    report_day(instance, "2999-01-01")
+
+    (request,) = evaluate(instance, repository).run_requests or []
+
+    assert request.partition_key == "2026-03-09"
+    with store.reading() as reader:
+        (stuck,) = [job for job in reader.jobs() if job.key == "2999-01-01"]
+    assert "no partition 2999-01-01" in stuck.detail
+    assert stuck.next_check_at is not None
+
+
+def test_a_failed_step_is_told_and_stops_no_other(
+    instance: DagsterInstance, store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("the disk is full")
+
+    repository = repository_of(location_of(store))
+    monkeypatch.setattr(dispatcher, "reconcile", broken)
+
+    with pytest.raises(RuntimeError, match="the disk is full"):
+        evaluate(instance, repository)
+    report_day(instance, "2026-03-09")
+    assert len(evaluate(instance, repository).run_requests or []) == 1
+
+
+def test_a_deployment_that_is_not_loaded_is_told(instance: DagsterInstance, store: MemoryStore) -> None:
+    repository = repository_of(location_of(store))
+    deploy(store, sample_app(), revision=2)
+
+    assert "reload the code location" in (evaluate(instance, repository).skip_message or "")
+
+
+def test_an_app_dispatches_only_its_own_jobs(instance: DagsterInstance, store: MemoryStore) -> None:
+    deploy(store, msgspec.structs.replace(sample_app(), name="trains"))
+    repository = repository_of(location_of(store))
+    report_day(instance, "2026-03-09")
+
+    assert not evaluate(instance, repository, app="trains").run_requests
+    assert len(evaluate(instance, repository).run_requests or []) == 1
+
+
+def test_what_a_run_publishes_triggers_others(instance: DagsterInstance, store: MemoryStore) -> None:
+    repository = repository_of(location_of(store))
+    with store.transaction() as transaction:
+        ended = RunObservation(run_id="r", program="flights/report", status=RunStatus.SUCCEEDED, at=NOW)
+        observe_runs(transaction, [ended], NOW)
+
+    (request,) = evaluate(instance, repository).run_requests or []
+
+    assert request.tags["tidegate/schedule"] == "flights/notify_after"

@@ -1,0 +1,103 @@
+"""Partitions: Dagster's keys are the compiler's, in every cycle, zone and dimension."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from dagster import AllPartitionMapping
+from dagster._core.definitions.partitions.context import partition_loading_context
+
+from compiler.cycle import CYCLES
+from compiler.model import Cycle, PartitionScheme, StaticDimension, TimeDimension
+from compiler.partition_key import keys_between, validate_key
+from dagster_defs.partitions import is_range, mapping_between, partitions_of
+
+pytestmark = pytest.mark.dagster
+
+SPAN: dict[Cycle, timedelta] = {
+    "minute": timedelta(hours=30),
+    "hour": timedelta(days=10),
+    "day": timedelta(days=40),
+    "week": timedelta(days=60),
+    "month": timedelta(days=200),
+    "year": timedelta(days=1100),
+}
+ORIGINS = StaticDimension(name="origin", keys=("LGA", "EWR", "JFK"))
+
+
+def time_scheme(cycle: Cycle, start: str, zone: str = "UTC") -> PartitionScheme:
+    return PartitionScheme(time=TimeDimension(name=cycle, cycle=cycle, start=start, timezone=zone))
+
+
+@pytest.mark.parametrize("zone", ["UTC", "America/New_York", "Europe/Berlin", "Australia/Lord_Howe"])
+@pytest.mark.parametrize("start", ["2013-10-27", "2013-03-09"])
+@pytest.mark.parametrize("cycle", CYCLES)
+def test_the_keys_are_those_of_the_compiler(cycle: Cycle, start: str, zone: str) -> None:
+    scheme = time_scheme(cycle, start, zone)
+    now = datetime.fromisoformat(start).replace(tzinfo=UTC) + SPAN[cycle]
+
+    with partition_loading_context(now):
+        keys = partitions_of(scheme).get_partition_keys()
+
+    assert len(keys) > 2
+    assert tuple(keys) == keys_between(scheme, keys[0], keys[-1])
+    assert all(validate_key(scheme, key) is None for key in keys)
+
+
+def test_the_current_day_has_a_partition() -> None:
+    with partition_loading_context(datetime(2026, 3, 10, 12, tzinfo=UTC)):
+        assert partitions_of(time_scheme("day", "2026-03-01")).get_last_partition_key() == "2026-03-10"
+
+
+def test_two_dimensions_are_joined_in_the_order_of_their_names() -> None:
+    scheme = PartitionScheme(time=time_scheme("day", "2026-03-01").time, static=ORIGINS)
+
+    with partition_loading_context(datetime(2026, 3, 2, tzinfo=UTC)):
+        keys = [str(key) for key in partitions_of(scheme).get_partition_keys()]
+
+    assert sorted(keys) == sorted(keys_between(scheme, "2026-03-01", "2026-03-02"))
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        (("2026-03-01", "2026-03-02", "2026-03-03"), True),
+        (("2026-02-28", "2026-03-01"), True),
+        (("2026-03-01", "2026-03-03"), False),
+        (("2026-03-01",), False),
+    ],
+)
+def test_a_range_has_no_gaps(keys: tuple[str, ...], expected: bool) -> None:
+    assert is_range(partitions_of(time_scheme("day", "2026-01-01")), keys) is expected
+
+
+def test_a_range_of_names_follows_their_list() -> None:
+    definition = partitions_of(PartitionScheme(static=ORIGINS))
+
+    assert is_range(definition, ("LGA", "EWR"))
+    assert not is_range(definition, ("LGA", "JFK"))
+
+
+DAY = time_scheme("day", "2026-01-01")
+DAY_BY_ORIGIN = PartitionScheme(time=DAY.time, static=ORIGINS)
+
+
+@pytest.mark.parametrize(
+    ("downstream", "upstream", "left_to_dagster"),
+    [
+        (DAY, DAY, True),
+        (DAY, time_scheme("hour", "2026-01-01"), True),
+        (DAY, time_scheme("day", "2026-01-01", "America/New_York"), False),
+        (DAY, DAY_BY_ORIGIN, True),
+        (DAY_BY_ORIGIN, DAY, True),
+        (DAY, PartitionScheme(time=time_scheme("hour", "2026-01-01").time, static=ORIGINS), False),
+        (DAY, PartitionScheme(static=ORIGINS), False),
+        (DAY, None, True),
+        (None, DAY, True),
+    ],
+)
+def test_what_dagster_cannot_map_depends_on_everything(
+    downstream: PartitionScheme | None, upstream: PartitionScheme | None, left_to_dagster: bool
+) -> None:
+    mapping = mapping_between(downstream, upstream)
+
+    assert mapping is None if left_to_dagster else isinstance(mapping, AllPartitionMapping)

@@ -1,0 +1,127 @@
+"""Run requests: what a launch asks of Dagster, and what is refused before it can block the others."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from dagster import AssetKey, RunRequest
+
+from compiler.model import Dataset, Priority, Program
+from dagster_defs.asset_plan import AssetPlan
+from dagster_defs.plan_state import LoadedApp, Plan
+from dagster_defs.run_request import Invalid, run_request
+from scheduler.job import LaunchPlan
+from scheduler.outbox import LaunchRequest
+from tests.dagster_defs.sample import DAILY_BY_ORIGIN, sample_app
+
+pytestmark = pytest.mark.dagster
+
+
+def plan() -> AssetPlan:
+    app = sample_app()
+    matrix = Dataset(name="matrix", partitions=DAILY_BY_ORIGIN)
+    app = msgspec.structs.replace(
+        app,
+        datasets={**app.datasets, "matrix": matrix},
+        programs={**app.programs, "cube": Program(name="cube", run="m.f", writes=("matrix",))},
+    )
+    return AssetPlan(Plan(apps=(LoadedApp(app=app, revision=1),)))
+
+
+def launch(program: str, *partitions: str, **changes: Any) -> LaunchRequest:
+    request = LaunchRequest(
+        job="flights.s-123",
+        attempt=2,
+        run_key="flights.s-123:2",
+        schedule="flights/s",
+        app="flights",
+        launch=LaunchPlan(program=program, partitions=partitions),
+        priority=Priority.HIGH,
+        reason="3 partitions of raw",
+    )
+    return msgspec.structs.replace(request, **changes)
+
+
+def made(request: LaunchRequest) -> RunRequest:
+    result = run_request(request, plan())
+    assert isinstance(result, RunRequest), result
+    return result
+
+
+def test_it_selects_the_programs_assets_under_the_attempts_key() -> None:
+    request = made(launch("clean", "2026-03-09"))
+
+    assert request.run_key == "flights.s-123:2"
+    assert request.asset_selection == [AssetKey(["flights", "clean"])]
+    assert request.partition_key == "2026-03-09"
+
+
+def test_its_tags_say_whose_run_it_is_and_why() -> None:
+    assert made(launch("clean", "2026-03-09")).tags == {
+        "tidegate/app": "flights",
+        "tidegate/schedule": "flights/s",
+        "tidegate/program": "flights/clean",
+        "tidegate/job": "flights.s-123",
+        "tidegate/attempt": "2",
+        "tidegate/reason": "3 partitions of raw",
+        "dagster/priority": "10",
+    }
+
+
+def test_a_program_without_outputs_is_selected_by_its_own_asset() -> None:
+    request = made(launch("notify"))
+
+    assert (request.asset_selection, request.partition_key) == ([AssetKey(["flights", "notify"])], None)
+
+
+def test_neighbouring_partitions_are_a_range() -> None:
+    request = made(launch("clean", "2026-03-08", "2026-03-07", "2026-03-09"))
+
+    assert request.partition_key is None
+    assert request.tags["dagster/asset_partition_range_start"] == "2026-03-07"
+    assert request.tags["dagster/asset_partition_range_end"] == "2026-03-09"
+
+
+def test_a_manifest_with_gaps_is_one_run_whose_keys_stand_in_the_job() -> None:
+    request = made(launch("clean", "2026-03-01", "2026-03-09"))
+
+    assert request.partition_key == "2026-03-01"
+    assert request.tags["tidegate/partitions"] == "2026-03-01, 2026-03-09"
+
+
+def test_many_partitions_are_told_by_their_number() -> None:
+    keys = [f"2026-02-{day:02}" for day in range(1, 28, 2)]
+
+    assert made(launch("clean", *keys)).tags["tidegate/partitions"] == "14 keys, 2026-02-01 to 2026-02-27"
+
+
+def test_a_key_of_two_dimensions_is_dagsters() -> None:
+    request = made(launch("cube", "2026-03-09|JFK"))
+
+    assert str(request.partition_key) == "2026-03-09|JFK"
+
+
+@pytest.mark.parametrize(
+    ("request_", "says"),
+    [
+        (launch("clean", "2999-01-01"), "no partition 2999-01-01"),
+        (launch("clean", "2025-12-31"), "no partition 2025-12-31"),
+        (launch("clean", "yesterday"), "no partition yesterday"),
+        (launch("cube", "2026-03-09|ORD"), "no partition 2026-03-09|ORD"),
+        (launch("clean"), "set output_partition"),
+        (launch("report", "2026-03-09"), "no partitions"),
+        (launch("gone"), "reload the code location"),
+        (launch("clean", "2026-03-09", app="gone"), "reload the code location"),
+    ],
+)
+def test_what_dagster_would_refuse_is_refused_with_a_reason(request_: LaunchRequest, says: str) -> None:
+    result = run_request(request_, plan())
+
+    assert isinstance(result, Invalid)
+    assert says in result.message
+
+
+def test_a_long_reason_is_cut() -> None:
+    tags = made(launch("notify", reason="x" * 1000)).tags
+
+    assert len(tags["tidegate/reason"]) == 200
