@@ -94,9 +94,15 @@ def run_program(
     try:
         for ref in writes:
             publication.stage(outputs[ref.name], ref, keys[ref.name])
-    except BaseException:
+    except Exception:
         publication.discard()
-        raise
+        # Another attempt of this commit that gets through removes the staging of all of them: then this
+        # one has failed for that reason, and its work is done.
+        published = resolve(commit_id, commit_store, warehouse.files)
+        if published is None:
+            raise
+        log.warning("%s: commit %s was published by another attempt meanwhile", program.name, commit_id)
+        return published
     published = publication.publish()
     for ref in writes:
         prune_table(ref, warehouse, commit_store)
