@@ -32,7 +32,17 @@ MAX_YEARS_APART = 9
 _NEARBY = timedelta(hours=26)
 """Further than any zone has ever moved its clocks at once (24 h, Samoa in 2011)."""
 
+_EARLIEST = datetime.min.replace(tzinfo=UTC) + 2 * _NEARBY
+_LATEST = datetime.max.replace(tzinfo=UTC) - 2 * _NEARBY
+
 HoursKind = Literal["every", "pattern", "fixed"]
+
+_READINGS: dict[HoursKind, tuple[bool, ...]] = {
+    "every": (False, True),
+    "pattern": (False, True),
+    "fixed": (True,),
+}
+"""Which instants of a doubled time fire: the second one, or for hourly patterns the first too."""
 
 
 class Cron(Value, kw_only=True):
@@ -71,13 +81,13 @@ class Cron(Value, kw_only=True):
         """
         offsets = _offsets_near(after, zone)
         start = _shifted(after, min(offsets))
-        return min(self._next(after, start, zone, second) for second in self._readings(offsets))
+        return min(self._next(after, start, zone, second) for second in _READINGS[self.hours_kind])
 
     def previous_fire(self, at_or_before: datetime, zone: str) -> datetime:
         """The last fire at or before an instant, in UTC. Raises as `next_fire` does, before the year 1."""
         offsets = _offsets_near(at_or_before, zone)
         start = _shifted(at_or_before, max(offsets))
-        return max(self._previous(at_or_before, start, zone, second) for second in self._readings(offsets))
+        return max(self._previous(at_or_before, start, zone, second) for second in _READINGS[self.hours_kind])
 
     def fires(self, after: datetime, until: datetime, zone: str) -> Iterator[datetime]:
         """Every fire in (after, until], ascending, in UTC."""
@@ -105,12 +115,6 @@ class Cron(Value, kw_only=True):
             if instant is not None and instant <= at:
                 return instant
         raise OverflowError(f'"{self.text}" does not fire before {at.isoformat()}')
-
-    def _readings(self, offsets: set[timedelta]) -> tuple[bool, ...]:
-        """Which instants of a doubled time fire: the second, or for hourly patterns both."""
-        if self.hours_kind == "fixed" or len(offsets) == 1:
-            return (True,)
-        return (False, True)
 
     def _instant(self, wall: datetime, zone: str, second: bool) -> datetime | None:
         found = instants(wall, zone)
@@ -200,9 +204,12 @@ def _times(hours: tuple[int, ...], minutes: tuple[int, ...]) -> tuple[time, ...]
 
 def _offsets_near(instant: datetime, zone: str) -> set[timedelta]:
     """The offsets from UTC in force around an instant: one, or several when the clocks change nearby."""
+    if instant.tzinfo is None:
+        raise ValueError(f"an instant needs a time zone, got the naive {instant.isoformat()}")
     info = zone_of(zone)
     found: set[timedelta] = set()
-    for moved in (instant, instant - _NEARBY, instant + _NEARBY):
+    here = instant.astimezone(UTC)
+    for moved in (here, max(here, _EARLIEST) - _NEARBY, min(here, _LATEST) + _NEARBY):
         offset = moved.astimezone(info).utcoffset()
         assert offset is not None
         found.add(offset)

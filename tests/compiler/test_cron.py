@@ -1,0 +1,312 @@
+"""Cron: what is read, what is refused, and when a pattern fires on the days the clocks change."""
+
+import random
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+import pytest
+from croniter import croniter
+
+from compiler.cron import Cron, CronError, parse
+
+BERLIN, NEW_YORK = "Europe/Berlin", "America/New_York"
+MINUTE = timedelta(minutes=1)
+
+
+def instant(text: str, zone: str = "UTC") -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=ZoneInfo(zone)).astimezone(UTC)
+
+
+def shown(fires: list[datetime], zone: str) -> str:
+    return " ".join(f"{fire.astimezone(ZoneInfo(zone)):%H:%M%z}" for fire in fires)
+
+
+# --- reading ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expanded"),
+    [
+        ("0 6 * * 1-5", "0 6 * * 1,2,3,4,5"),
+        ("*/15 * * * *", "0,15,30,45 * * * *"),
+        ("5/20 0 1 1 *", "5,25,45 0 1 1 *"),
+        ("0 10-20/3 * jan-MAR/2 *", "0 10,13,16,19 * 1,3 *"),
+        ("0 0 * * 7", "0 0 * * 0"),
+        ("0 0 * * fri-sun", "0 0 * * 0,5,6"),
+        ("0 0 * * 5-7", "0 0 * * 0,5,6"),
+        ("0 0 * * 7-7", "0 0 * * 0"),
+        ("0 0 4-4 * *", "0 0 4 * *"),
+        ("0 0 1,15,*/10 * *", "0 0 1,11,15,21,31 * *"),
+        (" 0\t0  * * * ", "0 0 * * *"),
+        ("@hourly", "0 * * * *"),
+        ("@daily", "0 0 * * *"),
+        ("@midnight", "0 0 * * *"),
+        ("@Weekly", "0 0 * * 0"),
+        ("@monthly", "0 0 1 * *"),
+        ("@yearly", "0 0 1 1 *"),
+        ("@annually", "0 0 1 1 *"),
+    ],
+)
+def test_a_pattern_means_its_numbers(text: str, expanded: str) -> None:
+    assert parse(text).expanded == expanded
+
+
+@pytest.mark.parametrize(
+    ("text", "says", "hint"),
+    [
+        ("", "0 of 5 fields", "five fields"),
+        ("* * * *", "4 of 5 fields", "five fields"),
+        ("* * * * * *", "6 fields", "no seconds and no years"),
+        ("0 0 0 1 1 ? 2030", "7 fields", "no seconds and no years"),
+        ("@reboot", '"@reboot" is not known', "@daily"),
+        ("R * * * *", 'uses "R"', "fixed minute"),
+        ("H 0 * * *", 'uses "H"', "fixed minute"),
+        ("0 0 L * *", 'uses "L"', "last day"),
+        ("0 0 15W * *", 'uses "W"', "nearest weekday"),
+        ("0 0 * * mon#1", 'uses "#"', "n-th weekday"),
+        ("0 0 ? * *", 'uses "?"', '"*"'),
+        ("60 * * * *", "minute 60", "0 to 59"),
+        ("0 24 * * *", "hour 24", "0 to 23"),
+        ("0 0 0 * *", "day of month 0", "1 to 31"),
+        ("0 0 * 13 *", "month 13", "1 to 12"),
+        ("0 0 * * 8", "day of week 8", "0 to 7"),
+        ("0 22-2 * * *", "runs backwards", '"22-23,0-2"'),
+        ("0 0 * * sat-tue", "runs backwards", '"6,0-2"'),
+        ("*/0 * * * *", 'step "0"', "1 to 59"),
+        ("*/90 * * * *", "step 90", "once in each"),
+        ("*/-5 * * * *", 'step "-5"', "1 to 59"),
+        ("1,,2 * * * *", "not understood", "lists"),
+        ("1- * * * *", "not understood", "ranges"),
+        ("0 0 * * friday", "not understood", "FRI"),
+        ("0 0 30 2 *", "never comes in Feb", "up to 29"),
+        ("0 0 31 2,4,6 *", "never comes in Feb, Apr, Jun", "up to 30"),
+        ("0 0 31 4 1", "never comes in Apr", "up to 30"),
+        ("0 0 * * 1\u200b", "U+200B", "ASCII"),
+        ("0 0 * * \u0661", "U+0661", "ASCII"),
+        ("9" * 5000 + " * * * *", "5008 characters", "five fields"),
+        ("99999 * * * *", "not understood", "0 to 59"),
+    ],
+)
+def test_a_pattern_outside_the_dialect_is_refused(text: str, says: str, hint: str) -> None:
+    with pytest.raises(CronError) as refused:
+        parse(text)
+    assert says in refused.value.message
+    assert hint in refused.value.hint
+
+
+# --- changes of the clocks --------------------------------------------------------------
+
+SPRING, AUTUMN = "2026-03-29T00:00", "2026-10-25T00:00"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "from_", "expected"),
+    [
+        # A time in the gap runs at the first instant after it.
+        ("30 2 * * *", SPRING, "03:00+0200"),
+        # Two times of the gap that meet at its end are one fire.
+        ("0,30 2 * * *", SPRING, "03:00+0200"),
+        ("30 2,3 * * *", SPRING, "03:00+0200 03:30+0200"),
+        ("0 2,3 * * *", SPRING, "03:00+0200"),
+        # A doubled fixed time runs once, the second time.
+        ("30 2 * * *", AUTUMN, "02:30+0100"),
+        ("*/20 2 * * *", AUTUMN, "02:00+0100 02:20+0100 02:40+0100"),
+        # Hourly patterns run in every real hour.
+        ("30 * * * *", SPRING, "00:30+0100 01:30+0100 03:30+0200 04:30+0200"),
+        ("30 * * * *", AUTUMN, "00:30+0200 01:30+0200 02:30+0200 02:30+0100 03:30+0100 04:30+0100"),
+        ("0 0-5 * * *", AUTUMN, "01:00+0200 02:00+0200 02:00+0100 03:00+0100 04:00+0100"),
+        ("0 */2 * * *", SPRING, "03:00+0200 04:00+0200"),
+        ("0 */2 * * *", AUTUMN, "02:00+0200 02:00+0100 04:00+0100"),
+        ("0 1-2 * * *", SPRING, "01:00+0100 03:00+0200"),
+    ],
+)
+def test_the_rule_for_the_hours_that_clocks_skip_and_double(pattern: str, from_: str, expected: str) -> None:
+    after = instant(from_, BERLIN)
+    until = instant(from_.replace("00:00", "04:59"), BERLIN)
+    assert shown(list(parse(pattern).fires(after, until, BERLIN)), BERLIN) == expected
+
+
+def test_a_whole_day_that_a_zone_skipped_fires_when_the_next_begins() -> None:
+    # Samoa went from the 29th to the 31st of December 2011.
+    fires = list(
+        parse("0 12 * * *").fires(
+            instant("2011-12-29T13:00", "Pacific/Apia"),
+            instant("2012-01-01T00:00", "Pacific/Apia"),
+            "Pacific/Apia",
+        )
+    )
+    assert [f"{fire.astimezone(ZoneInfo('Pacific/Apia')):%d %H:%M}" for fire in fires] == [
+        "31 00:00",
+        "31 12:00",
+    ]
+
+
+class RealMinute(NamedTuple):
+    """One minute of real time, what clocks show then, and how far they have just jumped."""
+
+    at: datetime
+    wall: datetime
+    comes_again: bool
+    skipped: timedelta
+
+
+def real_minutes(start: datetime, count: int, zone: str) -> list[RealMinute]:
+    info = ZoneInfo(zone)
+    found: list[RealMinute] = []
+    before = (start - MINUTE).astimezone(info).replace(tzinfo=None, fold=0)
+    for n in range(count):
+        here = (start + n * MINUTE).astimezone(info)
+        wall = here.replace(tzinfo=None, fold=0)
+        comes_again = here.utcoffset() != here.replace(fold=1).utcoffset()
+        found.append(RealMinute(start + n * MINUTE, wall, comes_again, wall - before))
+        before = wall
+    return found
+
+
+def naive_fires(cron: Cron, minutes: list[RealMinute]) -> list[datetime]:
+    """The rule read out literally, minute by minute of real time; slow and plain."""
+
+    def matches(wall: datetime) -> bool:
+        return wall.minute in cron.minutes and wall.hour in cron.hours and cron.matches(wall.date())
+
+    def fires(minute: RealMinute) -> bool:
+        if matches(minute.wall) and not (minute.comes_again and cron.hours_kind == "fixed"):
+            return True
+        in_gap = range(1, minute.skipped // MINUTE)
+        return cron.hours_kind != "every" and any(matches(minute.wall - n * MINUTE) for n in in_gap)
+
+    return [minute.at for minute in minutes if fires(minute)]
+
+
+def random_pattern(chance: random.Random) -> str:
+    minute = chance.choice(["*", "0", "30", "*/15", "*/7", "5,35", "10-20", str(chance.randrange(60))])
+    hour = chance.choice(
+        ["*", "*/2", "*/3", "0-5", "1,2,3", "2", "0", "23", "1-3/2", str(chance.randrange(24))]
+    )
+    day = chance.choice(["*", "*", "*", "*/2", "1", "25-31", "8"])
+    weekday = chance.choice(["*", "*", "*", "0", "sun", "1-5", "6-7", "*/3"])
+    return f"{minute} {hour} {day} * {weekday}"
+
+
+TRANSITIONS = [
+    (BERLIN, "2026-03-29"),
+    (BERLIN, "2026-10-25"),
+    (NEW_YORK, "2013-03-10"),
+    (NEW_YORK, "2013-11-03"),
+    ("America/Havana", "2026-03-08"),
+    ("America/Havana", "2026-11-01"),
+    ("Africa/Cairo", "2026-04-24"),
+    ("Australia/Lord_Howe", "2026-04-05"),
+    ("Australia/Lord_Howe", "2026-10-04"),
+    ("America/Sao_Paulo", "2018-11-04"),
+    ("America/Sao_Paulo", "2018-02-18"),
+    ("Asia/Kathmandu", "2026-01-01"),
+]
+
+
+@pytest.mark.parametrize(("zone", "day"), TRANSITIONS)
+def test_fires_equal_a_scan_of_every_minute_around_a_change_of_the_clocks(zone: str, day: str) -> None:
+    chance = random.Random(f"{zone} {day}")
+    start = instant(day, zone) - timedelta(hours=30)
+    minutes = real_minutes(start, 3 * 24 * 60, zone)
+    end = minutes[-1].at
+    for _ in range(25):
+        pattern = random_pattern(chance)
+        cron = parse(pattern)
+        expected = naive_fires(cron, minutes)
+        found = list(cron.fires(start - MINUTE, end, zone))
+        assert found == expected, f"{pattern} in {zone} around {day}"
+        backwards: list[datetime] = []
+        at = end
+        while (at := cron.previous_fire(at, zone)) >= start:
+            backwards.insert(0, at)
+            at -= timedelta(microseconds=1)
+        assert backwards == expected, f"{pattern} in {zone} around {day}, backwards"
+
+
+# --- other implementations --------------------------------------------------------------
+
+
+def test_fires_equal_croniters_where_clocks_stand_still() -> None:
+    chance = random.Random(20260309)
+    for _ in range(300):
+        month = chance.choice(["*", "*", "2", "1-6", "*/4", "dec"])
+        fields = random_pattern(chance).split()
+        pattern = " ".join([*fields[:3], month, fields[4]])
+        start = datetime(2026, 1, 1, tzinfo=UTC) + chance.randrange(3 * 365 * 24 * 60) * MINUTE
+        theirs, at, cron = croniter(pattern, start), start, parse(pattern)
+        for _ in range(5):
+            at = cron.next_fire(at, "UTC")
+            assert at == theirs.get_next(datetime), f"{pattern} after {start}"
+
+
+@pytest.mark.dagster
+@pytest.mark.parametrize(("zone", "day"), TRANSITIONS[:4])
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "30 2 * * *",
+        "0 2 * * *",
+        "30 1 * * 0",
+        "0 3 * * *",
+        "0 * * * *",
+        "30 * * * *",
+        "*/15 * * * *",
+        "5,35 1,2 * * *",
+    ],
+)
+def test_fires_equal_dagsters_for_plain_patterns(zone: str, day: str, pattern: str) -> None:
+    from dagster._utils.schedules import schedule_execution_time_iterator
+
+    start = instant(day, zone) - timedelta(days=2)
+    theirs = schedule_execution_time_iterator(start.timestamp(), pattern, zone)
+    at = start - timedelta(microseconds=1)
+    for _ in range(200):
+        at = parse(pattern).next_fire(at, zone)
+        assert at.timestamp() == next(theirs).timestamp()
+        if at > start + timedelta(days=4):
+            break
+
+
+@pytest.mark.dagster
+def test_a_spelled_out_pattern_means_the_same_to_dagster() -> None:
+    # Dagster reads "4-4" as every day; the spelled-out "4" it reads as we do.
+    from dagster._utils.schedules import is_valid_cron_schedule, schedule_execution_time_iterator
+
+    start = instant("2026-03-01T00:00")
+    for text in ("0 0 4-4 * *", "0 0 * * fri-sun", "0 0 1 * */2", "@weekly", "0 0 29 2 *"):
+        cron = parse(text)
+        assert is_valid_cron_schedule(cron.expanded)
+        theirs = schedule_execution_time_iterator((start + MINUTE).timestamp(), cron.expanded, "UTC")
+        assert cron.next_fire(start, "UTC").timestamp() == next(theirs).timestamp(), text
+
+
+# --- edges ------------------------------------------------------------------------------
+
+
+def test_next_is_strictly_after_and_previous_may_be_at() -> None:
+    six = instant("2026-03-09T06:00")
+    cron = parse("0 6 * * *")
+    assert cron.next_fire(six - timedelta(microseconds=1), "UTC") == six
+    assert cron.next_fire(six, "UTC") == six + timedelta(days=1)
+    assert cron.previous_fire(six, "UTC") == six
+    assert cron.previous_fire(six - timedelta(microseconds=1), "UTC") == six - timedelta(days=1)
+
+
+def test_leap_days_are_found_across_a_century_that_has_none() -> None:
+    cron = parse("0 0 29 2 *")
+    assert cron.next_fire(instant("2096-03-01"), "UTC") == instant("2104-02-29")
+    assert cron.previous_fire(instant("2104-02-28"), "UTC") == instant("2096-02-29")
+
+
+def test_the_calendar_ends() -> None:
+    with pytest.raises(OverflowError):
+        parse("0 0 1 1 *").next_fire(instant("9999-06-01"), "UTC")
+    with pytest.raises(OverflowError):
+        parse("0 0 1 7 *").previous_fire(instant("0001-06-01"), "UTC")
+
+
+def test_a_naive_time_is_refused() -> None:
+    with pytest.raises(ValueError, match="naive"):
+        parse("@daily").next_fire(datetime(2026, 3, 9), "UTC")
