@@ -58,7 +58,8 @@ class Position(Value, frozen=True, kw_only=True):
         if not rows:
             return msgspec.structs.replace(self, holes=still_open(holes, now))
         # Before the first row nothing can be missing: a log may begin at any id.
-        found = gaps(self.id, [row.id for row in rows], now) if self.id else ()
+        begin = self.id or rows[0].id - 1
+        found = gaps(begin, [row.id for row in rows], now)
         last = rows[-1]
         return Position(
             id=last.id,
@@ -84,8 +85,8 @@ def content_id(body: str) -> str:
 
 
 def encode_position(position: Position) -> Any:
-    """The position as plain JSON values."""
-    return msgspec.to_builtins(position)
+    """The position as plain JSON values, as a store gives them back."""
+    return msgspec.json.decode(msgspec.json.encode(position))
 
 
 def decode_position(value: Any) -> Position:

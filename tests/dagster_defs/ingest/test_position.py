@@ -30,7 +30,9 @@ def test_it_stands_at_the_last_row_and_knows_what_was_missing() -> None:
 
 
 def test_nothing_is_missing_before_the_first_row_of_a_log() -> None:
-    assert Position().advanced([row(9000)], [], T0).holes == ()
+    moved = Position().advanced([row(9000), row(9002)], [], T0)
+
+    assert [(h.first, h.last) for h in moved.holes] == [(9001, 9001)]
 
 
 def test_a_hole_that_is_filled_is_closed() -> None:
