@@ -74,8 +74,7 @@ def outputs_of(name: str, returned: Any, writes: tuple[str, ...]) -> dict[str, D
     for dataset, frame in outputs.items():
         if not isinstance(frame, DataFrame):
             raise ProgramError(
-                f"program {name} returned {type(frame).__name__} for {dataset}",
-                "return a DataFrame",
+                f"program {name} returned {type(frame).__name__} for {dataset}", "return a DataFrame"
             )
     return {dataset: outputs[dataset] for dataset in writes}
 

@@ -64,32 +64,20 @@ def run_program(
     writes = [_ref(app, datasets, name, program) for name in program.writes]
     keys = {ref.name: _keys(ref, params) for ref in writes}
     recover([ref.id for ref in writes], commit_store, warehouse.files)
-    published = resolve(commit_id, commit_store, warehouse.files)
+    published = _published(commit_id, program, commit_store, warehouse)
     if published is not None:
-        log.warning(
-            "%s: commit %s was published before; nothing is repeated",
-            program.name,
-            commit_id,
-        )
         return published
     # Taken before the inputs are read: whoever has a larger one has seen at least what we see.
-    token = commit_store.next_token(
-        at_least=max(
-            (head(warehouse.files, ref.root(warehouse)).top_token() for ref in writes),
-            default=0,
-        )
-    )
+    seen = [head(warehouse.files, ref.root(warehouse)).top_token() for ref in writes]
+    token = commit_store.next_token(at_least=max(seen, default=0))
     session = spark if isinstance(spark, SparkSession) else spark()
     selection = KeySelection(_output_scheme(writes, program), params.partitions)
     inputs: dict[str, DataFrame | None] = {}
     for name in program.reads:
         ref = _ref(app, datasets, name, program)
         inputs[name] = read_taken(session, ref, warehouse, _takes(selection, ref))
-    outputs = outputs_of(
-        program.name,
-        load_program(program.run)(session, inputs, params),
-        tuple(ref.name for ref in writes),
-    )
+    returned = load_program(program.run)(session, inputs, params)
+    outputs = outputs_of(program.name, returned, program.writes)
     publication = Publication(warehouse, commit_store, commit=commit_id, token=token)
     try:
         for ref in writes:
@@ -98,14 +86,23 @@ def run_program(
         publication.discard()
         # Another attempt of this commit that gets through removes the staging of all of them: then this
         # one has failed for that reason, and its work is done.
-        published = resolve(commit_id, commit_store, warehouse.files)
+        published = _published(commit_id, program, commit_store, warehouse)
         if published is None:
             raise
-        log.warning("%s: commit %s was published by another attempt meanwhile", program.name, commit_id)
         return published
     published = publication.publish()
     for ref in writes:
         prune_table(ref, warehouse, commit_store)
+    return published
+
+
+def _published(
+    commit: str, program: Program, commit_store: CommitStepStore, warehouse: Warehouse
+) -> tuple[PublishedPartition, ...] | None:
+    """What was published under this commit id, by whichever attempt; None when nothing was."""
+    published = resolve(commit, commit_store, warehouse.files)
+    if published is not None:
+        log.warning("%s: commit %s is published already; nothing is repeated", program.name, commit)
     return published
 
 

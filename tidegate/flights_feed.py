@@ -134,12 +134,7 @@ def land_weather(root: Path, day: date) -> Landed:
     table = _weather_of(day)
     if not table.num_rows:
         raise FeedError(f"no weather for {day}", "the source has none for that day: land another one")
-    return _write(
-        table,
-        root / "weather" / f"day={day}" / "weather.parquet",
-        "raw_weather",
-        f"{day}",
-    )
+    return _write(table, root / "weather" / f"day={day}" / "weather.parquet", "raw_weather", f"{day}")
 
 
 def land_reference(root: Path, name: str) -> Landed:
@@ -177,17 +172,7 @@ def _read(name: str) -> "pa.Table":
         for column in header
         if column in ("time_hour", "tailnum", "carrier", "origin", "dest")
     }
-    measures = (
-        "temp",
-        "dewp",
-        "humid",
-        "wind_dir",
-        "wind_speed",
-        "wind_gust",
-        "precip",
-        "pressure",
-        "visib",
-    )
+    measures = ("temp", "dewp", "humid", "wind_dir", "wind_speed", "wind_gust", "precip", "pressure", "visib")
     types |= {column: pa.float64() for column in header if column in measures}
     options = arrow_csv.ConvertOptions(column_types=types, null_values=["", "NA"], strings_can_be_null=True)
     return arrow_csv.read_csv(BytesIO(content), convert_options=options)
@@ -225,13 +210,7 @@ def _write(table: "pa.Table", file: Path, dataset: str, key: str) -> Landed:
     hidden = file.with_name(f".{file.name}.landing")
     pq.write_table(table, hidden)
     hidden.replace(file)
-    return Landed(
-        dataset=dataset,
-        key=key,
-        file=str(file),
-        rows=table.num_rows,
-        bytes=file.stat().st_size,
-    )
+    return Landed(dataset=dataset, key=key, file=str(file), rows=table.num_rows, bytes=file.stat().st_size)
 
 
 def next_chunk(landed: Iterable[tuple[str, str]], plan: Iterable[Chunk]) -> Chunk | None:

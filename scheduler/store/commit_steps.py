@@ -15,11 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Row, case, delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from scheduler.store.commit_tables import (
-    commit_datasets,
-    commit_sequences,
-    commit_tokens,
-)
+from scheduler.store.commit_tables import commit_datasets, commit_sequences, commit_tokens
 from scheduler.store.metadata import metadata
 
 TOKEN_ROW = 1

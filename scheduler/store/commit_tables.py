@@ -29,12 +29,7 @@ commit_datasets = Table(
     "commit_datasets",
     metadata,
     Column("dataset", Text, primary_key=True),
-    Column(
-        "sequence",
-        Text,
-        ForeignKey("commit_sequences.id", ondelete="CASCADE"),
-        primary_key=True,
-    ),
+    Column("sequence", Text, ForeignKey("commit_sequences.id", ondelete="CASCADE"), primary_key=True),
 )
 
 commit_tokens = Table(

@@ -68,10 +68,7 @@ class MemoryCommitStepStore:
             record = self._records.get(sequence)
             if record is not None and record.result is None:
                 self._records[sequence] = _Record(
-                    datasets=record.datasets,
-                    token=record.token,
-                    body=record.body,
-                    result=result,
+                    datasets=record.datasets, token=record.token, body=record.body, result=result
                 )
 
     def result(self, sequence: str) -> str | None:

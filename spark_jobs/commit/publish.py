@@ -42,8 +42,7 @@ def publish(
     published = resolve(sequence.id, store, files)
     if published is None:
         raise CommitFailed(
-            f"commit {sequence.id} can be neither stored nor found",
-            "look at it with: tidegate commits show",
+            f"commit {sequence.id} can be neither stored nor found", "look at it with: tidegate commits show"
         )
     return published
 
@@ -72,10 +71,7 @@ def recover(datasets: Sequence[str], store: CommitStepStore, files: FileSystem) 
             if body is not None:
                 finish(_decode(commit, body), store, files)
                 finished.append(commit)
-                log.warning(
-                    "finished commit %s, which an earlier run had left unfinished",
-                    commit,
-                )
+                log.warning("finished commit %s, which an earlier run had left unfinished", commit)
     return tuple(finished)
 
 
@@ -95,11 +91,7 @@ def finish(
 
 
 def _do(
-    step: CommitStep,
-    sequence: CommitSequence,
-    number: int,
-    store: CommitStepStore,
-    files: FileSystem,
+    step: CommitStep, sequence: CommitSequence, number: int, store: CommitStepStore, files: FileSystem
 ) -> None:
     if _verified(step, sequence, number, store, files):
         return
@@ -117,11 +109,7 @@ def _do(
 
 
 def _verified(
-    step: CommitStep,
-    sequence: CommitSequence,
-    number: int,
-    store: CommitStepStore,
-    files: FileSystem,
+    step: CommitStep, sequence: CommitSequence, number: int, store: CommitStepStore, files: FileSystem
 ) -> bool:
     answer = step.verify(files)
     if answer.verdict is Verdict.UNKNOWN:
@@ -144,6 +132,5 @@ def _decode(commit: str, body: str) -> CommitSequence:
         return decode_sequence(body)
     except (ValueError, KeyError, TypeError) as error:
         raise CommitUnknown(
-            f"commit {commit} cannot be read: {error}",
-            "finish it with the version of tidegate that wrote it",
+            f"commit {commit} cannot be read: {error}", "finish it with the version of tidegate that wrote it"
         ) from error

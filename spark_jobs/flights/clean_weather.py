@@ -8,13 +8,7 @@ A day may be short or missing altogether; nothing is made up for it here.
 
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as sf
-from pyspark.sql.types import (
-    DoubleType,
-    IntegerType,
-    StringType,
-    StructType,
-    TimestampType,
-)
+from pyspark.sql.types import DoubleType, IntegerType, StringType, StructType, TimestampType
 
 SCHEMA = (
     StructType()

@@ -7,14 +7,7 @@ false: the row says so itself, and a later run of the day replaces it.
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
-from pyspark.sql.types import (
-    BooleanType,
-    DoubleType,
-    IntegerType,
-    LongType,
-    StringType,
-    StructType,
-)
+from pyspark.sql.types import BooleanType, DoubleType, IntegerType, LongType, StringType, StructType
 
 LATE_AFTER_MINUTES = 15
 """Departure delay from which on a flight is late, unless `args.late_after_minutes` says otherwise."""

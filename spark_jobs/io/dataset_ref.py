@@ -76,11 +76,7 @@ class DatasetRef(Value, kw_only=True):
 def dataset_ref(app: str, dataset: Dataset) -> DatasetRef:
     """The reference of a dataset of the validated model."""
     return DatasetRef(
-        app=app,
-        name=dataset.name,
-        format=dataset.format,
-        scheme=dataset.partitions,
-        path=dataset.path,
+        app=app, name=dataset.name, format=dataset.format, scheme=dataset.partitions, path=dataset.path
     )
 
 

@@ -33,10 +33,7 @@ def landed_folders(files: FileSystem, ref: DatasetRef, root: str) -> dict[str, s
 
 
 def read_landed(
-    spark: SparkSession,
-    ref: DatasetRef,
-    warehouse: Warehouse,
-    takes: Callable[[str], bool],
+    spark: SparkSession, ref: DatasetRef, warehouse: Warehouse, takes: Callable[[str], bool]
 ) -> DataFrame | None:
     """The partitions whose key is taken; no rows when none is, None when nothing was ever landed."""
     root = ref.root(warehouse)

@@ -15,30 +15,16 @@ from urllib.parse import unquote
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
-from pyspark.sql.types import (
-    DateType,
-    StringType,
-    StructType,
-    TimestampNTZType,
-    TimestampType,
-)
+from pyspark.sql.types import DateType, StringType, StructType, TimestampNTZType, TimestampType
 
 from compiler.partition_key import SEPARATOR
 from compiler.value import Value
 from spark_jobs.commit.step import CommitStep
 from spark_jobs.commit.steps.delete_staging import DeleteStaging
-from spark_jobs.commit.steps.publish_folder import (
-    FolderMarker,
-    PublishFolder,
-    write_marker,
-)
+from spark_jobs.commit.steps.publish_folder import FolderMarker, PublishFolder, write_marker
 from spark_jobs.commit.steps.publish_version import PublishVersion
 from spark_jobs.errors import OutputError
-from spark_jobs.io.dataset_ref import (
-    DatasetRef,
-    Warehouse,
-    commit_folder,
-)
+from spark_jobs.io.dataset_ref import DatasetRef, Warehouse, commit_folder
 from spark_jobs.io.published import PublishedPartition
 from spark_jobs.io.version_log import PartitionEntry, TableVersion, head
 
@@ -83,11 +69,7 @@ class StagedTable(Value, kw_only=True):
     def folder_steps(self) -> tuple[CommitStep, ...]:
         """Brings the files to their place, where no reader looks yet."""
         return tuple(
-            PublishFolder(
-                source=staged.folder,
-                target=f"{self.root}/{self._path(key)}",
-                marker=staged.marker,
-            )
+            PublishFolder(source=staged.folder, target=f"{self.root}/{self._path(key)}", marker=staged.marker)
             for key, staged in self.folders.items()
         )
 
@@ -111,11 +93,7 @@ class StagedTable(Value, kw_only=True):
         entries = {key: self._entry(key) for key in self.keys}
         return tuple(
             PublishedPartition(
-                dataset=self.ref.name,
-                key=key,
-                rows=entry.rows,
-                bytes=entry.bytes,
-                files=entry.files,
+                dataset=self.ref.name, key=key, rows=entry.rows, bytes=entry.bytes, files=entry.files
             )
             for key, entry in entries.items()
         )
@@ -138,13 +116,7 @@ class StagedTable(Value, kw_only=True):
 
 
 def stage(
-    frame: DataFrame,
-    ref: DatasetRef,
-    keys: tuple[str, ...],
-    warehouse: Warehouse,
-    *,
-    commit: str,
-    token: int,
+    frame: DataFrame, ref: DatasetRef, keys: tuple[str, ...], warehouse: Warehouse, *, commit: str, token: int
 ) -> StagedTable:
     """Runs the program's plan and writes its rows where no reader sees them.
 
@@ -167,9 +139,7 @@ def stage(
         )
     folders = {
         key: StagedFolder(
-            folder=where,
-            marker=write_marker(files, where, commit=commit, token=token),
-            rows=rows[key],
+            folder=where, marker=write_marker(files, where, commit=commit, token=token), rows=rows[key]
         )
         for key, where in _staged_folders(folder, warehouse).items()
         if rows.get(key)

@@ -15,12 +15,7 @@ from spark_jobs.commit.steps.publish_folder import PublishFolder
 from spark_jobs.commit.steps.publish_version import PublishVersion
 from spark_jobs.io.filesystem import FileSystem, is_data
 from spark_jobs.io.parquet import DATA_FOLDER
-from spark_jobs.io.version_log import (
-    VERSIONS_FOLDER,
-    read_version,
-    version_file,
-    version_numbers,
-)
+from spark_jobs.io.version_log import VERSIONS_FOLDER, read_version, version_file, version_numbers
 
 KEEP_VERSIONS = 50
 """A reader that began this many publishes ago still finds all its files."""
@@ -51,11 +46,7 @@ def version_folders(files: FileSystem, root: str) -> tuple[str, ...]:
 
 
 def prune(
-    files: FileSystem,
-    root: str,
-    folders: tuple[str, ...],
-    unfinished: Unfinished,
-    keep: int = KEEP_VERSIONS,
+    files: FileSystem, root: str, folders: tuple[str, ...], unfinished: Unfinished, keep: int = KEEP_VERSIONS
 ) -> tuple[int, int]:
     """Removes what may go.
 

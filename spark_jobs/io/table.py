@@ -33,10 +33,7 @@ __all__ = [
 
 
 def read(
-    spark: SparkSession,
-    ref: DatasetRef,
-    warehouse: Warehouse,
-    keys: Iterable[str] | None = None,
+    spark: SparkSession, ref: DatasetRef, warehouse: Warehouse, keys: Iterable[str] | None = None
 ) -> DataFrame | None:
     """The rows of a dataset, with its partition columns as strings.
 
@@ -51,10 +48,7 @@ def read(
 
 
 def read_taken(
-    spark: SparkSession,
-    ref: DatasetRef,
-    warehouse: Warehouse,
-    takes: Callable[[str], bool],
+    spark: SparkSession, ref: DatasetRef, warehouse: Warehouse, takes: Callable[[str], bool]
 ) -> DataFrame | None:
     """Like `read`, for the partitions whose key the function takes."""
     _check_format(ref)

@@ -65,12 +65,7 @@ class TableVersion(Value, kw_only=True):
         return max((entry.token for entry in self.partitions.values()), default=0)
 
     def then(
-        self,
-        *,
-        commit: str,
-        schema: str,
-        token: int,
-        partitions: dict[str, PartitionEntry],
+        self, *, commit: str, schema: str, token: int, partitions: dict[str, PartitionEntry]
     ) -> "TableVersion":
         """The version after this one, with the partitions of a commit put in.
 

@@ -57,10 +57,7 @@ class PublishVersion(Value, kw_only=True):
             if self.commit in now.recent:
                 return
             wanted = now.then(
-                commit=self.commit,
-                schema=self.schema,
-                token=self.token,
-                partitions=self.partitions,
+                commit=self.commit, schema=self.schema, token=self.token, partitions=self.partitions
             )
             if put_version(files, self.root, wanted):
                 return
