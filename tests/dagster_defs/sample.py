@@ -26,9 +26,9 @@ from scheduler.store.protocol import Store
 from spark_jobs.commit.memory import MemoryCommitStepStore
 from spark_jobs.io.dataset_ref import Warehouse
 
-NOW = datetime(2026, 3, 10, 12, 0, tzinfo=UTC)
+NOW = datetime(2023, 3, 10, 12, 0, tzinfo=UTC)
 
-DAY = TimeDimension(name="day", cycle="day", start="2026-01-01")
+DAY = TimeDimension(name="day", cycle="day", start="2023-01-01")
 ORIGIN = StaticDimension(name="origin", keys=("EWR", "JFK", "LGA"))
 DAILY = PartitionScheme(time=DAY)
 DAILY_BY_ORIGIN = PartitionScheme(time=DAY, static=ORIGIN)

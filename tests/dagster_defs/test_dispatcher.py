@@ -24,11 +24,11 @@ def states(store: MemoryStore) -> list[JobState]:
 
 def test_a_satisfied_job_is_asked_for(instance: DagsterInstance, store: MemoryStore) -> None:
     repository = repository_of(location_of(store))
-    report_day(instance, "2026-03-09")
+    report_day(instance, "2023-03-09")
 
     (request,) = evaluate(instance, repository).run_requests or []
 
-    assert request.partition_key == "2026-03-09"
+    assert request.partition_key == "2023-03-09"
     assert request.run_key is not None
     assert request.run_key.startswith("flights.clean_as_it_comes-")
     assert states(store) == [JobState.PENDING_LAUNCH]
@@ -37,7 +37,7 @@ def test_a_satisfied_job_is_asked_for(instance: DagsterInstance, store: MemorySt
 def test_it_is_asked_for_again_under_the_same_key_until_its_run_is_seen(
     instance: DagsterInstance, store: MemoryStore
 ) -> None:
-    report_day(instance, "2026-03-09")
+    report_day(instance, "2023-03-09")
     (first,) = evaluate(instance, repository_of(location_of(store))).run_requests or []
 
     later = repository_of(location_of(store, now=NOW + timedelta(minutes=2)))
@@ -50,19 +50,19 @@ def test_what_waits_is_told(instance: DagsterInstance, store: MemoryStore) -> No
     repository = repository_of(location_of(store))
     assert evaluate(instance, repository).skip_message == "nothing waits"
 
-    report(instance, "raw", "2026-03-09|JFK")
+    report(instance, "raw", "2023-03-09|JFK")
     skipped = evaluate(instance, repository).skip_message
 
     assert skipped is not None
-    assert "flights/clean_as_it_comes[2026-03-09]: W-TRIGGER" in skipped
+    assert "flights/clean_as_it_comes[2023-03-09]: W-TRIGGER" in skipped
 
 
 def test_a_preview_changes_nothing(instance: DagsterInstance, store: MemoryStore) -> None:
     repository = repository_of(location_of(store))
-    report_day(instance, "2026-03-09")
+    report_day(instance, "2023-03-09")
     before = store.dump()
 
-    outcome = evaluate(instance, repository, log_key="20260310_120000")
+    outcome = evaluate(instance, repository, log_key="20230310_120000")
 
     assert not outcome.run_requests
     assert (outcome.skip_message or "").startswith("preview only")
@@ -73,12 +73,12 @@ def test_a_partition_that_cannot_be_launched_does_not_stop_the_others(
     instance: DagsterInstance, store: MemoryStore
 ) -> None:
     repository = repository_of(location_of(store))
-    report_day(instance, "2026-03-09")
+    report_day(instance, "2023-03-09")
     report_day(instance, "2999-01-01")
 
     (request,) = evaluate(instance, repository).run_requests or []
 
-    assert request.partition_key == "2026-03-09"
+    assert request.partition_key == "2023-03-09"
     with store.reading() as reader:
         (stuck,) = [job for job in reader.jobs() if job.key == "2999-01-01"]
     assert "no partition 2999-01-01" in stuck.detail
@@ -96,7 +96,7 @@ def test_a_failed_step_is_told_and_stops_no_other(
 
     with pytest.raises(RuntimeError, match="the disk is full"):
         evaluate(instance, repository)
-    report_day(instance, "2026-03-09")
+    report_day(instance, "2023-03-09")
     assert len(evaluate(instance, repository).run_requests or []) == 1
 
 
@@ -110,7 +110,7 @@ def test_a_deployment_that_is_not_loaded_is_told(instance: DagsterInstance, stor
 def test_an_app_dispatches_only_its_own_jobs(instance: DagsterInstance, store: MemoryStore) -> None:
     deploy(store, msgspec.structs.replace(sample_app(), name="trains"))
     repository = repository_of(location_of(store))
-    report_day(instance, "2026-03-09")
+    report_day(instance, "2023-03-09")
 
     assert not evaluate(instance, repository, app="trains").run_requests
     assert len(evaluate(instance, repository).run_requests or []) == 1

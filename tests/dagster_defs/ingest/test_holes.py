@@ -6,7 +6,7 @@ import pytest
 
 from dagster_defs.ingest.holes import HOLE_SECONDS, HOLES_MAX, Hole, gaps, still_open, without
 
-T0 = datetime(2026, 3, 10, 12, 0, tzinfo=UTC)
+T0 = datetime(2023, 3, 10, 12, 0, tzinfo=UTC)
 
 
 def hole(first: int, last: int, since: datetime = T0) -> Hole:

@@ -13,7 +13,7 @@ from dagster_defs.ingest.position import (
     fingerprint,
 )
 
-T0 = datetime(2026, 3, 10, 12, 0, tzinfo=UTC)
+T0 = datetime(2023, 3, 10, 12, 0, tzinfo=UTC)
 
 
 def row(id_: int, *, at: datetime = T0, run: str = "r1", kind: str = "ASSET_MATERIALIZATION") -> Row:
