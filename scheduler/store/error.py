@@ -17,3 +17,7 @@ class StoreError(Exception):
         super().__init__(f"{message} ({hint})" if hint else message)
         self.message = message
         self.hint = hint
+
+
+class StoreMissing(StoreError):
+    """There is no store at this address yet."""

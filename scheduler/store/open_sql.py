@@ -10,7 +10,7 @@ from pathlib import Path
 from sqlalchemy import URL, Engine, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
-from scheduler.store.error import StoreError
+from scheduler.store.error import StoreError, StoreMissing
 from scheduler.store.schema import bring_up_to_date
 from scheduler.store.sql import SqlStore
 from scheduler.store.sql_engine import BEGIN_ATTEMPTS, postgres_engine, sqlite_engine
@@ -63,7 +63,7 @@ def _engine(url: URL, *, create: bool) -> Engine:
         raise StoreError("a SQLite store needs a file", f"{URL_FORMS}, or memory:// to keep nothing")
     file = Path(str(url.database))
     if not create and not file.exists():
-        raise StoreError(f"there is no store at {file}", "deploy first: `tidegate deploy` makes it")
+        raise StoreMissing(f"there is no store at {file}", "deploy first: `tidegate deploy` makes it")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

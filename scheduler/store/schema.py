@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine, inspect, text
 
-from scheduler.store.error import StoreError
+from scheduler.store.error import StoreError, StoreMissing
 from scheduler.store.sql import begin_writing
 
 HEAD = "0001"
@@ -41,7 +41,7 @@ def bring_up_to_date(engine: Engine, *, create: bool) -> None:
     if found == HEAD:
         return
     if found is None and not create:
-        raise StoreError(f"there is no store at {name}", "deploy first: `tidegate deploy` makes it")
+        raise StoreMissing(f"there is no store at {name}", "deploy first: `tidegate deploy` makes it")
     if found is not None and found > HEAD:
         raise StoreError(
             f"the store {name} has schema {found}, which a newer tidegate wrote; this one knows {HEAD}",

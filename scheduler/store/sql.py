@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy import Connection, Engine, select
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, OperationalError
 
 from scheduler.store import tables
 from scheduler.store.dump import dump_values
@@ -62,16 +62,27 @@ class SqlStore:
     @contextmanager
     def reading(self) -> Generator[SqlReader]:
         """See `Store.reading`."""
-        with for_reading(self.engine).connect() as connection, connection.begin():
+        with self._told(), for_reading(self.engine).connect() as connection, connection.begin():
             yield SqlReader(connection)
 
     @contextmanager
     def transaction(self) -> Generator[SqlTransaction]:
         """See `Store.transaction`."""
-        with begin_writing(self.engine) as connection:
+        with self._told(), begin_writing(self.engine) as connection:
             # Closing a connection rolls back whatever was not committed.
             yield SqlTransaction(connection)
             connection.commit()
+
+    @contextmanager
+    def _told(self) -> Generator[None]:
+        """Say what the database cannot do (a full disk, a server that went away) as a `StoreError`."""
+        try:
+            yield
+        except OperationalError as error:
+            raise StoreError(
+                f"the store {self.engine.url.render_as_string()} failed: {str(error.orig).strip()}",
+                "nothing of this transaction was kept; repair the database, and try again",
+            ) from error
 
     def close(self) -> None:
         """See `Store.close`."""

@@ -1,0 +1,79 @@
+"""Names as people type them: "app/schedule", or the schedule alone while only one app has it.
+
+A name that nothing has is refused with the closest that exists.
+"""
+
+from compiler.suggest import did_you_mean
+from scheduler.deployed import ScheduleState
+from scheduler.job import Job
+from scheduler.store.protocol import Reader
+from tidegate.errors import UserError
+
+JOBS_COMPARED = 1000
+"""A mistyped job is looked for among this many of the newest ones."""
+
+
+def find_schedule(reader: Reader, name: str) -> ScheduleState:
+    """The deployed schedule of a name.
+
+    Raises:
+        UserError: there is none, or several apps have it.
+    """
+    states = reader.schedules()
+    found = [state for state in states if name in (state.ref, state.name)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UserError(
+            f'several apps have a schedule "{name}"',
+            f"name one of {', '.join(state.ref for state in found)}",
+        )
+    if not states:
+        raise UserError(f'no schedule "{name}": none is deployed', "`tidegate deploy` deploys the YAML")
+    known = [state.ref for state in states] if "/" in name else [state.name for state in states]
+    raise UserError(f'no schedule "{name}" is deployed', did_you_mean(name, known, "schedules"))
+
+
+def find_job(reader: Reader, name: str) -> Job:
+    """The job of an id, or of the beginning of an id that only one job has.
+
+    Raises:
+        UserError: there is none, or several jobs begin so.
+    """
+    exact = reader.jobs(ids=[name])
+    if exact:
+        return exact[0]
+    recent = reader.jobs(limit=JOBS_COMPARED)
+    found = [job for job in recent if name and job.id.startswith(name)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UserError(
+            f'{len(found)} jobs have an id that begins with "{name}"',
+            f"the newest is {found[-1].id}; `tidegate jobs list --all` shows the others",
+        )
+    raise UserError(f'there is no job "{name}"', did_you_mean(name, [job.id for job in recent], "jobs"))
+
+
+def find_target(reader: Reader, name: str) -> str:
+    """What `tidegate why` speaks about: the ref of a schedule, or the id of a job.
+
+    Raises:
+        UserError: neither has that name.
+    """
+    if "/" not in name:
+        jobs = reader.jobs(ids=[name])
+        if jobs:
+            return jobs[0].id
+    return find_schedule(reader, name).ref
+
+
+def check_app(reader: Reader, app: str | None) -> None:
+    """Refuse the name of an app that is not deployed; None stands for all of them.
+
+    Raises:
+        UserError: no such app is deployed.
+    """
+    names = [deployed.name for deployed in reader.apps()]
+    if app is not None and app not in names:
+        raise UserError(f'no app "{app}" is deployed', did_you_mean(app, names, "apps"))

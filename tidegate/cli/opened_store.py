@@ -1,0 +1,50 @@
+"""The store of the project that a command works on, opened for as long as the command needs it.
+
+What a person can put right (no store yet, a server that is down, a request that the engine
+refuses) leaves here as a `UserError`; everything else is a bug and keeps its traceback.
+"""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from scheduler.refused import Refused
+from scheduler.store.error import StoreError, StoreMissing
+from scheduler.store.memory import MemoryStore
+from scheduler.store.open import open_store
+from scheduler.store.protocol import Store
+from tidegate.errors import UserError
+from tidegate.settings import Settings, load_settings
+
+
+@contextmanager
+def opened_store(
+    settings: Settings | None = None, *, create: bool = False, missing_is_empty: bool = False
+) -> Generator[Store, None, None]:
+    """The project's store.
+
+    Args:
+        settings: of the project; by default those of the project around the working folder.
+        create: make a store that does not exist yet.
+        missing_is_empty: look at an empty store in memory where there is none, and make none.
+
+    Raises:
+        UserError: the store cannot be used, or the engine refused what was asked within.
+    """
+    url = (settings or load_settings()).store_url
+    try:
+        store = _open(url, create, missing_is_empty)
+        try:
+            yield store
+        finally:
+            store.close()
+    except (StoreError, Refused) as error:
+        raise UserError(error.message, error.hint) from error
+
+
+def _open(url: str, create: bool, missing_is_empty: bool) -> Store:
+    try:
+        return open_store(url, create=create)
+    except StoreMissing:
+        if not missing_is_empty:
+            raise
+        return MemoryStore()

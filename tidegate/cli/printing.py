@@ -1,0 +1,73 @@
+"""How commands print what they found: a table for people, or JSON for tools.
+
+Every list has one set of values; the table shows some of their fields, the JSON has them
+all. Instants are printed in UTC, since a store is shared by people in many zones.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+PIPE_COLUMNS = 200
+"""Width of a table that is not written to a terminal: lines are for grep, so they are not folded."""
+
+
+class Format(StrEnum):
+    """How a command prints."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+FormatOption = Annotated[Format, typer.Option("--format", help="For people or for tools.")]
+
+
+def print_json(value: Any) -> None:
+    """Print a value of the engine, or builtin values, as indented JSON."""
+    import msgspec
+
+    typer.echo(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[str] = ()) -> None:
+    """Print a table.
+
+    Args:
+        right: the columns of numbers.
+    """
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for column in columns:
+        table.add_column(column, justify="right" if column in right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(_plain(cell) for cell in row))
+    print_rich(table)
+
+
+def print_rich(renderable: Any) -> None:
+    """Print something of rich's on stdout, in the terminal's width, or wide where there is none."""
+    import sys
+
+    from rich.console import Console
+
+    console = Console(file=sys.stdout, highlight=False)
+    if not console.is_terminal:
+        console.width = PIPE_COLUMNS
+    console.print(renderable)
+
+
+def _plain(cell: str) -> Any:
+    from rich.text import Text
+
+    # A Text is not parsed: the brackets of `schedule[key]` are not markup.
+    return Text(cell)
+
+
+def instant(value: datetime | None) -> str:
+    """An instant in UTC, to the second; "-" for none."""
+    return "-" if value is None else f"{value:%Y-%m-%d %H:%M:%S}Z"

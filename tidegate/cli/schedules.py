@@ -1,0 +1,192 @@
+"""`tidegate schedules`: what is deployed, and what people do to it by hand.
+
+The store is the source of truth: what is listed here is what runs, whatever the YAML says.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_table
+
+if TYPE_CHECKING:
+    from compiler.model import Trigger
+    from scheduler.deployed import ScheduleState
+    from scheduler.store.protocol import Transaction
+
+RECENT_JOBS = 10
+
+NameArgument = Annotated[
+    str, typer.Argument(help='"app/schedule", or the schedule alone if only one has it.')
+]
+NamesArgument = Annotated[list[str], typer.Argument(help='Schedules, as "app/schedule" or by name alone.')]
+
+app = typer.Typer(no_args_is_help=True, help="List, show, suspend, resume and trigger schedules.")
+
+
+@app.command("list")
+def list_schedules(
+    app: Annotated[str | None, typer.Option(help="Only this app's.")] = None,
+    format: FormatOption = Format.TEXT,
+) -> None:
+    """List the deployed schedules."""
+    from scheduler.job import WAITING
+    from tidegate.cli.names import check_app
+    from tidegate.cli.opened_store import opened_store
+
+    with opened_store() as store, store.reading() as reader:
+        check_app(reader, app)
+        states = reader.schedules(app=app)
+        waiting = Counter(job.schedule for job in reader.jobs(app=app, states=WAITING))
+    if format is Format.JSON:
+        import msgspec
+
+        print_json([{**msgspec.to_builtins(state), "waiting_jobs": waiting[state.ref]} for state in states])
+        return
+    if not states:
+        typer.echo("No schedules are deployed; `tidegate deploy` deploys the YAML.")
+        return
+    print_table(
+        ["schedule", "status", "program", "trigger", "next fire", "waiting"],
+        [
+            [
+                state.ref,
+                state.status,
+                state.spec.program,
+                trigger_line(state.spec.trigger),
+                instant(state.next_fire_at),
+                str(waiting[state.ref] or ""),
+            ]
+            for state in states
+        ],
+        right=["waiting"],
+    )
+
+
+@app.command("show")
+def show_schedule(name: NameArgument, format: FormatOption = Format.TEXT) -> None:
+    """Show one schedule: its status, its specification as deployed, and its newest jobs."""
+    from tidegate.cli.names import find_schedule
+    from tidegate.cli.opened_store import opened_store
+
+    with opened_store() as store, store.reading() as reader:
+        state = find_schedule(reader, name)
+        jobs = reader.jobs(schedules=[state.ref], limit=RECENT_JOBS)
+    if format is Format.JSON:
+        print_json({"schedule": state, "jobs": jobs})
+        return
+    print_table(["schedule", state.ref], list(_fields(state)))
+    if jobs:
+        typer.echo("\nNewest jobs:")
+        print_table(
+            ["job", "key", "state", "reason", "opened"],
+            [[job.id, job.key, job.state.value, job.reason or "", instant(job.opened_at)] for job in jobs],
+        )
+
+
+@app.command("suspend")
+def suspend_schedules(names: NamesArgument) -> None:
+    """Suspend schedules: they ignore events, and their waiting jobs are discarded."""
+    from scheduler.manual import suspend
+
+    _switch(names, suspend, "suspended")
+
+
+@app.command("resume")
+def resume_schedules(names: NamesArgument) -> None:
+    """Resume schedules: events and cron fires from now on count."""
+    from scheduler.manual import resume
+
+    _switch(names, resume, "active")
+
+
+@app.command("trigger")
+def trigger_schedule(
+    name: NameArgument,
+    key: Annotated[str, typer.Option(help="Which partition or period, for a schedule with for_each.")] = "",
+    force: Annotated[
+        bool, typer.Option("--force", help="Override the constraints too, all but concurrency.")
+    ] = False,
+) -> None:
+    """Count a schedule's trigger as satisfied; the next tick decides about the launch."""
+    from scheduler.manual import trigger
+    from tidegate.cli.names import find_schedule
+    from tidegate.cli.opened_store import opened_store
+
+    with opened_store() as store, store.transaction() as transaction:
+        state = find_schedule(transaction, name)
+        job = trigger(transaction, state.ref, datetime.now(UTC), key=key, force=force)
+    typer.echo(f"job {job.id} of {state.ref} is due at the next tick")
+    if not state.active:
+        typer.echo("the schedule itself stays suspended")
+
+
+def _switch(
+    names: list[str], switch: "Callable[[Transaction, str, datetime, str], bool]", status: str
+) -> None:
+    """Switch schedules in one transaction: an unknown name among them changes nothing."""
+    from tidegate.cli.names import find_schedule
+    from tidegate.cli.opened_store import opened_store
+
+    with opened_store() as store, store.transaction() as transaction:
+        refs = [find_schedule(transaction, name).ref for name in names]
+        now = datetime.now(UTC)
+        changed = {ref: switch(transaction, ref, now, "cli") for ref in refs}
+    for ref, was_changed in changed.items():
+        typer.echo(f"{ref} is {status}" if was_changed else f"{ref} was {status} already")
+
+
+def _fields(state: "ScheduleState") -> Iterator[list[str]]:
+    import msgspec
+
+    yield ["status", f"{state.status}, set by {state.changed_by}"]
+    if state.active_since is not None:
+        yield ["active since", instant(state.active_since)]
+    if state.next_fire_at is not None:
+        yield ["next fire", instant(state.next_fire_at)]
+    yield ["deployed", instant(state.deployed_at)]
+    if state.spec.at is not None:
+        yield ["written in", str(state.spec.at)]
+    spec = msgspec.to_builtins(state.spec)
+    for name in ("name", "status", "at", "trigger"):
+        spec.pop(name, None)
+    yield ["trigger", trigger_line(state.spec.trigger)]
+    for name, value in spec.items():
+        if value not in (None, "", [], {}):
+            yield [name, _value(value)]
+
+
+def _value(value: object) -> str:
+    """A part of a specification in one line, without the places in the YAML."""
+    import msgspec
+
+    def placeless(part: object) -> object:
+        if isinstance(part, dict):
+            return {key: placeless(each) for key, each in part.items() if key != "at" and each is not None}
+        return [placeless(each) for each in part] if isinstance(part, list) else part
+
+    return value if isinstance(value, str) else msgspec.json.encode(placeless(value)).decode()
+
+
+def trigger_line(trigger: "Trigger") -> str:
+    """A trigger in one line."""
+    from compiler.model import AllTrigger, AnyTrigger, CronTrigger, PartitionsTrigger, RunTrigger
+
+    match trigger:
+        case CronTrigger(cron=cron, timezone=timezone):
+            return f"cron {cron} {timezone}"
+        case PartitionsTrigger(dataset=dataset, count=count, keys=keys, complete=complete):
+            if keys:
+                return f"partitions of {dataset}: {', '.join(keys)}"
+            if complete is not None:
+                return f"a complete {complete} of {dataset}"
+            return f"{count} partition{'s' if count > 1 else ''} of {dataset}"
+        case RunTrigger(program=program, status=status, count=count):
+            return f"{count} run{'s' if count > 1 else ''} of {program} {status}"
+        case AllTrigger(of=members):
+            return f"all ({'; '.join(map(trigger_line, members))})"
+        case AnyTrigger(of=members):
+            return f"any ({'; '.join(map(trigger_line, members))})"

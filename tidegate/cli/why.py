@@ -1,0 +1,97 @@
+"""`tidegate why`: what a schedule or a job waits for, as a tree, and when it can run next.
+
+It prints what `scheduler.why` says and decides nothing. Every part carries the line of the
+YAML that asks for it.
+"""
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_rich
+
+if TYPE_CHECKING:
+    from rich.text import Text
+    from rich.tree import Tree
+
+    from scheduler.verdict import Verdict
+    from scheduler.why import Explanation
+
+
+def why(
+    name: Annotated[
+        str, typer.Argument(help='A schedule ("app/schedule", or its name), or the id of a job.')
+    ],
+    format: FormatOption = Format.TEXT,
+) -> None:
+    """Say why a schedule or a job runs or waits, what would unblock it, and when it can run next."""
+    from scheduler.why import explain
+    from tidegate.cli.names import find_target
+    from tidegate.cli.opened_store import opened_store
+
+    with opened_store() as store, store.reading() as reader:
+        explanations = explain(reader, find_target(reader, name), datetime.now(UTC))
+    if format is Format.JSON:
+        print_json(explanations)
+        return
+    for explanation in explanations:
+        print_rich(explanation_tree(explanation))
+
+
+def explanation_tree(explanation: "Explanation") -> "Tree":
+    """One explanation as rich draws it: the condition tree, then the instants, then what happened."""
+    from rich.text import Text
+    from rich.tree import Tree
+
+    job = explanation.job
+    key = f"[{job.key}]" if job is not None and job.key else ""
+    tree = Tree(
+        Text.assemble(
+            (f"{explanation.schedule}{key}", "bold"), f" ({explanation.status}): {explanation.headline}"
+        )
+    )
+    if job is not None and job.id:
+        tree.add(Text(f"job {job.id}, {job.state}"))
+    if explanation.trigger is not None:
+        _add(tree.add(Text("trigger")), explanation.trigger)
+    if explanation.constraints:
+        branch = tree.add(Text("constraints"))
+        for verdict in explanation.constraints:
+            _add(branch, verdict)
+    if explanation.next_check is not None:
+        tree.add(Text(f"next check: {instant(explanation.next_check)}"))
+    if explanation.can_run_at is not None:
+        tree.add(Text(f"can run at: {instant(explanation.can_run_at)}"))
+    if explanation.history:
+        branch = tree.add(Text("history"))
+        for entry in explanation.history:
+            data = ", ".join(f"{name}={value}" for name, value in entry.data.items())
+            words = (instant(entry.at), entry.kind.value, entry.reason or "", data)
+            branch.add(Text(" ".join(word for word in words if word)))
+    return tree
+
+
+def _add(branch: "Tree", verdict: "Verdict") -> None:
+    added = branch.add(_line(verdict))
+    for part in verdict.parts:
+        _add(added, part)
+
+
+def _line(verdict: "Verdict") -> "Text":
+    from rich.text import Text
+
+    sign, style = ("met  ", "green") if verdict.met else ("unmet", "yellow")
+    line = Text.assemble((sign, style), f" {verdict.kind}: {verdict.summary}")
+    code = verdict.reason or verdict.discard
+    if code is not None and not verdict.met:
+        line.append(f" [{code}]")
+    if verdict.met and verdict.since is not None:
+        line.append(f", since {instant(verdict.since)}")
+    if not verdict.met and verdict.next_check is not None:
+        line.append(f", may change at {instant(verdict.next_check)}")
+    if not verdict.met and verdict.blocked_on is not None:
+        line.append(f", waits for {verdict.blocked_on}")
+    if verdict.at is not None:
+        line.append(f"  {verdict.at}", style="dim")
+    return line
