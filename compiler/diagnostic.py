@@ -5,7 +5,7 @@ one bad schedule cannot hide the others. A diagnostic carries the source line it
 and can therefore be drawn (`compiler.render`) without the file at hand.
 """
 
-from typing import Literal, Protocol
+from typing import Protocol
 
 from compiler.catalogue import CATALOGUE, Severity
 from compiler.model import At
@@ -13,6 +13,9 @@ from compiler.value import Value
 
 MAX_DIAGNOSTICS_PER_FILE = 100
 """A file with more mistakes than this has one cause, and the reader needs no further copies of it."""
+
+MAX_COLLECTED_PER_FILE = 1_000
+"""From here on nothing is collected: what a message costs must not grow with the mistakes."""
 
 MAX_SHOWN_CHARACTERS = 60
 """A longer value is cut in a message: its beginning is enough to find it."""
@@ -84,7 +87,7 @@ class Findings:
     ) -> None:
         """Adds one diagnostic; the same one twice is kept once."""
         key = (code, place.line, place.column, summary)
-        if key in self._found:
+        if key in self._found or self.full:
             return
         source = self.line(place.line)
         self._found[key] = Diagnostic(
@@ -109,6 +112,11 @@ class Findings:
         return self._lines[number - 1] if 0 < number <= len(self._lines) else ""
 
     @property
+    def full(self) -> bool:
+        """Whether nothing more is collected. A builder need not look for hints any more."""
+        return len(self._found) >= MAX_COLLECTED_PER_FILE
+
+    @property
     def failed(self) -> bool:
         """Whether an error was found; warnings do not count."""
         return any(d.severity == "error" for d in self._found.values())
@@ -124,10 +132,10 @@ class Findings:
         note = Diagnostic(
             code="R119",
             severity="error",
-            at=last.at,
-            end_column=last.end_column,
+            at=At(file=last.at.file, line=last.at.line, column=last.end_column),
+            end_column=last.end_column + 1,
             summary=f"at most {MAX_DIAGNOSTICS_PER_FILE} diagnostics of a file are shown,"
-            f" got {len(found)}; {surplus} more follow after this place",
+            f" got {len(found)}{'+' if self.full else ''}; {surplus} more follow after this place",
             hint="correct the ones above first; later ones are often caused by them",
             source=last.source,
         )
@@ -156,7 +164,14 @@ def listed(words: list[str] | tuple[str, ...], joint: str = "or") -> str:
     return f"{', '.join(words[:-1])} {joint} {words[-1]}"
 
 
-Shape = Literal["mapping", "list", "string", "integer", "number", "boolean", "null"]
+def with_article(noun: str) -> str:
+    """A noun with its article: "an hour", "a day"."""
+    return f"an {noun}" if noun[0] in "aeio" or noun == "hour" else f"a {noun}"
+
+
+def plural(number: int, noun: str) -> str:
+    """A number with its noun: "1 member", "2 members"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _end_column(place: Place, source: str) -> int:

@@ -216,7 +216,7 @@ def _schedule(
     """What updating would do to one schedule."""
     if before is None or coming is None:
         return ScheduleChange(app=app, name=name, action="create" if before is None else "delete")
-    fields = tuple(field_changes(canonical(before), canonical(coming)))
+    fields = tuple(field_changes(_form(before), _form(coming)))
     recut = _recut(before, old, new)
     if any(change.path not in METADATA for change in fields) or recut:
         because = f"the partitions of {', '.join(recut)} change" if recut else ""
@@ -276,7 +276,7 @@ def _parts(old: App | None, new: App | None) -> Iterator[PartChange]:
 
 
 def _form(part: Any) -> dict[str, Any]:
-    return canonical(part) if isinstance(part, Value) else {"description": part}
+    return canonical(part, defaults=True) if isinstance(part, Value) else {"description": part}
 
 
 def field_changes(old: Any, new: Any, path: str = "") -> Iterator[FieldChange]:

@@ -7,11 +7,13 @@ changes no fingerprint that is stored. `args` are the user's: an "at" in there c
 """
 
 import hashlib
+from datetime import time, timedelta
 from functools import lru_cache
 from typing import Any, cast
 
 import msgspec
 
+from compiler.duration import duration_text
 from compiler.model import Schedule
 from compiler.value import Value
 
@@ -32,32 +34,39 @@ def behaviour_fingerprint(value: Value) -> str:
     return _digest({key: form[key] for key in form if key not in METADATA})
 
 
-def canonical(value: Value) -> dict[str, Any]:
-    """A value of the model as builtins: no places, no status, no defaults.
+def canonical(value: Value, *, defaults: bool = False) -> dict[str, Any]:
+    """A value of the model as builtins: no places, no status, durations and times as the YAML has them.
 
     Tagged structs (triggers and constraints) keep their `kind`.
+
+    Args:
+        defaults: whether fields that have their default are there too.
     """
     form: dict[str, Any] = {}
     config = value.__struct_config__
     if config.tag is not None:
         form[str(config.tag_field)] = config.tag
     for name, key, default in _fields(type(value)):
-        member = _canonical(getattr(value, name))
-        if member != default:
+        member = _canonical(getattr(value, name), defaults)
+        if defaults or member != default:
             form[key] = member
     return form
 
 
-def _canonical(value: Any) -> Any:
+def _canonical(value: Any, defaults: bool) -> Any:
     if isinstance(value, Value):
-        return canonical(value)
+        return canonical(value, defaults=defaults)
     if isinstance(value, dict):
         members = cast("dict[str, Any]", value)
-        return {key: _canonical(member) for key, member in members.items()}
+        return {key: _canonical(member, defaults) for key, member in members.items()}
     if isinstance(value, tuple | list):
         items = cast("list[Any]", value)
-        return [_canonical(item) for item in items]
-    return msgspec.to_builtins(value)
+        return [_canonical(item, defaults) for item in items]
+    if isinstance(value, timedelta):
+        return duration_text(value)
+    if isinstance(value, time):
+        return f"{value:%H:%M}"
+    return value
 
 
 @lru_cache(maxsize=128)
@@ -70,9 +79,9 @@ def _fields(kind: type[Value]) -> tuple[tuple[str, str, Any], ...]:
             continue
         default: Any = _NO_DEFAULT
         if field.default is not msgspec.NODEFAULT:
-            default = _canonical(field.default)
+            default = _canonical(field.default, False)
         elif field.default_factory is not msgspec.NODEFAULT:
-            default = _canonical(field.default_factory())
+            default = _canonical(field.default_factory(), False)
         found.append((field.name, field.encode_name, default))
     return tuple(found)
 

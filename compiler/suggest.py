@@ -13,6 +13,9 @@ MAX_LISTED_WORDS = 12
 LIKENESS = 0.6
 """difflib's ratio from which two words count as alike; its own default, which suits short names."""
 
+MAX_COMPARED_WORDS = 500
+"""difflib takes some microseconds for each; beyond this a hint lists words instead."""
+
 MAX_COMPARED_CHARACTERS = 80
 """Longer words are not compared: difflib's cost grows with the square of the length."""
 
@@ -22,9 +25,7 @@ def closest(word: str, known: Iterable[str]) -> str | None:
     if len(word) > MAX_COMPARED_CHARACTERS:
         return None
     by_folded = {k.lower().replace("-", "_"): k for k in known}
-    found = difflib.get_close_matches(
-        word.lower().replace("-", "_"), by_folded, n=1, cutoff=LIKENESS
-    )
+    found = difflib.get_close_matches(word.lower().replace("-", "_"), by_folded, n=1, cutoff=LIKENESS)
     return by_folded[found[0]] if found else None
 
 
@@ -37,7 +38,7 @@ def did_you_mean(word: str, known: Iterable[str], what: str) -> str:
     words = sorted(known)
     if not words:
         return f"there are no {what} here: declare it first, or leave it out"
-    near = closest(word, words)
+    near = closest(word, words) if len(words) <= MAX_COMPARED_WORDS else None
     if near is not None:
         return f'did you mean "{near}"?'
     more = len(words) - MAX_LISTED_WORDS

@@ -44,8 +44,9 @@ def build_schedule(key: Scalar, node: Mapping, scope: Scope) -> Schedule | None:
         description=node.text("description"),
         at=scope.at(key),
     )
-    check_for_each(schedule, node.keys.get("for_each", key), scope)
     check_waiting(schedule, key, scope)
+    if not check_for_each(schedule, node.keys.get("for_each", key), scope):
+        return None
     return _with_outputs(schedule, node.text("output_partition"), program, outputs, scope)
 
 

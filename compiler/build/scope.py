@@ -57,6 +57,8 @@ class Scope:
         return False
 
     def _unknown(self, code: str, what: str, name: Scalar, known: Iterable[str]) -> None:
+        if self.findings.full:
+            return
         summary = f"a {what} must be declared in `{what}s`, got {shown(name.value)}"
         broken = (b.partition(".")[2] for b in self.broken if b.startswith(f"{what}s."))
         hint = did_you_mean(str(name.value), [*known, *broken], f"{what}s")

@@ -33,7 +33,8 @@ def zone_hint(name: str) -> str:
     known = available_timezones()
     by_city = {zone.rpartition("/")[2].lower(): zone for zone in sorted(known) if "/" in zone}
     folded = name.strip().lower().replace(" ", "_")
-    near = by_city.get(folded) or by_city.get(folded.rpartition("/")[2]) or closest(name, known)
+    city = by_city.get(folded) or by_city.get(folded.rpartition("/")[2])
+    near = city or (closest(name, known) if "/" in name or name.islower() else None)
     return f'did you mean "{near}"?' if near else 'write a name such as "America/New_York", or "UTC"'
 
 

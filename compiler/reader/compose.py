@@ -27,6 +27,9 @@ MAX_KEY_CHARACTERS = 200
 """A longer key is text in the wrong place."""
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+MAX_SHOWN_REST = 20
+"""How much of the text is quoted at which the parser stopped."""
+
 _ANCHOR_HINT = "write the value out wherever it is needed; most keys may be left out for their default"
 
 
@@ -233,9 +236,18 @@ def _report_syntax(findings: Findings, error: yaml.YAMLError) -> None:
     mark: Any = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     place = _Place(mark) if mark is not None else At(file=findings.file, line=1, column=1)
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "cannot be read"
-    context = getattr(error, "context", None)
-    summary = f"this is not YAML: {problem}" + (f", {context}" if context else "")
-    findings.add("R106", place, summary, _syntax_hint(str(problem)))
+    context, begun = getattr(error, "context", None), getattr(error, "context_mark", None)
+    related = (
+        (Related(at=findings.at(_Place(begun)), note=f"{context} that begins here"),)
+        if context and begun
+        else ()
+    )
+    rest = findings.line(place.line)[place.column - 1 :].strip()[:MAX_SHOWN_REST]
+    end = "the end of the line" if findings.line(place.line + 1) else "the end of the file"
+    got = shown(rest) if rest else end
+    findings.add(
+        "R106", place, f"this is not YAML: {problem}, got {got}", _syntax_hint(str(problem)), related
+    )
 
 
 def _syntax_hint(problem: str) -> str:

@@ -46,7 +46,7 @@ def _app(app: AppChange) -> Iterator[str]:
     kept = any(change.action == "kept" for change in app.schedules)
     if app.action == "unchanged" and not kept:
         return
-    yield f"{_SIGNS[app.action]} app {app.name}".rstrip()
+    yield f"{_SIGNS[app.action]} app {app.name}".strip()
     for part in app.parts:
         yield from _part(part)
     for schedule in app.schedules:

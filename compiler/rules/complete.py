@@ -6,6 +6,7 @@ nothing longer: a month begins in the middle of one.
 
 from compiler.build.scope import Scope
 from compiler.cycle import CYCLES, nests_in
+from compiler.diagnostic import with_article
 from compiler.model import Dataset, PartitionsTrigger
 from compiler.reader.node import Node
 
@@ -29,7 +30,8 @@ def check_complete(trigger: PartitionsTrigger, dataset: Dataset, place: Node, sc
         scope.findings.add(
             "L403",
             place,
-            f"a {period} is not made of the partitions of {dataset.name}, got one for each {time.cycle}",
+            f"{with_article(period)} is not made of the partitions of {dataset.name},"
+            f" got one for each {time.cycle}",
             f"write one of {', '.join(longer)}",
         )
         return False

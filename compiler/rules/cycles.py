@@ -46,15 +46,19 @@ def check_cycles(app: App, findings: Findings) -> None:
 
 
 def cycles(app: App) -> list[tuple[str, ...]]:
-    """One cycle for each group of schedules that trigger each other, in the order of the file."""
+    """The cycles to report, in the order of the file.
+
+    One for each group of schedules that trigger each other, and each schedule that triggers
+    itself: a group of n can hold far more cycles than anybody would read.
+    """
     edges = _edges(app)
     order = {name: number for number, name in enumerate(app.schedules)}
     found: list[tuple[str, ...]] = []
     for group in _strong_groups(edges):
-        if len(group) == 1 and group[0] not in edges[group[0]]:
-            continue
-        start = min(group, key=order.__getitem__)
-        found.append(_path_back(start, edges, frozenset(group)))
+        found.extend((name,) for name in group if name in edges[name])
+        if len(group) > 1:
+            start = min(group, key=order.__getitem__)
+            found.append(_path_back(start, _without_loops(edges, group), frozenset(group)))
     return sorted(found, key=lambda path: order[path[0]])
 
 
@@ -147,6 +151,10 @@ def _unwind(stack: list[str], on_stack: set[str], until: str) -> list[str]:
         group.append(node)
         if node == until:
             return group
+
+
+def _without_loops(edges: dict[str, tuple[str, ...]], group: list[str]) -> dict[str, tuple[str, ...]]:
+    return {name: tuple(other for other in edges[name] if other != name) for name in group}
 
 
 def _path_back(start: str, edges: dict[str, tuple[str, ...]], group: frozenset[str]) -> tuple[str, ...]:

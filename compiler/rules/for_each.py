@@ -5,11 +5,15 @@ must be cut alike. `for_each: day` maps finer keys to their day. A cron has no k
 `all` it counts for each (DESIGN rule 24).
 """
 
+from typing import Literal
+
 from compiler.build.scope import Scope
-from compiler.cycle import CYCLES, nests_in
-from compiler.diagnostic import Place
+from compiler.cycle import nests_in
+from compiler.diagnostic import Place, with_article
 from compiler.model import (
     AllTrigger,
+    AnyTrigger,
+    CronTrigger,
     Cycle,
     PartitionScheme,
     PartitionsTrigger,
@@ -18,6 +22,9 @@ from compiler.model import (
     Trigger,
     leaves,
 )
+
+ForEach = Literal["partition"] | Cycle
+"""What `for_each` may say."""
 
 
 def same_partitions(one: PartitionScheme | None, other: PartitionScheme | None) -> bool:
@@ -36,11 +43,11 @@ def _shape(scheme: PartitionScheme) -> tuple[object, ...]:
     return static[1:] if time is None and static is not None else (time, static)
 
 
-def check_for_each(schedule: Schedule, place: Place, scope: Scope) -> None:
-    """Reports every member of the trigger that cannot be evaluated for each key."""
+def check_for_each(schedule: Schedule, place: Place, scope: Scope) -> bool:
+    """Whether every member of the trigger can be evaluated for each key; reports those that cannot."""
     if schedule.for_each is None:
-        return
-    members = list(_members(schedule.trigger, inside_all=False))
+        return True
+    members = _members(schedule.trigger, inside_all=False)
     if not any(isinstance(member, PartitionsTrigger) for member, _ in members):
         scope.findings.add(
             "L402",
@@ -48,40 +55,43 @@ def check_for_each(schedule: Schedule, place: Place, scope: Scope) -> None:
             f"`for_each: {schedule.for_each}` needs a member with keys, got a trigger without `partitions`",
             "delete `for_each`, or wait for the partitions that the run writes",
         )
-        return
-    for member, inside_all in members:
-        if isinstance(member, PartitionsTrigger):
-            _check_member(member, schedule.for_each, scope)
-        elif isinstance(member, RunTrigger) or not inside_all:
-            what = "a run" if isinstance(member, RunTrigger) else "a cron outside `all`"
-            scope.findings.add(
-                "L402",
-                _place(member, place),
-                f"with `for_each` every member has a key, got {what}",
-                "wait for the partitions that it writes, put a cron into `all`, or delete `for_each`",
-            )
-    if schedule.for_each == "partition":
-        _check_alike(schedule, place, scope)
+        return False
+    good = [_has_key(member, inside_all, schedule.for_each, place, scope) for member, inside_all in members]
+    return all(good) and (schedule.for_each != "partition" or _alike(schedule, place, scope))
 
 
-def _members(trigger: Trigger, *, inside_all: bool) -> "list[tuple[Trigger, bool]]":
-    if isinstance(trigger, PartitionsTrigger | RunTrigger) or not hasattr(trigger, "of"):
+def _has_key(member: Trigger, inside_all: bool, for_each: ForEach, place: Place, scope: Scope) -> bool:
+    if isinstance(member, PartitionsTrigger):
+        return _check_member(member, for_each, scope)
+    if isinstance(member, CronTrigger) and inside_all:
+        return True
+    what = "a run" if isinstance(member, RunTrigger) else "a cron outside `all`"
+    scope.findings.add(
+        "L402",
+        _place(member, place),
+        f"with `for_each` every member has a key, got {what}",
+        "wait for the partitions that it writes, put a cron into `all`, or delete `for_each`",
+    )
+    return False
+
+
+def _members(trigger: Trigger, *, inside_all: bool) -> list[tuple[Trigger, bool]]:
+    """The leaves, each with whether its nearest composite is an `all`."""
+    if not isinstance(trigger, AllTrigger | AnyTrigger):
         return [(trigger, inside_all)]
-    found: list[tuple[Trigger, bool]] = []
-    for member in getattr(trigger, "of", ()):
-        found.extend(_members(member, inside_all=isinstance(trigger, AllTrigger)))
-    return found
+    in_all = isinstance(trigger, AllTrigger)
+    return [found for member in trigger.of for found in _members(member, inside_all=in_all)]
 
 
 def _place(trigger: Trigger, otherwise: Place) -> Place:
     return trigger.at if trigger.at is not None else otherwise
 
 
-def _check_member(member: PartitionsTrigger, for_each: str, scope: Scope) -> None:
+def _check_member(member: PartitionsTrigger, for_each: ForEach, scope: Scope) -> bool:
     dataset = scope.datasets.get(member.dataset)
     place = member.at
     if dataset is None or place is None:
-        return
+        return True
     scheme = dataset.partitions
     if scheme is None:
         scope.findings.add(
@@ -90,29 +100,31 @@ def _check_member(member: PartitionsTrigger, for_each: str, scope: Scope) -> Non
             f'with `for_each` every member has a key, got "{dataset.name}", a dataset without partitions',
             "give `partitions` to the dataset, or take the member out of the trigger",
         )
-    elif member.keys:
+        return False
+    if member.keys:
         scope.findings.add(
             "V208",
             place,
             "`keys` names keys and `for_each` takes each by itself, got both",
             "delete `for_each`, or delete `keys` to take every key",
         )
-    elif for_each == "partition":
-        if member.complete is not None:
-            _clash(place, for_each, member.complete, scope)
-    elif scheme.time is None or not nests_in(scheme.time.cycle, _cycle(for_each)):
+        return False
+    if for_each != "partition" and not _mapped(scheme, for_each):
         got = f"one for each {scheme.time.cycle}" if scheme.time else "keys without time"
         scope.findings.add(
             "L408",
             place,
-            f"a {for_each} is not made of the partitions of {dataset.name}, got {got}",
+            f"{with_article(for_each)} is not made of the partitions of {dataset.name}, got {got}",
             "choose a longer cycle, or `for_each: partition`",
         )
-    elif member.complete is not None and member.complete != for_each:
+        return False
+    if member.complete is not None and member.complete != for_each:
         _clash(place, for_each, member.complete, scope)
+        return False
+    return True
 
 
-def _clash(place: Place, for_each: str, complete: Cycle, scope: Scope) -> None:
+def _clash(place: Place, for_each: ForEach, complete: Cycle, scope: Scope) -> None:
     scope.findings.add(
         "L408",
         place,
@@ -121,13 +133,15 @@ def _clash(place: Place, for_each: str, complete: Cycle, scope: Scope) -> None:
     )
 
 
-def _cycle(for_each: str) -> Cycle:
-    return next(cycle for cycle in CYCLES if cycle == for_each)
+def _mapped(scheme: PartitionScheme, for_each: Cycle) -> bool:
+    """Whether each key of a scheme belongs to one period of the cycle."""
+    return scheme.time is not None and nests_in(scheme.time.cycle, for_each)
 
 
-def _check_alike(schedule: Schedule, place: Place, scope: Scope) -> None:
+def _alike(schedule: Schedule, place: Place, scope: Scope) -> bool:
     """With `for_each: partition` all datasets must have the same keys, or no key would ever meet."""
     first: tuple[str, PartitionScheme] | None = None
+    good = True
     for leaf in leaves(schedule.trigger):
         trigger = leaf.trigger
         dataset = scope.datasets.get(trigger.dataset) if isinstance(trigger, PartitionsTrigger) else None
@@ -136,6 +150,7 @@ def _check_alike(schedule: Schedule, place: Place, scope: Scope) -> None:
         if first is None:
             first = (dataset.name, dataset.partitions)
         elif not same_partitions(first[1], dataset.partitions):
+            good = False
             scope.findings.add(
                 "L408",
                 _place(trigger, place),
@@ -143,3 +158,4 @@ def _check_alike(schedule: Schedule, place: Place, scope: Scope) -> None:
                 f" beside {first[0]}, which is cut differently",
                 "write a cycle that both can be mapped to, such as `for_each: day`",
             )
+    return good

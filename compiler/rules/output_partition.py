@@ -23,7 +23,7 @@ from compiler.model import (
 from compiler.rules.for_each import same_partitions
 
 _HINTS: dict[str, str] = {
-    "key": "delete `output_partition`, or cut the outputs like the keys of `for_each`",
+    "key": "write `output_partition: none`, or cut the outputs like the keys of `for_each`",
     "manifest": "delete `output_partition`, or cut the outputs like the datasets of the trigger",
     "business_date": "delete `output_partition`; it needs a cron, and outputs cut by time alone",
 }

@@ -1,8 +1,8 @@
-"""The `jsonschema` validator for apps, built once and with two of its keywords replaced.
+"""The `jsonschema` validator for apps, built once and with three of its keywords replaced.
 
 `pattern` is anchored as JSON Schema means it ("$" is the end, not the end or a line before
-it), and `uniqueItems` compares hashes, since the library's own compares each pair: ten
-thousand mappings in a hostile file would take minutes.
+it). `items` stops at `maxItems`, and `uniqueItems` compares hashes where the library compares
+each pair: a hostile list of ten thousand mappings must not take minutes.
 """
 
 import json
@@ -20,7 +20,7 @@ def app_validator() -> Any:
     from jsonschema import Draft202012Validator, validators
 
     extended: Any = cast("Any", validators).extend(
-        Draft202012Validator, {"pattern": _pattern, "uniqueItems": _unique_items}
+        Draft202012Validator, {"pattern": _pattern, "items": _items, "uniqueItems": _unique_items}
     )
     return extended(json.loads(schema_text()))
 
@@ -44,20 +44,36 @@ def _pattern(_validator: Any, pattern: str, instance: object, _schema: object) -
         yield ValidationError(f"{instance!r} does not match {pattern!r}")
 
 
-def _unique_items(_validator: Any, wanted: bool, instance: object, _schema: object) -> Iterator[Any]:
+def _items(validator: Any, items: Any, instance: object, schema: dict[str, Any]) -> Iterator[Any]:
+    if isinstance(instance, list):
+        members = cast("list[Any]", instance)
+        for index, member in enumerate(members[: schema.get("maxItems")]):
+            yield from validator.descend(member, items, path=index)
+
+
+def _unique_items(_validator: Any, wanted: bool, instance: object, schema: dict[str, Any]) -> Iterator[Any]:
     from jsonschema.exceptions import ValidationError
 
-    if wanted and isinstance(instance, list) and repeated_members(cast("list[Any]", instance)):
+    if not wanted or not isinstance(instance, list):
+        return
+    members = cast("list[Any]", instance)
+    if repeated_members(members[: schema.get("maxItems")]):
         yield ValidationError("has members that are equal")
 
 
+MAX_REPEATED_MEMBERS = 10
+"""So many show the pattern."""
+
+
 def repeated_members(members: list[Any]) -> list[int]:
-    """The numbers of the members that stand earlier in the list too, counted from 0."""
+    """The numbers of the first members that stand earlier in the list too, counted from 0."""
     seen: set[str] = set()
     repeated: list[int] = []
     for index, member in enumerate(members):
         text = json.dumps(member, sort_keys=True)
         if text in seen:
             repeated.append(index)
+            if len(repeated) == MAX_REPEATED_MEMBERS:
+                break
         seen.add(text)
     return repeated

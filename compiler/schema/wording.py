@@ -8,7 +8,7 @@ more worded faults. One function for each keyword of JSON Schema that our schema
 from collections.abc import Callable, Iterator
 from typing import Any, cast
 
-from compiler.diagnostic import listed, shown
+from compiler.diagnostic import listed, plural, shown
 from compiler.reader.node import Mapping, Node, Scalar, Sequence, plain
 from compiler.schema.later import is_later
 from compiler.schema.validator import repeated_members
@@ -111,7 +111,7 @@ def _additional(fault: Fault) -> Iterator[Worded]:
         if key in known:
             continue
         if is_later(title, key):
-            summary = f"{title} with the key {shown(key)} is not supported yet, got {shown(key)}"
+            summary = f"{title} does not support this key yet, got {shown(key)}"
             yield Worded(
                 code="S102",
                 place=place,
@@ -173,8 +173,8 @@ def _bound(fault: Fault) -> Iterator[Worded]:
 def _members(fault: Fault) -> Iterator[Worded]:
     got = len(fault.node.items) if isinstance(fault.node, Sequence) else len(plain(fault.node))
     rule = "at least" if fault.keyword.startswith("min") else "at most"
-    what = "members" if isinstance(fault.node, Sequence) else "keys"
-    summary = f"{fault.label} must have {rule} {fault.expected} {what}, got {got}"
+    what = "member" if isinstance(fault.node, Sequence) else "key"
+    summary = f"{fault.label} must have {rule} {plural(fault.expected, what)}, got {got}"
     hint = _example(fault) if rule == "at least" else "split it"
     yield Worded(code="S108", place=fault.place, summary=summary, hint=hint)
 
@@ -190,9 +190,11 @@ def _unique(fault: Fault) -> Iterator[Worded]:
 
 def _length(fault: Fault) -> Iterator[Worded]:
     value = fault.node.value if isinstance(fault.node, Scalar) else ""
-    rule = "at least" if fault.keyword.startswith("min") else "at most"
-    got = len(value) if isinstance(value, str) else 0
-    summary = f"{fault.label} must have {rule} {fault.expected} characters, got {got}"
+    if not value:
+        summary = f"{fault.label} must not be empty, got {_got(fault.node)}"
+    else:
+        got = len(value) if isinstance(value, str) else 0
+        summary = f"{fault.label} must have at most {fault.expected} characters, got {got}"
     yield Worded(code="S112", place=fault.node, summary=summary, hint=_example(fault))
 
 

@@ -5,7 +5,7 @@ A dataset without partitions can be waited for too: each of its updates is one e
 
 from compiler.build.scope import Scope
 from compiler.diagnostic import shown
-from compiler.model import Dataset, PartitionsTrigger
+from compiler.model import Dataset, PartitionScheme, PartitionsTrigger
 from compiler.partition_key import PartitionKeyError, join_key, validate_key
 from compiler.reader.node import Mapping, Node, Scalar, plain
 from compiler.rules.complete import check_complete
@@ -101,15 +101,20 @@ def _key(node: Node, dataset: Dataset, scope: Scope) -> str | None:
         wrong = validate_key(scheme, key)
     if wrong is None:
         return key
-    names = scheme.dimension_names()
-    example = "{" + ", ".join(f"{n}: ..." for n in names) + "}" if len(names) > 1 else "a key of its own"
-    scope.findings.add(
-        "V205",
-        node,
-        wrong,
-        f"the partitions of {dataset.name} are {', '.join(names)}: {example}",
-    )
+    scope.findings.add("V205", node, wrong, f"a key of {dataset.name} is for example {_example(scheme)}")
     return None
+
+
+def _example(scheme: PartitionScheme) -> str:
+    """The first key of a scheme, as the YAML spells it."""
+    first: dict[str, str] = {}
+    if scheme.time is not None:
+        first[scheme.time.name] = scheme.time.start
+    if scheme.static is not None:
+        first[scheme.static.name] = scheme.static.keys[0]
+    if len(first) == 1:
+        return next(iter(first.values()))
+    return "{" + ", ".join(f"{name}: {key}" for name, key in sorted(first.items())) + "}"
 
 
 KIND = TriggerKind(key="partitions", build=_build)

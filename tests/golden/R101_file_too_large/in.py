@@ -1,0 +1,1 @@
+CONTENT = b"app: flights\n" + b"# a comment\n" * 100_000

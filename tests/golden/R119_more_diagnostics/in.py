@@ -1,0 +1,1 @@
+CONTENT = b"app: flights\ngroups:\n" + b"".join(b"  Group%d: x\n" % n for n in range(103))

@@ -1,0 +1,7 @@
+"""The option that writes golden files anew: `pytest tests/golden --update-golden`, then read the difference."""
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="write what the compiler says now")

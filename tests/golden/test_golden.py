@@ -1,0 +1,107 @@
+"""Golden files: each folder here is one case, and what the compiler must say of it.
+
+    in.yaml, in_*.yaml   what is compiled      (in.py makes CONTENT where a file would be too large for git,
+                                                paths.txt names files instead)
+    diagnostics.txt      every message         (absent: there must be none)
+    plan.json            the canonical plan    (where there is no error)
+    deployed.yaml        what is deployed, with deploy.json for the rest of a deployment
+    diff.txt, diff.json  the difference
+
+`pytest tests/golden --update-golden` writes them anew; read the difference before committing it.
+"""
+
+import runpy
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from compiler.catalogue import CATALOGUE
+from compiler.compile import Compilation, compile_files
+from compiler.diff import LiveState, diff
+from compiler.plan import plan
+from compiler.render.diagnostics_text import diagnostics_text, summary_text
+from compiler.render.diff_json import diff_json
+from compiler.render.diff_text import diff_text
+from tidegate.yaml_files import compile_paths
+
+HERE = Path(__file__).parent
+CASES = sorted(path.name for path in HERE.iterdir() if path.is_dir() and path.name != "__pycache__")
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_golden(case: str, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    folder = HERE / case
+    monkeypatch.chdir(folder)
+    compilation = compiled(folder)
+    outputs = {"diagnostics.txt": diagnostics(compilation), "plan.json": planned(compilation)}
+    if (folder / "deployed.yaml").exists():
+        outputs |= differences(folder, compilation)
+    update = request.config.getoption("--update-golden", default=False)
+    for name, found in outputs.items():
+        if update:
+            write(folder / name, found)
+        assert (folder / name).exists() == bool(found), f"{name} of {case}; --update-golden writes it"
+        if found:
+            assert found == (folder / name).read_text(encoding="utf-8")
+
+
+def test_every_code_of_the_catalogue_has_a_golden_file() -> None:
+    texts = "\n".join(file.read_text(encoding="utf-8") for file in HERE.glob("*/diagnostics.txt"))
+    missing = [code for code in CATALOGUE if f"[{code}]" not in texts]
+    assert not missing
+
+
+def test_every_golden_diagnostic_has_a_place_the_value_and_a_hint() -> None:
+    for file in HERE.glob("*/diagnostics.txt"):
+        for block in file.read_text(encoding="utf-8").rstrip().split("\n\n")[:-1]:
+            lines = block.split("\n")
+            assert "got" in lines[0] or '"' in lines[0], block
+            assert lines[-1].startswith("hint: "), block
+
+
+def compiled(folder: Path) -> Compilation:
+    if (folder / "in.py").exists():
+        return compile_files({"in.yaml": runpy.run_path(str(folder / "in.py"))["CONTENT"]})
+    if (folder / "paths.txt").exists():
+        return compile_paths([Path(line) for line in (folder / "paths.txt").read_text().split()])
+    return compile_paths(sorted(Path(file.name) for file in folder.glob("in*.yaml")))
+
+
+def diagnostics(compilation: Compilation) -> str:
+    found = compilation.diagnostics
+    return f"{diagnostics_text(found)}\n\n{summary_text(found)}\n" if found else ""
+
+
+def planned(compilation: Compilation) -> str:
+    if not compilation.ok:
+        return ""
+    return pretty(plan(compilation.models()))
+
+
+def differences(folder: Path, compilation: Compilation) -> dict[str, str]:
+    assert compilation.ok
+    deployed = compile_files({"deployed.yaml": (folder / "deployed.yaml").read_bytes()}).models()
+    options = msgspec.json.decode((folder / "deploy.json").read_bytes())
+    live = {
+        tuple(ref.split("/")): msgspec.convert(state, LiveState)
+        for ref, state in options.get("live", {}).items()
+    }
+    found = diff(
+        deployed,
+        compilation.models(),
+        update_schedules=options.get("update_schedules", True),
+        live=live,
+    )
+    return {"diff.txt": diff_text(found) + "\n", "diff.json": pretty(diff_json(found))}
+
+
+def pretty(value: object) -> str:
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n"
+
+
+def write(file: Path, text: str) -> None:
+    if text:
+        file.write_text(text, encoding="utf-8")
+    else:
+        file.unlink(missing_ok=True)
