@@ -186,7 +186,7 @@ def _store_url(file: Path, store: dict[str, Any]) -> str:
     url = from_environment or store.get("url", DEFAULT_STORE_URL)
     place = STORE_VARIABLE if from_environment else f"{file}: store.url"
     scheme, colon, rest = url.partition("://")
-    if not colon or scheme.split("+")[0] not in ("sqlite", "postgresql"):
+    if not colon or scheme.split("+")[0] not in ("sqlite", "postgresql", "postgres"):
         raise SettingsError(
             f"{place} is no database URL that Tidegate knows",
             f'write "{DEFAULT_STORE_URL}" or "postgresql+psycopg2://user@host/database"',

@@ -1,0 +1,58 @@
+# What to do with the project: `make help`. Every target sets up .venv first, from requirements.lock.
+
+PYTHON ?= python3
+MINUTES ?= 10
+BIN := .venv/bin
+PACKAGES := compiler scheduler dagster_defs spark_jobs tidegate
+CODE := $(wildcard $(PACKAGES) benchmarks tests)
+FAST := not spark and not dagster and not postgres and not slow
+UV := uv==0.13.8
+
+.DEFAULT_GOAL := help
+.PHONY: help demo dev check test bench soak lock clean static
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: .venv/stamp ## run the example project on real flights, from landing to report; ends by itself
+	$(BIN)/tidegate demo
+
+dev: .venv/stamp ## run Dagster on the project, with its UI; redeploys when the YAML changes
+	$(BIN)/tidegate dev
+
+check: static ## format, lint, types, imports, tidy and the fast tests; under a minute
+	$(BIN)/python -m pytest -q -n 2 --dist loadgroup -m "$(FAST)"
+
+test: static ## everything that check does, and all tests: Spark, Dagster, PostgreSQL
+	$(BIN)/python -m pytest -q -n 2 --dist loadgroup
+
+bench: .venv/stamp ## measure, each figure beside its reference
+	$(BIN)/python -m benchmarks
+
+soak: .venv/stamp ## repeat the seeded random tests for MINUTES=n (default 10)
+	$(BIN)/python -m pytest -q --timeout=0 tests/simulation --soak-minutes=$(MINUTES)
+
+lock: ## resolve pyproject.toml anew into requirements.lock
+	folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && $(PYTHON) -m venv "$$folder" \
+	&& "$$folder/bin/pip" install -q --disable-pip-version-check $(UV) \
+	&& "$$folder/bin/uv" pip compile pyproject.toml --all-extras --group dev --python-version 3.11 --universal \
+	   --generate-hashes --upgrade --no-header --no-emit-index-url -q -o requirements.lock
+
+clean: ## remove the environment and every cache; data and the store stay
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage build dist
+	find $(CODE) -name __pycache__ -type d -prune -exec rm -rf {} +
+
+static: .venv/stamp
+	$(BIN)/ruff format --check -q $(CODE)
+	$(BIN)/ruff check -q $(CODE)
+	$(BIN)/lint-imports --no-logo >.venv/lint-imports.log || { cat .venv/lint-imports.log; exit 1; }
+	$(BIN)/basedpyright
+
+.venv/stamp: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 13))' \
+	|| { echo 'error: Python 3.11 or 3.12 is needed; name one with: make PYTHON=python3.11'; exit 1; }
+	@echo 'setting up .venv (once; some minutes)'
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/pip install -q --disable-pip-version-check -r requirements.lock
+	@$(BIN)/pip install -q --disable-pip-version-check --no-deps -e .
+	@touch $@

@@ -1,0 +1,37 @@
+"""`python -m benchmarks`: every benchmark of this folder, one after the other.
+
+A benchmark is a module with a `main()` that prints its figures beside a reference measured
+in the same run. It exits with 1 when one of them fails.
+"""
+
+import importlib
+import pkgutil
+import sys
+import time
+import traceback
+from pathlib import Path
+
+
+def main() -> int:
+    """Run them all; the number of failures."""
+    failures = 0
+    for module in sorted(m.name for m in pkgutil.iter_modules([str(Path(__file__).parent)])):
+        if module.startswith("_"):
+            continue
+        benchmark = importlib.import_module(f"benchmarks.{module}")
+        if not hasattr(benchmark, "main"):
+            continue
+        print(f"\n== {module}", flush=True)
+        began = time.perf_counter()
+        try:
+            if benchmark.main():
+                failures += 1
+        except Exception:  # noqa: BLE001 - one broken benchmark must not hide the others' figures
+            traceback.print_exc()
+            failures += 1
+        print(f"({time.perf_counter() - began:.0f} s)", flush=True)
+    return failures
+
+
+if __name__ == "__main__":
+    sys.exit(min(main(), 1))

@@ -1,0 +1,153 @@
+"""Style is a test: the project's rules, and for each rule a small bad snippet that it must catch."""
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from compiler.catalogue import CATALOGUE
+from scheduler.reason import Reason
+from tests.tidy.codes import check_catalogue, check_codes
+from tests.tidy.finding import Finding, Source
+from tests.tidy.purity import OURS, check_purity
+from tests.tidy.shape import check_shape
+
+ROOT = Path(__file__).parent.parent
+FOLDERS = (*OURS, "benchmarks", "tests")
+REASONS = frozenset(reason.value for reason in Reason)
+
+
+@cache
+def sources() -> tuple[Source, ...]:
+    """Every Python file of the project."""
+    return tuple(
+        Source(path=path.relative_to(ROOT).as_posix(), text=path.read_text("utf-8"))
+        for folder in FOLDERS
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        if "__pycache__" not in path.parts
+    )
+
+
+def report(findings: Iterator[Finding]) -> None:
+    lines = [str(finding) for finding in findings]
+    assert not lines, "\n" + "\n".join(lines)
+
+
+# --- the project ------------------------------------------------------------------------
+
+
+def test_files_have_the_shape_that_style_asks_for() -> None:
+    report(finding for source in sources() for finding in check_shape(source))
+
+
+def test_modules_reach_only_what_they_may() -> None:
+    report(finding for source in sources() for finding in check_purity(source))
+
+
+def test_every_code_in_the_source_is_in_its_catalogue() -> None:
+    ours = [source for source in sources() if source.package in OURS]
+    report(finding for source in ours for finding in check_codes(source, CATALOGUE, REASONS))
+
+
+def test_every_diagnostic_is_in_the_docs_and_in_a_golden_file() -> None:
+    golden = "\n".join(path.read_text("utf-8") for path in sorted((ROOT / "tests/golden").rglob("*.txt")))
+    report(check_catalogue(CATALOGUE, "tests/golden", golden))
+    report(
+        check_catalogue(CATALOGUE, "docs/diagnostics.md", (ROOT / "docs/diagnostics.md").read_text("utf-8"))
+    )
+
+
+def test_every_reason_is_in_the_docs() -> None:
+    report(check_catalogue(REASONS, "docs/reasons.md", (ROOT / "docs/reasons.md").read_text("utf-8")))
+
+
+# --- the rules themselves ---------------------------------------------------------------
+
+DOC = '"""What it is."""\n'
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "caught"),
+    [
+        ("scheduler/utils.py", DOC, '"utils" says nothing'),
+        ("scheduler/helpers/job.py", DOC, '"helpers" says nothing'),
+        ("scheduler/job.py", "x = 1\n", "no docstring"),
+        ("scheduler/job.py", DOC + "x = 1\n" * 400, "401 lines"),
+        ("scheduler/job.py", DOC + "def f():\n" + "    x = 1\n" * 70, "f() has 71 lines"),
+        ("scheduler/job.py", DOC + "x = " + "1" * 107 + "\n", "111 characters"),
+        ("scheduler/job.py", DOC + "x = 1  # " + "TODO more\n", "leftover TODO"),
+        ("scheduler/job.py", DOC + "x = 1  # " + "noqa: E501\n", "without its reason"),
+        ("scheduler/job.py", DOC + "x = 1  # " + "type: ignore[arg-type]\n", "without its reason"),
+        ("tests/test_job.py", DOC + "import pytest\npytest.skip('no')\n", "pytest's skip"),
+        ("tests/test_job.py", DOC + "import pytest\n@pytest.mark.xfail\ndef f(): ...\n", "pytest's xfail"),
+    ],
+)
+def test_shape_rules_catch(path: str, text: str, caught: str) -> None:
+    found = [str(finding) for finding in check_shape(Source(path=path, text=text))]
+    assert len(found) == 1, found
+    assert caught in found[0]
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("scheduler/job.py", DOC + "x = 1  # " + "noqa: BLE001 - any failure of a hook is a failed run\n"),
+        ("scheduler/job.py", DOC + "x = 'TO" + "DO is a word of the user'\n"),
+        ("scheduler/__init__.py", ""),
+        ("scheduler/store/clock.py", DOC + "import time, sqlalchemy\ntime.time()\n"),
+        ("dagster_defs/x.py", DOC + "import dagster, os\nimport scheduler.tick, spark_jobs.runner\n"),
+        ("compiler/x.py", DOC + "from datetime import datetime\ndef f(now: datetime): return now.date()\n"),
+        ("spark_jobs/flights/x.py", DOC + "from spark_jobs.flights.columns import A\nimport pyspark\n"),
+    ],
+)
+def test_rules_leave_good_code_alone(path: str, text: str) -> None:
+    source = Source(path=path, text=text)
+    assert [*check_shape(source), *check_purity(source)] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "line", "caught"),
+    [
+        ("compiler/x.py", "import scheduler.job", "compiler must not import scheduler.job"),
+        ("scheduler/x.py", "from dagster_defs import tags", "scheduler must not import dagster_defs"),
+        ("scheduler/store/x.py", "import tidegate.settings", "scheduler must not import tidegate.settings"),
+        ("spark_jobs/x.py", "import scheduler", "spark_jobs must not import scheduler"),
+        ("dagster_defs/x.py", "import tidegate", "dagster_defs must not import tidegate"),
+        ("tidegate/x.py", "import tests.sample", "tidegate must not import tests.sample"),
+        (
+            "spark_jobs/flights/x.py",
+            "from compiler.model import App",
+            "a program must not import compiler.model",
+        ),
+        ("spark_jobs/flights/x.py", "import dagster", "a program must not import dagster"),
+        ("compiler/x.py", "import time", "imports time"),
+        ("compiler/x.py", "from os import environ", "imports os"),
+        ("scheduler/x.py", "import random", "imports random"),
+        ("scheduler/x.py", "import sqlalchemy as sa", "imports sqlalchemy"),
+        ("compiler/x.py", "from datetime import datetime; datetime.now()", "reads the clock"),
+        ("compiler/x.py", "import datetime; datetime.date.today()", "reads the clock"),
+        ("scheduler/x.py", "open('x')", "calls open()"),
+        ("scheduler/x.py", "print('x')", "calls print()"),
+    ],
+)
+def test_purity_rules_catch(path: str, line: str, caught: str) -> None:
+    found = [str(finding) for finding in check_purity(Source(path=path, text=DOC + line + "\n"))]
+    assert len(found) == 1, found
+    assert found[0].startswith(f"{path}:2: error: ")
+    assert caught in found[0]
+
+
+def test_unknown_codes_are_caught() -> None:
+    source = Source(path="compiler/x.py", text='code = "R999"\nreason = "W-MOON"\nfine = "W-WINDOW"\n')
+    found = [str(finding) for finding in check_codes(source, {"R101"}, {"W-WINDOW"})]
+    assert found == [
+        "compiler/x.py:1: error: diagnostic R999 has no entry in compiler/catalogue.py",
+        "compiler/x.py:2: error: reason W-MOON is not in scheduler/reason.py",
+    ]
+
+
+def test_a_code_is_found_as_a_word_only() -> None:
+    assert [f.message for f in check_catalogue(["D-LAST", "D-LAST-RUN"], "docs", "`D-LAST-RUN`")] == [
+        "D-LAST is missing"
+    ]

@@ -1,0 +1,110 @@
+"""The command line's frame: what it loads, what it prints, and how it ends."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from tidegate.cli import main as frame
+from tidegate.cli.commands import COMMANDS
+from tidegate.errors import UserError
+
+ROOT = Path(__file__).parent.parent.parent
+HEAVY = ("dagster", "pyspark", "sqlalchemy", "alembic", "pandas", "pyarrow")
+
+
+def run(
+    *arguments: str, program: str = "from tidegate.cli.main import main; main()"
+) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", "COLUMNS": "100"}
+    return subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_of_the_table_loads(name: str) -> None:
+    command = frame.load_command(name)
+    assert command.name == name
+    shown = CliRunner().invoke(frame.application, [name, "--help"])
+    assert shown.exit_code == 0, shown.output
+    assert f"tidegate {name}" in " ".join(shown.output.split()) or f" {name} " in shown.output
+
+
+def test_help_lists_every_command_and_imports_none() -> None:
+    program = (
+        "import sys; from tidegate.cli.main import application\n"
+        "try: application(['--help'])\n"
+        "except SystemExit: pass\n"
+        "print([m for m in sys.modules if m.startswith(('tidegate.cli.', 'compiler', 'scheduler'))])"
+    )
+    shown = run(program=program)
+    listing, _, loaded = shown.stdout.rstrip().rpartition("\n")
+    assert all(f" {name} " in listing for name in COMMANDS)
+    assert loaded == "['tidegate.cli.commands', 'tidegate.cli.main']"
+
+
+@pytest.mark.parametrize("name", ["lint", "schema", "version"])
+def test_light_commands_load_nothing_heavy(name: str) -> None:
+    program = (
+        "import sys; from tidegate.cli.main import load_command\n"
+        f"load_command({name!r})\n"
+        f"print([m for m in {HEAVY!r} if m in sys.modules])"
+    )
+    assert run(program=program).stdout == "[]\n"
+
+
+def test_version_is_printed() -> None:
+    shown = run("version")
+    assert shown.returncode == 0
+    assert shown.stdout.startswith("tidegate ")
+
+
+def test_an_unknown_command_ends_with_2_and_a_suggestion() -> None:
+    shown = run("lnit")
+    assert shown.returncode == 2
+    assert "Did you mean 'lint'" in shown.stderr
+    assert "Traceback" not in shown.stderr
+
+
+def test_a_users_mistake_is_two_lines_and_exit_code_1(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def mistaken() -> None:
+        raise UserError("no such schedule", "write another")
+
+    stand_in = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    stand_in.command()(mistaken)
+    monkeypatch.setattr(frame, "application", lambda prog_name: stand_in([]))
+    with pytest.raises(SystemExit) as ended:
+        frame.main()
+    assert ended.value.code == 1
+    said = capsys.readouterr()
+    assert said.err == "error: no such schedule\nhint: write another\n"
+    assert said.out == ""
+
+
+def test_a_bug_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(prog_name: str) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(frame, "application", broken)
+    with pytest.raises(ZeroDivisionError):
+        frame.main()
+
+
+def test_the_project_option_reaches_commands_and_their_child_processes(
+    project_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TIDEGATE_PROJECT", "/elsewhere")
+    done = CliRunner().invoke(frame.application, ["--project", str(project_folder), "version"])
+    assert done.exit_code == 0, done.output
+    assert os.environ["TIDEGATE_PROJECT"] == str(project_folder)

@@ -1,0 +1,135 @@
+"""Settings: what a project's file may say, its defaults, and what a wrong file is told."""
+
+from pathlib import Path
+
+import pytest
+
+from tidegate.settings import SettingsError, load_settings
+
+
+def write(project_folder: Path, text: str) -> None:
+    (project_folder / "tidegate.toml").write_text(text, "utf-8")
+
+
+def test_an_empty_file_makes_a_project(project_folder: Path) -> None:
+    settings = load_settings()
+    assert settings.project == project_folder
+    assert settings.schedules == project_folder / "schedules"
+    assert settings.store_url == f"sqlite:///{project_folder}/.tidegate/store.db"
+    assert settings.warehouse == project_folder / "warehouse"
+    assert settings.spark_master == "local[*]"
+    assert settings.spark_conf == {}
+    assert settings.dagster_home == project_folder / ".tidegate/dagster"
+    assert settings.tick_seconds == 5
+
+
+def test_every_setting_is_taken_and_paths_are_relative_to_the_file(project_folder: Path) -> None:
+    write(
+        project_folder,
+        """
+        [project]
+        schedules = "apps"
+        [store]
+        url = "sqlite:///data/store.db?timeout=5"
+        [warehouse]
+        path = "/srv/lake"
+        [spark]
+        master = "spark://host:7077"
+        [spark.conf]
+        "spark.sql.shuffle.partitions" = 4
+        spark.ui.enabled = false
+        [dagster]
+        home = "../dagster"
+        tick_seconds = 30
+        """,
+    )
+    (project_folder / "deep/down").mkdir(parents=True)
+    settings = load_settings(project_folder / "deep/down")
+    assert settings.project == project_folder
+    assert settings.schedules == project_folder / "apps"
+    assert settings.store_url == f"sqlite:///{project_folder}/data/store.db?timeout=5"
+    assert settings.warehouse == Path("/srv/lake")
+    assert settings.spark_master == "spark://host:7077"
+    assert settings.spark_conf == {"spark.sql.shuffle.partitions": "4", "spark.ui.enabled": "false"}
+    assert settings.dagster_home == project_folder.parent / "dagster"
+    assert settings.tick_seconds == 30
+
+
+def test_the_environment_names_the_project(project_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir("/")
+    monkeypatch.setenv("TIDEGATE_PROJECT", str(project_folder))
+    assert load_settings().project == project_folder
+    # A folder that somebody named is meant itself: its parents are not searched.
+    monkeypatch.setenv("TIDEGATE_PROJECT", str(project_folder / "schedules"))
+    with pytest.raises(SettingsError, match=r"no tidegate.toml in .*/schedules\n"):
+        load_settings()
+    monkeypatch.setenv("TIDEGATE_PROJECT", str(project_folder / "absent"))
+    with pytest.raises(SettingsError, match="named by --project or TIDEGATE_PROJECT"):
+        load_settings()
+
+
+def test_the_environment_overrides_the_store_and_its_password_is_never_shown(
+    project_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(project_folder, '[store]\nurl = "sqlite:///a.db"\n')
+    monkeypatch.setenv("TIDEGATE_STORE_URL", "postgresql://tide:secret@host/tide")
+    settings = load_settings()
+    assert settings.store_url == "postgresql://tide:secret@host/tide"
+    assert settings.shown_store_url == "postgresql://tide:***@host/tide"
+    assert "secret" not in repr(settings)
+
+
+@pytest.mark.parametrize(
+    ("text", "says", "hint"),
+    [
+        ("[stor]\n", 'unknown section "stor"', 'did you mean "store"?'),
+        ('[store]\nulr = "x"\n', 'unknown key "ulr" in [store]', 'did you mean "url"?'),
+        ("[zzz]\n", 'unknown section "zzz"', "known are project"),
+        ('store = "x"\n', "store is a section", "[store]"),
+        ("[store]\nurl = 5\n", "store.url must be a text in quotes, got 5", "url ="),
+        (
+            '[dagster]\ntick_seconds = "5"\n',
+            "dagster.tick_seconds must be a whole number",
+            "tick_seconds = 5",
+        ),
+        (
+            "[dagster]\ntick_seconds = true\n",
+            "dagster.tick_seconds must be a whole number",
+            "tick_seconds = 5",
+        ),
+        ("[dagster]\ntick_seconds = 0\n", "dagster.tick_seconds is 0", "from 1 to 3600"),
+        ('[warehouse]\npath = ""\n', "warehouse.path is no path", 'path = "warehouse"'),
+        ('[spark]\nconf = "x"\n', "spark.conf must be a table", "[spark.conf]"),
+        ("[spark.conf]\nspark.x = [1]\n", "spark.conf spark.x is [1]", '"spark.x" = '),
+        ('[store]\nurl = "mysql://h/db"\n', "store.url is no database URL", "sqlite:///.tidegate/store.db"),
+        ('[store]\nurl = "store.db"\n', "store.url is no database URL", "sqlite:///.tidegate/store.db"),
+        ('[store]\nurl = "sqlite://"\n', "store.url names no file", "sqlite:///.tidegate/store.db"),
+        ('[store]\nurl = "sqlite:///:memory:"\n', "store.url names no file", "sqlite:///.tidegate/store.db"),
+        ("[store\n", "not TOML", "path ="),
+        ("a = " + "[" * 5000, "not TOML", "path ="),
+        ("#" * 300_000, "more than", "only settings"),
+    ],
+)
+def test_a_wrong_file_is_told_what_and_where(project_folder: Path, text: str, says: str, hint: str) -> None:
+    write(project_folder, text)
+    with pytest.raises(SettingsError) as refused:
+        load_settings()
+    assert refused.value.message.startswith(f"{project_folder}/tidegate.toml: ")
+    assert says in refused.value.message
+    assert hint in refused.value.hint
+
+
+def test_a_file_that_is_no_text_is_refused(project_folder: Path) -> None:
+    (project_folder / "tidegate.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(SettingsError, match="not UTF-8"):
+        load_settings()
+
+
+def test_no_project_at_all_says_how_to_make_one(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"no tidegate\.toml in") as refused:
+        load_settings(tmp_path)
+    assert "an empty tidegate.toml makes one" in refused.value.hint
+
+
+def test_the_projects_own_settings_load() -> None:
+    assert load_settings(Path(__file__).parent).spark_conf["spark.sql.shuffle.partitions"] == "4"
