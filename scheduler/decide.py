@@ -85,7 +85,9 @@ def decide(part: Slice, now: datetime) -> Decision:
 
 def _deadline(part: Slice) -> datetime | None:
     timeout = part.schedule.timeout
-    start = part.job.first_event_at if timeout.from_ == "first_event" else part.job.satisfied_at
+    start = part.job.satisfied_at
+    if timeout.from_ == "first_event" and part.job.first_event_at is not None:
+        start = part.job.first_event_at
     return None if start is None else start + timeout.after
 
 
@@ -104,24 +106,24 @@ def _constrained(
     part: Slice, constraints: tuple[Verdict, ...], deadline: datetime | None, now: datetime
 ) -> Outcome:
     unmet = tuple(verdict for verdict in constraints if not verdict.met)
+    forced: tuple[Verdict, ...] = ()
+    if part.job.by_hand is ByHand.FORCE:
+        forced = tuple(verdict for verdict in unmet if verdict.kind != "concurrency")
+        unmet = tuple(verdict for verdict in unmet if verdict.kind == "concurrency")
     waits = tuple(verdict for verdict in unmet if verdict.discard is None)
     skips = tuple(verdict for verdict in unmet if verdict.discard is not None)
     late = deadline is not None and now >= deadline
-    full = tuple(verdict for verdict in unmet if verdict.kind == "concurrency")
-    if part.job.by_hand is ByHand.FORCE:
-        return _wait(full, None) if full else _launch(unmet)
-    if waits and late and part.schedule.timeout.then == "discard":
-        return Discard(reason=Reason.D_TIMEOUT)
-    if waits and late:
-        blocking = tuple(verdict for verdict in full if verdict.discard is None)
-        if blocking:
-            return _wait(blocking, None)
-    elif waits:
+    if waits and not late:
         return _wait(waits, deadline)
+    if waits and part.schedule.timeout.then == "discard":
+        return Discard(reason=Reason.D_TIMEOUT)
+    full = tuple(verdict for verdict in waits if verdict.kind == "concurrency")
+    if full:
+        return _wait(full, None)
     for verdict in skips:
         if verdict.discard is not None:
             return Discard(reason=verdict.discard)
-    return _launch(waits)
+    return _launch((*forced, *waits))
 
 
 def _launch(overridden: tuple[Verdict, ...]) -> Launch:

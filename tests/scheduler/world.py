@@ -1,0 +1,198 @@
+"""A small world for the engine's tests: an app, a store in memory, and a clock that is an argument.
+
+Times are written as on a clock, "10:00" or "10:00:30", of Tuesday 2026-03-10 in UTC; "1d 06:00" is
+the day after. The world deploys what the YAML says, hands events and observations to the
+store, and ticks only when it is told to.
+"""
+
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+
+from compiler.compile import compile_files
+from compiler.fingerprint import fingerprint
+from compiler.model import App, leaves
+from scheduler.claim import Claim, claim
+from scheduler.deployed import DeployedApp, ScheduleState
+from scheduler.event import Event, EventKind, Subscription, listens_to, partition_event_key
+from scheduler.job import Job, JobState
+from scheduler.journal import Entry
+from scheduler.manual import activated, cancel, resume, suspend, trigger
+from scheduler.observe import RunObservation, observe_runs
+from scheduler.outbox import LaunchRequest, offers
+from scheduler.run import RunStatus
+from scheduler.store.memory import MemoryStore
+from scheduler.store.protocol import LedgerRow, Store
+from scheduler.tick import TickReport, tick
+
+MIDNIGHT = datetime(2026, 3, 10, tzinfo=UTC)
+
+DATASETS = """
+app: a
+datasets:
+  raw: {partitions: {cycle: day, start: 2013-01-01}}
+  other: {partitions: {cycle: day, start: 2013-01-01}}
+  hourly: {partitions: {cycle: hour, start: 2013-01-01-00:00}}
+  chunks: {partitions: {day: {cycle: day, start: 2013-01-01}, origin: [EWR, JFK, LGA]}}
+  plain: {}
+  out: {partitions: {cycle: day, start: 2013-01-01}}
+programs:
+  p: {run: programs.p, writes: [out]}
+  q: {run: programs.q}
+  r: {run: programs.r}
+schedules:
+"""
+"""The head of the apps below: datasets of every scheme, and programs with and without outputs."""
+
+
+def at(clock: str) -> datetime:
+    """The instant that a clock shows, "HH:MM[:SS]" or "Nd HH:MM[:SS]"."""
+    days, _, wall = clock.rpartition("d ")
+    parts = [int(part) for part in wall.split(":")]
+    hours, minutes, seconds = (*parts, 0)[:3]
+    return MIDNIGHT + timedelta(days=int(days or 0), hours=hours, minutes=minutes, seconds=seconds)
+
+
+def app_of(schedules: str, head: str = DATASETS) -> App:
+    """The app of a head and some schedules, without errors."""
+    text = head + "\n".join(f"  {line}" for line in schedules.strip("\n").splitlines()) + "\n"
+    compilation = compile_files({"a.yaml": text.encode()})
+    assert compilation.ok, "\n".join(f"{d.at} {d.code} {d.summary}" for d in compilation.diagnostics)
+    return next(iter(compilation.apps.values())).app
+
+
+def install(store: Store, app: App, now: datetime) -> None:
+    """Put an app into an empty store as a first deployment would."""
+    with store.transaction() as transaction:
+        bare = msgspec.structs.replace(app, schedules={})
+        transaction.put_apps([DeployedApp(app=bare, revision=1, deployed_at=now)])
+        for spec in app.schedules.values():
+            ref = f"{app.name}/{spec.name}"
+            state = ScheduleState(
+                ref=ref, spec=spec, fingerprint=fingerprint(spec), status="suspended", deployed_at=now
+            )
+            if spec.status == "active":
+                state = activated(state, now, "deploy")
+            transaction.put_schedules([state])
+            transaction.put_subscriptions(
+                [ref],
+                [
+                    Subscription(event_key=listens_to(app.name, ref, leaf), schedule=ref, leaf=leaf.path)
+                    for leaf in leaves(spec.trigger)
+                ],
+            )
+
+
+class World:
+    """An app `a` in a store, and hands to do things to it."""
+
+    def __init__(self, schedules: str, *, start: str = "00:00", store: Store | None = None) -> None:
+        self.app = app_of(schedules)
+        self.store: Store = store or MemoryStore()
+        self._events = 0
+        install(self.store, self.app, at(start))
+
+    # --- what happens ---
+
+    def arrive(self, clock: str, dataset: str, *keys: str, id: str | None = None) -> None:
+        """Partitions arrive; without a key, a dataset without partitions is updated."""
+        events: list[Event] = []
+        for key in keys or ("",):
+            self._events += 1
+            events.append(
+                Event(
+                    id=id or f"e{self._events}",
+                    kind=EventKind.PARTITION,
+                    key=partition_event_key("a", dataset),
+                    time=at(clock),
+                    arrived=at(clock),
+                    partition=key,
+                )
+            )
+        with self.store.transaction() as transaction:
+            transaction.add_events(events)
+
+    def run(
+        self, clock: str, program: str, status: str, id: str, job: str | None = None, attempt: int = 1
+    ) -> None:
+        """A run is seen: one of a job, or one that somebody else started."""
+        seen = RunObservation(
+            run_id=id,
+            program=f"a/{program}",
+            job=job,
+            attempt=None if job is None else attempt,
+            status=RunStatus(status),
+            at=at(clock),
+        )
+        with self.store.transaction() as transaction:
+            observe_runs(transaction, [seen], at(clock))
+
+    def tick(self, clock: str) -> TickReport:
+        return tick(self.store, at(clock))
+
+    def offers(self, clock: str, limit: int = 25) -> tuple[LaunchRequest, ...]:
+        with self.store.transaction() as transaction:
+            return offers(transaction, at(clock), "a", limit)
+
+    def claim(self, clock: str, job: str, run: str, attempt: int = 1) -> Claim:
+        return claim(self.store, job, attempt, run, at(clock))
+
+    def suspend(self, clock: str, schedule: str) -> bool:
+        with self.store.transaction() as transaction:
+            return suspend(transaction, f"a/{schedule}", at(clock))
+
+    def resume(self, clock: str, schedule: str) -> bool:
+        with self.store.transaction() as transaction:
+            return resume(transaction, f"a/{schedule}", at(clock))
+
+    def trigger(self, clock: str, schedule: str, key: str = "", force: bool = False) -> Job:
+        with self.store.transaction() as transaction:
+            return trigger(transaction, f"a/{schedule}", at(clock), key, force)
+
+    def cancel(self, clock: str, job: str) -> Job:
+        with self.store.transaction() as transaction:
+            return cancel(transaction, job, at(clock))
+
+    def launch_all(self, clock: str) -> list[str]:
+        """Offer, claim and start all that may launch; returns the job ids. The run of job j is `run-j`."""
+        jobs = [request.job for request in self.offers(clock)]
+        for job in jobs:
+            assert self.claim(clock, job, f"run-{job}").won
+            self.run(clock, self.job(job).launch.program, "started", f"run-{job}", job)
+        return jobs
+
+    def end(self, clock: str, job: str, status: str = "succeeded") -> None:
+        """The run of a launched job ends."""
+        self.run(clock, self.job(job).launch.program, status, f"run-{job}", job)
+
+    # --- what can be seen ---
+
+    def job(self, id: str) -> Job:
+        with self.store.reading() as reader:
+            (job,) = reader.jobs(ids=[id])
+        return job
+
+    def jobs(self, schedule: str, *states: JobState) -> tuple[Job, ...]:
+        with self.store.reading() as reader:
+            return reader.jobs(schedules=[f"a/{schedule}"], states=states or None)
+
+    def only(self, schedule: str) -> Job:
+        """The only job that a schedule has had so far."""
+        (job,) = self.jobs(schedule)
+        return job
+
+    def last(self, schedule: str) -> Job:
+        return self.jobs(schedule)[-1]
+
+    def outcome(self, schedule: str) -> tuple[str, str | None]:
+        """State and reason of a schedule's newest job."""
+        job = self.last(schedule)
+        return str(job.state), None if job.reason is None else str(job.reason)
+
+    def journal(self, schedule: str | None = None) -> tuple[Entry, ...]:
+        with self.store.reading() as reader:
+            return reader.journal(schedule=None if schedule is None else f"a/{schedule}")
+
+    def ledger(self, schedule: str) -> LedgerRow:
+        with self.store.reading() as reader:
+            return next(row for row in reader.ledger() if row.schedule == f"a/{schedule}")
