@@ -36,7 +36,7 @@ lock: ## resolve pyproject.toml anew into requirements.lock
 	folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && $(PYTHON) -m venv "$$folder" \
 	&& "$$folder/bin/pip" install -q --disable-pip-version-check $(UV) \
 	&& "$$folder/bin/uv" pip compile pyproject.toml --all-extras --group dev --python-version 3.11 --universal \
-	   --generate-hashes --upgrade --no-header --no-emit-index-url -q -o requirements.lock
+	   --generate-hashes --no-strip-extras --upgrade --no-header --no-emit-index-url -q -o requirements.lock
 
 clean: ## remove the environment and every cache; data and the store stay
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage build dist
@@ -53,6 +53,6 @@ static: .venv/stamp
 	|| { echo 'error: Python 3.11 or 3.12 is needed; name one with: make PYTHON=python3.11'; exit 1; }
 	@echo 'setting up .venv (once; some minutes)'
 	@$(PYTHON) -m venv .venv
-	@$(BIN)/pip install -q --disable-pip-version-check -r requirements.lock
+	@$(BIN)/pip install -q --disable-pip-version-check --no-deps -r requirements.lock
 	@$(BIN)/pip install -q --disable-pip-version-check --no-deps -e .
 	@touch $@
