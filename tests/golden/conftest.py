@@ -1,4 +1,4 @@
-"""The option that writes golden files anew: `pytest tests/golden --update-golden`, then read the difference."""
+"""`pytest tests/golden --update-golden` writes the golden files anew; then read the difference."""
 
 import pytest
 

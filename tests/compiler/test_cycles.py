@@ -1,0 +1,67 @@
+"""Cycles among schedules: which edges count, what a clock bounds, and that it scales."""
+
+import time
+
+import pytest
+
+from compiler.compile import compile_files
+from compiler.model import App, Program, RunTrigger, Schedule
+from compiler.rules.cycles import cycles
+
+APP = """\
+app: a
+datasets: {x: {}, y: {}, from_outside: {}}
+programs:
+  a: {run: j.a, writes: [x]}
+  b: {run: j.b, reads: [x], writes: [y]}
+schedules:
+"""
+A_AFTER_B = "{run: {program: b}}"
+ROWS = [
+    # the trigger of a, the trigger of b, the circle
+    ("{partitions: {dataset: from_outside}}", "{partitions: {dataset: x}}", ""),
+    ("{partitions: {dataset: y}}", "{partitions: {dataset: x}}", "a -> b -> a"),
+    (A_AFTER_B, "{partitions: {dataset: x}}", "a -> b -> a"),
+    ("{run: {program: b, status: failed}}", "{run: {program: a}}", "a -> b -> a"),
+    ("{partitions: {dataset: x}}", '{cron: "@daily"}', "a -> a"),
+    (f'{{any: [{{cron: "@daily"}}, {A_AFTER_B}]}}', "{run: {program: a}}", "a -> b -> a"),
+    (f'{{all: [{{cron: "@daily"}}, {A_AFTER_B}]}}', "{run: {program: a}}", ""),
+    (f'{{all: [{{cron: "@daily"}}, {A_AFTER_B}], wait_at_most: 1h}}', "{run: {program: a}}", "a -> b -> a"),
+    (f'{{all: [{{cron: "@daily", wait_at_most: 1h}}, {A_AFTER_B}]}}', "{run: {program: a}}", "a -> b -> a"),
+    (
+        f'{{all: [{{any: [{{cron: "@daily"}}, {{partitions: {{dataset: from_outside}}}}]}}, {A_AFTER_B}],'
+        " wait_at_most: 1h}",
+        "{run: {program: a}}",
+        "a -> b -> a",
+    ),
+    (f'{{all: [{{all: [{{cron: "@daily"}}]}}, {A_AFTER_B}]}}', "{run: {program: a}}", ""),
+]
+
+
+@pytest.mark.parametrize(("trigger_of_a", "trigger_of_b", "circle"), ROWS)
+def test_a_circle_is_one_that_no_clock_bounds(trigger_of_a: str, trigger_of_b: str, circle: str) -> None:
+    text = (
+        f"{APP}  a: {{program: a, trigger: {trigger_of_a}}}\n  b: {{program: b, trigger: {trigger_of_b}}}\n"
+    )
+
+    compilation = compile_files({"f.yaml": text.encode()})
+
+    found = [d.summary.partition("got ")[2] for d in compilation.diagnostics if d.code == "L401"]
+    assert found == ([circle] if circle else [])
+
+
+def chain(length: int, *, closed: bool) -> App:
+    programs = {f"p{n}": Program(name=f"p{n}", run="j.p") for n in range(length)}
+    schedules = {
+        f"s{n}": Schedule(name=f"s{n}", program=f"p{n}", trigger=RunTrigger(program=f"p{(n - 1) % length}"))
+        for n in range(0 if closed else 1, length)
+    }
+    return App(name="a", programs=programs, schedules=schedules)
+
+
+def test_ten_thousand_schedules_in_a_row_are_no_circle_and_take_no_time() -> None:
+    begun = time.process_time()
+    assert cycles(chain(10_000, closed=False)) == []
+    (whole,) = cycles(chain(10_000, closed=True))
+    assert len(whole) == 10_000
+    assert time.process_time() - begun < 5

@@ -1,0 +1,128 @@
+"""What a deployment would do: rules 11 and 23, and DESIGN §10, one test a sentence."""
+
+from compiler.compile import compile_files
+from compiler.diff import Diff, LiveState, diff
+from compiler.model import App
+
+HEAD = """\
+app: a
+datasets: {d: {partitions: {cycle: day, start: 2013-01-01}}, e: {}}
+programs: {p: {run: j.p, writes: [e]}, q: {run: j.q}}
+schedules:
+"""
+DAILY = '  daily: {program: p, trigger: {cron: "@daily"}}\n'
+AFTER = "  after: {program: q, trigger: {run: {program: p}}}\n"
+COUNTING = "  counting: {program: q, trigger: {partitions: {dataset: d, count: 7}}}\n"
+
+
+def apps(*texts: str) -> dict[str, App]:
+    compilation = compile_files({f"{n}.yaml": text.encode() for n, text in enumerate(texts)})
+    assert compilation.ok, compilation.diagnostics
+    return compilation.models()
+
+
+def actions(found: Diff) -> dict[str, str]:
+    return {f"{change.app}/{change.name}": change.action for change in found.schedules()}
+
+
+def test_the_same_apps_are_no_difference() -> None:
+    same = apps(HEAD + DAILY + AFTER)
+    found = diff(same, apps("# moved\n" + HEAD + AFTER + DAILY))
+    assert found.empty
+    assert found.after.keys() == same.keys()
+
+
+def test_with_updating_schedules_follow_the_yaml() -> None:
+    old, new = apps(HEAD + DAILY + AFTER), apps(HEAD + DAILY.replace("@daily", "@hourly") + COUNTING)
+    found = diff(old, new)
+    assert actions(found) == {"a/after": "delete", "a/counting": "create", "a/daily": "replace"}
+    assert found.after == new
+
+
+def test_without_updating_they_stay_as_they_are() -> None:
+    old, new = apps(HEAD + DAILY + AFTER), apps(HEAD + DAILY.replace("@daily", "@hourly") + COUNTING)
+    found = diff(old, new, update_schedules=False)
+    assert set(actions(found).values()) == {"kept"}
+    assert {c.name: c.would for c in found.schedules()} == {
+        "after": "delete",
+        "counting": "create",
+        "daily": "replace",
+    }
+    assert found.empty
+    assert found.after["a"].schedules == old["a"].schedules
+
+
+def test_the_schedules_of_a_removed_program_always_go() -> None:
+    old = apps(HEAD + DAILY + COUNTING)
+    new = apps(HEAD.replace("p: {run: j.p, writes: [e]}, ", "") + COUNTING)
+    for updating in (True, False):
+        found = diff(old, new, update_schedules=updating)
+        assert actions(found) == {"a/counting": "unchanged", "a/daily": "delete"}
+        assert found.refusals == ()
+
+
+def test_without_updating_a_removed_program_that_triggers_others_is_refused() -> None:
+    old = apps(HEAD + DAILY + AFTER)
+    new = apps(HEAD.replace("p: {run: j.p, writes: [e]}, ", "").replace("schedules:\n", ""))
+    assert diff(old, new).refusals == ()
+    (refusal,) = diff(old, new, update_schedules=False).refusals
+    assert (refusal.section, refusal.name, refusal.schedules) == ("programs", "p", ("after",))
+
+
+def test_the_schedules_of_a_removed_app_always_go() -> None:
+    old = apps(HEAD + DAILY)
+    live = {("a", "daily"): LiveState(waiting=2, pending_launch=1, active_runs=1, status="active")}
+    for updating in (True, False):
+        found = diff(old, {}, update_schedules=updating, live=live)
+        (change,) = found.schedules()
+        assert change.action == "delete"
+        assert [(c.kind, c.count, c.detail) for c in change.consequences] == [
+            ("discards", 3, "D-DELETED"),
+            ("leaves", 1, ""),
+        ]
+        assert found.after == {}
+        assert not found.empty
+
+
+def test_a_new_app_without_updating_comes_without_its_schedules() -> None:
+    found = diff({}, apps(HEAD + DAILY), update_schedules=False)
+    assert found.after["a"].schedules == {}
+    assert found.after["a"].programs.keys() == {"p", "q"}
+    assert not found.empty
+
+
+def test_a_status_is_never_a_difference() -> None:
+    old, new = apps(HEAD + DAILY), apps(HEAD + DAILY.replace("program: p", "program: p, status: active"))
+    assert diff(old, new).empty
+
+
+def test_a_new_owner_resets_nothing() -> None:
+    old, new = apps(HEAD + DAILY), apps(HEAD + DAILY.replace("program: p", "program: p, owner: anna"))
+    live = {("a", "daily"): LiveState(waiting=2)}
+    (change,) = diff(old, new, live=live).schedules()
+    assert (change.action, change.consequences) == ("amend", ())
+    assert not diff(old, new).empty
+
+
+def test_a_schedule_whose_dataset_is_cut_anew_starts_anew() -> None:
+    old = apps(HEAD + COUNTING)
+    new = apps(HEAD.replace("cycle: day", "cycle: week") + COUNTING)
+    (change,) = diff(old, new, live={("a", "counting"): LiveState(waiting=1)}).schedules()
+    assert change.action == "replace"
+    assert change.because == "the partitions of d change"
+    assert change.consequences[0].detail == "D-UPDATED"
+
+
+def test_a_list_of_equal_length_differs_member_by_member() -> None:
+    one = (
+        '  s: {program: p, trigger: {cron: "@daily"}, constraints: [{delay: 5m}, {concurrency: {max: 1}}]}\n'
+    )
+    (change,) = diff(apps(HEAD + one), apps(HEAD + one.replace("max: 1", "max: 2"))).schedules()
+    assert [(f.path, f.old, f.new) for f in change.fields] == [("constraints.1.max", 1, 2)]
+
+
+def test_another_kind_of_trigger_differs_as_a_whole() -> None:
+    (change,) = diff(
+        apps(HEAD + DAILY), apps(HEAD + DAILY.replace('{cron: "@daily"}', "{run: {program: q}}"))
+    ).schedules()
+    assert [f.path for f in change.fields] == ["trigger"]

@@ -1,0 +1,85 @@
+"""Fingerprints: what is a difference and what is not."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from compiler.compile import compile_files, compile_schedule
+from compiler.fingerprint import behaviour_fingerprint, canonical, fingerprint
+from compiler.model import App, Schedule, decode_app, encode
+
+APP = """\
+app: a
+datasets: {d: {partitions: {cycle: day, start: 2013-01-01}}}
+programs: {p: {run: j.p, reads: [d]}}
+schedules:
+  s: {program: p, trigger: {partitions: {dataset: d}}, args: {at: 1}}
+"""
+BASE: dict[str, Any] = {"program": "p", "trigger": {"partitions": {"dataset": "d"}}, "args": {"at": 1}}
+
+
+def app() -> App:
+    return compile_files({"f.yaml": APP.encode()}).apps["a"].app
+
+
+def schedule(**changes: Any) -> Schedule:
+    built, diagnostics = compile_schedule(app(), "s", {**BASE, **changes})
+    assert built is not None, diagnostics
+    return built
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"status": "active"},
+        {"timeout": "24h"},
+        {"timeout": {"after": "1d", "then": "discard"}},
+        {"priority": "normal"},
+        {"constraints": []},
+        {"trigger": {"partitions": {"dataset": "d", "count": 1, "distinct": True}}},
+    ],
+)
+def test_is_no_difference(changes: dict[str, Any]) -> None:
+    assert fingerprint(schedule(**changes)) == fingerprint(schedule())
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"args": {"at": 2}},
+        {"args": {}},
+        {"priority": "high"},
+        {"timeout": "2h"},
+        {"trigger": {"partitions": {"dataset": "d", "count": 2}}},
+        {"trigger": {"cron": "@daily"}},
+        {"constraints": [{"delay": "1m"}]},
+        {"for_each": "day"},
+    ],
+)
+def test_is_a_difference_in_what_it_does(changes: dict[str, Any]) -> None:
+    assert fingerprint(schedule(**changes)) != fingerprint(schedule())
+    assert behaviour_fingerprint(schedule(**changes)) != behaviour_fingerprint(schedule())
+
+
+@pytest.mark.parametrize("changes", [{"owner": "anna"}, {"description": "new words"}])
+def test_is_a_difference_that_resets_nothing(changes: dict[str, Any]) -> None:
+    assert fingerprint(schedule(**changes)) != fingerprint(schedule())
+    assert behaviour_fingerprint(schedule(**changes)) == behaviour_fingerprint(schedule())
+
+
+def test_places_and_order_are_no_difference() -> None:
+    moved = "# a comment\n\n" + APP.replace("datasets: {d:", "groups: {}\ndatasets: {d:")
+    other = compile_files({"elsewhere.yaml": moved.encode()}).apps["a"].app
+    assert fingerprint(other) == fingerprint(app())
+
+
+def test_a_fingerprint_survives_the_store() -> None:
+    assert fingerprint(decode_app(encode(app()))) == fingerprint(app())
+
+
+def test_a_field_that_a_new_version_adds_is_no_difference() -> None:
+    longer = msgspec.defstruct("Longer", [("added", int, 7)], bases=(Schedule,), kw_only=True, frozen=True)
+    grown = longer(**{f: getattr(schedule(), f) for f in Schedule.__struct_fields__})
+    assert canonical(grown) == canonical(schedule())

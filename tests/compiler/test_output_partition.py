@@ -1,0 +1,70 @@
+"""The default of `output_partition`, one row for each sentence of DESIGN §3."""
+
+import pytest
+
+from compiler.compile import compile_files
+
+APP = """\
+app: a
+datasets:
+  days: {partitions: {cycle: day, start: 2013-01-01}}
+  days_too: {partitions: {when: {cycle: day, start: 2020-01-01}}}
+  days_utc: {partitions: {cycle: day, start: 2013-01-01, timezone: Europe/Berlin}}
+  hours: {partitions: {cycle: hour, start: 2013-01-01}}
+  origins: {partitions: {origin: [EWR, JFK]}}
+  both: {partitions: {day: {cycle: day, start: 2013-01-01}, origin: [EWR, JFK]}}
+  out_days: {partitions: {cycle: day, start: 2014-01-01}}
+  out_hours: {partitions: {cycle: hour, start: 2013-01-01}}
+  out_origins: {partitions: {origin: [JFK, EWR]}}
+  out_both: {partitions: {origin: [EWR, JFK], day: {cycle: day, start: 2013-01-01}}}
+  out_whole: {}
+programs:
+  p: {run: j.p, writes: [WRITES]}
+  other: {run: j.other}
+schedules:
+  s: {program: p, trigger: TRIGGER, EXTRA}
+"""
+ROWS = [
+    # outputs, trigger, more, default
+    ("", "{partitions: {dataset: days}}", "", "none"),
+    ("out_whole", "{partitions: {dataset: days}}", "", "none"),
+    ("out_whole", '{cron: "@daily"}', "", "none"),
+    ("out_whole", "{partitions: {dataset: days}}", "for_each: day", "none"),
+    ("out_days", "{partitions: {dataset: days}}", "", "manifest"),
+    ("out_days", "{partitions: {dataset: days, count: 7}}", "", "manifest"),
+    ("out_days", "{partitions: {dataset: days_too}}", "", "manifest"),
+    ("out_days, out_whole", "{partitions: {dataset: days}}", "", "manifest"),
+    ("out_days", "{partitions: {dataset: days_utc}}", "", "none"),
+    ("out_days", "{partitions: {dataset: hours}}", "", "none"),
+    ("out_both", "{partitions: {dataset: both}}", "", "manifest"),
+    ("out_both", "{partitions: {dataset: days}}", "", "none"),
+    ("out_origins", "{partitions: {dataset: origins}}", "", "manifest"),
+    ("out_days", "{partitions: {dataset: days}}", "for_each: partition", "key"),
+    ("out_days", "{partitions: {dataset: hours, complete: day}}", "for_each: day", "key"),
+    ("out_days", "{partitions: {dataset: both, complete: day}}", "for_each: day", "key"),
+    ("out_both", "{partitions: {dataset: both}}", "for_each: partition", "key"),
+    ("out_days", '{cron: "@daily"}', "", "business_date"),
+    ("out_hours", '{cron: "@hourly"}', "", "business_date"),
+    ("out_both", '{cron: "@daily"}', "", "none"),
+    ("out_origins", '{cron: "@daily"}', "", "none"),
+    ("out_days", '{any: [{cron: "@daily"}, {partitions: {dataset: days}}]}', "", "manifest"),
+    ("out_days", "{run: {program: other}}", "", "none"),
+    ("out_days", "{partitions: {dataset: days}}", "output_partition: none", "none"),
+    ("out_days", '{any: [{cron: "@daily"}, {partitions: {dataset: hours}}]}', "", "business_date"),
+]
+
+
+@pytest.mark.parametrize(("writes", "trigger", "extra", "default"), ROWS)
+def test_the_default_follows_from_trigger_and_outputs(
+    writes: str, trigger: str, extra: str, default: str
+) -> None:
+    text = (
+        APP.replace("WRITES", writes)
+        .replace("TRIGGER", trigger)
+        .replace(", EXTRA", f", {extra}" if extra else "")
+    )
+
+    compilation = compile_files({"f.yaml": text.encode()})
+
+    assert compilation.diagnostics == ()
+    assert compilation.apps["a"].app.schedules["s"].output_partition == default

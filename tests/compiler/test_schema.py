@@ -1,0 +1,93 @@
+"""The JSON Schema: a sound Draft 2020-12 schema that explains itself, and words for all its errors."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+from compiler import constraints, triggers
+from compiler.schema import schema_text
+from compiler.schema.later import LATER
+from compiler.schema.wording import _WORDS
+
+SCHEMA: dict[str, Any] = json.loads(schema_text())
+SCHEDULES = Path(__file__).parents[2] / "schedules"
+SILENT = {"if", "then", "else", "properties", "items", "propertyNames", "anyOf", "$ref", "$defs", "$schema"}
+"""Keywords that apply others and yield no error of their own."""
+NOTES = {"title", "description", "examples", "default", "defaultSnippets"}
+
+
+def subschemas(schema: Any, path: str = "#") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every schema inside a schema, with its place."""
+    if not isinstance(schema, dict):
+        return
+    yield path, schema
+    for key in ("properties", "$defs"):
+        for name, inner in schema.get(key, {}).items():
+            yield from subschemas(inner, f"{path}/{key}/{name}")
+    for key in ("items", "additionalProperties", "propertyNames", "then", "else"):
+        yield from subschemas(schema.get(key), f"{path}/{key}")
+
+
+def fields() -> list[tuple[str, dict[str, Any]]]:
+    return [
+        (path, s) for path, s in subschemas(SCHEMA) if path.split("/")[-2:-1] in (["properties"], ["$defs"])
+    ]
+
+
+def resolved(schema: dict[str, Any]) -> dict[str, Any]:
+    reference = schema.get("$ref")
+    return {**resolved(SCHEMA["$defs"][reference.rpartition("/")[2]]), **schema} if reference else schema
+
+
+def test_it_is_a_sound_schema() -> None:
+    Draft202012Validator.check_schema(SCHEMA)
+
+
+@pytest.mark.parametrize(("path", "schema"), fields(), ids=lambda v: v if isinstance(v, str) else "")
+def test_every_field_has_a_title_a_description_and_examples_that_are_valid(
+    path: str, schema: dict[str, Any]
+) -> None:
+    whole = resolved(schema)
+    assert whole.get("title"), path
+    assert whole.get("description", "").endswith("."), path
+    assert whole.get("examples"), path
+    validator = Draft202012Validator({**schema, "$defs": SCHEMA["$defs"]})
+    for example in whole["examples"]:
+        assert validator.is_valid(example), f"{path}: {example}"
+
+
+def test_every_keyword_of_the_schema_has_its_words() -> None:
+    used = {key for _, schema in subschemas(SCHEMA) for key in schema}
+    assert used - SILENT - NOTES <= set(_WORDS)
+
+
+def test_every_mapping_refuses_unknown_keys() -> None:
+    for path, schema in subschemas(SCHEMA):
+        if "properties" in schema and "if" not in schema:
+            assert schema.get("additionalProperties") is False, path
+
+
+def test_the_registries_know_the_kinds_of_the_schema() -> None:
+    def kinds(name: str) -> set[str]:
+        return {branch["required"][0] for branch in SCHEMA["$defs"][name]["oneOf"]}
+
+    assert set(triggers.KINDS) == kinds("trigger")
+    assert set(constraints.KINDS) == kinds("constraint")
+
+
+def test_a_key_that_is_supported_is_no_longer_announced() -> None:
+    by_title = {schema.get("title", "").partition(" ")[2]: schema for _, schema in subschemas(SCHEMA)}
+    for place, keys in LATER.items():
+        assert not set(keys) & set(by_title[place]["properties"]), place
+
+
+@pytest.mark.parametrize("file", sorted(SCHEDULES.rglob("*.yaml")), ids=lambda f: f.name)
+def test_an_editor_accepts_what_lint_accepts(file: Path) -> None:
+    document = yaml.load(file.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
+    plain_schema = {**SCHEMA, "properties": {**SCHEMA["properties"], "schedules": {}, "examples": {}}}
+    assert Draft202012Validator(plain_schema).is_valid(document)

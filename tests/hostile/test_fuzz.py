@@ -1,0 +1,85 @@
+"""Any bytes whatever give diagnostics, never an exception: the compiler is total."""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from compiler.compile import Compilation, compile_files
+from compiler.render.diagnostics_json import diagnostics_json
+from compiler.render.diagnostics_text import diagnostics_text
+
+FLIGHTS = (Path(__file__).parents[2] / "schedules" / "flights.yaml").read_bytes()
+
+VOCABULARY = """
+    app timezone datasets programs schedules groups examples program trigger cron partitions run all any
+    dataset count keys complete day hour window from to delay concurrency max since_last_run for
+    otherwise skip timeout after then status args for_each output_partition key manifest a b UTC 22:00
+    10m 2013-01-01 wait_at_most cycle start origin reads writes path format parquet j.a
+"""
+WORDS = st.sampled_from(VOCABULARY.split())
+SCALARS = st.one_of(WORDS, st.integers(), st.booleans(), st.none(), st.floats(), st.text(max_size=8))
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(WORDS, inner, max_size=4)),
+    max_leaves=25,
+)
+APPS = st.fixed_dictionaries(
+    {"app": st.just("a")},
+    optional={
+        "timezone": SCALARS,
+        "datasets": st.dictionaries(WORDS, VALUES, max_size=3),
+        "programs": st.dictionaries(WORDS, VALUES, max_size=3),
+        "schedules": st.dictionaries(
+            WORDS,
+            st.fixed_dictionaries({"program": WORDS, "trigger": VALUES}, optional={"args": VALUES}),
+            max_size=3,
+        ),
+    },
+)
+
+
+@given(st.binary(max_size=400))
+@example(b"\xef\xbb\xbfapp: a")
+@example(b"app: a\r\nb: c\rd: e\n")
+@example(b"%")
+@example(b"--- ---\n")
+def test_any_bytes(data: bytes) -> None:
+    assert_sound(compile_files({"f.yaml": data}), data)
+
+
+@given(st.text(alphabet="ab:-[]{}&*!|>'\"%@`#,? \n\t<01.~", max_size=120))
+def test_anything_that_looks_like_yaml(text: str) -> None:
+    assert_sound(compile_files({"f.yaml": text.encode()}), text.encode())
+
+
+@given(VALUES | APPS)
+@settings(suppress_health_check=[HealthCheck.too_slow])
+def test_any_value_in_the_words_of_the_language(value: Any) -> None:
+    data = yaml.safe_dump(value, allow_unicode=True).encode("utf-8", errors="replace")
+    assert_sound(compile_files({"f.yaml": data}), data)
+
+
+@given(st.data())
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+def test_a_good_file_with_a_piece_cut_out_or_doubled(data: st.DataObject) -> None:
+    begin = data.draw(st.integers(0, len(FLIGHTS)))
+    end = data.draw(st.integers(begin, min(len(FLIGHTS), begin + 200)))
+    piece = data.draw(st.sampled_from([b"", FLIGHTS[begin:end] * 2, b"\n", b": ", b"[", b'"']))
+    changed = FLIGHTS[:begin] + piece + FLIGHTS[end:]
+    assert_sound(compile_files({"f.yaml": changed}), changed)
+
+
+def assert_sound(compilation: Compilation, data: bytes) -> None:
+    """Diagnostics point into the file and can be drawn; without an error there is an app."""
+    lines = data.decode("utf-8", errors="replace").replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    for diagnostic in compilation.diagnostics:
+        assert 1 <= diagnostic.at.line <= len(lines) + 1
+        assert diagnostic.at.column >= 1
+        assert diagnostic.end_column > diagnostic.at.column
+        assert diagnostic.summary
+        assert diagnostic.hint
+    assert len(diagnostics_text(compilation.diagnostics)) >= len(diagnostics_json(compilation.diagnostics))
+    assert compilation.ok == bool(compilation.apps)

@@ -1,0 +1,139 @@
+"""Hostile and wrong YAML: every file here is refused at the right place, with a hint, quickly.
+
+Each row names a file beside this one and the codes and places that `tidegate lint` must
+print, in their order. "..." stands for any further ones of the same code.
+"""
+
+import re
+import time
+from pathlib import Path
+
+import pytest
+import typer
+
+from compiler.compile import compile_files
+from tidegate.cli.lint import lint
+
+HERE = Path(__file__).parent
+MAX_CPU_SECONDS = 0.25
+"""The promise is 0.1 s; the machine that runs this may be busy or slow."""
+
+REFUSED = {
+    "alias_bomb": "R109 2:4, R109 3:4, R109 3:8, ...",
+    "alias_to_itself": "R109 2:9, R109 2:21",
+    "billion_members": "S108 9:42, S108 9:59, S108 9:69, ...",
+    "binary_tag": "R113 2:14",
+    "byte_order_mark_inside": "R104 7:18",
+    "colon_in_plain_value": "R106 10:23",
+    "complex_key": "R112 3:5",
+    "cron_endless_list": "S112 7:40",
+    "cron_february_30": "V203 7:40",
+    "cron_out_of_range": "V203 7:40",
+    "cron_random": "V203 7:40",
+    "cron_reboot": "V203 7:40",
+    "cron_six_fields": "V203 7:40",
+    "cycle_of_three": "L401 4:3",
+    "duplicate_key_deep": "R111 9:31",
+    "duplicate_schedule": "R111 9:3",
+    "duration_of_a_million_days": "V201 7:60",
+    "duration_without_unit": "S104 7:60",
+    "empty": "R115 1:1",
+    "escape_codes": "R103 2:15",
+    "integer_of_5000_digits": "R117 9:49",
+    "integer_of_5000_hex_digits": "R117 10:15",
+    "key_of_a_thousand_letters": "R112 2:1",
+    "latin_1": "R102 2:17",
+    "line_of_100_kb": "S112 2:14",
+    "merge_key": "R109 7:8, R110 9:5, R109 9:9",
+    "name_with_a_line_end": "S106 1:6",
+    "negative_count": "S107 7:68",
+    "nesting_bomb_blocks": "R107 66:129",
+    "nesting_bomb_lists": "R107 2:75",
+    "nesting_bomb_mappings": "R107 2:264",
+    "no_break_space_in_key": "R104 7:16",
+    "not_a_number": "R118 10:15, R118 10:24",
+    "nul_byte": "R103 2:15",
+    "null_sections": "S104 2:10, S104 3:10, S104 4:11",
+    "number_keys": "R112 7:3",
+    "object_tag": "R113 1:6",
+    "only_comments": "R115 1:1",
+    "path_out_of_the_project": "V207 3:15",
+    "percent_directive": "R114 1:1",
+    "prototype_keys": "S101 2:1, S101 3:1",
+    "right_to_left_override": "R104 7:59",
+    "run_is_shell": "S106 3:15",
+    "surrogate_bytes": "R102 2:14",
+    "surrogate_escape": "R106 7:61",
+    "tabs_for_indentation": "R105 3:1",
+    "two_documents": "R114 2:1",
+    "unclosed_bracket": "R106 8:3",
+    "unclosed_quote": "R106 3:1",
+    "unknown_names": "N302 8:14, N301 9:44, N302 9:67",
+    "utf_16": "R102 1:1",
+    "whole_file_is_a_list": "R115 1:1",
+    "whole_file_is_a_string": "R115 1:1",
+    "window_from_is_to": "V204 11:37",
+    "wrong_types_everywhere": "S104 1:6, S104 2:11, S104 3:11, S104 4:11, S104 5:12, S104 6:11, S104 7:9",
+    "zero_width_space": "R104 7:6",
+    "zone_offset": "V202 2:11",
+    "zone_path": "V202 2:11",
+    "zone_that_is_none": "V202 7:60",
+}
+
+
+def test_every_hostile_file_has_its_row() -> None:
+    assert {file.stem for file in HERE.glob("*.yaml")} == set(REFUSED)
+    assert len(REFUSED) >= 40
+
+
+@pytest.mark.parametrize(("name", "expected"), REFUSED.items())
+def test_a_hostile_file_is_refused_at_its_place(
+    name: str, expected: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(HERE)
+
+    with pytest.raises(typer.Exit) as exit_:
+        lint([Path(f"{name}.yaml")])
+
+    printed = capsys.readouterr().out
+    assert exit_.value.exit_code == 1
+    assert "Traceback" not in printed
+    heads = re.findall(r"^([^:\n]+):(\d+):(\d+): (?:error|warning)\[(\w+)\]", printed, re.MULTILINE)
+    assert {file for file, *_ in heads} == {f"{name}.yaml"}
+    found = [f"{code} {line}:{column}" for _, line, column, code in heads]
+    wanted = expected.split(", ")
+    if wanted[-1] == "...":
+        wanted.pop()
+        assert found[: len(wanted)] == wanted
+        assert {place.split()[0] for place in found} <= {wanted[0].split()[0], "R119"}
+    else:
+        assert found == wanted
+    assert printed.count("\nhint: ") == len(heads)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_hostile_file_costs_little(name: str) -> None:
+    data = (HERE / f"{name}.yaml").read_bytes()
+    compile_files({"warm.yaml": b"app: warm\nunknown: 1\n"})
+
+    seconds = min(cpu_seconds(name, data) for _ in range(3))
+
+    assert seconds < MAX_CPU_SECONDS
+
+
+def test_a_file_of_nothing_but_unknown_names_costs_little_more_than_a_right_one() -> None:
+    datasets = b"".join(b"  dataset_%d: {}\n" % n for n in range(3_000))
+    schedules = b"".join(
+        b"  s%d: {program: p%d, trigger: {partitions: {dataset: datast_%d}}}\n" % (n, n, n)
+        for n in range(2_000)
+    )
+    data = b"app: many\ndatasets:\n" + datasets + b"schedules:\n" + schedules
+
+    assert cpu_seconds("many", data) < 8
+
+
+def cpu_seconds(name: str, data: bytes) -> float:
+    begun = time.process_time()
+    compilation = compile_files({f"{name}.yaml": data})
+    assert not compilation.ok
+    return time.process_time() - begun
