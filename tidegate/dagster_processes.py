@@ -25,6 +25,9 @@ LOCATION_NAME = "tidegate"
 MODULE = "tidegate.definitions"
 HOST = "127.0.0.1"
 
+OWN_FOLDER = Path(__file__).parents[1]
+"""Where our packages are found, be they installed or a checkout; the processes must find the same ones."""
+
 READY_SECONDS = 120
 """How long a process may take until it answers. Loading a large plan on a busy machine takes a minute."""
 
@@ -88,7 +91,8 @@ class Site:
 
     def process_environment(self) -> dict[str, str]:
         """The environment of the processes."""
-        path = os.pathsep.join(part for part in (str(self.project), os.environ.get("PYTHONPATH", "")) if part)
+        parts = (str(OWN_FOLDER), str(self.project), os.environ.get("PYTHONPATH", ""))
+        path = os.pathsep.join(part for part in parts if part)
         return {
             **os.environ,
             "DAGSTER_HOME": str(self.home),

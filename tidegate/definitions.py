@@ -20,7 +20,8 @@ from tidegate.settings import Settings, load_settings
 
 def location_of(settings: Settings) -> Location:
     """The code location of a project. The store is opened once a process."""
-    store = cache(lambda: open_sql_store(settings.store_url))
+    # A code location shows what is deployed; where nothing ever was, it says so instead of making a store.
+    store = cache(lambda: open_sql_store(settings.store_url, create=False))
     return Location(
         open_store=store,
         open_commits=lambda: SqlCommitStepStore(store().engine),

@@ -1,0 +1,118 @@
+"""A project with Dagster running on it for real: code server, daemon, webserver, SQLite, Spark."""
+
+import json
+import time
+import urllib.request
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+from dagster import DagsterInstance
+
+from compiler.model import App
+from scheduler.job import FINISHED, Job
+from scheduler.store.open import open_store
+from tests.dagster_defs.sample import deploy, sample_app
+from tidegate.dagster_graphql import ask
+from tidegate.dagster_home import site_of
+from tidegate.dagster_processes import DagsterProcesses
+from tidegate.settings import load_settings
+
+T = TypeVar("T")
+
+WAIT_SECONDS = 120
+POLL_SECONDS = 0.3
+
+PROGRAMS = '''
+"""Programs that need next to nothing."""
+
+
+def clean(spark, inputs, params):
+    """One row for each partition, two for the last."""
+    rows = [(key, number) for number, key in enumerate(params.partitions)]
+    return spark.createDataFrame([*rows, (params.partitions[-1], 99)], "day string, number int")
+
+
+def report(spark, inputs, params):
+    """One row."""
+    return spark.createDataFrame([(1,)], "number int")
+
+
+def notify(spark, inputs, params):
+    """Nothing at all."""
+    return {}
+'''
+
+
+def live_app() -> App:
+    """The sample app with programs that exist, and its pooled schedule switched on."""
+    app = sample_app()
+    programs = {
+        name: msgspec.structs.replace(program, run=f"live_programs.{name}")
+        for name, program in app.programs.items()
+    }
+    return msgspec.structs.replace(app, programs=programs)
+
+
+class Live:
+    """Dagster on a project in a temporary folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "schedules").mkdir()
+        (folder / "tidegate.toml").write_text('[spark]\nmaster = "local[1]"\n')
+        (folder / "live_programs.py").write_text(PROGRAMS)
+        self.settings = load_settings(folder)
+        self.store = open_store(self.settings.store_url)
+        deploy(self.store, live_app(), at=datetime.now(UTC))
+        self.site = site_of(self.settings)
+        self.processes = DagsterProcesses(self.site)
+
+    def start(self) -> None:
+        self.processes.__enter__()
+        self.processes.start_code_server()
+        self.daemon = self.processes.start_daemon()
+        self.processes.start_webserver()
+        self.instance = DagsterInstance.from_config(str(self.site.home))
+
+    def stop(self) -> None:
+        self.processes.__exit__(None, None, None)
+        self.store.close()
+
+    def ask(self, query: str, **variables: Any) -> dict[str, Any]:
+        """One question to GraphQL, of which the only field is returned."""
+        (answer,) = ask(self.site.url, query, variables).values()
+        return answer
+
+    def report(self, dataset: str, partition: str, **metadata: Any) -> None:
+        """Report a partition through the REST API, as a system outside would."""
+        body = json.dumps({"partition": partition, "metadata": metadata}).encode()
+        address = f"{self.site.url}/report_asset_materialization/flights/{dataset}"
+        request = urllib.request.Request(address, body, {"Content-Type": "application/json"})
+        urllib.request.urlopen(request).close()
+
+    def until(self, what: str, look: Callable[[], T]) -> T:
+        """Look again and again until there is something to see."""
+        deadline = time.monotonic() + WAIT_SECONDS
+        while not (found := look()):
+            dead = self.processes.dead()
+            assert dead is None, dead and dead.failed("has ended")
+            assert time.monotonic() < deadline, f"{what}: not within {WAIT_SECONDS} s"
+            time.sleep(POLL_SECONDS)
+        return found
+
+    def jobs(self, schedule: str) -> list[Job]:
+        with self.store.reading() as reader:
+            return list(reader.jobs(schedules=[f"flights/{schedule}"]))
+
+    def ended_job(self, schedule: str) -> Job:
+        """The first job of a schedule, once it has ended."""
+
+        def look() -> Job | None:
+            return next((job for job in self.jobs(schedule) if job.state in FINISHED), None)
+
+        found = self.until(f"a job of {schedule}", look)
+        assert found is not None
+        return found

@@ -1,0 +1,173 @@
+"""The whole Dagster side, alive: the real daemon, the real UI server, a run in its own process.
+
+The tests share one running Dagster and go through a day of it in order.
+"""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+from dagster import AssetKey, DagsterRunStatus
+
+from compiler.model import Dataset
+from scheduler.job import JobState
+from tests.dagster_defs.instance import ORIGINS
+from tests.dagster_defs.live import Live, live_app
+from tests.dagster_defs.sample import deploy
+from tidegate.dagster_processes import LOCATION_NAME
+
+pytestmark = [pytest.mark.dagster, pytest.mark.spark, pytest.mark.slow]
+
+CLEAN = AssetKey(["flights", "clean"])
+REPOSITORY = {"repositoryLocationName": LOCATION_NAME, "repositoryName": "__repository__"}
+
+LAUNCH = """
+mutation Launch($params: ExecutionParams!) {
+  launchPipelineExecution(executionParams: $params) {
+    __typename ... on LaunchRunSuccess { run { runId } } ... on PythonError { message }
+  }
+}
+"""
+SCHEDULE_STATE = """
+query State($selector: ScheduleSelector!) {
+  scheduleOrError(scheduleSelector: $selector) {
+    ... on Schedule { scheduleState { id status } }
+  }
+}
+"""
+STOP = "mutation Stop($id: String!) { stopRunningSchedule(id: $id) { __typename } }"
+PREVIEW = """
+mutation Preview($selector: SensorSelector!) {
+  sensorDryRun(selectorData: $selector, cursor: null) {
+    __typename ... on DryRunInstigationTick { evaluationResult { skipReason runRequests { runKey } } }
+  }
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    running = Live(tmp_path_factory.mktemp("live"))
+    try:
+        running.start()
+        yield running
+    finally:
+        running.stop()
+
+
+def launch(live: Live, *datasets: str, **tags: str) -> str:
+    """Launch a run by hand, as the UI does."""
+    params = {
+        "selector": {
+            **REPOSITORY,
+            "jobName": "__ASSET_JOB",
+            "assetSelection": [{"path": ["flights", dataset]} for dataset in datasets],
+        },
+        "executionMetadata": {"tags": [{"key": key, "value": value} for key, value in tags.items()]},
+    }
+    answer = live.ask(LAUNCH, params=params)
+    assert answer["__typename"] == "LaunchRunSuccess", answer
+    return answer["run"]["runId"]
+
+
+def ended(live: Live, run_id: str) -> DagsterRunStatus:
+    def look() -> DagsterRunStatus | None:
+        run = live.instance.get_run_by_id(run_id)
+        return run.status if run is not None and run.is_finished else None
+
+    status = live.until(f"the end of run {run_id}", look)
+    assert status is not None
+    return status
+
+
+def test_what_is_reported_from_outside_makes_a_job_run(live: Live) -> None:
+    for origin in ORIGINS:
+        live.report("raw", f"2023-03-09|{origin}", rows=10)
+
+    job = live.ended_job("clean_as_it_comes")
+
+    assert (job.state, job.key) == (JobState.SUCCEEDED, "2023-03-09")
+    assert live.instance.get_materialized_partitions(CLEAN) == {"2023-03-09"}
+    event = live.instance.get_latest_materialization_event(CLEAN)
+    assert event is not None
+    assert event.asset_materialization is not None
+    assert event.asset_materialization.metadata["rows"].value == 2
+    run = live.instance.get_run_by_id(job.run_id or "")
+    assert run is not None
+    assert run.tags["tidegate/schedule"] == "flights/clean_as_it_comes"
+
+
+def test_a_range_by_hand_is_one_run_that_counts_for_its_program(live: Live) -> None:
+    tags = {
+        "dagster/asset_partition_range_start": "2023-03-01",
+        "dagster/asset_partition_range_end": "2023-03-03",
+    }
+
+    run_id = launch(live, "clean", **tags)
+
+    assert ended(live, run_id) is DagsterRunStatus.SUCCESS
+    assert {"2023-03-01", "2023-03-02", "2023-03-03"} < live.instance.get_materialized_partitions(CLEAN)
+
+    def observed() -> bool:
+        with live.store.reading() as reader:
+            return any(run.job is None and not run.active for run in reader.runs(ids=[run_id]))
+
+    live.until("the observation of a run by hand", observed)
+
+
+def test_a_preview_of_the_dispatcher_changes_nothing(live: Live) -> None:
+    answer = live.ask(PREVIEW, selector={**REPOSITORY, "sensorName": "flights_dispatcher"})
+
+    result = answer["evaluationResult"]
+    assert result["skipReason"].startswith("preview only")
+    assert not result["runRequests"]
+
+
+def test_switching_a_schedule_off_suspends_it(live: Live) -> None:
+    selector = {**REPOSITORY, "scheduleName": "report_daily"}
+    state = live.ask(SCHEDULE_STATE, selector=selector)["scheduleState"]
+    assert state["status"] == "RUNNING"
+
+    live.ask(STOP, id=state["id"])
+
+    def suspended() -> bool:
+        with live.store.reading() as reader:
+            (found,) = reader.schedules(refs=["flights/report_daily"])
+        return (found.status, found.changed_by) == ("suspended", "ui")
+
+    live.until("the suspend", suspended)
+
+
+def test_a_reload_shows_what_was_deployed_since(live: Live) -> None:
+    app = live_app()
+    more = {**app.datasets, "tides": Dataset(name="tides")}
+    deploy(live.store, msgspec.structs.replace(app, datasets=more), revision=2)
+
+    live.processes.reload()
+
+    assets = live.ask("query Assets { assetNodes { assetKey { path } } }")
+    assert {"assetKey": {"path": ["flights", "tides"]}} in assets
+
+
+def test_a_run_loads_its_definitions_while_the_store_cannot_be_read(live: Live) -> None:
+    path = live.folder / ".tidegate" / "store.db"
+    aside = Path(f"{path}.aside")
+    live.store.close()
+    shutil.move(path, aside)
+    path.mkdir()
+    try:
+        run_id = launch(live, "report")
+        status = ended(live, run_id)
+    finally:
+        path.rmdir()
+        shutil.move(aside, path)
+
+    kinds = [
+        entry.dagster_event.event_type_value
+        for entry in live.instance.all_logs(run_id)
+        if entry.dagster_event
+    ]
+    assert status is DagsterRunStatus.FAILURE, "a program may not run without its store"
+    assert "STEP_START" in kinds, "the definitions were there; only the step had no store"
