@@ -30,7 +30,7 @@ bench: .venv/stamp ## measure, each figure beside its reference
 	$(BIN)/python -m benchmarks
 
 soak: .venv/stamp ## repeat the seeded random tests for MINUTES=n (default 10)
-	$(BIN)/python -m pytest -q --timeout=0 tests/simulation --soak-minutes=$(MINUTES)
+	$(BIN)/python -m tests.soak $(MINUTES)
 
 lock: ## resolve pyproject.toml anew into requirements.lock
 	folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && $(PYTHON) -m venv "$$folder" \

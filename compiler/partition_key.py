@@ -96,9 +96,7 @@ def _period(key: str, dimension: TimeDimension) -> Period:
         chosen = [instant for instant in found if _offset(instant, wall) == key[16:]] if key[16:] else found
         period = period_of(chosen[0] if chosen else found[0], cycle, zone)
     if (canonical := format_time_key(period.start, dimension)) != key:
-        raise PartitionKeyError(
-            f'no {cycle} begins at "{key}"; the one around it is "{canonical}"'
-        )
+        raise PartitionKeyError(f'no {cycle} begins at "{key}"; the one around it is "{canonical}"')
     return period
 
 
