@@ -32,7 +32,7 @@ from scheduler.event import Event
 from scheduler.observe import RunObservation, observe_runs
 from scheduler.store.protocol import Reader, Store
 
-PAGES_PER_ROUND = 20
+PAGES_PER_ROUND = 10
 """Bounds one round to seconds, far below a sensor's 60 s; the next tick goes on."""
 
 RUNS_PER_QUERY = 100

@@ -26,7 +26,7 @@ from scheduler.store.protocol import Reader, Store
 
 RECONCILE_EVERY = timedelta(minutes=3)
 
-PAGES_PER_PASS = 20
+PAGES_PER_PASS = 10
 """Rows read again in one pass at most; the ids beyond are read again by the next pass."""
 
 RUNS_OVERLAP = timedelta(minutes=10)
