@@ -34,12 +34,8 @@ def _warning(title: str, explanation: str) -> Entry:
 
 
 CATALOGUE: dict[str, Entry] = {
-    "R101": _error(
-        "file too large", "A file has at most 1 MiB. One file is one app: split it."
-    ),
-    "R102": _error(
-        "not UTF-8", "The file's bytes are not UTF-8 text. Save it as UTF-8."
-    ),
+    "R101": _error("file too large", "A file has at most 1 MiB. One file is one app: split it."),
+    "R102": _error("not UTF-8", "The file's bytes are not UTF-8 text. Save it as UTF-8."),
     "R103": _error(
         "control character",
         "NUL and its like have no meaning in YAML and hide what is there.",
@@ -52,13 +48,9 @@ CATALOGUE: dict[str, Entry] = {
         "tab",
         "YAML forbids tabs in indentation, and elsewhere they cannot be told from spaces.",
     ),
-    "R106": _error(
-        "not YAML", "The parser could not make sense of the file at this place."
-    ),
+    "R106": _error("not YAML", "The parser could not make sense of the file at this place."),
     "R107": _error("nested too deep", "Lists and mappings nest at most 64 deep."),
-    "R108": _error(
-        "too many values", "A file holds at most 100,000 values, keys included."
-    ),
+    "R108": _error("too many values", "A file holds at most 100,000 values, keys included."),
     "R109": _error(
         "anchor or alias",
         "Anchors and aliases make a file that cannot be read from top to bottom.",
@@ -83,12 +75,8 @@ CATALOGUE: dict[str, Entry] = {
         "more than one document",
         "One file is one app: one document, without directives.",
     ),
-    "R115": _error(
-        "not a mapping", "A file holds one mapping that begins with `app:`."
-    ),
-    "R116": _error(
-        "cannot be read", "The file or folder does not exist, or may not be read."
-    ),
+    "R115": _error("not a mapping", "A file holds one mapping that begins with `app:`."),
+    "R116": _error("cannot be read", "The file or folder does not exist, or may not be read."),
     "R117": _error(
         "number too long",
         "Integers have at most 18 digits, so that they survive JSON and databases.",
@@ -103,34 +91,22 @@ CATALOGUE: dict[str, Entry] = {
         "not supported",
         "The key belongs to the language but this version does not know it yet.",
     ),
-    "S103": _error(
-        "missing key", "A key without which the rest has no meaning is absent."
-    ),
+    "S103": _error("missing key", "A key without which the rest has no meaning is absent."),
     "S104": _error("wrong type", "The value is of another kind than the key asks for."),
     "S105": _error("not an allowed value", "The key takes one of a few words."),
-    "S106": _error(
-        "malformed text", "The text is not of the form that the key asks for."
-    ),
-    "S107": _error(
-        "number out of range", "The number is outside the limits of the key."
-    ),
+    "S106": _error("malformed text", "The text is not of the form that the key asks for."),
+    "S107": _error("number out of range", "The number is outside the limits of the key."),
     "S108": _error(
         "wrong number of members",
         "A list or mapping has too few, too many or equal members.",
     ),
-    "S109": _error(
-        "no kind given", "A trigger or constraint names its kind by one key."
-    ),
+    "S109": _error("no kind given", "A trigger or constraint names its kind by one key."),
     "S110": _error(
         "more than one kind",
         "A trigger or constraint is of one kind. Combine several in a list.",
     ),
-    "S111": _error(
-        "option without its kind", "The option stands beside the kind it belongs to."
-    ),
-    "S112": _error(
-        "text too long or empty", "The text is longer than its limit, or empty."
-    ),
+    "S111": _error("option without its kind", "The option stands beside the kind it belongs to."),
+    "S112": _error("text too long or empty", "The text is longer than its limit, or empty."),
     "V201": _error(
         "bad duration",
         "Durations are from 1 second to 366 days, in one unit or in ISO 8601.",
@@ -147,23 +123,17 @@ CATALOGUE: dict[str, Entry] = {
         "empty window",
         "A window is [from, to): with from = to it would never, or always, be open.",
     ),
-    "V205": _error(
-        "bad partition key", "The key does not belong to the partitions of the dataset."
-    ),
+    "V205": _error("bad partition key", "The key does not belong to the partitions of the dataset."),
     "V206": _error(
         "bad partition scheme",
         "At most one dimension of time and one with a list of keys.",
     ),
-    "V207": _error(
-        "unsafe path", "Paths are relative to the project and stay inside it."
-    ),
+    "V207": _error("unsafe path", "Paths are relative to the project and stay inside it."),
     "V208": _error(
         "ways of counting clash",
         "`count`, `keys` and `complete` are three ways; choose one.",
     ),
-    "V209": _warning(
-        "option without effect", "The option says nothing beside the others. Delete it."
-    ),
+    "V209": _warning("option without effect", "The option says nothing beside the others. Delete it."),
     "N301": _error("unknown dataset", "The dataset is not declared in this app."),
     "N302": _error("unknown program", "The program is not declared in this app."),
     "N303": _error("unknown group", "An app that declares groups uses only those."),
@@ -180,9 +150,7 @@ CATALOGUE: dict[str, Entry] = {
         "period cannot be completed",
         "`complete` needs a dimension of time whose parts make up the period.",
     ),
-    "L404": _error(
-        "outputs cannot take it", "The outputs have no partitions of that kind."
-    ),
+    "L404": _error("outputs cannot take it", "The outputs have no partitions of that kind."),
     "L405": _warning(
         "two writers",
         "Two programs write the same dataset; the later run overwrites the earlier.",

@@ -260,19 +260,28 @@ def _consequences(
 
 
 def _parts(old: App | None, new: App | None) -> Iterator[PartChange]:
-    if old is not None and new is not None and old.timezone != new.timezone:
-        change = FieldChange(path="timezone", old=old.timezone, new=new.timezone)
-        yield PartChange(section="app", name=new.name, action="change", fields=(change,))
+    if old is not None and new is not None:
+        fields = tuple(field_changes(_settings(old), _settings(new)))
+        if fields:
+            yield PartChange(section="app", name=new.name, action="change", fields=fields)
     for section in ("groups", "datasets", "programs"):
-        before: dict[str, Any] = getattr(old, section, {})
-        coming: dict[str, Any] = getattr(new, section, {})
-        for name in sorted(set(before) | set(coming)):
-            if name not in before or name not in coming:
-                yield PartChange(section=section, name=name, action="create" if name in coming else "delete")
-                continue
-            fields = tuple(field_changes(_form(before[name]), _form(coming[name])))
-            if fields:
-                yield PartChange(section=section, name=name, action="change", fields=fields)
+        yield from _section(section, getattr(old, section, {}), getattr(new, section, {}))
+
+
+def _section(
+    section: Literal["groups", "datasets", "programs"], before: dict[str, Any], coming: dict[str, Any]
+) -> Iterator[PartChange]:
+    for name in sorted(set(before) | set(coming)):
+        if name not in before or name not in coming:
+            yield PartChange(section=section, name=name, action="create" if name in coming else "delete")
+            continue
+        fields = tuple(field_changes(_form(before[name]), _form(coming[name])))
+        if fields:
+            yield PartChange(section=section, name=name, action="change", fields=fields)
+
+
+def _settings(app: App) -> dict[str, Any]:
+    return {"timezone": app.timezone, "description": app.description}
 
 
 def _form(part: Any) -> dict[str, Any]:

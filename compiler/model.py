@@ -322,6 +322,7 @@ class App(Value, kw_only=True):
     programs: dict[str, Program] = {}
     schedules: dict[str, Schedule] = {}
     groups: dict[str, str] = {}
+    description: str = ""
     at: At | None = None
 
     def writers(self, dataset: str) -> tuple[Program, ...]:

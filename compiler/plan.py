@@ -24,6 +24,7 @@ def _app(app: App) -> dict[str, Any]:
     return {
         "fingerprint": fingerprint(app),
         "timezone": app.timezone,
+        "description": app.description,
         "groups": dict(sorted(app.groups.items())),
         "datasets": _parts(app.datasets),
         "programs": _parts(app.programs),

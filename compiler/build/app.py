@@ -40,6 +40,7 @@ def build_app(root: Mapping, findings: Findings, broken: frozenset[Part]) -> App
         programs=scope.programs,
         schedules={schedule.name: schedule for schedule in built if schedule is not None},
         groups=scope.groups,
+        description=root.text("description"),
         at=findings.at(place if place is not None else root),
     )
     check_cycles(app, findings)

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any, cast
 
 from compiler.schema import schema_text
+from compiler.schema.inline import inlined
 
 
 @lru_cache(maxsize=1)
@@ -22,14 +23,14 @@ def app_validator() -> Any:
     extended: Any = cast("Any", validators).extend(
         Draft202012Validator, {"pattern": _pattern, "items": _items, "uniqueItems": _unique_items}
     )
-    return extended(json.loads(schema_text()))
+    return extended(inlined(json.loads(schema_text())))
 
 
 @lru_cache(maxsize=1)
 def schedule_validator() -> Any:
     """The validator of one schedule, for specifications that come from elsewhere than an app's file."""
-    schema = json.loads(schema_text())
-    return app_validator().evolve(schema={"$ref": "#/$defs/schedule", "$defs": schema["$defs"]})
+    app = app_validator()
+    return app.evolve(schema=app.schema["properties"]["schedules"]["additionalProperties"])
 
 
 @lru_cache(maxsize=64)

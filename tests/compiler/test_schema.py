@@ -7,12 +7,15 @@ from typing import Any
 
 import pytest
 import yaml
+from hypothesis import HealthCheck, given, settings
 from jsonschema import Draft202012Validator
 
 from compiler import constraints, triggers
 from compiler.schema import schema_text
 from compiler.schema.later import LATER
+from compiler.schema.validator import app_validator
 from compiler.schema.wording import _WORDS
+from tests.hostile.test_fuzz import APPS, VALUES
 
 SCHEMA: dict[str, Any] = json.loads(schema_text())
 SCHEDULES = Path(__file__).parents[2] / "schedules"
@@ -42,6 +45,12 @@ def fields() -> list[tuple[str, dict[str, Any]]]:
 def resolved(schema: dict[str, Any]) -> dict[str, Any]:
     reference = schema.get("$ref")
     return {**resolved(SCHEMA["$defs"][reference.rpartition("/")[2]]), **schema} if reference else schema
+
+
+@given(VALUES | APPS)
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+def test_the_validator_says_what_the_schema_says(value: Any) -> None:
+    assert app_validator().is_valid(value) == Draft202012Validator(SCHEMA).is_valid(value)
 
 
 def test_it_is_a_sound_schema() -> None:

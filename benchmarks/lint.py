@@ -1,0 +1,142 @@
+"""How fast `tidegate lint` answers: one file cold, and ten thousand schedules.
+
+Beside it, in the same run and over the same files, what one would write without Tidegate:
+PyYAML and `jsonschema` alone, which give no places, no names and no meaning. Ratios are
+what to keep; seconds depend on the machine and on what else it does.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import yaml
+from jsonschema import Draft202012Validator
+
+from compiler.schema import schema_text
+from tidegate.yaml_files import compile_paths
+
+ROOT = Path(__file__).parents[1]
+FILES = 100
+SCHEDULES_PER_FILE = 100
+COLD_RUNS = 5
+COLD_LIMIT_SECONDS = 0.7
+MANY_LIMIT_SECONDS = 20.0
+
+_HEAD = """\
+# yaml-language-server: $schema=../compiler/schema/app.schema.json
+app: app_{n}
+timezone: America/New_York
+datasets:
+"""
+_DATASET = """\
+  raw_{n}: {{partitions: {{cycle: day, start: 2013-01-01}}, format: parquet, path: landing/raw_{n}}}
+  clean_{n}: {{partitions: {{cycle: day, start: 2013-01-01}}, format: parquet}}
+"""
+_PROGRAM = "  clean_{n}: {{run: jobs.feeds.clean_{n}, reads: [raw_{n}], writes: [clean_{n}]}}\n"
+_SCHEDULE = """\
+  clean_{n}_nightly:
+    description: cleans feed {n} at night, once all of it has come
+    program: clean_{n}
+    for_each: day
+    trigger:
+      all:
+        - partitions: {{dataset: raw_{n}}}
+        - partitions: {{dataset: raw_{m}}}
+      wait_at_most: 3h
+    constraints:
+      - window: {{from: "22:00", to: "06:00", days: [mon, tue, wed, thu, fri]}}
+      - concurrency: {{max: 2, group: nightly}}
+      - since_last_run: {{for: 30m, otherwise: skip}}
+    timeout: {{after: 24h, then: run}}
+    priority: high
+    args: {{late_after_minutes: {n}}}
+    status: active
+"""
+_PLAIN_COLD = """\
+import json, sys, yaml
+from jsonschema import Draft202012Validator
+schema, file = sys.argv[1:]
+with open(schema) as s, open(file) as f:
+    list(Draft202012Validator(json.load(s)).iter_errors(yaml.load(f, Loader=yaml.CSafeLoader)))
+"""
+
+
+def main() -> int:
+    """Measures and prints.
+
+    Returns:
+        How many promises are not kept.
+    """
+    cold, plain = _cold()
+    print(f"lint of the example, cold        {cold:6.2f} s   (promise: under {COLD_LIMIT_SECONDS} s)")
+    print(f"  PyYAML + jsonschema, cold      {plain:6.2f} s   ratio {cold / plain:.1f}")
+    with tempfile.TemporaryDirectory() as folder:
+        files = generate(Path(folder))
+        many = _timed(lambda: _lint(files))
+        count = f"{FILES * SCHEDULES_PER_FILE:,} schedules"
+        print(f"lint of {count:<24} {many:6.2f} s   (promise: under {MANY_LIMIT_SECONDS:.0f} s)")
+        for name, loader in (("CSafeLoader", yaml.CSafeLoader), ("SafeLoader", yaml.SafeLoader)):
+            seconds = _timed(lambda loader=loader: _plain(files, loader))
+            print(f"  {name:<11} + jsonschema      {seconds:6.2f} s   ratio {many / seconds:.1f}")
+    return (cold > COLD_LIMIT_SECONDS) + (many > MANY_LIMIT_SECONDS)
+
+
+def generate(folder: Path) -> list[Path]:
+    """Writes the files of ten thousand schedules that are all different and all right."""
+    files: list[Path] = []
+    for file in range(FILES):
+        numbers = range(file * SCHEDULES_PER_FILE, (file + 1) * SCHEDULES_PER_FILE)
+        parts = [
+            _HEAD.format(n=file),
+            *(_DATASET.format(n=n) for n in numbers),
+            "programs:\n",
+            *(_PROGRAM.format(n=n) for n in numbers),
+            "schedules:\n",
+            *(_SCHEDULE.format(n=n, m=numbers[n - numbers[0] - 1]) for n in numbers),
+        ]
+        path = folder / f"app_{file}.yaml"
+        path.write_text("".join(parts), encoding="utf-8")
+        files.append(path)
+    return files
+
+
+def _lint(files: list[Path]) -> None:
+    compilation = compile_paths(files)
+    assert compilation.diagnostics == (), compilation.diagnostics[:3]
+    assert len(compilation.apps) == FILES
+
+
+def _plain(files: list[Path], loader: Any) -> None:
+    validator = Draft202012Validator(json.loads(schema_text()))
+    for file in files:
+        # Errors are no matter here: YAML 1.1 makes dates of keys that the schema wants as strings.
+        list(validator.iter_errors(yaml.load(file.read_bytes(), Loader=loader)))
+
+
+def _cold() -> tuple[float, float]:
+    """The best of some whole processes each, one by one, as a busy machine disturbs single ones."""
+    example = str(ROOT / "schedules" / "flights.yaml")
+    schema = str(ROOT / "compiler" / "schema" / "app.schema.json")
+    ours = [sys.executable, "-m", "tidegate.cli.main", "lint", example]
+    plain = [sys.executable, "-c", _PLAIN_COLD, schema, example]
+    times = [(_timed(lambda: _process(ours)), _timed(lambda: _process(plain))) for _ in range(COLD_RUNS)]
+    return min(t for t, _ in times), min(t for _, t in times)
+
+
+def _process(command: list[str]) -> None:
+    subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+
+
+def _timed(work: Callable[[], None]) -> float:
+    begun = time.perf_counter()
+    work()
+    return time.perf_counter() - begun
+
+
+if __name__ == "__main__":
+    sys.exit(main())
