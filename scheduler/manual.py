@@ -150,15 +150,17 @@ def discard_waiting(
     return given_up
 
 
-def discard_unlaunched(transaction: Transaction, refs: Iterable[str], now: datetime) -> None:
-    """Discard the PENDING_LAUNCH jobs of deleted schedules for which no run exists (DESIGN rule 11).
+def discard_unlaunched(
+    transaction: Transaction, refs: Iterable[str], now: datetime, reason: Reason = Reason.D_DELETED
+) -> None:
+    """Discard the PENDING_LAUNCH jobs of some schedules for which no run exists (DESIGN rule 11).
 
     A request may be under way; its run finds that the job cannot be claimed, and does nothing.
     """
     for job in transaction.jobs(schedules=tuple(refs), states=(JobState.PENDING_LAUNCH,)):
         if job.run_id is not None:
             continue
-        given_up = discarded(job, Reason.D_DELETED, now)
+        given_up = discarded(job, reason, now)
         transaction.put_jobs([given_up])
         transaction.wake(transaction.release_slots(job.id), now)
         transaction.add_journal([_discard_entry(given_up, now)])

@@ -1,0 +1,121 @@
+"""`tidegate jobs`, `events`, `ledger` and `why`: what waits, what came, and what became of it."""
+
+from tests.tidegate.project import Project
+
+
+def job_id(project: Project) -> str:
+    return project.json("jobs", "list")[0]["id"]
+
+
+def test_an_empty_queue_says_so(deployed: Project) -> None:
+    assert "No jobs in the queue" in deployed.run("jobs", "list")
+    assert deployed.run("jobs", "list", "--all") == "No jobs.\n"
+    assert deployed.json("jobs", "list") == []
+    assert deployed.run("events", "list") == "No events.\n"
+    assert deployed.run("ledger") == "No event has been delivered to a schedule yet.\n"
+
+
+def test_the_queue_shows_what_waits_and_why(deployed: Project) -> None:
+    deployed.arrive("2026-03-09")
+    printed = deployed.run("jobs", "list")
+    assert "sales/report_daily" in printed
+    assert "PENDING_TRIGGER" in printed
+    assert "W-TRIGGER" in printed
+    assert deployed.json("jobs", "list", "--state", "launched") == []
+    assert len(deployed.json("jobs", "list", "--schedule", "report_daily", "--state", "pending_trigger")) == 1
+
+
+def test_show_tells_what_a_job_has_collected_and_its_history(deployed: Project) -> None:
+    deployed.arrive("2026-03-09", "2026-03-10")
+    job = job_id(deployed)
+    printed = deployed.run("jobs", "show", job)
+    assert "PENDING_LAUNCH" in printed
+    assert "orders: 2026-03-09, 2026-03-10" in printed
+    assert "partition:sales/orders" in printed
+    assert "job-opened" in printed
+    found = deployed.json("jobs", "show", job[:-2])
+    assert found["job"]["id"] == job
+    assert [each["event"]["partition"] for each in found["collected"]] == ["2026-03-09", "2026-03-10"]
+
+
+def test_cancel_discards_a_waiting_job_and_nothing_else(deployed: Project) -> None:
+    deployed.arrive("2026-03-09")
+    job = job_id(deployed)
+    assert "is discarded: D-CANCELLED" in deployed.run("jobs", "cancel", job)
+    assert "DISCARDED" in deployed.refused("jobs", "cancel", job).message
+    assert "D-CANCELLED" in deployed.run("ledger")
+
+
+def test_an_unknown_job_is_refused_with_the_closest(deployed: Project) -> None:
+    deployed.arrive("2026-03-09")
+    job = job_id(deployed)
+    error = deployed.refused("jobs", "show", f"x{job[1:]}")
+    assert error.hint == f'did you mean "{job}"?'
+
+
+def test_events_tell_what_became_of_them(deployed: Project) -> None:
+    deployed.arrive("2026-03-09")
+    printed = deployed.run("events", "list")
+    assert "partition:sales/orders" in printed
+    assert "1,000" in printed
+    assert "sales/report_daily PENDING_TRIGGER W-TRIGGER" in printed
+    assert "sales/report_by_day DISCARDED D-SUSPENDED" in printed
+    (found,) = deployed.json("events", "list", "--key", "partition:sales/")
+    assert found["partition"] == "2026-03-09"
+    assert {(d["schedule"], d["reason"]) for d in found["deliveries"]} == {
+        ("sales/report_by_day", "D-SUSPENDED"),
+        ("sales/report_daily", "W-TRIGGER"),
+    }
+    assert deployed.json("events", "list", "--key", "run:") == []
+
+
+def test_the_ledger_balances(deployed: Project) -> None:
+    deployed.arrive("2026-03-09")
+    deployed.run("jobs", "cancel", job_id(deployed))
+    deployed.arrive("2026-03-10")
+    assert deployed.json("ledger") == [
+        {
+            "schedule": "sales/report_by_day",
+            "landed": 2,
+            "consumed": 0,
+            "pending": 0,
+            "discarded": 2,
+            "reasons": {"D-SUSPENDED": 2},
+        },
+        {
+            "schedule": "sales/report_daily",
+            "landed": 2,
+            "consumed": 0,
+            "pending": 1,
+            "discarded": 1,
+            "reasons": {"D-CANCELLED": 1},
+        },
+    ]
+    printed = deployed.run("ledger", "--app", "sales")
+    assert "1 D-CANCELLED" in printed
+
+
+def test_why_draws_the_condition_tree_with_the_lines_of_the_yaml(deployed: Project) -> None:
+    deployed.arrive("2026-03-09")
+    printed = deployed.run("why", "report_daily")
+    assert "sales/report_daily (active): W-TRIGGER" in printed
+    assert "unmet partitions: " in printed
+    assert "met   concurrency: " in printed
+    assert "schedules/sales.yaml:14" in printed
+    (found,) = deployed.json("why", "sales/report_daily")
+    assert found["trigger"]["met"] is False
+    assert found["constraints"][0]["kind"] == "concurrency"
+
+
+def test_why_of_a_job_by_its_id_and_of_a_schedule_that_is_suspended(deployed: Project) -> None:
+    deployed.arrive("2026-03-09")
+    job = job_id(deployed)
+    assert f"job {job}, PENDING_TRIGGER" in deployed.run("why", job)
+    assert "suspended: events are ignored" in deployed.run("why", "report_by_day")
+
+
+def test_why_shows_a_key_in_brackets_as_it_is(deployed: Project) -> None:
+    deployed.run("schedules", "resume", "report_by_day")
+    deployed.arrive("2026-03-09")
+    job = deployed.json("jobs", "list", "--schedule", "report_by_day")[0]["id"]
+    assert "sales/report_by_day[2026-03-09] (active)" in deployed.run("why", job)

@@ -1,0 +1,129 @@
+"""`tidegate plan` and `tidegate deploy`: what changes, what is printed, and the exit codes."""
+
+from pathlib import Path
+
+from scheduler.store.protocol import Reader
+from tests.tidegate.project import SALES, Project
+
+
+def refs(project: Project) -> list[str]:
+    store = project.store()
+    with store.reading() as reader:
+        found = [state.ref for state in reader.schedules()]
+    store.close()
+    return found
+
+
+def journal_kinds(reader: Reader) -> list[str]:
+    return [entry.kind.value for entry in reader.journal()]
+
+
+def test_a_plan_of_a_new_project_shows_everything_as_new_and_makes_no_store(project: Project) -> None:
+    printed = project.run("plan", exit_code=2)
+    assert "+ app sales" in printed
+    assert "+ schedule report_daily\n      -> starts active" in printed
+    assert "+ schedule report_by_day\n      -> starts suspended" in printed
+    assert not (project.folder / ".tidegate").exists()
+
+
+def test_a_plan_right_after_a_deploy_is_empty(project: Project) -> None:
+    assert "+ app sales" in project.run("deploy")
+    assert refs(project) == ["sales/report_at_six", "sales/report_by_day", "sales/report_daily"]
+    assert project.run("plan").startswith("No changes.")
+    assert project.json("plan")["empty"] is True
+
+
+def test_a_second_deploy_changes_nothing(deployed: Project) -> None:
+    store = deployed.store()
+    with store.reading() as reader:
+        before = reader.apps(), reader.schedules()
+    assert deployed.run("deploy").startswith("No changes.")
+    with store.reading() as reader:
+        assert (reader.apps(), reader.schedules()) == before
+    store.close()
+
+
+def test_a_change_waits_with_exit_code_2_and_says_what_becomes_of_waiting_jobs(deployed: Project) -> None:
+    deployed.arrive("2026-03-09")
+    deployed.edit("count: 2", "count: 3")
+    printed = deployed.run("plan", exit_code=2)
+    assert "~ schedule report_daily" in printed
+    assert "trigger.count: 2 -> 3" in printed
+    assert "-> 1 waiting job is discarded with D-UPDATED" in printed
+    assert deployed.run("deploy") == printed
+    assert deployed.run("plan").startswith("No changes.")
+    assert "D-UPDATED" in deployed.run("jobs", "list", "--all")
+
+
+def test_a_plan_as_json_has_the_changes(deployed: Project) -> None:
+    deployed.edit("count: 2", "count: 3")
+    found = deployed.json("plan", exit_code=2)
+    assert found["empty"] is False
+    changed = [s for app in found["apps"] for s in app["schedules"] if s["action"] == "replace"]
+    assert [s["name"] for s in changed] == ["report_daily"]
+
+
+def test_a_description_moved_lines_and_a_status_reset_nothing(deployed: Project) -> None:
+    deployed.arrive("2026-03-09")
+    deployed.edit("datasets:", "# a comment, which moves every line below it\ndatasets:")
+    deployed.edit("status: suspended", "status: active")
+    assert deployed.run("plan").startswith("No changes.")
+    deployed.edit("    trigger: {cron", "    description: at six\n    trigger: {cron")
+    assert "nothing is reset" in deployed.run("plan", exit_code=2)
+    deployed.run("deploy")
+    assert "PENDING_TRIGGER" in deployed.run("jobs", "list")
+
+
+def test_without_updating_schedules_stay_as_they_are(deployed: Project) -> None:
+    deployed.edit("count: 2", "count: 3")
+    assert "= schedule report_daily" in deployed.run("plan", "--no-update-schedules")
+    deployed.run("deploy", "--no-update-schedules")
+    assert "2 partitions of orders" in deployed.run("schedules", "list")
+    assert "trigger.count: 2 -> 3" in deployed.run("plan", exit_code=2)
+
+
+def test_an_app_that_vanished_from_the_folder_is_deleted(deployed: Project) -> None:
+    deployed.write("other", SALES.replace("app: sales", "app: other"))
+    deployed.run("deploy")
+    (deployed.folder / "schedules/sales.yaml").unlink()
+    assert "- app sales" in deployed.run("plan", exit_code=2)
+    deployed.run("deploy")
+    assert refs(deployed) == ["other/report_at_six", "other/report_by_day", "other/report_daily"]
+
+
+def test_a_removal_that_would_leave_schedules_without_trigger_is_refused_unless_forced(
+    deployed: Project,
+) -> None:
+    deployed.edit("  orders: {partitions: {cycle: day, start: 2026-01-01}, path: landing/orders}\n", "")
+    deployed.edit("reads: [orders], ", "")
+    deployed.edit("    trigger: {partitions: {dataset: orders, count: 2}}", "    trigger: {cron: '@daily'}")
+    deployed.edit(
+        "    for_each: day\n    trigger: {partitions: {dataset: orders}}", "    trigger: {cron: '@daily'}"
+    )
+    error = deployed.refused("deploy", "--no-update-schedules")
+    assert "orders" in error.message
+    assert "--force" in error.hint
+    assert "2 partitions of orders" in deployed.run("schedules", "list")
+    deployed.run("deploy", "--no-update-schedules", "--force")
+
+
+def test_errors_in_the_yaml_stop_plan_and_deploy_with_their_places(deployed: Project) -> None:
+    deployed.edit("dataset: orders, count: 2", "dataset: ordres, count: 2")
+    for command in ("plan", "deploy"):
+        project_output = deployed._result(command)
+        assert project_output.exit_code == 1
+        assert "schedules/sales.yaml:14:" in project_output.stderr
+        assert 'did you mean "orders"?' in project_output.stderr
+        assert "Traceback" not in project_output.output
+        found = deployed.json(command, exit_code=1)
+        assert found["diagnostics"][0]["severity"] == "error"
+    assert "2 partitions of orders" in deployed.run("schedules", "list")
+
+
+def test_a_store_that_cannot_be_used_is_told_with_a_remedy(project: Project) -> None:
+    Path(project.folder / "tidegate.toml").write_text('[store]\nurl = "sqlite:///store.db"\n')
+    (project.folder / "store.db").write_text("this is not a database" * 100)
+    for command in (["plan"], ["deploy"], ["schedules", "list"], ["why", "x"]):
+        error = project.refused(*command)
+        assert "file is not a database" in error.message
+        assert error.hint

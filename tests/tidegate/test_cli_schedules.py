@@ -1,0 +1,125 @@
+"""`tidegate schedules`: list, show, and what people do to schedules by hand."""
+
+import pytest
+
+from tests.tidegate.project import SALES, Project
+
+
+def test_the_list_shows_status_trigger_and_next_fire(deployed: Project) -> None:
+    lines = {line.split()[0]: line for line in deployed.run("schedules", "list").splitlines() if "/" in line}
+    assert list(lines) == ["sales/report_at_six", "sales/report_by_day", "sales/report_daily"]
+    assert "active" in lines["sales/report_at_six"]
+    assert "cron 0 6 * * * Europe/Berlin" in lines["sales/report_at_six"]
+    assert "Z" in lines["sales/report_at_six"]
+    assert "suspended" in lines["sales/report_by_day"]
+    assert "2 partitions of orders" in lines["sales/report_daily"]
+
+
+def test_the_list_counts_waiting_jobs(deployed: Project) -> None:
+    deployed.arrive("2026-03-09")
+    waiting = {row["ref"]: row["waiting_jobs"] for row in deployed.json("schedules", "list")}
+    assert waiting == {"sales/report_at_six": 0, "sales/report_by_day": 0, "sales/report_daily": 1}
+
+
+def test_show_tells_the_specification_and_the_newest_jobs(deployed: Project) -> None:
+    deployed.arrive("2026-03-09")
+    printed = deployed.run("schedules", "show", "report_daily")
+    assert "active, set by deploy" in printed
+    assert "schedules/sales.yaml:1" in printed
+    assert '"max":1' in printed
+    assert "PENDING_TRIGGER" in printed
+    found = deployed.json("schedules", "show", "sales/report_daily")
+    assert found["schedule"]["spec"]["trigger"]["count"] == 2
+    assert [job["state"] for job in found["jobs"]] == ["PENDING_TRIGGER"]
+
+
+def test_suspend_discards_what_waits_and_resume_starts_anew(deployed: Project) -> None:
+    deployed.arrive("2026-03-09")
+    assert deployed.run("schedules", "suspend", "report_daily") == "sales/report_daily is suspended\n"
+    assert "was suspended already" in deployed.run("schedules", "suspend", "report_daily")
+    assert "D-SUSPENDED" in deployed.run("jobs", "list", "--all")
+    deployed.arrive("2026-03-10")
+    assert "No jobs in the queue" in deployed.run("jobs", "list")
+    assert deployed.run("schedules", "resume", "sales/report_daily") == "sales/report_daily is active\n"
+    deployed.arrive("2026-03-11")
+    assert "PENDING_TRIGGER" in deployed.run("jobs", "list")
+
+
+def test_a_schedule_suspended_by_hand_stays_so_through_deploys(deployed: Project) -> None:
+    deployed.run("schedules", "suspend", "report_daily")
+    deployed.edit("count: 2", "count: 3")
+    deployed.run("deploy")
+    assert "suspended, set by cli" in deployed.run("schedules", "show", "report_daily")
+
+
+def test_several_are_switched_together_or_not_at_all(deployed: Project) -> None:
+    error = deployed.refused("schedules", "suspend", "report_daily", "report_at_sex")
+    assert error.hint == 'did you mean "report_at_six"?'
+    assert {row["status"] for row in deployed.json("schedules", "list")} == {"active", "suspended"}
+    printed = deployed.run("schedules", "suspend", "report_daily", "report_at_six")
+    assert printed == "sales/report_daily is suspended\nsales/report_at_six is suspended\n"
+    assert {row["status"] for row in deployed.json("schedules", "list")} == {"suspended"}
+
+
+def test_trigger_makes_a_job_due_at_the_next_tick(deployed: Project) -> None:
+    printed = deployed.run("schedules", "trigger", "report_daily")
+    assert "of sales/report_daily is due at the next tick" in printed
+    deployed.arrive()
+    assert "PENDING_LAUNCH" in deployed.run("jobs", "list")
+
+
+def test_trigger_of_a_schedule_for_each_key_needs_the_key(deployed: Project) -> None:
+    deployed.run("schedules", "resume", "report_by_day")
+    assert "--key" in deployed.refused("schedules", "trigger", "report_by_day").hint
+    deployed.run("schedules", "trigger", "report_by_day", "--key", "2026-03-09", "--force")
+    assert [job["key"] for job in deployed.json("jobs", "list")] == ["2026-03-09"]
+    assert [job["by_hand"] for job in deployed.json("jobs", "list")] == ["force"]
+
+
+UNKNOWN = [
+    (["schedules", "show", "report_dayly"], 'did you mean "report_daily"?'),
+    (["schedules", "show", "sale/report_daily"], 'did you mean "sales/report_daily"?'),
+    (["schedules", "list", "--app", "sails"], 'did you mean "sales"?'),
+    (["ledger", "--app", "sails"], 'did you mean "sales"?'),
+    (["jobs", "list", "--schedule", "report_dayly"], 'did you mean "report_daily"?'),
+    (["why", "report_dayly"], 'did you mean "report_daily"?'),
+    (["schedules", "trigger", "report_dayly"], 'did you mean "report_daily"?'),
+]
+
+
+@pytest.mark.parametrize(("command", "hint"), UNKNOWN)
+def test_an_unknown_name_is_refused_with_the_closest_known(
+    deployed: Project, command: list[str], hint: str
+) -> None:
+    assert deployed.refused(*command).hint == hint
+
+
+def test_a_name_that_two_apps_have_must_be_written_whole(deployed: Project) -> None:
+    deployed.write("other", SALES.replace("app: sales", "app: other"))
+    deployed.run("deploy")
+    error = deployed.refused("schedules", "show", "report_daily")
+    assert error.message == 'several apps have a schedule "report_daily"'
+    assert error.hint == "name one of other/report_daily, sales/report_daily"
+    assert "other/report_daily" in deployed.run("schedules", "show", "other/report_daily")
+
+
+COMMANDS = [
+    ["schedules", "list"],
+    ["schedules", "suspend", "x"],
+    ["jobs", "list"],
+    ["jobs", "show", "x"],
+    ["jobs", "cancel", "x"],
+    ["events", "list"],
+    ["ledger"],
+    ["why", "x"],
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_before_the_first_deploy_there_is_no_store_and_none_is_made(
+    project: Project, command: list[str]
+) -> None:
+    error = project.refused(*command)
+    assert "there is no store at" in error.message
+    assert "tidegate deploy" in error.hint
+    assert not (project.folder / ".tidegate").exists()
