@@ -60,6 +60,8 @@ def _in_zone(scope: Scope, root: Mapping) -> Scope:
 
 def _parts(root: Mapping, section: str, broken: frozenset[Part]) -> Iterator[tuple[Scalar, Mapping]]:
     mapping = root.mapping(section)
-    for name, node in mapping.values.items() if mapping else ():
+    if mapping is None:
+        return
+    for name, node in mapping.values.items():
         if isinstance(node, Mapping) and (section, name) not in broken:
-            yield mapping.keys[name], node  # pyright: ignore[reportOptionalMemberAccess] - the loop is empty without
+            yield mapping.keys[name], node
