@@ -37,7 +37,8 @@ def claim(store: Store, job_id: str, attempt: int, run_id: str, now: datetime) -
         if job is None:
             return Claim(won=False, refusal=f"the schedule store knows no job {job_id}")
         if job.attempt != attempt:
-            return Claim(won=False, refusal=f"attempt {attempt} is over, the job is at {job.attempt}", job=job)
+            refusal = f"attempt {attempt} is over, the job is at {job.attempt}"
+            return Claim(won=False, refusal=refusal, job=job)
         holder = transaction.claim_of(job_id, attempt)
         if holder is not None and holder != run_id:
             return Claim(won=False, refusal=f"run {holder} has claimed this attempt", job=job)

@@ -8,8 +8,7 @@ path, the outbox.
 from datetime import datetime
 
 from compiler.cron import parse
-
-from scheduler.fires import cron_leaves, fire_event
+from scheduler.fires import cron_leaves, due_fires, fire_event
 from scheduler.store.protocol import Transaction
 from scheduler.tick import route_new_events
 
@@ -34,7 +33,9 @@ def enqueue_fire(transaction: Transaction, ref: str, scheduled_for: datetime, no
     for leaf, cron in cron_leaves(state):
         if parse(cron.cron).previous_fire(scheduled_for, cron.timezone) != scheduled_for:
             continue
-        event = fire_event(ref, leaf.path, scheduled_for)
+        # A late fire is judged by the schedule's catch-up, whoever notices it first.
+        due = (event for event in due_fires(state, now) if event.time == scheduled_for)
+        event = next(due, fire_event(ref, leaf.path, scheduled_for))
         fresh = transaction.add_events([event])
         route_new_events(transaction, now)
         for delivery in transaction.deliveries_of_events([event.id]):

@@ -11,8 +11,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 
 from compiler.cron import parse
-
-from compiler.model import CronTrigger, Leaf, leaves
+from compiler.model import AnyTrigger, CronTrigger, Leaf, Trigger, leaves
 from scheduler.deployed import ScheduleState
 from scheduler.event import Event, EventKind, fire_event_key
 from scheduler.verdict import earliest
@@ -40,13 +39,22 @@ def next_fire(state: ScheduleState, after: datetime) -> datetime | None:
 def due_fires(state: ScheduleState, now: datetime) -> tuple[Event, ...]:
     """The fires of an active schedule that have come due since the last ones, oldest first."""
     after = state.fires_after or now
-    found = [
-        event for leaf, cron in cron_leaves(state) for event in _of_cron(state.ref, leaf, cron, after, now)
-    ]
+    found = [event for leaf, cron in cron_leaves(state) for event in _of_cron(state, leaf, cron, after, now)]
     return tuple(sorted(found, key=lambda event: (event.time, event.id)))
 
 
-def fire_event(schedule: str, leaf: str, at: datetime, *, own_job: bool = False, expired: bool = False) -> Event:
+def suffices(trigger: Trigger, path: str) -> bool:
+    """Whether the leaf at a path satisfies the whole trigger when it holds: no `all` stands above it."""
+    for step in path.split(".") if path else ():
+        if not isinstance(trigger, AnyTrigger):
+            return False
+        trigger = trigger.of[int(step)]
+    return True
+
+
+def fire_event(
+    schedule: str, leaf: str, at: datetime, *, own_job: bool = False, expired: bool = False
+) -> Event:
     """The event of one fire.
 
     Its arrival is the instant of the cron, not the moment it was noticed, so that whatever is
@@ -64,16 +72,20 @@ def fire_event(schedule: str, leaf: str, at: datetime, *, own_job: bool = False,
     )
 
 
-def _of_cron(ref: str, leaf: Leaf, cron: CronTrigger, after: datetime, now: datetime) -> Iterator[Event]:
+def _of_cron(
+    state: ScheduleState, leaf: Leaf, cron: CronTrigger, after: datetime, now: datetime
+) -> Iterator[Event]:
+    ref = state.ref
+    # Inside `all` a fire waits for the other members, which could never find a job of its own.
+    alone = suffices(state.spec.trigger, leaf.path)
     instants = newest_fires(cron, after, now)
     for instant in instants:
         missed = now - instant > MISSED_AFTER
         too_old = cron.catch_up_at_most is not None and now - instant > cron.catch_up_at_most
         superseded = cron.catch_up == "latest" and instant != instants[-1]
         expired = missed and (too_old or superseded or cron.catch_up == "none")
-        yield fire_event(
-            ref, leaf.path, instant, own_job=missed and cron.catch_up == "all" and not expired, expired=expired
-        )
+        own_job = missed and cron.catch_up == "all" and not expired and alone
+        yield fire_event(ref, leaf.path, instant, own_job=own_job, expired=expired)
 
 
 def newest_fires(cron: CronTrigger, after: datetime, until: datetime) -> list[datetime]:

@@ -85,7 +85,8 @@ class LaunchPlan(Value, kw_only=True):
         manifest: the partition keys it was launched for, by dataset.
         upstream_runs: the runs it was launched for.
         scheduled_time: the cron's instant, if a cron fired it.
-        business_date: scheduled time minus one unit, as a key, if a cron fired it.
+        business_date: scheduled time minus one unit, as a key, if a cron fired it; where the outputs
+            ask for one and no cron fired, counted from the moment the trigger was satisfied.
     """
 
     program: str

@@ -10,28 +10,37 @@ from typing import assert_never
 from zoneinfo import ZoneInfo
 
 from compiler.cycle import advance, truncate
-from compiler.partition_key import format_time_key
-
 from compiler.model import App, PartitionScheme, Schedule, TimeDimension
+from compiler.partition_key import format_time_key
 from scheduler.event import Delivery, EventKind
 from scheduler.job import LaunchPlan
 from scheduler.slice import Slice
 
 
-def plan_launch(part: Slice) -> LaunchPlan:
-    """The launch plan of the slice's job."""
+def plan_launch(part: Slice, satisfied_at: datetime | None) -> LaunchPlan:
+    """The launch plan of the slice's job.
+
+    Args:
+        satisfied_at: when the trigger was satisfied. A job without a fire, triggered by hand or by
+            another member of an `any`, counts its business date from there.
+    """
     scheduled = max(
         (d.event.scheduled_for for d in part.deliveries if d.event.scheduled_for is not None), default=None
     )
     outputs = _output_scheme(part.app, part.schedule)
-    date = None if scheduled is None else business_date(scheduled, outputs, part.schedule.timezone)
+    counted_from = scheduled
+    if counted_from is None and part.schedule.output_partition == "business_date":
+        counted_from = satisfied_at
+    date = None if counted_from is None else business_date(counted_from, outputs, part.schedule.timezone)
     manifest = _manifest(part.deliveries)
     return LaunchPlan(
         program=part.schedule.program,
         partitions=_partitions(part, manifest, date),
         manifest=manifest,
         upstream_runs=tuple(
-            dict.fromkeys(d.event.run_id for d in part.deliveries if d.event.kind is EventKind.RUN and d.event.run_id)
+            dict.fromkeys(
+                d.event.run_id for d in part.deliveries if d.event.kind is EventKind.RUN and d.event.run_id
+            )
         ),
         args=part.schedule.args,
         scheduled_time=scheduled,
@@ -86,5 +95,5 @@ def _partitions(part: Slice, manifest: dict[str, tuple[str, ...]], date: str | N
             return () if date is None else (date,)
         case "none":
             return ()
-        case other:
-            assert_never(other)
+        case _:
+            assert_never(part.schedule.output_partition)

@@ -48,18 +48,27 @@ def observe_runs(transaction: Transaction, observations: Sequence[RunObservation
     known = {run.run_id: run for run in transaction.runs(ids={seen.run_id for seen in observations})}
     for seen in observations:
         before = known.get(seen.run_id)
-        run = merge(before, seen, now)
+        job = _job_of(transaction, seen)
+        lost = seen.job is not None and job is None
+        run = merge(before, _without_effect(seen) if lost else seen, now)
         known[seen.run_id] = run
         transaction.put_runs([run])
-        job = _job_of(transaction, seen)
-        if seen.job is not None and job is None:
+        if lost:
             continue
         if run != before:
             transaction.add_journal([_entry(seen, job, now)])
         _count(transaction, run, job, now)
         if job is not None:
             _advance(transaction, job, seen, now)
-        transaction.add_events(_events(seen))
+        if seen.status not in ENDED or seen.status is run.status:
+            transaction.add_events(_events(seen))
+
+
+def _without_effect(seen: RunObservation) -> RunObservation:
+    """What is kept of a run that speaks for no job: it touched nothing, so its end is no success."""
+    if seen.status is RunStatus.SUCCEEDED:
+        return msgspec.structs.replace(seen, status=RunStatus.CANCELLED)
+    return seen
 
 
 def merge(before: Run | None, seen: RunObservation, now: datetime) -> Run:
@@ -82,14 +91,20 @@ def merge(before: Run | None, seen: RunObservation, now: datetime) -> Run:
 
 
 def _job_of(transaction: Transaction, seen: RunObservation) -> Job | None:
-    """The job for which this run speaks; None for another's run, and for a run that lost its claim."""
+    """The job for which this run speaks.
+
+    None for a run that somebody else started, for one that lost its claim, and for one that came
+    after its job had been given up: it cannot claim the job any more.
+    """
     if seen.job is None:
         return None
     job = next(iter(transaction.jobs(ids=(seen.job,))), None)
     if job is None or job.attempt != seen.attempt:
         return None
     holder = transaction.claim_of(job.id, job.attempt) or job.run_id
-    return job if holder in (None, seen.run_id) else None
+    if holder is None:
+        return None if job.state in FINISHED else job
+    return job if holder == seen.run_id else None
 
 
 def _count(transaction: Transaction, run: Run, job: Job | None, now: datetime) -> None:

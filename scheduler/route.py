@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 import msgspec
-from compiler.partition_key import PartitionKeyError, enclosing_key
 
-from compiler.model import App, PartitionsTrigger, Schedule, leaves
+from compiler.model import App, PartitionScheme, PartitionsTrigger, Schedule, leaves
+from compiler.partition_key import PartitionKeyError, enclosing_key, validate_key
 from scheduler.deployed import ScheduleState
 from scheduler.event import Delivery, Event, EventKind, Subscription
 from scheduler.job import Job, job_id
@@ -120,16 +120,19 @@ def key_of(event: Event, leaf: str, schedule: Schedule, app: App) -> str:
     Raises:
         PartitionKeyError: the event's partition key does not fit the dataset's scheme.
     """
+    partition = event.partition or ""
+    scheme = _scheme_of(leaf, schedule, app)
+    wrong = None if scheme is None else validate_key(scheme, partition)
+    if wrong is not None:
+        raise PartitionKeyError(wrong)
     if schedule.for_each is None:
         return KEY_OF_POOLED_EVENTS
-    partition = event.partition or ""
-    if schedule.for_each == "partition":
+    if schedule.for_each == "partition" or scheme is None:
         return partition
-    scheme = _scheme_of(leaf, schedule, app)
-    return partition if scheme is None else enclosing_key(scheme, partition, schedule.for_each)
+    return enclosing_key(scheme, partition, schedule.for_each)
 
 
-def _scheme_of(path: str, schedule: Schedule, app: App):
+def _scheme_of(path: str, schedule: Schedule, app: App) -> PartitionScheme | None:
     triggers: Mapping[str, object] = {leaf.path: leaf.trigger for leaf in leaves(schedule.trigger)}
     trigger = triggers.get(path)
     if not isinstance(trigger, PartitionsTrigger) or trigger.dataset not in app.datasets:

@@ -12,6 +12,7 @@ number of schedules.
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 import msgspec
 
@@ -108,9 +109,7 @@ def route_new_events(transaction: Transaction, now: datetime) -> int:
         states = {state.ref: state for state in transaction.schedules(refs=refs)}
         apps = load_apps(transaction, {state.app for state in states.values()})
         board = Board(
-            transaction.jobs(
-                schedules=refs, states=(JobState.PENDING_TRIGGER, JobState.PENDING_CONSTRAINT)
-            )
+            transaction.jobs(schedules=refs, states=(JobState.PENDING_TRIGGER, JobState.PENDING_CONSTRAINT))
         )
         for event in events:
             for listener in by_key.get(event.key, ()):
@@ -169,19 +168,18 @@ def decide_due_jobs(transaction: Transaction, now: datetime) -> TickReport:
             writer.discard(job, Reason.D_DELETED)
         ready: list[tuple[Slice, Decision]] = []
         for part in slices:
-            try:
-                decision = decide(part, now)
-            except Exception as error:  # one schedule's bug must not stop the others (DESIGN §6)
-                errors.append(writer.postpone(part.job, error))
-                continue
-            if isinstance(decision.outcome, Launch):
+            decision = writer.judge(part)
+            if decision is not None and isinstance(decision.outcome, Launch):
                 ready.append((part, decision))
-            else:
+            elif decision is not None:
                 writer.apply(part, decision)
         for part, _ in sorted(ready, key=_turn):
             current = writer.with_slots_taken(part)
-            writer.apply(current, decide(current, now))
+            decision = writer.judge(current)
+            if decision is not None:
+                writer.apply(current, decision)
         writer.flush()
+        errors += writer.errors
         launched += writer.launched
         discarded += writer.discarded
     return TickReport(
@@ -207,6 +205,18 @@ class _Writer:
         self._taken: Counter[str] = Counter()
         self.launched: list[str] = []
         self.discarded: list[str] = []
+        self.errors: list[str] = []
+
+    def judge(self, part: Slice) -> Decision | None:
+        """The decision on one job; None, and another look later, where it raised an error."""
+        try:
+            decision = decide(part, self._now)
+            if isinstance(decision.outcome, Launch):
+                plan_launch(part, decision.satisfied_at)
+        except Exception as error:  # noqa: BLE001 - one schedule's bug must not stop the others (DESIGN §6)
+            self.postpone(part.job, error)
+            return None
+        return decision
 
     def with_slots_taken(self, part: Slice) -> Slice:
         """The slice with the slots as they are now that others of this batch have taken theirs."""
@@ -229,7 +239,7 @@ class _Writer:
             case Discard(reason=reason):
                 self.discard(job, reason)
             case Launch(overridden=overridden):
-                self._launch(job, part, overridden)
+                self._launch(job, msgspec.structs.replace(part, job=job), overridden)
 
     def _wait(self, job: Job, wait: Wait) -> None:
         if (wait.state, wait.reason) != (job.state, job.reason):
@@ -251,7 +261,7 @@ class _Writer:
         # The slots and the state change in one transaction: nobody else can take the last one.
         self._transaction.take_slots(job.id, resources)
         self._taken.update(resources)
-        plan = plan_launch(part)
+        plan = plan_launch(part, job.satisfied_at)
         self._note(
             job,
             EntryKind.LAUNCH,
@@ -280,20 +290,20 @@ class _Writer:
         self._jobs.append(discarded(job, reason, self._now))
         self.discarded.append(job.id)
 
-    def postpone(self, job: Job, error: Exception) -> str:
-        """Look at a job again later whose decision raised an error; returns the line that says so."""
+    def postpone(self, job: Job, error: Exception) -> None:
+        """Look at a job again later whose decision raised an error, and keep the line that says so."""
         line = f"{job.schedule}: {type(error).__name__}: {error}"
         self._note(job, EntryKind.WAITING, job.reason, {"error": line})
         self._jobs.append(
             msgspec.structs.replace(job, next_check_at=self._now + RETRY_AFTER_ERROR, detail=line)
         )
-        return line
+        self.errors.append(line)
 
-    def _note(self, job: Job, kind: EntryKind, reason: Reason | None = None, data: dict | None = None) -> None:
+    def _note(
+        self, job: Job, kind: EntryKind, reason: Reason | None = None, data: dict[str, Any] | None = None
+    ) -> None:
         self._entries.append(
-            Entry(
-                at=self._now, kind=kind, schedule=job.schedule, job=job.id, reason=reason, data=data or {}
-            )
+            Entry(at=self._now, kind=kind, schedule=job.schedule, job=job.id, reason=reason, data=data or {})
         )
 
 
