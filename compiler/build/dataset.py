@@ -60,8 +60,12 @@ def _time(name: str, node: Mapping, scope: Scope) -> TimeDimension:
     )
     try:
         first = format_time_key(start_of(dimension), dimension)
-    except (PartitionKeyError, OverflowError) as error:
+    except PartitionKeyError as error:
         scope.findings.add("V205", node.values["start"], str(error), _start_hint(cycle))
+        return dimension
+    except OverflowError:
+        wrong = f"the first key lies within the years 1 to 9999, got {shown(dimension.start)}"
+        scope.findings.add("V205", node.values["start"], wrong, _start_hint(cycle))
         return dimension
     return msgspec.structs.replace(dimension, start=first)
 

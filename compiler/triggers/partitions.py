@@ -88,17 +88,16 @@ def _key(node: Node, dataset: Dataset, scope: Scope) -> str | None:
     scheme = dataset.partitions
     if scheme is None:
         return None
-    key = None
-    wrong: str | None
-    if isinstance(node, Mapping):
-        try:
-            key = join_key(scheme, plain(node))
-            wrong = validate_key(scheme, key)
-        except PartitionKeyError as error:
-            wrong = str(error)
-    else:
-        key = str(plain(node))
+    try:
+        key = join_key(scheme, plain(node)) if isinstance(node, Mapping) else str(plain(node))
         wrong = validate_key(scheme, key)
+    except PartitionKeyError as error:
+        key, wrong = "", str(error)
+    except OverflowError:
+        key, wrong = (
+            "",
+            f"a key lies within the years 1 to 9999, with its whole period, got {shown(plain(node))}",
+        )
     if wrong is None:
         return key
     scope.findings.add("V205", node, wrong, f"a key of {dataset.name} is for example {_example(scheme)}")

@@ -1,5 +1,6 @@
 """Any bytes whatever give diagnostics, never an exception: the compiler is total."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,53 @@ def test_anything_that_looks_like_yaml(text: str) -> None:
 def test_any_value_in_the_words_of_the_language(value: Any) -> None:
     data = yaml.safe_dump(value, allow_unicode=True).encode("utf-8", errors="replace")
     assert_sound(compile_files({"f.yaml": data}), data)
+
+
+SLOTS = """
+app: a
+timezone: SLOT_zone
+datasets:
+  d: {partitions: {cycle: SLOT_cycle, start: SLOT_start}, path: SLOT_path}
+  e: {partitions: {day: {cycle: day, start: 2013-01-01}, origin: [SLOT_origin]}}
+programs: {p: {run: SLOT_run, reads: [d]}}
+schedules:
+  s:
+    program: p
+    trigger:
+      any:
+        - partitions: {dataset: d, keys: [SLOT_start]}
+        - partitions: {dataset: e, keys: [{day: SLOT_start, origin: SLOT_origin}]}
+        - {cron: SLOT_cron, timezone: SLOT_zone, catch_up_at_most: SLOT_duration}
+    constraints:
+      - window: {from: SLOT_time, to: SLOT_time}
+      - delay: SLOT_duration
+"""
+NEARLY = {
+    "zone": st.sampled_from(
+        ["UTC", "Europe/Berlin", "Europe", "", "/", "..", "EST", "localtime", "UTC\0", "a" * 60]
+    ),
+    "cycle": st.sampled_from(["minute", "hour", "day", "week", "month", "year"]),
+    "start": st.text(alphabet="0123456789-:+", max_size=22)
+    | st.datetimes().map(lambda at: f"{at:%Y-%m-%d}")
+    | st.datetimes().map(lambda at: f"{at:%Y-%m-%d-%H:00}"),
+    "path": st.text(alphabet="a/.~\\ ", max_size=8),
+    "origin": st.text(alphabet="aZ0|-_ .", max_size=4),
+    "run": st.text(alphabet="a.0_", max_size=6),
+    "cron": st.lists(st.text(alphabet="0123456789*/-,LW#?R@ monJAN", max_size=6), max_size=6).map(" ".join),
+    "duration": st.text(alphabet="0123456789smhdPTDWY.-", max_size=7),
+    "time": st.text(alphabet="0123456789:", max_size=6),
+}
+
+
+@given(st.data())
+@settings(suppress_health_check=[HealthCheck.too_slow])
+def test_any_text_where_the_language_has_a_form_of_its_own(data: st.DataObject) -> None:
+    text = SLOTS
+    for name, values in NEARLY.items():
+        while f"SLOT_{name}" in text:
+            value = data.draw(values, label=name)
+            text = text.replace(f"SLOT_{name}", json.dumps(value), 1)
+    assert_sound(compile_files({"f.yaml": text.encode()}), text.encode())
 
 
 @given(st.data())

@@ -1,0 +1,35 @@
+"""Keys at the ends of the calendar, where date arithmetic overflows, are refused like any other."""
+
+from itertools import product
+
+import pytest
+
+from compiler.compile import compile_files
+
+APP = """\
+app: a
+timezone: ZONE
+datasets: {d: {partitions: {cycle: CYCLE, start: START}}}
+programs: {p: {run: j.p}}
+schedules: {s: {program: p, trigger: {partitions: {dataset: d, keys: [KEY]}}}}
+"""
+TIMES = {"minute": "-23:59", "hour": "-23:00", "day": "", "week": "", "month": "", "year": ""}
+DAYS = ("0000-01-01", "0001-01-01", "9998-12-31", "9999-01-01", "9999-12-31")
+ZONES = ("UTC", "Pacific/Kiritimati", "America/New_York")
+
+
+@pytest.mark.parametrize(("cycle", "day", "zone"), list(product(TIMES, DAYS, ZONES)))
+def test_the_ends_of_the_calendar(cycle: str, day: str, zone: str) -> None:
+    key = day + TIMES[cycle]
+    for start in (key, "1970-01-01"):
+        text = APP.replace("ZONE", zone).replace("CYCLE", cycle).replace("START", start).replace("KEY", key)
+        codes = {diagnostic.code for diagnostic in compile_files({"f.yaml": text.encode()}).diagnostics}
+        assert codes <= {"V205"}
+
+
+@pytest.mark.parametrize("key", ["9999-12-31", "0000-01-01"])
+def test_a_key_whose_period_does_not_fit_is_refused(key: str) -> None:
+    text = (
+        APP.replace("ZONE", "UTC").replace("CYCLE", "day").replace("START", "1970-01-01").replace("KEY", key)
+    )
+    assert [d.code for d in compile_files({"f.yaml": text.encode()}).diagnostics] == ["V205"]
