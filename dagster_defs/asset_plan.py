@@ -94,10 +94,7 @@ class AssetPlan:
 
     def revision(self, app: str) -> int | None:
         """The deployment of an app that is loaded; None when it is not loaded at all."""
-        return next(
-            (loaded.revision for loaded in self.plan.apps if loaded.app.name == app),
-            None,
-        )
+        return self.plan.revisions.get(app)
 
 
 def _programs_of(app: App, ops: Mapping[Owned, str]) -> Iterator[ProgramAssets]:

@@ -16,7 +16,7 @@ from dagster_defs.assets import build_assets
 from dagster_defs.dispatcher import Native, dispatcher
 from dagster_defs.location import Location
 from dagster_defs.native_schedule import native_names, native_schedules
-from dagster_defs.plan_state import LoadedApp, Plan, encode_plan, reconstructed_plan, ship
+from dagster_defs.plan_state import Plan, deployed_plan, encode_plan, reconstructed_plan, ship
 from scheduler.deployed import ScheduleState
 
 _read_here: dict[str, tuple[ScheduleState, ...]] = {}
@@ -42,7 +42,7 @@ def build_definitions(location: Location) -> Definitions:
 
 def _read(location: Location) -> tuple[Plan, tuple[ScheduleState, ...]]:
     with location.open_store().reading() as reader:
-        plan = Plan(apps=tuple(LoadedApp(app=row.app, revision=row.revision) for row in reader.apps()))
+        plan = deployed_plan(reader)
         states = reader.schedules()
     _read_here.clear()
     _read_here[encode_plan(plan)] = states

@@ -30,6 +30,8 @@ from dagster_defs.ingest.intake import take_in
 from dagster_defs.ingest.reconcile import reconcile
 from dagster_defs.location import Location
 from dagster_defs.names import dispatcher_name
+from dagster_defs.pace import Pace
+from dagster_defs.plan_state import deployed_plan
 from dagster_defs.preview import PREVIEW_TEXT, is_real_tick
 from dagster_defs.run_request import Invalid, run_request
 from dagster_defs.switch import sync_switches
@@ -54,10 +56,11 @@ def dispatcher(app: str, plan: AssetPlan, native: Native, location: Location) ->
         native: the app's schedules that have a switch in the UI.
     """
     keys = [key for key, assets in plan.program_of.items() if assets.app.name == app]
+    pace = Pace()
     return SensorDefinition(
         name=dispatcher_name(app),
         asset_selection=AssetSelection.assets(*keys),
-        evaluation_fn=lambda context: Dispatch(context, app, plan, native, location).run(),
+        evaluation_fn=lambda context: Dispatch(context, app, plan, native, location, pace).run(),
         # The daemon looks every five seconds, a hair too early for an interval of just that.
         minimum_interval_seconds=max(location.dispatch_interval_seconds - 1, 0),
         default_status=DefaultSensorStatus.RUNNING,
@@ -76,12 +79,15 @@ class Dispatch:
         plan: AssetPlan,
         native: Native,
         location: Location,
+        switch_pace: Pace,
     ) -> None:
         self._context = context
         self._app = app
         self._plan = plan
         self._native = native
         self._location = location
+        self._switch_pace = switch_pace
+        self._known = plan
         self._failures: list[Exception] = []
 
     def run(self) -> SensorResult | SkipReason:
@@ -94,7 +100,7 @@ class Dispatch:
         store = self._location.open_store()
         if not is_real_tick(self._context.log_key):
             return SkipReason(f"{PREVIEW_TEXT}; {self._waiting(store)}")
-        for step in (self._switches, self._take_in, self._reconcile, self._tick):
+        for step in (self._know, self._switches, self._take_in, self._reconcile, self._tick):
             self._attempt(step, store)
         requests = self._requests(store)
         if requests:
@@ -110,7 +116,17 @@ class Dispatch:
             self._say(f"{step.__name__.strip('_')} failed: {type(error).__name__}: {error}")
             self._failures.append(error)
 
+    def _know(self, store: Store) -> None:
+        """What is deployed now. It may be more than what is loaded, and its events count from the start."""
+        with store.reading() as reader:
+            deployed = deployed_plan(reader)
+        if deployed.revisions != self._plan.plan.revisions:
+            self._known = AssetPlan(deployed)
+
     def _switches(self, store: Store) -> None:
+        self._switch_pace.run(lambda: self._sync(store))
+
+    def _sync(self, store: Store) -> None:
         origin = self._context.code_location_origin
         if not self._native or origin is None or self._context.repository_name is None:
             return
@@ -125,10 +141,10 @@ class Dispatch:
         )
 
     def _take_in(self, store: Store) -> None:
-        take_in(self._context.instance, store, self._plan, self._now(), self._say)
+        take_in(self._context.instance, store, self._known, self._now(), self._say)
 
     def _reconcile(self, store: Store) -> None:
-        reconcile(self._context.instance, store, self._plan, self._now(), self._say)
+        reconcile(self._context.instance, store, self._known, self._now(), self._say)
 
     def _tick(self, store: Store) -> None:
         report = tick(store, self._now())

@@ -19,6 +19,7 @@ from dagster._core.definitions.definitions_load_context import (
 
 from compiler.model import App
 from compiler.value import Value
+from scheduler.store.protocol import Reader
 
 METADATA_KEY = "tidegate/apps"
 """Under this name the apps stand in the metadata that Dagster ships to each run."""
@@ -35,6 +36,16 @@ class Plan(Value, frozen=True, kw_only=True):
     """The apps of a code location, by name."""
 
     apps: tuple[LoadedApp, ...]
+
+    @property
+    def revisions(self) -> dict[str, int]:
+        """The deployment of each app, by name."""
+        return {loaded.app.name: loaded.revision for loaded in self.apps}
+
+
+def deployed_plan(reader: Reader) -> Plan:
+    """The plan that is deployed now."""
+    return Plan(apps=tuple(LoadedApp(app=row.app, revision=row.revision) for row in reader.apps()))
 
 
 def reconstructed_plan() -> Plan | None:

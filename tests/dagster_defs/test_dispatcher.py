@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from dagster import DagsterInstance
 
+from compiler.model import Dataset
 from dagster_defs import dispatcher
 from scheduler.job import JobState
 from scheduler.observe import RunObservation, observe_runs
@@ -105,6 +106,21 @@ def test_a_deployment_that_is_not_loaded_is_told(instance: DagsterInstance, stor
     deploy(store, sample_app(), revision=2)
 
     assert "reload the code location" in (evaluate(instance, repository).skip_message or "")
+
+
+def test_events_of_what_is_deployed_but_not_loaded_yet_count(
+    instance: DagsterInstance, store: MemoryStore
+) -> None:
+    repository = repository_of(location_of(store))
+    app = sample_app()
+    more = {**app.datasets, "tides": Dataset(name="tides")}
+    deploy(store, msgspec.structs.replace(app, datasets=more), revision=2)
+    report(instance, "tides")
+
+    evaluate(instance, repository)
+
+    with store.reading() as reader:
+        assert len(reader.events(key_prefix="partition:flights/tides")) == 1
 
 
 def test_an_app_dispatches_only_its_own_jobs(instance: DagsterInstance, store: MemoryStore) -> None:
