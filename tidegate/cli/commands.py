@@ -27,7 +27,7 @@ COMMANDS: dict[str, Entry] = {
     "schedules": Entry("tidegate.cli.schedules:app", "List, show, suspend, resume and trigger schedules."),
     "jobs": Entry("tidegate.cli.jobs:app", "List, show and cancel jobs."),
     "why": Entry("tidegate.cli.why:why", "Say why a schedule runs or waits, and what would unblock it."),
-    "events": Entry("tidegate.cli.events:app", "List and add events."),
+    "events": Entry("tidegate.cli.events:app", "List the events that came, and what became of each."),
     "ledger": Entry(
         "tidegate.cli.ledger:ledger", "Balance the events: landed = consumed + pending + discarded."
     ),
