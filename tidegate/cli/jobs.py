@@ -135,5 +135,5 @@ def _collected(each: "Delivery") -> list[str]:
 
 
 def _entry(entry: "Entry") -> list[str]:
-    data = ", ".join(f"{name}={value}" for name, value in entry.data.items())
+    data = ", ".join(f"{name}={value}" for name, value in entry.data.items() if value is not None)
     return [instant(entry.at), entry.kind.value, entry.reason or "", data]

@@ -142,6 +142,8 @@ def _switch(
 def _fields(state: "ScheduleState") -> Iterator[list[str]]:
     import msgspec
 
+    from compiler.fingerprint import canonical
+
     yield ["status", f"{state.status}, set by {state.changed_by}"]
     if state.active_since is not None:
         yield ["active since", instant(state.active_since)]
@@ -150,25 +152,10 @@ def _fields(state: "ScheduleState") -> Iterator[list[str]]:
     yield ["deployed", instant(state.deployed_at)]
     if state.spec.at is not None:
         yield ["written in", str(state.spec.at)]
-    spec = msgspec.to_builtins(state.spec)
-    for name in ("name", "status", "at", "trigger"):
-        spec.pop(name, None)
     yield ["trigger", trigger_line(state.spec.trigger)]
-    for name, value in spec.items():
-        if value not in (None, "", [], {}):
-            yield [name, _value(value)]
-
-
-def _value(value: object) -> str:
-    """A part of a specification in one line, without the places in the YAML."""
-    import msgspec
-
-    def placeless(part: object) -> object:
-        if isinstance(part, dict):
-            return {key: placeless(each) for key, each in part.items() if key != "at" and each is not None}
-        return [placeless(each) for each in part] if isinstance(part, list) else part
-
-    return value if isinstance(value, str) else msgspec.json.encode(placeless(value)).decode()
+    for name, value in canonical(state.spec).items():
+        if name not in ("name", "trigger"):
+            yield [name, value if isinstance(value, str) else msgspec.json.encode(value).decode()]
 
 
 def trigger_line(trigger: "Trigger") -> str:

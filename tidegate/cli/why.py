@@ -66,7 +66,7 @@ def explanation_tree(explanation: "Explanation") -> "Tree":
     if explanation.history:
         branch = tree.add(Text("history"))
         for entry in explanation.history:
-            data = ", ".join(f"{name}={value}" for name, value in entry.data.items())
+            data = ", ".join(f"{name}={value}" for name, value in entry.data.items() if value is not None)
             words = (instant(entry.at), entry.kind.value, entry.reason or "", data)
             branch.add(Text(" ".join(word for word in words if word)))
     return tree
