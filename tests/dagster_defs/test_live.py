@@ -9,10 +9,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from dagster import AssetKey, DagsterRunStatus
+from dagster import AssetKey, DagsterRunStatus, RunsFilter
 
 from compiler.model import Dataset
-from scheduler.job import JobState
+from scheduler.job import FINISHED, JobState
 from tests.dagster_defs.instance import ORIGINS
 from tests.dagster_defs.live import Live, live_app
 from tests.dagster_defs.sample import deploy
@@ -138,6 +138,23 @@ def test_switching_a_schedule_off_suspends_it(live: Live) -> None:
         return (found.status, found.changed_by) == ("suspended", "ui")
 
     live.until("the suspend", suspended)
+
+
+def test_a_daemon_that_is_killed_and_started_again_runs_each_job_once(live: Live) -> None:
+    for origin in ORIGINS:
+        live.report("raw", f"2023-03-10|{origin}", rows=10)
+    live.until("a second job", lambda: len(live.jobs("clean_as_it_comes")) == 2)
+    live.daemon.kill()
+
+    live.daemon = live.processes.start_daemon()
+
+    def both_ended() -> bool:
+        return all(job.state in FINISHED for job in live.jobs("clean_as_it_comes"))
+
+    live.until("the end of both jobs", both_ended)
+    for job in live.jobs("clean_as_it_comes"):
+        assert job.state is JobState.SUCCEEDED
+        assert len(live.instance.get_runs(filters=RunsFilter(tags={"tidegate/job": job.id}))) == 1
 
 
 def test_a_reload_shows_what_was_deployed_since(live: Live) -> None:
