@@ -134,10 +134,16 @@ CATALOGUE: dict[str, Entry] = {
         "`count`, `keys` and `complete` are three ways; choose one.",
     ),
     "V209": _warning("option without effect", "The option says nothing beside the others. Delete it."),
+    "V210": _error(
+        "bad instant",
+        "Instants of an example are ISO 8601 or +duration, from its `start` to its `until`.",
+    ),
     "N301": _error("unknown dataset", "The dataset is not declared in this app."),
     "N302": _error("unknown program", "The program is not declared in this app."),
     "N303": _error("unknown group", "An app that declares groups uses only those."),
     "N304": _error("app name taken", "Two files declare an app of the same name."),
+    "N305": _error("unknown schedule", "The schedule is not declared in this app."),
+    "N306": _error("example name taken", "Two examples of an app have the same name."),
     "L401": _error(
         "cycle of schedules",
         "Each run of one schedule would trigger the next, without end. A cron that must fire too breaks it.",

@@ -16,8 +16,10 @@ from compiler.build.schedule import build_schedule
 from compiler.build.scope import Scope
 from compiler.diagnostic import Diagnostic, Findings, Related
 from compiler.model import App, At, Schedule
-from compiler.reader import Mapping, Node, Scalar, from_value, plain, read
+from compiler.reader import Mapping, Scalar, from_value, plain, read
 from compiler.rules.cycles import check_cycles
+from compiler.scenario import Scenario
+from compiler.scenario_reader import read_scenarios
 from compiler.schema.check import check_app, check_schedule
 from compiler.value import Value
 
@@ -28,21 +30,18 @@ class CompiledApp(Value, kw_only=True):
     Attributes:
         document: the YAML as builtin values, with what was left out still left out.
         root: the whole file as nodes with places.
-        examples: the members of `examples:`, see compiler.scenario.
+        scenarios: what `examples:` holds, see compiler.scenario.
     """
 
     app: App
     document: dict[str, Any]
     root: Mapping
+    scenarios: tuple[Scenario, ...] = ()
 
     @property
     def file(self) -> str:
         """The file it was read from."""
         return self.app.at.file if self.app.at else ""
-
-    @property
-    def examples(self) -> tuple[Node, ...]:
-        return self.root.items("examples")
 
 
 class Compilation(Value, kw_only=True):
@@ -88,8 +87,9 @@ def compile_files(files: Files[str, bytes]) -> Compilation:
                 _report_taken(root, app, earlier, findings)
             elif app.name and app.at is not None:
                 places[app.name] = app.at
+            scenarios = read_scenarios(root, app, findings)
             if not findings.failed:
-                apps[app.name] = CompiledApp(app=app, document=plain(root), root=root)
+                apps[app.name] = CompiledApp(app=app, document=plain(root), root=root, scenarios=scenarios)
         diagnostics.extend(findings.diagnostics())
     return Compilation(apps=apps, diagnostics=tuple(sorted(diagnostics, key=Diagnostic.sort_key)))
 

@@ -1,0 +1,246 @@
+"""The scope of an example: the names it may use, its beginning and end, and how its values are read.
+
+What an action or an expectation may say depends on the app's own names and partition
+schemes, so it is checked here and not by the schema. A name counts as known if the YAML
+declares it, even when that part has errors of its own.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any, cast
+from zoneinfo import ZoneInfo
+
+from compiler.build.duration import DurationError, parse_duration
+from compiler.diagnostic import Findings, listed, shown
+from compiler.model import App
+from compiler.partition_key import PartitionKeyError, join_key, validate_key
+from compiler.reader.node import Mapping, Node, Scalar, Sequence, plain
+from compiler.suggest import did_you_mean
+
+ENDS = ("succeeded", "failed", "cancelled")
+NO_DURATION = timedelta(0)
+
+
+class ExampleScope:
+    """What one example may refer to, and how its values are read; a mistake becomes a finding.
+
+    Every method that reads a value returns None for one that is wrong, after reporting it.
+    """
+
+    def __init__(self, root: Mapping, app: App, findings: Findings) -> None:
+        self.app = app
+        self.findings = findings
+        self._declared = {
+            section: frozenset(found.values) if (found := root.mapping(section)) else frozenset[str]()
+            for section in ("schedules", "datasets", "programs")
+        }
+        self.start: datetime | None = None
+        self.until: datetime | None = None
+        self.instants: list[datetime] = []
+
+    # --- shapes ---
+
+    def members(self, node: Node, label: str, allowed: tuple[str, ...]) -> Mapping | None:
+        """The node as a mapping with no other keys than these."""
+        if not isinstance(node, Mapping):
+            hint = f"write a mapping with {listed(allowed, 'and')}"
+            self.findings.add("S104", node, f"{label} is a mapping, got {shown(plain(node))}", hint)
+            return None
+        for name, key in node.keys.items():
+            if name not in allowed:
+                summary = f"{label} has no key {shown(name)}"
+                self.findings.add("S101", key, summary, did_you_mean(name, allowed, "keys"))
+        return node
+
+    def needed(self, mapping: Mapping, key: str, label: str, example: str) -> Node | None:
+        """The node at a key that must be there."""
+        found = mapping.get(key)
+        if found is None:
+            got = listed([f"`{name}`" for name in mapping.keys], "and") or "nothing"
+            hint = f"write for example {example}"
+            self.findings.add("S103", mapping, f"{label} needs `{key}`, got {got} alone", hint)
+        return found
+
+    def text(self, node: Node | None, label: str) -> str | None:
+        """A string, or a number that was meant as one."""
+        if node is None:
+            return None
+        if (
+            isinstance(node, Scalar)
+            and isinstance(node.value, str | int)
+            and not isinstance(node.value, bool)
+        ):
+            return str(node.value)
+        self.findings.add(
+            "S104", node, f"{label} is a text, got {shown(plain(node))}", "write one word or text"
+        )
+        return None
+
+    def count(self, node: Node | None, label: str, least: int = 0) -> int | None:
+        """A whole number."""
+        if node is None:
+            return None
+        if isinstance(node, Scalar) and type(node.value) is int and node.value >= least:
+            return node.value
+        summary = f"{label} is a whole number from {least}, got {shown(plain(node))}"
+        self.findings.add("S104", node, summary, f"write a number, for example {max(least, 1)}")
+        return None
+
+    def size(self, node: Node | None, label: str) -> int | None:
+        """A number of bytes: a whole number, or one with KB, MB, GB or TB."""
+        units = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+        if isinstance(node, Scalar) and isinstance(node.value, str):
+            number, unit = node.value[:-2].strip(), node.value[-2:]
+            if unit in units and number.isascii() and number.isdigit():
+                return int(number) * units[unit]
+            summary = f"{label} is a number of bytes, or one with KB, MB, GB or TB, got {shown(node.value)}"
+            self.findings.add("S106", node, summary, "write for example 12MB")
+            return None
+        return self.count(node, label)
+
+    def flag(self, node: Node | None, label: str) -> bool | None:
+        """true or false."""
+        if node is None:
+            return None
+        if isinstance(node, Scalar) and isinstance(node.value, bool):
+            return node.value
+        summary = f"{label} is true or false, got {shown(plain(node))}"
+        self.findings.add("S104", node, summary, "write true or false")
+        return None
+
+    def word(self, node: Node | None, label: str, allowed: tuple[str, ...]) -> str | None:
+        """One of a few words."""
+        found = self.text(node, label)
+        if node is None or found is None or found in allowed:
+            return found
+        summary = f"{label} is {listed(allowed)}, got {shown(found)}"
+        self.findings.add("S105", node, summary, did_you_mean(found, allowed, "words"))
+        return None
+
+    def json(self, node: Node, label: str) -> dict[str, Any] | None:
+        """A mapping, as builtin values."""
+        if isinstance(node, Mapping):
+            return cast("dict[str, Any]", plain(node))
+        self.findings.add(
+            "S104", node, f"{label} is a mapping, got {shown(plain(node))}", "write {key: value}"
+        )
+        return None
+
+    # --- names ---
+
+    def name(self, node: Node | None, what: str) -> str | None:
+        """The name of a declared schedule, dataset or program; `what` says which."""
+        found = self.text(node, f"a {what}")
+        if node is None or found is None or found in self._declared[f"{what}s"]:
+            return found
+        code = {"dataset": "N301", "program": "N302", "schedule": "N305"}[what]
+        summary = f"a {what} must be declared in `{what}s`, got {shown(found)}"
+        self.findings.add(code, node, summary, did_you_mean(found, self._declared[f"{what}s"], f"{what}s"))
+        return None
+
+    # --- times ---
+
+    def duration(self, node: Node | None, label: str) -> timedelta | None:
+        """A duration; zero is allowed."""
+        text = self.text(node, label)
+        if node is None or text is None:
+            return None
+        try:
+            return parse_duration(text, minimum=NO_DURATION)
+        except DurationError as error:
+            self.findings.add("V201", node, str(error), error.hint)
+            return None
+
+    def instant(self, node: Node | None, label: str, *, bounded: bool = True) -> datetime | None:
+        """An instant: absolute, or `+duration` from the start; within the example if `bounded`."""
+        text = self.text(node, label)
+        if node is None or text is None:
+            return None
+        found = self._relative(node, text) if text.startswith("+") else self._absolute(node, text, label)
+        if found is None or not bounded:
+            return found
+        if self.start is not None and found < self.start:
+            self._misplaced(node, f"{label} is not before `start`, got {shown(text)}", "give a later instant")
+            return None
+        if self.until is not None and found > self.until:
+            hint = "give an earlier instant, or a later `until`"
+            self._misplaced(node, f"{label} is not after `until`, got {shown(text)}", hint)
+            return None
+        self.instants.append(found)
+        return found
+
+    def _relative(self, node: Node, text: str) -> datetime | None:
+        if self.start is None:
+            return None
+        try:
+            return self.start + parse_duration(text[1:], minimum=NO_DURATION)
+        except DurationError as error:
+            self.findings.add("V201", node, str(error), f"{error.hint}, after the +")
+            return None
+
+    def _absolute(self, node: Node, text: str, label: str) -> datetime | None:
+        try:
+            found = datetime.fromisoformat(text)
+        except ValueError:
+            summary = f"{label} is an instant in ISO 8601, or +duration from the start, got {shown(text)}"
+            self._misplaced(node, summary, "write for example 2026-03-10T12:00:00-04:00, or +2h")
+            return None
+        return found if found.tzinfo is not None else found.replace(tzinfo=ZoneInfo(self.app.timezone))
+
+    def _misplaced(self, node: Node, summary: str, hint: str) -> None:
+        self.findings.add("V210", node, summary, hint)
+
+    # --- partition keys ---
+
+    def dataset_keys(self, mapping: Mapping, dataset: str) -> tuple[str, ...] | None:
+        """The keys of partitions that arrive: of the dataset's scheme, "" where it has none."""
+        node = mapping.get("keys")
+        found = self.app.datasets.get(dataset)
+        if found is None:
+            return None
+        if found.partitions is None:
+            if node is None:
+                return ("",)
+            summary = f"{dataset} has no partitions, got `keys`"
+            self.findings.add("L407", node, summary, "delete `keys`: each update of it is one event")
+            return None
+        if node is None or not isinstance(node, Sequence) or not node.items:
+            place = mapping if node is None else node
+            hint = f"list the partitions of {dataset} that come"
+            summary = f"`partitions` of {dataset} needs a list of `keys`, got none"
+            self.findings.add("S103", place, summary, hint)
+            return None
+        keys: list[str] = []
+        for item in node.items:
+            try:
+                key = (
+                    join_key(found.partitions, _parts(item)) if isinstance(item, Mapping) else self.key(item)
+                )
+                wrong = None if key is None else validate_key(found.partitions, key)
+            except PartitionKeyError as error:
+                key, wrong = None, str(error)
+            if wrong is not None:
+                self.findings.add("V205", item, wrong, f"write a key as the partitions of {dataset} spell it")
+            elif key is not None:
+                keys.append(key)
+        return tuple(dict.fromkeys(keys)) if len(keys) == len(node.items) else None
+
+    def key(self, node: Node) -> str | None:
+        """A partition key as it stands; of two dimensions, joined as everywhere."""
+        if isinstance(node, Mapping):
+            return "|".join(part for _, part in sorted(_parts(node).items()))
+        return self.text(node, "a partition key")
+
+    def keys(self, node: Node | None, label: str) -> tuple[str, ...] | None:
+        """A list of expected keys, sorted, each once."""
+        if node is None:
+            return None
+        if not isinstance(node, Sequence):
+            hint = "write for example [2026-03-09]"
+            self.findings.add("S104", node, f"{label} is a list of keys, got {shown(plain(node))}", hint)
+            return None
+        found = [self.key(item) for item in node.items]
+        return tuple(sorted({key for key in found if key is not None}))
+
+
+def _parts(node: Mapping) -> dict[str, str]:
+    return {name: str(plain(value)) for name, value in node.values.items()}
