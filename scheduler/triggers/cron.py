@@ -8,7 +8,6 @@ from collections.abc import Callable
 from datetime import datetime
 
 from compiler.cron import parse
-
 from compiler.model import CronTrigger, Trigger
 from scheduler.triggers.collected import Collected
 from scheduler.verdict import Verdict

@@ -7,9 +7,8 @@ says `distinct: false` (DESIGN rules 3 and 15).
 from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
 
-from compiler.partition_key import enclosing_key, expected_keys
-
 from compiler.model import PartitionsTrigger, Trigger
+from compiler.partition_key import enclosing_key, expected_keys
 from scheduler.event import Delivery
 from scheduler.triggers.collected import Collected
 from scheduler.verdict import Verdict
