@@ -5,7 +5,7 @@ schemes, so it is checked here and not by the schema. A name counts as known if 
 declares it, even when that part has errors of its own.
 """
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 from zoneinfo import ZoneInfo
 
@@ -184,7 +184,9 @@ class ExampleScope:
             summary = f"{label} is an instant in ISO 8601, or +duration from the start, got {shown(text)}"
             self._misplaced(node, summary, "write for example 2026-03-10T12:00:00-04:00, or +2h")
             return None
-        return found if found.tzinfo is not None else found.replace(tzinfo=ZoneInfo(self.app.timezone))
+        if found.tzinfo is None:
+            found = found.replace(tzinfo=ZoneInfo(self.app.timezone))
+        return found.astimezone(UTC)
 
     def _misplaced(self, node: Node, summary: str, hint: str) -> None:
         self.findings.add("V210", node, summary, hint)

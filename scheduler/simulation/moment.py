@@ -1,0 +1,30 @@
+"""A moment: one line of a scenario's timeline, made to be compared with what was expected, and printed."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from compiler.value import Value
+
+MomentKind = Literal["given", "waiting", "launched", "ended", "discarded", "refused", "launch-failed"]
+
+
+class Moment(Value, kw_only=True):
+    """Something that was given, or that came of it.
+
+    Attributes:
+        schedule: its name within the app; of another app "app/name".
+        key: the `for_each` key of the job.
+        reason: the code of a wait, a discard or a refusal.
+        partitions: of a launch: every key of its manifest, or its business date.
+        text: the rest, for people.
+    """
+
+    when: datetime
+    kind: MomentKind
+    schedule: str = ""
+    key: str = ""
+    job: str | None = None
+    reason: str | None = None
+    partitions: tuple[str, ...] = ()
+    args: dict[str, Any] = {}
+    text: str = ""
