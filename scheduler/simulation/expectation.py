@@ -91,14 +91,17 @@ def _judge_moments(
 ) -> list[Failure]:
     pairs = matched([[agrees(each, moment) for moment in observed] for each in expected])
     failures: list[Failure] = []
+    shown: list[Moment] = []
     left = [moment for number, moment in enumerate(observed) if number not in pairs.values()]
     for number, each in enumerate(expected):
         if number not in pairs:
             near = [moment for moment in left if _same_subject(each.expected, moment)]
+            shown += near
             seen = "; ".join(say.moment(moment) for moment in near) or "nothing of the kind"
             failures.append(Failure(at=each.at, expected=say.expected(each.expected), observed=seen))
     for moment in left:
-        if _must_be_expected(moment, scenario):
+        # What already stands against an expectation of its schedule is not said a second time.
+        if moment not in shown and _must_be_expected(moment, scenario):
             nothing = "no launch, discard or refusal that is not listed"
             failures.append(Failure(at=scenario.at, expected=nothing, observed=say.moment(moment)))
     return failures

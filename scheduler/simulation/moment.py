@@ -16,6 +16,7 @@ class Moment(Value, kw_only=True):
         key: the `for_each` key of the job.
         reason: the code of a wait, a discard or a refusal.
         partitions: of a launch: every key of its manifest, or its business date.
+        next_check: of a wait: when the scheduler looks again.
         text: the rest, for people.
     """
 
@@ -27,4 +28,5 @@ class Moment(Value, kw_only=True):
     reason: str | None = None
     partitions: tuple[str, ...] = ()
     args: dict[str, Any] = {}
+    next_check: datetime | None = None
     text: str = ""

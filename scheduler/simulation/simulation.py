@@ -218,7 +218,7 @@ class Simulation:
     def _append(self, entry: Entry, job: Job) -> None:
         match entry.kind:
             case EntryKind.WAITING:
-                kind, text = "waiting", _until(entry)
+                kind, text = "waiting", str(entry.data.get("error", ""))
             case EntryKind.DISCARDED:
                 kind, text = "discarded", ""
             case EntryKind.LAUNCH_FAILED:
@@ -226,6 +226,7 @@ class Simulation:
                 kind, text = ("discarded" if dead else "launch-failed"), str(entry.data.get("message", ""))
             case _:
                 return
+        check = entry.data.get("next_check")
         self.moments.append(
             Moment(
                 when=entry.at,
@@ -234,6 +235,7 @@ class Simulation:
                 key=job.key,
                 job=job.id,
                 reason=entry.reason,
+                next_check=None if check is None else datetime.fromisoformat(check),
                 text=text,
             )
         )
@@ -241,10 +243,3 @@ class Simulation:
     def _jobs(self, ids: Sequence[str]) -> tuple[Job, ...]:
         with self.store.reading() as reader:
             return reader.jobs(ids=set(ids)) if ids else ()
-
-
-def _until(entry: Entry) -> str:
-    check = entry.data.get("next_check")
-    if "error" in entry.data:
-        return str(entry.data["error"])
-    return "" if check is None else f"next check {check}"

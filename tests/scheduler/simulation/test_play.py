@@ -1,0 +1,430 @@
+"""Scenarios on the real engine: each action, each expectation, and what makes a scenario fail.
+
+The examples of `PASSING` are written as a user would write them and must agree; those of
+`FAILING` are each wrong in one thing, and the failure must say so.
+"""
+
+import pytest
+
+from compiler.compile import CompiledApp, compile_files
+from scheduler.simulation.play import Performance, play
+
+APP = """
+app: a
+timezone: America/New_York
+datasets:
+  raw: {partitions: {cycle: day, start: 2013-01-01}}
+  other: {partitions: {cycle: day, start: 2013-01-01}}
+  out: {partitions: {cycle: day, start: 2013-01-01}}
+programs:
+  p: {run: programs.p, reads: [raw], writes: [out]}
+  q: {run: programs.q, reads: [out]}
+schedules:
+  by_day: {program: p, for_each: day, trigger: {partitions: {dataset: raw}}, args: {n: 1}, status: active}
+  after:
+    program: q
+    trigger: {partitions: {dataset: out}}
+    constraints: [{concurrency: {max: 1}}]
+    status: active
+  nightly: {program: q, trigger: {cron: "0 6 * * *"}, status: suspended}
+  joined:
+    program: q
+    trigger: {all: [{partitions: {dataset: raw}}, {partitions: {dataset: other}}], wait_at_most: 3h}
+    constraints: [{window: {from: "22:00", to: "06:00"}}]
+    status: suspended
+examples:
+"""
+
+START = "start: 2026-03-10T12:00:00-04:00"
+GIVEN = f"{START}\ngiven:"
+ONLY = "expect_only: []\nexpect:"
+TRIGGERED = "{at: +0s, trigger: joined}"
+ARRIVES = "{at: +0s, partitions: {dataset: raw, keys: [2026-03-09]}}"
+
+
+def compiled(example: str) -> CompiledApp:
+    lines = "\n".join(f"    {line}" for line in example.strip().splitlines())
+    compilation = compile_files({"a.yaml": f"{APP}  - name: it\n{lines}\n".encode()})
+    assert compilation.ok, "\n".join(f"{d.at} {d.code} {d.summary}" for d in compilation.diagnostics)
+    return compilation.apps["a"]
+
+
+def played(example: str) -> Performance:
+    app = compiled(example)
+    return play(app.scenarios[0], app, read_file=lambda name: FILES[name].encode())
+
+
+WITHOUT_P = """
+app: a
+datasets:
+  raw: {partitions: {cycle: day, start: 2013-01-01}}
+  other: {partitions: {cycle: day, start: 2013-01-01}}
+  out: {partitions: {cycle: day, start: 2013-01-01}}
+programs:
+  q: {run: programs.q, reads: [out]}
+schedules:
+  after: {program: q, trigger: {partitions: {dataset: out}}, constraints: [{concurrency: {max: 1}}]}
+"""
+
+BROKEN = """
+app: a
+schedules: {s: {program: none, trigger: {cron: never}}}
+"""
+
+FILES = {"next.yaml": WITHOUT_P, "broken.yaml": BROKEN}
+
+PASSING = {
+    "a run writes its partitions, which trigger the next": f"""
+{START}
+programs: {{p: {{takes: 5m}}}}
+given: [{ARRIVES}]
+until: +1h
+expect:
+  - {{at: +0s, launch: by_day, partitions: [2026-03-09], args: {{n: 1}}}}
+  - {{at: +5m, launch: after, partitions: [2026-03-09]}}
+""",
+    "a failed run writes nothing": f"""
+{START}
+programs: {{p: {{takes: 5m, ends: failed}}}}
+given: [{ARRIVES}]
+until: +1h
+expect: [{{launch: by_day}}]
+""",
+    "a run that takes no time": f"""
+{START}
+programs: {{p: {{takes: 0s}}, q: {{takes: 0s}}}}
+given: [{ARRIVES}]
+until: +1h
+expect: [{{at: +0s, launch: by_day}}, {{at: +0s, launch: after}}]
+""",
+    "given at one instant, decided together": f"""
+{START}
+programs: {{p: {{takes: 10m}}}}
+given:
+  - {ARRIVES}
+  - {{at: +0s, resume: joined}}
+  - {{at: +0s, partitions: {{dataset: other, keys: [2026-03-09], bytes: 12MB, rows: 900}}}}
+until: +1m
+expect_only: [joined]
+expect: [{{at: +0s, waiting: joined, reason: W-WINDOW, next_check: 2026-03-10T22:00:00-04:00, collected: 2}}]
+""",
+    "what is suspended does nothing, and nothing has to be expected of it": f"""
+{START}
+given: [{{at: +0s, partitions: {{dataset: other, keys: [2026-03-09]}}}}]
+until: +1d
+expect: [{{at: +1h, none: joined}}, {{at: +18h, none: nightly}}]
+""",
+    "a cron's run has its business date": """
+start: 2026-03-10T12:00:00-04:00
+given: [{at: +0s, resume: nightly}]
+until: +24h
+expect: [{at: 2026-03-11T06:00:00-04:00, launch: nightly, partitions: [2026-03-10]}]
+""",
+    "suspend discards what waits": f"""
+{START}
+given:
+  - {{at: +0s, resume: joined}}
+  - {{at: +0s, partitions: {{dataset: other, keys: [2026-03-09]}}}}
+  - {{at: +1h, suspend: joined}}
+  - {{at: +2h, partitions: {{dataset: other, keys: [2026-03-08]}}}}
+until: +1d
+expect:
+  - {{at: +0s, waiting: joined, reason: W-TRIGGER, collected: 1}}
+  - {{at: +1h, discarded: joined, reason: D-SUSPENDED}}
+  - {{at: +2h, none: joined}}
+""",
+    "an update discards, merges, and keeps the status": f"""
+{START}
+given:
+  - {{at: +0s, resume: joined}}
+  - {{at: +0s, partitions: {{dataset: other, keys: [2026-03-09]}}}}
+  - {{at: +1h, update: {{joined: {{trigger: {{wait_at_most: 1h}}, constraints: []}}}}}}
+  - {{at: +2h, partitions: {{dataset: other, keys: [2026-03-08]}}}}
+until: +1d
+expect:
+  - {{at: +1h, discarded: joined, reason: D-UPDATED}}
+  - {{at: +3h, launch: joined, partitions: [2026-03-08]}}
+""",
+    "a second update is merged over the first": f"""
+{START}
+given:
+  - {{at: +0s, resume: nightly}}
+  - {{at: +1m, update: {{nightly: {{args: {{a: 1}}}}}}}}
+  - {{at: +2m, update: {{nightly: {{args: {{b: 2}}}}}}}}
+until: +1d
+expect: [{{launch: nightly, args: {{a: 1, b: 2}}}}]
+""",
+    "a wrong update is refused and changes nothing": f"""
+{START}
+given:
+  - {{at: +0s, resume: nightly}}
+  - {{at: +1h, update: {{nightly: {{program: nobody}}}}}}
+  - {{at: +2h, update: {{nightly: {{trigger: {{cron: "0 0 30 2 *"}}}}}}}}
+until: +1d
+expect:
+  - {{at: +1h, refused: N302}}
+  - {{refused: V203}}
+  - {{at: 2026-03-11T06:00:00-04:00, launch: nightly}}
+""",
+    "delete": f"""
+{START}
+given:
+  - {{at: +0s, resume: joined}}
+  - {{at: +0s, partitions: {{dataset: other, keys: [2026-03-09]}}}}
+  - {{at: +1h, delete: joined}}
+  - {{at: +2h, delete: joined}}
+  - {{at: +3h, resume: joined}}
+  - {{at: +4h, update: {{joined: {{priority: low}}}}}}
+until: +1d
+expect:
+  - {{at: +1h, discarded: joined, reason: D-DELETED}}
+  - {{at: +2h, refused: N305}}
+  - {{at: +3h, refused: N305}}
+  - {{at: +4h, refused: N305}}
+""",
+    "deploy another text": f"""
+{START}
+given:
+  - {{at: +0s, resume: nightly}}
+  - at: +1h
+    deploy:
+      file: next.yaml
+  - {{at: +2h, partitions: {{dataset: out, keys: [2026-03-09]}}}}
+until: +1d
+expect: [{{at: +2h, launch: after}}]
+""",
+    "deploy without updating takes only what cannot stay": f"""
+{START}
+given:
+  - {{at: +0s, resume: nightly}}
+  - {{at: +1h, deploy: {{file: next.yaml, update_schedules: false}}}}
+  - {{at: +2h, partitions: {{dataset: raw, keys: [2026-03-09]}}}}
+until: +1d
+expect: [{{launch: nightly}}, {{at: +2h, none: by_day}}]
+""",
+    "a broken deployment is refused": f"""
+{START}
+given: [{{at: +1h, deploy: {{file: broken.yaml}}}}, {{at: +2h, deploy: {{app: "app: ["}}}}]
+until: +1d
+expect: [{{at: +1h, refused: N302}}, {{at: +2h, refused: R106}}]
+""",
+    "trigger by hand, and by force": f"""
+{START}
+given:
+  - {{at: +0s, trigger: joined}}
+  - {{at: +1h, trigger: {{schedule: joined, force: true}}}}
+  - {{at: +2h, trigger: {{schedule: by_day, key: 2026-03-09}}}}
+until: +3h
+expect_only: [joined, by_day]
+expect:
+  - {{at: +0s, waiting: joined, reason: W-WINDOW, collected: 0}}
+  - {{at: +1h, launch: joined, partitions: []}}
+  - {{at: +2h, launch: by_day}}
+""",
+    "a run from elsewhere takes the slot": f"""
+{START}
+given:
+  - {{at: +0s, run: {{program: q, id: x, status: started}}}}
+  - {{at: +1h, partitions: {{dataset: out, keys: [2026-03-09]}}}}
+  - {{at: +2h, run: {{program: q, id: x, status: cancelled}}}}
+until: +3h
+expect:
+  - {{at: +1h, waiting: after, reason: W-CONCURRENCY}}
+  - {{at: +2h, launch: after}}
+""",
+    "a restart loses nothing and launches nothing twice": f"""
+{START}
+given: [{ARRIVES}, {{at: +0s, restart: true}}, {{at: +1m, restart: true}}, {{at: +30m, restart: true}}]
+until: +1h
+expect: [{{at: +0s, launch: by_day}}, {{at: +1m, launch: after}}]
+""",
+    "what happens while the scheduler is down is read at its return, with its own time": f"""
+{START}
+programs: {{p: {{takes: 10m}}}}
+given:
+  - {{at: +0s, resume: joined}}
+  - {ARRIVES}
+  - {{at: +5m, down: 2h}}
+  - {{at: +30m, partitions: {{dataset: raw, keys: [2026-03-08]}}}}
+  - {{at: +40m, partitions: {{dataset: other, keys: [2026-03-08]}}}}
+until: +3h
+expect:
+  - {{at: +0s, launch: by_day, partitions: [2026-03-09]}}
+  - {{at: +2h, none: nightly}}
+  - {{at: 2026-03-10T14:05:00-04:00, launch: after, partitions: [2026-03-09]}}
+  - {{at: 2026-03-10T14:05:00-04:00, launch: by_day, partitions: [2026-03-08]}}
+  - {{at: 2026-03-10T14:15:00-04:00, launch: after, partitions: [2026-03-08]}}
+""",
+    "a cron missed while down is made up for once": """
+start: 2026-03-10T12:00:00-04:00
+given: [{at: +0s, resume: nightly}, {at: +1h, down: 3d}]
+until: 2026-03-13T14:00:00-04:00
+expect: [{at: 2026-03-13T13:00:00-04:00, launch: nightly, partitions: [2026-03-12]}]
+""",
+    "a launch that fails is tried again with longer and longer pauses": f"""
+{START}
+given: [{ARRIVES}, {{at: +0s, fail_launch: {{schedule: by_day, times: 3}}}}]
+until: +1h
+within: 1m
+expect: [{{at: +1m, launch: by_day}}, {{at: +2m, launch: after}}]
+""",
+    "a launch that fails for good is a dead letter": f"""
+{START}
+given: [{ARRIVES}, {{at: +0s, fail_launch: {{schedule: by_day, times: 99}}}}]
+until: +1h
+expect: [{{discarded: by_day, reason: F-LAUNCH}}, {{at: +1h, none: by_day}}]
+""",
+    "several launches that several expectations could stand for": f"""
+{START}
+programs: {{p: {{ends: failed}}}}
+given: [{{at: +0s, partitions: {{dataset: raw, keys: [2026-03-08, 2026-03-09]}}}}]
+expect: [{{launch: by_day}}, {{launch: by_day, partitions: [2026-03-09]}}]
+until: +1h
+""",
+    "expect_only narrows what must be expected": f"""
+{START}
+given: [{ARRIVES}]
+until: +1h
+expect_only: [after]
+expect: [{{at: +1m, launch: after}}]
+""",
+    "within allows slack": f"""
+{START}
+given: [{ARRIVES}]
+until: +1h
+expect: [{{at: +3s, within: 5s, launch: by_day}}, {{at: +58s, within: 2s, launch: after}}]
+""",
+    "times without an offset are those of the app's zone": """
+start: 2026-03-10T12:00:00
+given: [{at: +0s, resume: nightly}]
+until: 2026-03-11T07:00:00
+expect: [{at: 2026-03-11T06:00:00, launch: nightly}]
+""",
+}
+
+
+@pytest.mark.parametrize("name", PASSING)
+def test_passes(name: str) -> None:
+    performance = played(PASSING[name])
+    assert performance.failures == (), "\n".join(map(str, (*performance.moments, *performance.failures)))
+
+
+FAILING = {
+    "a launch that does not come": (
+        f"{START}\nexpect: [{{at: +0s, launch: by_day}}]",
+        "launched by_day",
+        "nothing of the kind",
+    ),
+    "a launch at another time": (
+        f"{GIVEN} [{ARRIVES}]\n{ONLY} [{{at: +1m, launch: by_day}}]",
+        "12:01:00-04:00 launched by_day",
+        "12:00:00-04:00 launched by_day[2026-03-09] partitions [2026-03-09] args {'n': 1}",
+    ),
+    "a launch with other partitions": (
+        f"{GIVEN} [{ARRIVES}]\n{ONLY} [{{launch: by_day, partitions: [2026-03-08]}}]",
+        "at any time launched by_day partitions [2026-03-08]",
+        "partitions [2026-03-09]",
+    ),
+    "a launch with other args": (
+        f"{GIVEN} [{ARRIVES}]\n{ONLY} [{{launch: by_day, args: {{n: 2}}}}]",
+        "args {'n': 2}",
+        "args {'n': 1}",
+    ),
+    "a launch too many": (
+        f"{START}\ngiven: [{ARRIVES}]\nuntil: +30s",
+        "no launch, discard or refusal that is not listed",
+        "launched by_day",
+    ),
+    "a launch expected twice": (
+        f"{START}\ngiven: [{ARRIVES}]\nuntil: +30s\nexpect: [{{launch: by_day}}, {{launch: by_day}}]",
+        "launched by_day",
+        "nothing of the kind",
+    ),
+    "a discard too many": (
+        f"{GIVEN} [{TRIGGERED}, {{at: +0s, resume: joined}}, {{at: +1m, suspend: joined}}]",
+        "no launch, discard or refusal that is not listed",
+        "discarded joined D-SUSPENDED",
+    ),
+    "another reason of a discard": (
+        f"{GIVEN} [{TRIGGERED}, {{at: +0s, resume: joined}}, {{at: +1m, suspend: joined}}]"
+        "\nexpect_only: []\nexpect: [{discarded: joined, reason: D-TIMEOUT}]",
+        "at any time discarded joined D-TIMEOUT",
+        "discarded joined D-SUSPENDED",
+    ),
+    "a refusal that was not expected": (
+        f"{START}\nexpect_only: []\ngiven: [{{at: +0s, update: {{nightly: {{program: nobody}}}}}}]",
+        "no launch, discard or refusal that is not listed",
+        "refused nightly N302",
+    ),
+    "a refusal that does not come": (
+        f"{START}\nexpect: [{{refused: N302}}]",
+        "refused N302",
+        "nothing of the kind",
+    ),
+    "a job that does not wait": (
+        f"{START}\nexpect: [{{at: +1m, waiting: joined, reason: W-WINDOW}}]",
+        "12:01:00-04:00 waiting joined W-WINDOW",
+        "no job at all",
+    ),
+    "a job that waits for something else": (
+        f"{GIVEN} [{TRIGGERED}]\n"
+        "expect: [{at: +1m, waiting: joined, reason: W-DELAY, next_check: +3h, collected: 4}]",
+        "waiting joined W-DELAY, next check 2026-03-10 15:00:00-04:00, 4 collected",
+        "waiting joined W-WINDOW, next check 2026-03-10 22:00:00-04:00, 0 collected",
+    ),
+    "a next check at another time": (
+        f"{GIVEN} [{TRIGGERED}]\nexpect: [{{at: +1m, waiting: joined, next_check: +3h}}]",
+        "waiting joined for any reason, next check 2026-03-10 15:00:00-04:00",
+        "next check 2026-03-10 22:00:00-04:00",
+    ),
+    "a job where none should be": (
+        f"{GIVEN} [{TRIGGERED}]\nexpect: [{{at: +1m, none: joined}}]",
+        "no job of joined",
+        "waiting joined W-WINDOW",
+    ),
+    "a running job where none should be": (
+        f"{GIVEN} [{ARRIVES}]\n{ONLY} [{{at: +1s, none: by_day}}]",
+        "no job of by_day",
+        "a launched job",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FAILING)
+def test_fails_and_says_what_was_expected_and_what_was_observed(name: str) -> None:
+    example, expected, observed = FAILING[name]
+    performance = played(example)
+    assert not performance.ok
+    assert [
+        failure
+        for failure in performance.failures
+        if expected in failure.expected and observed in failure.observed
+    ], "\n".join(map(str, performance.failures))
+    assert all(failure.at.file == "a.yaml" and failure.at.line > 20 for failure in performance.failures)
+
+
+def test_schedules_that_trigger_each_other_without_time_passing_come_to_an_end(monkeypatch) -> None:
+    from scheduler.simulation import simulation
+
+    monkeypatch.setattr(simulation, "INSTANTS_MAX", 1)
+    performance = played(PASSING["a run writes its partitions, which trigger the next"])
+    assert [failure.expected for failure in performance.failures] == ["an end"]
+    monkeypatch.setattr(simulation, "ROUNDS_PER_INSTANT_MAX", 1)
+    performance = played(PASSING["a run that takes no time"])
+    assert "does not come to rest" in performance.failures[0].observed
+
+
+def test_the_same_scenario_gives_the_same_timeline() -> None:
+    for example in PASSING.values():
+        assert played(example).moments == played(example).moments
+
+
+def test_any_store_plays_the_same(tmp_path) -> None:
+    from scheduler.store.open import open_store
+
+    for number, example in enumerate(list(PASSING.values())[::6]):
+        app = compiled(example)
+        store = open_store(f"sqlite:///{tmp_path}/{number}.db")
+        on_disk = play(app.scenarios[0], app, store, read_file=lambda name: FILES[name].encode())
+        store.close()
+        assert on_disk == played(example)
