@@ -154,11 +154,12 @@ def _request(job: Job) -> LaunchRequest:
         app=job.app,
         launch=job.launch,
         priority=job.priority,
-        reason=_why(job.launch),
+        reason=launch_reason(job.launch),
     )
 
 
-def _why(launch: LaunchPlan) -> str:
+def launch_reason(launch: LaunchPlan) -> str:
+    """One line on what a run was launched for."""
     parts = [f"{len(keys)} partition(s) of {dataset}" for dataset, keys in launch.manifest.items()]
     if launch.scheduled_time is not None:
         parts.append(f"cron of {launch.scheduled_time.isoformat()}")

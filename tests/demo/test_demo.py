@@ -1,0 +1,191 @@
+"""The main job, whole: feeds land, the real daemon reacts, real Spark publishes, tables equal pandas.
+
+Twice: undisturbed on the default days, and on three days with the daemon killed in the middle.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import pytest
+from dagster import DagsterInstance
+from pyspark.sql import SparkSession
+
+from scheduler.job import Job, JobState
+from spark_jobs.io.dataset_ref import DatasetRef, Warehouse, dataset_ref
+from spark_jobs.io.table import read
+from tests.spark_jobs.reference import Reference, Row
+from tests.spark_jobs.test_flights import assert_same, collected
+from tidegate.demo.project import make_project, replacements
+from tidegate.demo.run import REFERENCE, WEEKLY, Demo
+from tidegate.flights_feed import DEFAULT_DAYS, DEFAULT_FROM, days_from, feed_plan
+from tidegate.settings import Settings
+
+pytestmark = [pytest.mark.spark, pytest.mark.dagster, pytest.mark.slow, pytest.mark.timeout(900)]
+
+RAW_LISTENERS = 4
+"""Deliveries of one day: three airports and the weather; the last day has no weather."""
+
+
+class Finished:
+    """What a demo left behind."""
+
+    def __init__(self, settings: Settings, demo: Demo, days: Sequence[date]) -> None:
+        self.settings = settings
+        self.days = [str(day) for day in days]
+        self.jobs = demo.jobs()
+        with demo.store.reading() as reader:
+            self.ledger = reader.ledger()
+            self.app = reader.apps()[0].app
+            self.runs = reader.runs()
+            self.events = reader.events(limit=100_000)
+        with DagsterInstance.from_config(str(demo.site.home)) as instance:
+            self.dagster_runs = instance.get_runs()
+            self.reported = {
+                name: instance.get_materialized_partitions(_asset(name))
+                for name in ("raw_flights", "raw_weather")
+            }
+
+    def table(self, spark: SparkSession, name: str) -> list[Row]:
+        """The rows of a published table."""
+        warehouse = Warehouse(path=self.settings.warehouse, project=self.settings.project)
+        found = read(spark, self._ref(name), warehouse)
+        assert found is not None
+        return collected(found)
+
+    def _ref(self, name: str) -> DatasetRef:
+        return dataset_ref("flights", self.app.datasets[name])
+
+
+def _asset(name: str):
+    from dagster import AssetKey
+
+    return AssetKey(["flights", name])
+
+
+def run_demo(folder: Path, days: Sequence[date], disturb: Callable[[Demo], None]) -> Finished:
+    """A demo from start to rest."""
+    settings = make_project(folder / "project", replacements(datetime.now(UTC)))
+    with Demo(settings, disturb) as demo:
+        demo.deploy()
+        demo.start()
+        demo.land(feed_plan(days, seed=1))
+        demo.settle([str(day) for day in days])
+        return Finished(settings, demo, days)
+
+
+class Killer:
+    """Kills the daemon once, when the first runs have ended and others are under way, and starts it again."""
+
+    def __init__(self) -> None:
+        self.killed_with: Counter[str] = Counter()
+
+    def __call__(self, demo: Demo) -> None:
+        states = Counter(str(job.state) for job in demo.jobs())
+        if self.killed_with or not states[JobState.SUCCEEDED] or not states[JobState.LAUNCHED]:
+            return
+        self.killed_with = states
+        demo.kill_daemon()
+        demo.restart_daemon()
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    """The default demo."""
+    days = days_from(DEFAULT_FROM, DEFAULT_DAYS)
+    return run_demo(tmp_path_factory.mktemp("undisturbed"), days, lambda demo: None)
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    """Three days, among them the short one and the one without weather; the daemon dies in the middle."""
+    killer = Killer()
+    finished = run_demo(tmp_path_factory.mktemp("killed"), days_from(date(2013, 12, 29), 3), killer)
+    assert killer.killed_with, "the demo ended before the daemon could be killed"
+    return finished
+
+
+@pytest.fixture(params=["undisturbed", "killed"], scope="module")
+def finished(request: pytest.FixtureRequest) -> Iterator[Finished]:
+    yield request.getfixturevalue(request.param)
+
+
+@pytest.mark.parametrize("table", ["clean_flights", "clean_weather", "delays_by_weather", "carrier_report"])
+def test_the_tables_equal_pandas_row_for_row(finished: Finished, spark: SparkSession, table: str) -> None:
+    expected = getattr(Reference(finished.days), table)()
+
+    assert_same(finished.table(spark, table), expected)
+
+
+@pytest.mark.parametrize("table", ["planes", "airlines", "airports"])
+def test_the_reference_tables_equal_their_files(finished: Finished, spark: SparkSession, table: str) -> None:
+    assert_same(finished.table(spark, table), Reference.reference_table(table))
+
+
+def test_no_job_runs_twice(finished: Finished) -> None:
+    tagged = Counter(run.tags["tidegate/job"] for run in finished.dagster_runs if "tidegate/job" in run.tags)
+    launched = {job.id for job in finished.jobs if job.launched_at is not None}
+
+    assert set(tagged) == launched
+    assert set(tagged.values()) == {1}
+
+
+def test_every_job_that_was_launched_succeeded(finished: Finished) -> None:
+    assert {job.state for job in finished.jobs} == {JobState.SUCCEEDED}
+
+
+def test_every_landed_delivery_is_an_event_and_none_is_lost(finished: Finished) -> None:
+    expected = {
+        "raw_flights": {f"{day}|{origin}" for day in finished.days for origin in ("EWR", "JFK", "LGA")},
+        "raw_weather": {day for day in finished.days if day != "2013-12-31"},
+    }
+    assert finished.reported == expected
+    for dataset, keys in expected.items():
+        key = f"partition:flights/{dataset}"
+        assert {event.partition for event in finished.events if event.key == key} == keys
+
+
+def test_the_ledger_balances_with_nothing_pending(finished: Finished) -> None:
+    rows = {row.schedule: row for row in finished.ledger}
+    days = len(finished.days)
+    weather = days - ("2013-12-31" in finished.days)
+
+    assert rows["flights/clean_flights_daily"].consumed == 3 * days
+    assert rows["flights/clean_weather_as_it_comes"].consumed == weather
+    assert all(row.pending == 0 for row in rows.values())
+    # The only events that came to nothing are those of the schedule that is suspended.
+    given_up = {name: row.discarded for name, row in rows.items() if row.discarded}
+    assert set(given_up) == {"flights/carrier_report_after_each_day"}
+    assert set(given_up["flights/carrier_report_after_each_day"]) == {"D-SUSPENDED"}
+
+
+def test_at_most_two_days_of_flights_were_cleaned_at_once(finished: Finished) -> None:
+    spans = [
+        (job.decided_at, job.ended_at)
+        for job in finished.jobs
+        if job.schedule == "flights/clean_flights_daily"
+    ]
+    for start, _ in spans:
+        running = [span for span in spans if span[0] <= start < span[1]]  # pyright: ignore[reportOperatorIssue, reportOptionalOperand] -- all have ended
+        assert len(running) <= 2
+
+
+def test_the_day_without_weather_ran_after_its_wait(finished: Finished) -> None:
+    job = _job(finished.jobs, "flights/delays_by_weather_nightly", "2013-12-31")
+
+    assert job.launch is not None
+    assert set(job.launch.manifest) == {"clean_flights"}
+    assert job.first_event_at is not None and job.satisfied_at is not None
+    assert (job.satisfied_at - job.first_event_at).total_seconds() == 60
+
+
+def test_the_report_and_the_reference_ran(finished: Finished) -> None:
+    schedules = Counter(job.schedule for job in finished.jobs)
+
+    assert schedules[REFERENCE] == 1
+    assert schedules[WEEKLY] >= 1
+
+
+def _job(jobs: Sequence[Job], schedule: str, key: str) -> Job:
+    return next(job for job in jobs if job.schedule == schedule and job.key == key)

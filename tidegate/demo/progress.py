@@ -1,0 +1,60 @@
+"""The demo's progress: one line for each thing that happens, taken from the journal.
+
+It prints what the scheduler wrote down about itself, so what is seen is what was decided.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from scheduler.journal import Entry, EntryKind
+from scheduler.reason import Reason
+from tidegate.demo.run import Demo
+
+SHOWN = frozenset({EntryKind.WAITING, EntryKind.LAUNCH, EntryKind.RUN, EntryKind.DISCARDED, EntryKind.MANUAL})
+
+
+class Progress:
+    """Prints the journal's new lines at every look."""
+
+    def __init__(self, started: datetime, echo: Callable[[str], None]) -> None:
+        self._started = started
+        self._echo = echo
+        self._seen = 0
+        self._keys: dict[str, str] = {}
+
+    def __call__(self, demo: Demo) -> None:
+        with demo.store.reading() as reader:
+            entries = reader.journal()
+            self._keys = {job.id: job.key for job in reader.jobs()}
+        for entry in entries[self._seen :]:
+            line = self.line(entry)
+            if line is not None:
+                self._echo(line)
+        self._seen = len(entries)
+
+    def line(self, entry: Entry) -> str | None:
+        """The line of an entry; None for one that is not shown."""
+        if entry.kind not in SHOWN or entry.schedule is None:
+            return None
+        elapsed = (entry.at - self._started).total_seconds()
+        key = self._keys.get(entry.job or "", "")
+        name = entry.schedule.partition("/")[2] + (f" {key}" if key else "")
+        what = _what(entry)
+        return None if what is None else f"[{elapsed:5.0f} s] {name:<40} {what}"
+
+
+def _what(entry: Entry) -> str | None:
+    match entry.kind:
+        case EntryKind.WAITING if entry.reason is not None:
+            return f"waits: {entry.reason} {Reason(entry.reason).summary}"
+        case EntryKind.LAUNCH:
+            partitions = entry.data["partitions"]
+            return "launched" + (f" for {', '.join(partitions)}" if partitions else "")
+        case EntryKind.RUN if entry.data["status"] in ("succeeded", "failed", "cancelled"):
+            return f"run {entry.data['status']}"
+        case EntryKind.DISCARDED:
+            return f"discarded: {entry.reason}"
+        case EntryKind.MANUAL:
+            return "triggered by hand, as if it were Monday"
+        case _:
+            return None

@@ -1,0 +1,92 @@
+"""The demo's project: a folder with the example app, its hours shortened to seconds.
+
+Each replacement names a line of schedules/flights.yaml; one that is not found is an error,
+so the demo cannot drift away from the example unnoticed.
+"""
+
+import math
+from datetime import datetime, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from compiler.value import Value
+from tidegate.errors import UserError
+from tidegate.settings import Settings, load_settings
+
+EXAMPLE = Path(__file__).parents[2] / "schedules" / "flights.yaml"
+ZONE = ZoneInfo("America/New_York")
+
+WINDOW_OPENS_AFTER = timedelta(seconds=75)
+"""The window opens at the next full minute after this: late enough that joins are seen waiting for it."""
+
+SETTINGS = """\
+[spark]
+# Several runs share two cores: one thread each.
+master = "local[1]"
+
+[spark.conf]
+"spark.sql.shuffle.partitions" = "1"
+
+[dagster]
+tick_seconds = 2
+"""
+
+
+class Replacement(Value, kw_only=True):
+    """One shortened wait.
+
+    Attributes:
+        what: for people, what it is about.
+        old, new: the text in the YAML, and what stands there in the demo.
+    """
+
+    what: str
+    old: str
+    new: str
+
+
+def replacements(now: datetime) -> tuple[Replacement, ...]:
+    """What the demo changes in the example, for a start at `now` (aware)."""
+    opens = _next_minute(now + WINDOW_OPENS_AFTER).astimezone(ZONE)
+    closes = opens + timedelta(hours=8)
+    return (
+        Replacement(what="time since the last run of clean_weather", old="for: 30m", new="for: 15s"),
+        Replacement(
+            what="wait of the join for missing weather", old="wait_at_most: 3h", new="wait_at_most: 60s"
+        ),
+        Replacement(what="window of the join, opens", old='from: "22:00"', new=f'from: "{opens:%H:%M}"'),
+        Replacement(what="window of the join, closes", old='to: "06:00"', new=f'to: "{closes:%H:%M}"'),
+        Replacement(
+            what="cron of the reference tables",
+            old='cron: "30 5 * * *"',
+            new=f'cron: "{opens.minute} {opens.hour} * * *"',
+        ),
+        Replacement(what="delay after that cron", old="delay: 1m", new="delay: 5s"),
+    )
+
+
+def make_project(folder: Path, changes: tuple[Replacement, ...]) -> Settings:
+    """Make the project in an empty folder.
+
+    Raises:
+        UserError: the example cannot be found, or is not as the replacements expect it.
+    """
+    if not EXAMPLE.is_file():
+        raise UserError("the example app is not here", "run the demo from a checkout of the project")
+    text = EXAMPLE.read_text()
+    for change in changes:
+        if text.count(change.old) < 1:
+            raise UserError(
+                f"the example has no line with {change.old!r}", "bring tidegate/demo/project.py up to date"
+            )
+        # The examples below the schedules are scenarios of the real hours; only the first place counts.
+        text = text.replace(change.old, change.new, 1)
+    (folder / "schedules").mkdir(parents=True)
+    (folder / "schedules" / EXAMPLE.name).write_text(text.partition("\nexamples:\n")[0] + "\n")
+    (folder / "tidegate.toml").write_text(SETTINGS)
+    return load_settings(folder)
+
+
+def _next_minute(instant: datetime) -> datetime:
+    seconds = math.ceil(instant.timestamp() / 60) * 60
+    return datetime.fromtimestamp(seconds, instant.tzinfo)

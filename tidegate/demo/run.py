@@ -1,0 +1,158 @@
+"""The run of the demo: lint, plan and deploy; start the daemon; land; wait until all is at rest.
+
+It ends by itself: at rest, or at a deadline with an error that says what is not at rest. What
+it does by hand is what a user would do: it lands files, and at the end plays the Monday on
+which the weekly report takes the days that are left.
+"""
+
+import dataclasses
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from types import TracebackType
+
+from dagster import DagsterInstance
+
+from scheduler.deploy import deploy
+from scheduler.job import FINISHED, Job, JobState
+from scheduler.manual import trigger
+from scheduler.store.open import open_store
+from tidegate.cli.plan import compiled_apps
+from tidegate.cli.printing import Format
+from tidegate.dagster_home import site_of
+from tidegate.dagster_processes import DagsterProcesses
+from tidegate.errors import UserError
+from tidegate.flights_feed import Chunk
+from tidegate.landing import Landing
+from tidegate.settings import Settings
+
+SETTLE_SECONDS = 600
+"""A run takes some 10 s of a core, the default demo has some 25 of them, and the machine may be slow."""
+
+POLL_SECONDS = 0.5
+
+WEEKLY = "flights/carrier_report_weekly"
+REFERENCE = "flights/refresh_reference_nightly"
+
+QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Options for Spark's JVM: a run of the demo lasts seconds, so it is start-up that counts."""
+
+
+class Demo:
+    """The example project at work. Leaving the context ends every process."""
+
+    def __init__(self, settings: Settings, watch: Callable[["Demo"], None] = lambda demo: None) -> None:
+        """`watch` is called at every look; it prints, or disturbs in a test."""
+        self.settings = settings
+        self.store = open_store(settings.store_url)
+        site = site_of(settings)
+        environment = {**site.environment, "JDK_JAVA_OPTIONS": QUICK_START}
+        self.site = dataclasses.replace(site, environment=environment)
+        self.processes = DagsterProcesses(self.site)
+        self._watch = watch
+
+    def __enter__(self) -> "Demo":
+        self.processes.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.processes.__exit__(kind, error, trace)
+        self.store.close()
+
+    def deploy(self) -> None:
+        """Lint the YAML and deploy it.
+
+        Raises:
+            typer.Exit: the YAML has errors, which have been printed.
+        """
+        wanted = compiled_apps(self.settings, Format.TEXT)
+        with self.store.transaction() as transaction:
+            deploy(transaction, wanted, datetime.now(UTC))
+
+    def start(self) -> None:
+        """Start the code server and the daemon.
+
+        Raises:
+            ProcessFailed: one of them does not come up.
+        """
+        self.processes.start_code_server()
+        self.restart_daemon()
+
+    def kill_daemon(self) -> None:
+        """End the daemon at once, as a crash would; runs that are under way go on."""
+        self._daemon.kill()
+
+    def restart_daemon(self) -> None:
+        """Start the daemon again after it has died."""
+        self._daemon = self.processes.start_daemon()
+
+    def land(self, chunks: Sequence[Chunk]) -> None:
+        """Land deliveries, one after the other."""
+        with DagsterInstance.from_config(str(self.site.home)) as instance:
+            landing = Landing(self.settings, instance)
+            for chunk in chunks:
+                landing.deliver(chunk)
+                self._watch(self)
+
+    def settle(self, days: Sequence[str]) -> None:
+        """Wait until every day is joined and nothing runs, play Monday, and wait for the report.
+
+        Raises:
+            UserError: that takes too long, or a process has ended.
+        """
+        self._until("every day is joined and the reference is loaded", lambda jobs: self._joined(jobs, days))
+        with self.store.transaction() as transaction:
+            waiting = transaction.jobs(schedules=[WEEKLY], states=(JobState.PENDING_TRIGGER,))
+            if waiting:
+                trigger(transaction, WEEKLY, datetime.now(UTC))
+        self._until("the report has taken the days that were left", _at_rest)
+
+    def jobs(self) -> tuple[Job, ...]:
+        """Every job so far, in the order in which they were opened."""
+        with self.store.reading() as reader:
+            return reader.jobs()
+
+    def _joined(self, jobs: Sequence[Job], days: Sequence[str]) -> bool:
+        done = {(job.schedule, job.key) for job in jobs if job.state is JobState.SUCCEEDED}
+        joins = {("flights/delays_by_weather_nightly", day) for day in days}
+        waiting_for_monday = [job for job in jobs if job.schedule == WEEKLY and job.waiting]
+        return (
+            joins <= done
+            and (REFERENCE, "") in done
+            and self._all_read(days)
+            and all(job.state in FINISHED or job in waiting_for_monday for job in jobs)
+        )
+
+    def _all_read(self, days: Sequence[str]) -> bool:
+        """Whether the events of all published days have reached the weekly report."""
+        with self.store.reading() as reader:
+            found = reader.events(key_prefix="partition:flights/delays_by_weather")
+            unrouted = reader.unrouted_events(1)
+        return set(days) <= {event.partition for event in found} and not unrouted
+
+    def _until(self, what: str, reached: Callable[[Sequence[Job]], bool]) -> None:
+        deadline = time.monotonic() + SETTLE_SECONDS
+        while True:
+            # Only a state that is the same before and after the last look is at rest.
+            if reached(self.jobs()):
+                self._watch(self)
+                return
+            self._watch(self)
+            dead = self.processes.dead()
+            if dead is not None:
+                raise UserError(str(dead.failed("has ended")), "the log has the whole story")
+            failed = [job for job in self.jobs() if job.state is JobState.FAILED]
+            if failed:
+                raise UserError(
+                    f"job {failed[0].id} failed ({failed[0].reason}), run {failed[0].run_id}",
+                    f"the logs are in {self.site.logs}",
+                )
+            if time.monotonic() > deadline:
+                raise UserError(f"not within {SETTLE_SECONDS} s: {what}", f"the logs are in {self.site.logs}")
+            time.sleep(POLL_SECONDS)
+
+
+def _at_rest(jobs: Sequence[Job]) -> bool:
+    return all(job.state in FINISHED for job in jobs)

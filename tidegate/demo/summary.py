@@ -1,0 +1,120 @@
+"""The demo's summary: what ran and why, in which order; every wait; the report; the ledger.
+
+All of it is read from the store and from the published tables, nothing is remembered from
+the run.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+
+from scheduler.job import Job
+from scheduler.journal import Entry, EntryKind
+from scheduler.outbox import launch_reason
+from scheduler.reason import Reason
+from scheduler.store.protocol import Reader
+from spark_jobs.io.dataset_ref import DatasetRef, Warehouse
+from spark_jobs.io.filesystem import LocalFiles
+from spark_jobs.io.version_log import head
+from tidegate.cli.printing import print_table
+from tidegate.settings import Settings
+
+REPORT_ROWS_SHOWN = 5
+REPORT = DatasetRef(app="flights", name="carrier_report")
+REPORT_COLUMNS = ("carrier", "name", "days", "flights", "late_share", "mean_dep_delay")
+
+
+def print_summary(reader: Reader, settings: Settings, started: datetime, echo: Callable[[str], None]) -> None:
+    """Print the whole summary."""
+    jobs = [job for job in reader.jobs() if job.launched_at is not None]
+    echo("\nWhat ran, in order, and why")
+    print_table(
+        ("at", "schedule", "key", "state", "because of"),
+        [
+            (
+                _elapsed(job.launched_at, started),
+                job.schedule.partition("/")[2],
+                job.key,
+                job.state,
+                launch_reason(job.launch) if job.launch is not None else "",
+            )
+            for job in sorted(jobs, key=lambda job: str(job.launched_at))
+        ],
+    )
+    echo("\nWhat waited for what")
+    print_table(
+        ("schedule", "reason", "meaning", "waits", "longest"), _waits(reader), right=("waits", "longest")
+    )
+    echo("\nThe first rows of carrier_report")
+    print_table(REPORT_COLUMNS, _report(settings))
+    echo("\nThe ledger: landed = consumed + pending + discarded")
+    rows = reader.ledger()
+    print_table(
+        ("schedule", "landed", "consumed", "pending", "discarded", "reasons"),
+        [
+            (
+                row.schedule,
+                str(row.consumed + row.pending + sum(row.discarded.values())),
+                str(row.consumed),
+                str(row.pending),
+                str(sum(row.discarded.values())),
+                ", ".join(f"{count} {reason}" for reason, count in row.discarded.items()),
+            )
+            for row in rows
+        ],
+        right=("landed", "consumed", "pending", "discarded"),
+    )
+
+
+def waits(entries: Sequence[Entry]) -> Mapping[tuple[str, str], list[float]]:
+    """How long each wait of each schedule lasted: (schedule, reason) -> seconds.
+
+    A wait lasts from the journal's line to the job's next decision.
+    """
+    found: dict[tuple[str, str], list[float]] = {}
+    open_waits: dict[str, Entry] = {}
+    ends = (EntryKind.WAITING, EntryKind.LAUNCH, EntryKind.DISCARDED)
+    for entry in entries:
+        if entry.job is None or entry.schedule is None or entry.kind not in ends:
+            continue
+        before = open_waits.pop(entry.job, None)
+        if before is not None and before.schedule is not None and before.reason is not None:
+            seconds = (entry.at - before.at).total_seconds()
+            found.setdefault((before.schedule, before.reason), []).append(seconds)
+        if entry.kind is EntryKind.WAITING:
+            open_waits[entry.job] = entry
+    return found
+
+
+def _waits(reader: Reader) -> list[tuple[str, ...]]:
+    return [
+        (
+            schedule.partition("/")[2],
+            reason,
+            Reason(reason).summary,
+            str(len(lasted)),
+            f"{max(lasted):.0f} s",
+        )
+        for (schedule, reason), lasted in sorted(waits(reader.journal()).items())
+    ]
+
+
+def _report(settings: Settings) -> list[tuple[str, ...]]:
+    """The carriers with most flights, from the published table."""
+    from pyarrow import parquet
+
+    warehouse = Warehouse(path=settings.warehouse, project=settings.project)
+    root = REPORT.root(warehouse)
+    entry = head(LocalFiles(), root).partitions.get("")
+    if entry is None or entry.path is None:
+        return []
+    rows = parquet.read_table(f"{root}/{entry.path}").to_pylist()
+    rows.sort(key=lambda row: -row["flights"])
+    return [tuple(_cell(row[column]) for column in REPORT_COLUMNS) for row in rows[:REPORT_ROWS_SHOWN]]
+
+
+def _cell(value: object) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def _elapsed(instant: datetime | None, started: datetime) -> str:
+    return "" if instant is None else f"{(instant - started).total_seconds():.0f} s"
