@@ -7,7 +7,6 @@ the run.
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
-from scheduler.job import Job
 from scheduler.journal import Entry, EntryKind
 from scheduler.outbox import launch_reason
 from scheduler.reason import Reason
