@@ -1,77 +1,15 @@
-"""Scenarios on the real engine: each action, each expectation, and what makes a scenario fail.
-
-The examples of `PASSING` are written as a user would write them and must agree; those of
-`FAILING` are each wrong in one thing, and the failure must say so.
-"""
+"""Scenarios on the real engine, as a user would write them: each action, and what comes of it."""
 
 import pytest
 
-from compiler.compile import CompiledApp, compile_files
-from scheduler.simulation.play import Performance, play
-
-APP = """
-app: a
-timezone: America/New_York
-datasets:
-  raw: {partitions: {cycle: day, start: 2013-01-01}}
-  other: {partitions: {cycle: day, start: 2013-01-01}}
-  out: {partitions: {cycle: day, start: 2013-01-01}}
-programs:
-  p: {run: programs.p, reads: [raw], writes: [out]}
-  q: {run: programs.q, reads: [out]}
-schedules:
-  by_day: {program: p, for_each: day, trigger: {partitions: {dataset: raw}}, args: {n: 1}, status: active}
-  after:
-    program: q
-    trigger: {partitions: {dataset: out}}
-    constraints: [{concurrency: {max: 1}}]
-    status: active
-  nightly: {program: q, trigger: {cron: "0 6 * * *"}, status: suspended}
-  joined:
-    program: q
-    trigger: {all: [{partitions: {dataset: raw}}, {partitions: {dataset: other}}], wait_at_most: 3h}
-    constraints: [{window: {from: "22:00", to: "06:00"}}]
-    status: suspended
-examples:
-"""
-
-START = "start: 2026-03-10T12:00:00-04:00"
-GIVEN = f"{START}\ngiven:"
-ONLY = "expect_only: []\nexpect:"
-TRIGGERED = "{at: +0s, trigger: joined}"
-ARRIVES = "{at: +0s, partitions: {dataset: raw, keys: [2026-03-09]}}"
-
-
-def compiled(example: str) -> CompiledApp:
-    lines = "\n".join(f"    {line}" for line in example.strip().splitlines())
-    compilation = compile_files({"a.yaml": f"{APP}  - name: it\n{lines}\n".encode()})
-    assert compilation.ok, "\n".join(f"{d.at} {d.code} {d.summary}" for d in compilation.diagnostics)
-    return compilation.apps["a"]
-
-
-def played(example: str) -> Performance:
-    app = compiled(example)
-    return play(app.scenarios[0], app, read_file=lambda name: FILES[name].encode())
-
-
-WITHOUT_P = """
-app: a
-datasets:
-  raw: {partitions: {cycle: day, start: 2013-01-01}}
-  other: {partitions: {cycle: day, start: 2013-01-01}}
-  out: {partitions: {cycle: day, start: 2013-01-01}}
-programs:
-  q: {run: programs.q, reads: [out]}
-schedules:
-  after: {program: q, trigger: {partitions: {dataset: out}}, constraints: [{concurrency: {max: 1}}]}
-"""
-
-BROKEN = """
-app: a
-schedules: {s: {program: none, trigger: {cron: never}}}
-"""
-
-FILES = {"next.yaml": WITHOUT_P, "broken.yaml": BROKEN}
+from scheduler.simulation.play import play
+from tests.scheduler.simulation.app_under_test import (
+    ARRIVES,
+    FILES,
+    START,
+    compiled,
+    played,
+)
 
 PASSING = {
     "a run writes its partitions, which trigger the next": f"""
@@ -307,100 +245,6 @@ expect: [{at: 2026-03-11T06:00:00, launch: nightly}]
 def test_passes(name: str) -> None:
     performance = played(PASSING[name])
     assert performance.failures == (), "\n".join(map(str, (*performance.moments, *performance.failures)))
-
-
-FAILING = {
-    "a launch that does not come": (
-        f"{START}\nexpect: [{{at: +0s, launch: by_day}}]",
-        "launched by_day",
-        "nothing of the kind",
-    ),
-    "a launch at another time": (
-        f"{GIVEN} [{ARRIVES}]\n{ONLY} [{{at: +1m, launch: by_day}}]",
-        "12:01:00-04:00 launched by_day",
-        "12:00:00-04:00 launched by_day[2026-03-09] partitions [2026-03-09] args {'n': 1}",
-    ),
-    "a launch with other partitions": (
-        f"{GIVEN} [{ARRIVES}]\n{ONLY} [{{launch: by_day, partitions: [2026-03-08]}}]",
-        "at any time launched by_day partitions [2026-03-08]",
-        "partitions [2026-03-09]",
-    ),
-    "a launch with other args": (
-        f"{GIVEN} [{ARRIVES}]\n{ONLY} [{{launch: by_day, args: {{n: 2}}}}]",
-        "args {'n': 2}",
-        "args {'n': 1}",
-    ),
-    "a launch too many": (
-        f"{START}\ngiven: [{ARRIVES}]\nuntil: +30s",
-        "no launch, discard or refusal that is not listed",
-        "launched by_day",
-    ),
-    "a launch expected twice": (
-        f"{START}\ngiven: [{ARRIVES}]\nuntil: +30s\nexpect: [{{launch: by_day}}, {{launch: by_day}}]",
-        "launched by_day",
-        "nothing of the kind",
-    ),
-    "a discard too many": (
-        f"{GIVEN} [{TRIGGERED}, {{at: +0s, resume: joined}}, {{at: +1m, suspend: joined}}]",
-        "no launch, discard or refusal that is not listed",
-        "discarded joined D-SUSPENDED",
-    ),
-    "another reason of a discard": (
-        f"{GIVEN} [{TRIGGERED}, {{at: +0s, resume: joined}}, {{at: +1m, suspend: joined}}]"
-        "\nexpect_only: []\nexpect: [{discarded: joined, reason: D-TIMEOUT}]",
-        "at any time discarded joined D-TIMEOUT",
-        "discarded joined D-SUSPENDED",
-    ),
-    "a refusal that was not expected": (
-        f"{START}\nexpect_only: []\ngiven: [{{at: +0s, update: {{nightly: {{program: nobody}}}}}}]",
-        "no launch, discard or refusal that is not listed",
-        "refused nightly N302",
-    ),
-    "a refusal that does not come": (
-        f"{START}\nexpect: [{{refused: N302}}]",
-        "refused N302",
-        "nothing of the kind",
-    ),
-    "a job that does not wait": (
-        f"{START}\nexpect: [{{at: +1m, waiting: joined, reason: W-WINDOW}}]",
-        "12:01:00-04:00 waiting joined W-WINDOW",
-        "no job at all",
-    ),
-    "a job that waits for something else": (
-        f"{GIVEN} [{TRIGGERED}]\n"
-        "expect: [{at: +1m, waiting: joined, reason: W-DELAY, next_check: +3h, collected: 4}]",
-        "waiting joined W-DELAY, next check 2026-03-10 15:00:00-04:00, 4 collected",
-        "waiting joined W-WINDOW, next check 2026-03-10 22:00:00-04:00, 0 collected",
-    ),
-    "a next check at another time": (
-        f"{GIVEN} [{TRIGGERED}]\nexpect: [{{at: +1m, waiting: joined, next_check: +3h}}]",
-        "waiting joined for any reason, next check 2026-03-10 15:00:00-04:00",
-        "next check 2026-03-10 22:00:00-04:00",
-    ),
-    "a job where none should be": (
-        f"{GIVEN} [{TRIGGERED}]\nexpect: [{{at: +1m, none: joined}}]",
-        "no job of joined",
-        "waiting joined W-WINDOW",
-    ),
-    "a running job where none should be": (
-        f"{GIVEN} [{ARRIVES}]\n{ONLY} [{{at: +1s, none: by_day}}]",
-        "no job of by_day",
-        "a launched job",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", FAILING)
-def test_fails_and_says_what_was_expected_and_what_was_observed(name: str) -> None:
-    example, expected, observed = FAILING[name]
-    performance = played(example)
-    assert not performance.ok
-    assert [
-        failure
-        for failure in performance.failures
-        if expected in failure.expected and observed in failure.observed
-    ], "\n".join(map(str, performance.failures))
-    assert all(failure.at.file == "a.yaml" and failure.at.line > 20 for failure in performance.failures)
 
 
 def test_schedules_that_trigger_each_other_without_time_passing_come_to_an_end(monkeypatch) -> None:
