@@ -42,7 +42,11 @@ class FileSystem(Protocol):
         ...
 
     def put_if_absent(self, file: str, content: bytes) -> bool:
-        """Creates a durable file, whole or not at all. False when one stands there already."""
+        """Creates a durable file, whole or not at all. False when one stands there already.
+
+        Raises:
+            FileNotFoundError: somebody removed the folder, or the half-written file, meanwhile.
+        """
         ...
 
     def rename(self, source: str, target: str) -> None:
@@ -108,8 +112,7 @@ class LocalFiles:
             os.fsync(out.fileno())
         try:
             os.link(hidden, file)
-        except (FileExistsError, FileNotFoundError):
-            # Taken; or a prune swept the hidden file away, which it does for taken names only.
+        except FileExistsError:
             return False
         finally:
             hidden.unlink(missing_ok=True)

@@ -120,6 +120,9 @@ def head(files: FileSystem, root: str) -> TableVersion:
 
 def put_version(files: FileSystem, root: str, version: TableVersion) -> bool:
     """Publishes a version. False when its number is taken: read the head again and re-base."""
-    return files.put_if_absent(
-        version_file(root, version.number), msgspec.json.encode(version, order="sorted")
-    )
+    content = msgspec.json.encode(version, order="sorted")
+    try:
+        return files.put_if_absent(version_file(root, version.number), content)
+    except FileNotFoundError:
+        # A prune swept it away half-written, which it does for numbers that are taken.
+        return False

@@ -1,0 +1,48 @@
+"""What publishing relies on when another process removes the folder beside it."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from spark_jobs.commit.steps.publish_folder import write_marker
+from spark_jobs.io.filesystem import LocalFiles
+from spark_jobs.io.version_log import TableVersion, head, put_version
+
+
+@pytest.fixture
+def swept_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process removes what is half-written, between the writing and the linking."""
+    link = os.link
+
+    def swept(source: str | Path, target: str | Path) -> None:
+        Path(source).unlink()
+        link(source, target)
+
+    monkeypatch.setattr(os, "link", swept)
+
+
+def test_a_name_is_given_once(tmp_path: Path) -> None:
+    file = f"{tmp_path}/deep/name"
+    assert LocalFiles().put_if_absent(file, b"first")
+    assert not LocalFiles().put_if_absent(file, b"second")
+    assert LocalFiles().read(file) == b"first"
+    assert [entry.name for entry in LocalFiles().list(f"{tmp_path}/deep")] == ["name"]
+
+
+@pytest.mark.usefixtures("swept_away")
+def test_a_file_that_is_swept_away_is_not_said_to_exist(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        LocalFiles().put_if_absent(f"{tmp_path}/name", b"content")
+
+
+@pytest.mark.usefixtures("swept_away")
+def test_staging_that_is_removed_while_it_is_sealed_is_missing_and_not_sealed_twice(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        write_marker(LocalFiles(), str(tmp_path / "staged"), commit="c1", token=1)
+
+
+@pytest.mark.usefixtures("swept_away")
+def test_a_version_that_a_prune_sweeps_away_is_tried_again_with_another_number(tmp_path: Path) -> None:
+    assert not put_version(LocalFiles(), str(tmp_path), TableVersion(number=1, commit="c1"))
+    assert head(LocalFiles(), str(tmp_path)).number == 0
