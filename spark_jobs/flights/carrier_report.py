@@ -5,6 +5,8 @@ depend on how many days or files there are. `flights_without_weather` tells how 
 rests on incomplete rows.
 """
 
+from typing import Any
+
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import DoubleType, LongType, StringType, StructType
@@ -25,7 +27,7 @@ SCHEMA = (
 )
 
 
-def run(spark: SparkSession, inputs: dict[str, DataFrame | None], params: object) -> DataFrame:
+def run(spark: SparkSession, inputs: dict[str, DataFrame | None], params: Any) -> DataFrame:
     """Sums all days by carrier, the most flights first.
 
     `params.args` may hold `minimum_flights`, an integer: carriers with fewer are left out.
@@ -33,7 +35,7 @@ def run(spark: SparkSession, inputs: dict[str, DataFrame | None], params: object
     delays, airlines = inputs["delays_by_weather"], inputs["airlines"]
     if delays is None:
         return spark.createDataFrame([], SCHEMA)
-    minimum = int(params.args.get("minimum_flights", 1))  # pyright: ignore[reportAttributeAccessIssue] -- duck-typed: programs import nothing of ours
+    minimum = int(params.args.get("minimum_flights", 1))
     totals = delays.groupBy("carrier").agg(
         sf.countDistinct("day").alias("days"),
         *(sf.sum(name).alias(name) for name in ("flights", "cancelled", "diverted", "departed", "late")),

@@ -5,6 +5,8 @@ the end of a day or a whole day, the weather columns are null and `weather_compl
 false: the row says so itself, and a later run of the day replaces it.
 """
 
+from typing import Any
+
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import BooleanType, DoubleType, IntegerType, LongType, StringType, StructType
@@ -34,7 +36,7 @@ SCHEMA = (
 )
 
 
-def run(spark: SparkSession, inputs: dict[str, DataFrame | None], params: object) -> DataFrame:
+def run(spark: SparkSession, inputs: dict[str, DataFrame | None], params: Any) -> DataFrame:
     """Counts the flights of the days and joins the readings that have come.
 
     `params.args` may hold `late_after_minutes`, an integer.
@@ -42,7 +44,7 @@ def run(spark: SparkSession, inputs: dict[str, DataFrame | None], params: object
     flights, weather = inputs["clean_flights"], inputs["clean_weather"]
     if flights is None:
         return spark.createDataFrame([], SCHEMA)
-    late_after = int(params.args.get("late_after_minutes", LATE_AFTER_MINUTES))  # pyright: ignore[reportAttributeAccessIssue] -- duck-typed: programs import nothing of ours
+    late_after = int(params.args.get("late_after_minutes", LATE_AFTER_MINUTES))
     counted = flights.groupBy("day", "origin", "hour", "carrier").agg(
         sf.count("*").alias("flights"),
         sf.count_if(sf.col("status") == "cancelled").alias("cancelled"),

@@ -35,10 +35,10 @@ def _rows(frame: pd.DataFrame, columns: str, whole: str = "") -> list[Row]:
         if value is None or value is pd.NaT or (isinstance(value, float) and math.isnan(value)):
             return None
         if column in integers:
-            return int(value)  # pyright: ignore[reportArgumentType] -- a number by its column
+            return int(value)
         if isinstance(value, pd.Timestamp):
             return value.to_pydatetime()
-        return value.item() if hasattr(value, "item") else value  # pyright: ignore[reportAttributeAccessIssue] -- numpy scalars
+        return value.item() if hasattr(value, "item") else value
 
     return [
         tuple(plain(column, value) for column, value in zip(picked.columns, row, strict=True))

@@ -60,7 +60,7 @@ class Tables:
         return sorted(frame.collect())
 
     def frame(self, rows: Sequence[tuple[object, ...]], columns: str = ROWS) -> DataFrame:
-        return self.spark.createDataFrame(rows, columns)  # pyright: ignore[reportArgumentType] -- rows of plain tuples
+        return self.spark.createDataFrame(rows, columns)
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_no_rows_clear_the_partition_and_keep_the_columns(tables: Tables) -> Non
     (cleared,) = tables.publish(tables.frame([]), DAILY, "2013-12-22")
     assert (cleared.rows, cleared.bytes, cleared.files) == (0, 0, 0)
     assert tables.read(DAILY) == []
-    assert read(tables.spark, DAILY, tables.warehouse).columns == ["day", "value"]  # pyright: ignore[reportOptionalMemberAccess] -- published above
+    assert read(tables.spark, DAILY, tables.warehouse).columns == ["day", "value"]
 
 
 def test_a_table_without_partitions_is_replaced_whole(tables: Tables) -> None:
