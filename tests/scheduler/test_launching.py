@@ -1,0 +1,231 @@
+"""From the decision to the run: the launch plan, the outbox, and the claim."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from compiler.model import PartitionScheme, TimeDimension
+from scheduler.job import IllegalTransition, JobState, move
+from scheduler.launch import business_date
+from scheduler.outbox import FIRST_BACK_OFF, OFFERS_MAX, reject
+from tests.scheduler.world import World, at
+
+S = "s: {program: p, status: active, trigger: {partitions: {dataset: raw}}"
+
+
+def pending(*keys: str, schedules: str = S + "}") -> World:
+    """A world whose jobs may launch at ten."""
+    world = World(schedules)
+    world.arrive("10:00", "raw", *(keys or ("2026-03-09",)))
+    world.tick("10:00")
+    return world
+
+
+# --- the plan ---
+
+PLANS = [
+    ("manifest: every key of the outputs' own scheme", S + "}", ("2026-03-08", "2026-03-09")),
+    ("none", S + ", output_partition: none}", ()),
+    (
+        "key, the default with for_each",
+        S.replace("status", "for_each: partition, status") + "}",
+        ("2026-03-08",),
+    ),
+    (
+        "business date, though the other member and no cron began it",
+        "s: {program: p, status: active, output_partition: business_date,"
+        ' trigger: {any: [{cron: "0 6 1 1 *"}, {partitions: {dataset: raw}}]}}',
+        ("2026-03-09",),
+    ),
+    ("a program without outputs", S.replace("program: p", "program: q") + "}", ()),
+]
+
+
+@pytest.mark.parametrize(("sentence", "schedule", "expected"), PLANS, ids=[row[0] for row in PLANS])
+def test_output_partitions(sentence, schedule, expected):
+    world = pending("2026-03-08", "2026-03-09", schedules=schedule)
+    assert (
+        world.jobs("s")[0].launch.partitions == expected or world.jobs("s")[1].launch.partitions == expected
+    )
+
+
+def test_the_plan_of_a_cron_has_its_time_and_business_date():
+    world = World('s: {program: p, status: active, trigger: {cron: "30 4 * * *"}, args: {n: 1}}')
+    world.tick("04:30")
+    plan = world.only("s").launch
+    assert (plan.scheduled_time, plan.business_date, plan.partitions) == (
+        at("04:30"),
+        "2026-03-09",
+        ("2026-03-09",),
+    )
+    assert plan.args == {"n": 1}
+
+
+def test_the_plan_of_run_triggers_names_each_upstream_run_once():
+    world = World(
+        "s: {program: q, status: active, trigger: {any: [{run: {program: r, count: 2}},"
+        " {run: {program: r, status: completed, count: 2}}]}}"
+    )
+    world.run("10:00", "r", "succeeded", "x")
+    world.run("10:01", "r", "succeeded", "y")
+    world.tick("10:01")
+    assert world.only("s").launch.upstream_runs == ("x", "y")
+
+
+def scheme(cycle, zone="UTC") -> PartitionScheme:
+    return PartitionScheme(time=TimeDimension(name="t", cycle=cycle, start="2013-01-01", timezone=zone))
+
+
+DATES = [
+    ("a day before, without partitioned outputs", "2026-03-10T06:00:00+00:00", None, "UTC", "2026-03-09"),
+    ("the local day counts", "2026-03-10T03:30:00+00:00", None, "America/New_York", "2026-03-08"),
+    (
+        "half past midnight in New York: the day that has just ended there",
+        "2026-03-10T04:30:00+00:00",
+        None,
+        "America/New_York",
+        "2026-03-09",
+    ),
+    ("an hour before", "2026-03-10T06:10:00+00:00", scheme("hour"), "UTC", "2026-03-10-05:00"),
+    ("a month before", "2026-03-10T06:10:00+00:00", scheme("month"), "UTC", "2026-02-01"),
+    ("a year before", "2026-03-10T06:10:00+00:00", scheme("year"), "UTC", "2025-01-01"),
+    (
+        "the wall time of the schedule names the partition of another zone",
+        "2026-03-10T03:30:00+00:00",
+        scheme("day", "UTC"),
+        "America/New_York",
+        "2026-03-08",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "scheduled", "outputs", "zone", "expected"), DATES, ids=[d[0] for d in DATES]
+)
+def test_business_date(sentence, scheduled, outputs, zone, expected):
+    assert business_date(datetime.fromisoformat(scheduled).astimezone(UTC), outputs, zone) == expected
+
+
+# --- the outbox ---
+
+
+def test_an_offer_carries_what_a_launcher_needs():
+    (request,) = pending().offers("10:00")
+    assert (request.schedule, request.app, request.attempt, request.run_key) == (
+        "a/s",
+        "a",
+        1,
+        f"{request.job}:1",
+    )
+    assert request.launch.manifest == {"raw": ("2026-03-09",)}
+    assert request.reason == "1 partition(s) of raw"
+
+
+def test_a_job_is_offered_under_the_same_key_until_a_run_is_seen():
+    world = pending()
+    (first,) = world.offers("10:00")
+    (second,) = world.offers("10:00:05")
+    assert first.run_key == second.run_key
+    world.run("10:00:06", "p", "queued", "x", first.job)
+    assert world.offers("10:10") == ()
+    assert world.job(first.job).state is JobState.LAUNCHED
+
+
+def test_only_so_many_are_offered_at_once_the_higher_priority_first():
+    world = pending(
+        schedules=f"{S}, for_each: partition, priority: low}}\n"
+        + S.replace("s: {program: p", "h: {program: q")
+        + ", priority: high}"
+    )
+    requests = world.offers("10:00", limit=1)
+    assert [request.schedule for request in requests] == ["a/h"]
+
+
+def test_a_suspect_goes_alone_and_its_pauses_grow():
+    world = pending(
+        "2026-03-08", "2026-03-09", schedules=S.replace("status", "for_each: partition, status") + "}"
+    )
+    assert len(world.offers("10:00")) == 2
+    assert len(world.offers("10:01")) == 2
+    alone = world.offers("10:02")
+    assert len(alone) == 1
+    assert world.job(alone[0].job).next_check_at == at("10:02") + 2 * FIRST_BACK_OFF
+    other = world.offers("10:02:01")
+    assert len(other) == 1
+    assert other[0].job != alone[0].job
+    assert world.offers("10:02:02") == ()
+
+
+def test_offers_that_come_to_nothing_end_as_a_dead_letter_which_frees_its_slot():
+    world = pending(schedules=S + ", constraints: [{concurrency: {max: 1}}]}")
+    for offer in range(OFFERS_MAX):
+        assert len(world.offers(f"{11 + offer}:00")) == 1
+    assert world.offers("20:00") == ()
+    job = world.only("s")
+    assert (job.state, job.reason) == (JobState.FAILED, "F-LAUNCH")
+    assert world.ledger("s").discarded == {"F-LAUNCH": 1}
+    world.arrive("21:00", "raw", "2026-03-09")
+    world.tick("21:00")
+    assert world.outcome("s") == ("PENDING_LAUNCH", None)
+
+
+def test_a_rejected_launch_keeps_its_message_and_waits():
+    world = pending()
+    (request,) = world.offers("10:00")
+    with world.store.transaction() as transaction:
+        reject(transaction, request.job, 9, "another attempt", at("10:00"))
+        reject(transaction, request.job, 1, "no such partition", at("10:00"))
+    assert world.offers("10:00:09") == ()
+    assert len(world.offers("10:00:10")) == 1
+    assert world.only("s").detail == "no such partition"
+
+
+def test_a_launch_rejected_to_the_end_is_a_dead_letter_with_its_message():
+    world = pending()
+    for offer in range(OFFERS_MAX):
+        (request,) = world.offers(f"{11 + offer}:00")
+        with world.store.transaction() as transaction:
+            reject(transaction, request.job, 1, "no such partition", at(f"{11 + offer}:00"))
+    job = world.only("s")
+    assert (job.state, job.reason, job.detail) == (JobState.FAILED, "F-LAUNCH", "no such partition")
+
+
+# --- the claim ---
+
+
+def test_the_first_run_of_an_attempt_wins_and_any_other_loses():
+    world = pending()
+    (request,) = world.offers("10:00")
+    assert world.claim("10:00:01", request.job, "x").won
+    assert world.claim("10:00:02", request.job, "x").won
+    lost = world.claim("10:00:03", request.job, "y")
+    assert not lost.won
+    assert lost.refusal == "run x has claimed this attempt"
+    assert world.job(request.job).run_id == "x"
+
+
+def test_a_claim_is_proof_that_the_run_exists():
+    world = pending()
+    (request,) = world.offers("10:00")
+    world.claim("10:00:01", request.job, "x")
+    assert world.job(request.job).state is JobState.LAUNCHED
+    assert world.offers("10:05") == ()
+
+
+def test_what_cannot_be_claimed():
+    world = pending()
+    job = world.only("s").id
+    assert world.claim("10:00", "none", "x").refusal == "the schedule store knows no job none"
+    assert world.claim("10:00", job, "x", attempt=2).refusal == "attempt 2 is over, the job is at 1"
+    for _ in range(OFFERS_MAX):
+        world.offers("30d 00:00")
+    with world.store.transaction() as transaction:
+        (held,) = transaction.jobs(ids=[job])
+        transaction.put_jobs([move(held, JobState.FAILED, reason=None)])
+    assert "the job is FAILED" in world.claim("10:00", job, "x").refusal
+
+
+def test_a_job_never_goes_back():
+    job = pending().only("s")
+    with pytest.raises(IllegalTransition, match="PENDING_LAUNCH -> PENDING_CONSTRAINT"):
+        move(job, JobState.PENDING_CONSTRAINT)
