@@ -31,33 +31,42 @@ class YamlFiles(Value, kw_only=True):
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def compile_paths(paths: Iterable[Path]) -> Compilation:
-    """Compiles every YAML file at or below some paths; unreadable ones are among the diagnostics."""
-    files = read_files(paths)
+def compile_paths(paths: Iterable[Path], base: Path | None = None) -> Compilation:
+    """Compiles every YAML file at or below some paths; unreadable ones are among the diagnostics.
+
+    Args:
+        base: folder that the files are named relative to; by default the working folder.
+    """
+    files = read_files(paths, base)
     compilation = compile_files(files.contents)
     together = sorted((*files.diagnostics, *compilation.diagnostics), key=Diagnostic.sort_key)
     return Compilation(apps=compilation.apps, diagnostics=tuple(together))
 
 
-def read_files(paths: Iterable[Path]) -> YamlFiles:
-    """Reads files, and the YAML files below folders, hidden ones left out."""
+def read_files(paths: Iterable[Path], base: Path | None = None) -> YamlFiles:
+    """Reads files, and the YAML files below folders, hidden ones left out.
+
+    Args:
+        base: folder that the files are named relative to; by default the working folder.
+    """
+    here = base or Path.cwd()
     contents: dict[str, bytes] = {}
     failed: list[Diagnostic] = []
     for path in paths:
         try:
             found = list(_below(path)) if path.is_dir() else [path]
         except OSError as error:
-            failed.append(_unreadable(path, error.strerror or str(error)))
+            failed.append(_unreadable(path, here, error.strerror or str(error)))
             continue
         if not found:
-            failed.append(_unreadable(path, "a folder without YAML files"))
+            failed.append(_unreadable(path, here, "a folder without YAML files"))
         for file in found:
             try:
-                contents[_shown(file)] = _read(file)
+                contents[_shown(file, here)] = _read(file)
             except OSError as error:
-                failed.append(_unreadable(file, error.strerror or str(error)))
+                failed.append(_unreadable(file, here, error.strerror or str(error)))
             except ValueError as error:
-                failed.append(_unreadable(file, str(error)))
+                failed.append(_unreadable(file, here, str(error)))
     return YamlFiles(contents=contents, diagnostics=tuple(failed))
 
 
@@ -94,16 +103,16 @@ def _read(file: Path) -> bytes:
         return stream.read(MAX_FILE_BYTES + 1)
 
 
-def _shown(file: Path) -> str:
-    """The file's name for messages: relative to the working folder if it lies below it."""
-    here = Path.cwd()
-    absolute = file if file.is_absolute() else here / file
+def _shown(file: Path, here: Path) -> str:
+    """The file's name for messages: relative to a folder if it lies below it."""
+    absolute = file.absolute()
     return str(absolute.relative_to(here)) if absolute.is_relative_to(here) else str(file)
 
 
-def _unreadable(path: Path, why: str) -> Diagnostic:
-    findings = Findings(_shown(path))
-    place = At(file=_shown(path), line=1, column=1)
+def _unreadable(path: Path, here: Path, why: str) -> Diagnostic:
+    name = _shown(path, here)
+    findings = Findings(name)
+    place = At(file=name, line=1, column=1)
     hint = "check the name and the permissions; folders are searched for *.yaml and *.yml"
     findings.add("R116", place, f"the file must be readable, got: {why[:1].lower()}{why[1:]}", hint)
     return findings.diagnostics()[0]

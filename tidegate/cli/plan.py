@@ -45,7 +45,8 @@ def compiled_apps(settings: "Settings", format: Format) -> "Mapping[str, App]":
     from compiler.render.diagnostics_text import diagnostics_text, summary_text
     from tidegate.yaml_files import compile_paths
 
-    compilation = compile_paths([settings.schedules])
+    # The store keeps the places; they must mean the same wherever the command was called.
+    compilation = compile_paths([settings.schedules], settings.project)
     found = compilation.diagnostics
     if found and format is Format.TEXT:
         typer.echo(f"{diagnostics_text(found)}\n\n{summary_text(found)}", err=True)
