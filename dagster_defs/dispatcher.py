@@ -34,6 +34,7 @@ from dagster_defs.pace import Pace
 from dagster_defs.plan_state import deployed_plan
 from dagster_defs.preview import PREVIEW_TEXT, is_real_tick
 from dagster_defs.run_request import Invalid, run_request
+from dagster_defs.skip_reason import WAITING_JOBS_TOLD, skip_reason
 from dagster_defs.switch import sync_switches
 from dagster_defs.tags import APP
 from scheduler.deployed import Status
@@ -41,9 +42,6 @@ from scheduler.job import WAITING
 from scheduler.outbox import LaunchRequest, offers, reject
 from scheduler.store.protocol import Store
 from scheduler.tick import tick
-from scheduler.why import waiting_lines
-
-WAITING_JOBS_TOLD = 20
 
 Native = dict[str, tuple[str, Status]]
 """The Dagster schedules of an app: name and declared status by ref."""
@@ -55,11 +53,11 @@ def dispatcher(app: str, plan: AssetPlan, native: Native, location: Location) ->
     Args:
         native: the app's schedules that have a switch in the UI.
     """
-    keys = [key for key, assets in plan.program_of.items() if assets.app.name == app]
     pace = Pace()
     return SensorDefinition(
         name=dispatcher_name(app),
-        asset_selection=AssetSelection.assets(*keys),
+        # What the app's programs write; datasets from outside are in the group, but not in the selection.
+        asset_selection=AssetSelection.groups(app),
         evaluation_fn=lambda context: Dispatch(context, app, plan, native, location, pace).run(),
         # The daemon looks every five seconds, a hair too early for an interval of just that.
         minimum_interval_seconds=max(location.dispatch_interval_seconds - 1, 0),
@@ -174,9 +172,9 @@ class Dispatch:
 
     def _waiting(self, store: Store) -> str:
         with store.reading() as reader:
-            waiting = reader.jobs(app=self._app, states=WAITING, limit=WAITING_JOBS_TOLD)
+            waiting = reader.jobs(app=self._app, states=WAITING, limit=WAITING_JOBS_TOLD + 1)
             deployed = next((app for app in reader.apps() if app.name == self._app), None)
-        text = waiting_lines(waiting)
+        text = skip_reason(waiting)
         if deployed is None:
             return f"app {self._app} is not deployed any more; reload the code location"
         if deployed.revision != self._plan.revision(self._app):

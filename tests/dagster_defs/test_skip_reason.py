@@ -1,0 +1,46 @@
+"""The skip reason tells whole jobs, those that only a constraint holds back first, and no more than fits."""
+
+from dagster_defs.skip_reason import TEXT_CHARACTERS, WAITING_JOBS_TOLD, skip_reason
+from scheduler.job import Job, JobState
+from scheduler.reason import Reason
+from tests.store.samples import at, job
+
+
+def trigger(id: str, **fields: object) -> Job:
+    return job(id, state=JobState.PENDING_TRIGGER, reason=Reason.W_TRIGGER, **fields)
+
+
+def held(id: str, **fields: object) -> Job:
+    return job(id, state=JobState.PENDING_CONSTRAINT, reason=Reason.W_WINDOW, **fields)
+
+
+def test_nothing_waits() -> None:
+    assert skip_reason([]) == "nothing waits"
+
+
+def test_jobs_held_back_by_a_constraint_come_first_with_the_time_of_the_next_check() -> None:
+    text = skip_reason([trigger("1", key="2026-03-09"), held("2", schedule="a/t", next_check_at=at(30))])
+
+    assert text == (
+        "2 waiting: a/t: W-WINDOW the launch window is closed, next check 2026-03-10 12:30:00Z;"
+        " a/s[2026-03-09]: W-TRIGGER the trigger is not satisfied yet"
+    )
+
+
+def test_a_job_is_told_whole_or_not_at_all() -> None:
+    text = skip_reason([trigger(str(n), key="k" * 100) for n in range(WAITING_JOBS_TOLD)])
+
+    told, _, rest = text.partition("; and others")
+    assert told.startswith(f"{WAITING_JOBS_TOLD} waiting: ") and told.endswith("not satisfied yet")
+    assert rest == ": see `tidegate jobs list`"
+    assert len(told) <= TEXT_CHARACTERS + len(f"{WAITING_JOBS_TOLD} waiting: ")
+
+
+def test_more_jobs_than_are_looked_at_are_not_counted_wrongly() -> None:
+    text = skip_reason([trigger(str(n)) for n in range(WAITING_JOBS_TOLD + 1)])
+
+    assert text.startswith("more than 20 waiting: ") and text.endswith("see `tidegate jobs list`")
+
+
+def test_a_very_long_key_is_told_all_the_same() -> None:
+    assert "k" * 2000 in skip_reason([trigger("1", key="k" * 2000)])
