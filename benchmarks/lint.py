@@ -1,4 +1,4 @@
-"""How fast `tidegate lint` answers: one file cold, and ten thousand schedules.
+"""How fast `tidegate lint` answers: one file cold, ten thousand schedules, and hostile files.
 
 Beside it, in the same run and over the same files, what one would write without Tidegate:
 PyYAML and `jsonschema` alone, which give no places, no names and no meaning. Ratios are
@@ -17,6 +17,7 @@ from typing import Any
 import yaml
 from jsonschema import Draft202012Validator
 
+from compiler.compile import compile_files
 from compiler.schema import schema_text
 from tidegate.yaml_files import compile_paths
 
@@ -26,6 +27,10 @@ SCHEDULES_PER_FILE = 100
 COLD_RUNS = 5
 COLD_LIMIT_SECONDS = 0.7
 MANY_LIMIT_SECONDS = 20.0
+HOSTILE = ROOT / "tests" / "hostile"
+HOSTILE_LIMIT_SECONDS = 0.1
+HOSTILE_RUNS = 3
+UNKNOWN_NAMES = 2_000
 
 _HEAD = """\
 # yaml-language-server: $schema=../compiler/schema/app.schema.json
@@ -83,7 +88,44 @@ def main() -> int:
         for name, loader in (("CSafeLoader", yaml.CSafeLoader), ("SafeLoader", yaml.SafeLoader)):
             seconds = _timed(lambda loader=loader: _plain(files, loader))
             print(f"  {name:<11} + jsonschema      {seconds:6.2f} s   ratio {many / seconds:.1f}")
-    return (cold > COLD_LIMIT_SECONDS) + (many > MANY_LIMIT_SECONDS)
+    hostile = _hostile()
+    return (cold > COLD_LIMIT_SECONDS) + (many > MANY_LIMIT_SECONDS) + hostile
+
+
+def _hostile() -> int:
+    """The costliest hostile file, and unknown names by the thousand beside right ones."""
+    _compile("warm", b"app: warm\nunknown: 1\n")
+    costs = {
+        file.stem: min(_compile(file.stem, file.read_bytes()) for _ in range(HOSTILE_RUNS))
+        for file in sorted(HOSTILE.glob("*.yaml"))
+    }
+    worst = max(costs, key=lambda name: costs[name])
+    print(
+        f"hostile files, the costliest     {costs[worst]:6.3f} s   (promise: under {HOSTILE_LIMIT_SECONDS} s"
+        f" beyond start-up; {len(costs)} files, {worst})"
+    )
+    wrong = _compile("wrong", _many_names("datast"))
+    right = _compile("right", _many_names("dataset"))
+    print(
+        f"{UNKNOWN_NAMES:,} unknown names            {wrong:6.2f} s   ratio to right ones {wrong / right:.1f}"
+    )
+    return costs[worst] > HOSTILE_LIMIT_SECONDS
+
+
+def _compile(name: str, data: bytes) -> float:
+    begun = time.process_time()
+    compile_files({f"{name}.yaml": data})
+    return time.process_time() - begun
+
+
+def _many_names(prefix: str) -> bytes:
+    datasets = "".join(f"  dataset_{n}: {{}}\n" for n in range(UNKNOWN_NAMES))
+    schedules = "".join(
+        f"  s{n}: {{program: p, trigger: {{partitions: {{dataset: {prefix}_{n}}}}}}}\n"
+        for n in range(UNKNOWN_NAMES)
+    )
+    program = "programs:\n  p: {run: jobs.p}\n"
+    return f"app: many\ndatasets:\n{datasets}{program}schedules:\n{schedules}".encode()
 
 
 def generate(folder: Path) -> list[Path]:
