@@ -82,7 +82,7 @@ def finish(
 
     Raises:
         CommitUnknown: a step cannot tell whether it was done. Nothing after it is done.
-        CommitFailed: a step did not hold after it was executed.
+        CommitFailed: a step that readers depend on did not hold after it was executed.
     """
     for number, step in enumerate(sequence.steps, start=1):
         _do(step, sequence, number, store, files)
@@ -101,11 +101,15 @@ def _do(
     except OSError as error:
         # Another process may have done it in the same moment, and then it failed for us.
         failure = error
-    if not _verified(step, sequence, number, store, files):
-        raise CommitFailed(
-            f"{_name(step, sequence, number)} was executed and is not done: {failure or 'no error came'}",
-            "the sequence is kept, and the next run of the dataset tries again",
-        ) from failure
+    if _verified(step, sequence, number, store, files):
+        return
+    undone = f"{_name(step, sequence, number)} was executed and is not done: {failure or 'no error came'}"
+    if step.only_cleans:
+        log.warning("%s; the publish is whole without it", undone)
+        return
+    raise CommitFailed(
+        undone, "the sequence is kept, and the next run of the dataset tries again"
+    ) from failure
 
 
 def _verified(

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from enum import StrEnum
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import msgspec
 
@@ -42,7 +42,14 @@ def unknown(seen: str) -> Verified:
 
 
 class CommitStep(Protocol):
-    """One effect of a publish. Its fields are its JSON; `files` is where it acts."""
+    """One effect of a publish. Its fields are its JSON; `files` is where it acts.
+
+    Attributes:
+        only_cleans: it removes what no reader and no later step needs, so one that was
+            executed and does not hold is logged and passed over: all that matters is published.
+    """
+
+    only_cleans: ClassVar[bool]
 
     def verify(self, files: FileSystem) -> Verified:
         """Whether this very effect has happened. Looks only, changes nothing."""

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from spark_jobs.commit.memory import MemoryCommitStepStore
+from spark_jobs.commit.publish import publish
 from spark_jobs.commit.sequence import decode_sequence, encode_sequence
 from spark_jobs.commit.step import Verdict, decode_step, encode_step
 from spark_jobs.commit.steps.delete_staging import DeleteStaging
@@ -15,7 +17,7 @@ from spark_jobs.io.dataset_ref import Warehouse
 from spark_jobs.io.filesystem import LocalFiles
 from spark_jobs.io.table import sequence_of
 from spark_jobs.io.version_log import RECENT_COMMITS, PartitionEntry, TableVersion, head, put_version
-from tests.spark_jobs.staging import daily, stage_rows, whole
+from tests.spark_jobs.staging import daily, read_rows, stage_rows, whole
 
 FILES = LocalFiles()
 
@@ -180,6 +182,26 @@ def test_staging_is_deleted_once(tmp_path: Path) -> None:
     step.execute(FILES)
     step.execute(FILES)
     assert step.verify(FILES).verdict is Verdict.DONE
+
+
+class StubbornFiles(LocalFiles):
+    """Whatever is deleted is there again at once, as by an attempt that is still staging."""
+
+    def delete(self, path: str) -> None:
+        """Deletes nothing, and says so."""
+        raise OSError(f"{path} is not empty")
+
+
+def test_staging_that_comes_back_does_not_fail_the_publish(tmp_path: Path) -> None:
+    warehouse = Warehouse(path=tmp_path, project=tmp_path)
+    store = MemoryCommitStepStore()
+    staged = stage_rows(warehouse, daily("a"), {"2013-12-22": [1]}, commit="c1", token=1)
+
+    published = publish(sequence_of("c1", 1, [staged]), store, StubbornFiles())
+
+    assert [(one.key, one.rows) for one in published] == [("2013-12-22", 1)]
+    assert read_rows(warehouse, daily("a")) == {"2013-12-22": [1]}
+    assert store.list_unfinished() == ()
 
 
 def test_a_sequence_survives_its_json(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ its marker is equal to the one expected and the files are those it names: a fold
 somebody else, or half a copy, is never taken for a publish.
 """
 
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -34,6 +34,8 @@ class FolderMarker(Value, kw_only=True):
 @step_kind("publish_folder")
 class PublishFolder(Value, kw_only=True):
     """Renames `source` to `target`; both are absolute paths on one file system."""
+
+    only_cleans: ClassVar[bool] = False
 
     source: str
     target: str

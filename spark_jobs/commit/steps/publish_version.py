@@ -6,6 +6,8 @@ have come since the sequence was made, a commit id that is not there is a certai
 After that, or when the log is older than the sequence, the answer is "unknown".
 """
 
+from typing import ClassVar
+
 from compiler.value import Value
 from spark_jobs.commit.step import DONE, NOT_DONE, Verified, step_kind, unknown
 from spark_jobs.io.filesystem import FileSystem
@@ -27,6 +29,8 @@ class PublishVersion(Value, kw_only=True):
         schema: Spark's JSON of the columns.
         partitions: where each written partition stands.
     """
+
+    only_cleans: ClassVar[bool] = False
 
     root: str
     commit: str
