@@ -50,6 +50,7 @@ class Witness:
         self._manual: dict[str, str] = {}
         self._manual_groups: dict[str, tuple[str, ...]] = {}
         self._manual_ended: set[str] = set()
+        self._ends: set[str] = set()
 
     # --- what the world tells ---
 
@@ -63,6 +64,8 @@ class Witness:
         with self._store.reading() as reader:
             specs = [state.spec for state in reader.schedules()]
         for each in seen:
+            if each.status not in ("queued", "started"):
+                self._ends.add(each.run_id)
             if each.job is not None:
                 continue
             if each.status not in ("queued", "started"):
@@ -109,6 +112,11 @@ class Witness:
                 if job.state in ("PENDING_TRIGGER", "PENDING_CONSTRAINT"):
                     assert job.reason is None or str(job.reason).startswith("W-"), job
                     assert job.next_check_at or job.blocked_on or str(job.reason) == "W-TRIGGER", job
+                    # Suspending discards what waits; only a person opens a job after that.
+                    assert job.by_hand or states[job.schedule].active, job
+                if job.state == "SUCCEEDED":
+                    winner = self._winners[job.id, job.attempt]
+                    assert winner == job.run_id and winner in self._ends, f"{job.id} ended without {winner}"
 
     def _transitions(self, jobs: Sequence[Job]) -> None:
         for job in jobs:

@@ -17,9 +17,9 @@ from scheduler.store.protocol import Store
 from tests.simulation.chance_world import ChanceWorld
 from tests.simulation.faulty_store import FaultyStore
 
-STEPS = 120
+STEPS = 200
 CRASH_RATE = 0.25
-SEEDS = range(12)
+SEEDS = range(8)
 KEPT = [
     int(line.split()[0])
     for line in (Path(__file__).parent / "seeds.txt").read_text().splitlines()
@@ -41,7 +41,7 @@ def test_invariants_hold_with_crashes_before_and_after_commits(seed: int) -> Non
     assert history(MemoryStore(), seed, rate=CRASH_RATE, after_commit=True).crashes > 0
 
 
-@pytest.mark.parametrize("seed", [*KEPT, *SEEDS][:6])
+@pytest.mark.parametrize("seed", [*KEPT, *SEEDS][:3])
 def test_a_crash_before_the_commit_leaves_no_trace(seed: int) -> None:
     crashed = history(MemoryStore(), seed, rate=CRASH_RATE)
     assert crashed.crashes > 0
@@ -53,7 +53,7 @@ def test_the_same_seed_is_the_same_history(seed: int) -> None:
     assert history(MemoryStore(), seed).dump() == history(MemoryStore(), seed).dump()
 
 
-@pytest.mark.parametrize("seed", [*KEPT, *SEEDS][:2])
+@pytest.mark.parametrize("seed", [*KEPT, *SEEDS][:1])
 def test_sqlite_has_the_same_history(seed: int, tmp_path: Path) -> None:
     store = open_store(f"sqlite:///{tmp_path}/store.db")
     try:
