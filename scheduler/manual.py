@@ -9,14 +9,20 @@ from datetime import datetime
 
 import msgspec
 
+from compiler.model import App, PartitionScheme, PartitionsTrigger, Schedule, leaves
+from compiler.partition_key import validate_key
 from scheduler.deployed import ScheduleState
 from scheduler.fires import next_fire
 from scheduler.job import WAITING, ByHand, Job, JobState, job_id
 from scheduler.journal import Entry, EntryKind
 from scheduler.reason import Reason
 from scheduler.refused import Refused
+from scheduler.slices import load_apps
 from scheduler.store.protocol import Transaction
 from scheduler.tick import discarded
+
+EARLIEST_PERIOD = "1900-01-01"
+"""A coarser period may begin before its dataset's first partition; any sensible one is let pass."""
 
 
 def suspend(transaction: Transaction, ref: str, now: datetime, by: str = "cli") -> bool:
@@ -88,10 +94,18 @@ def trigger(transaction: Transaction, ref: str, now: datetime, key: str = "", fo
         )
     if state.spec.for_each is None and key:
         raise Refused(f"schedule {ref} has no for_each, got key {key!r}", "leave the key out")
+    wrong = wrong_key(state.spec, load_apps(transaction, {state.app})[state.app], key)
+    if wrong is not None:
+        raise Refused(
+            f"schedule {ref} has no such key: {wrong}", "`tidegate schedules show` shows its datasets"
+        )
     waiting = transaction.jobs(schedules=[ref], states=WAITING)
     found = next((job for job in waiting if job.key == key), None)
+    new_id = job_id(ref, key, f"manual:{now.isoformat()}")
+    if found is None and transaction.jobs(ids=[new_id]):
+        raise Refused(f"schedule {ref} was triggered at this instant already", "trigger it once more")
     job = found or Job(
-        id=job_id(ref, key, f"manual:{now.isoformat()}"),
+        id=new_id,
         schedule=ref,
         key=key,
         fingerprint=state.fingerprint,
@@ -117,6 +131,22 @@ def trigger(transaction: Transaction, ref: str, now: datetime, key: str = "", fo
         ]
     )
     return job
+
+
+def wrong_key(schedule: Schedule, app: App, key: str) -> str | None:
+    """What is wrong with a key of a schedule's jobs, or None for one that it can have."""
+    if schedule.for_each is None:
+        return None
+    problems: list[str | None] = []
+    for leaf in leaves(schedule.trigger):
+        if not isinstance(leaf.trigger, PartitionsTrigger) or leaf.trigger.dataset not in app.datasets:
+            continue
+        scheme = app.datasets[leaf.trigger.dataset].partitions
+        if schedule.for_each != "partition" and scheme is not None and scheme.time is not None:
+            period = msgspec.structs.replace(scheme.time, cycle=schedule.for_each, start=EARLIEST_PERIOD)
+            scheme = PartitionScheme(time=period)
+        problems.append(None if scheme is None else validate_key(scheme, key))
+    return None if None in problems or not problems else problems[0]
 
 
 def cancel(transaction: Transaction, job: str, now: datetime) -> Job:

@@ -47,7 +47,7 @@ class FaultyStore:
         self.store.close()
 
     def dump(self) -> Any:
-        return self.store.dump()  # pyright: ignore[reportAttributeAccessIssue] - the stores under test have it
+        return self.store.dump()  # pyright: ignore[reportAttributeAccessIssue] - the tested ones have it
 
     def called(self) -> None:
         """Count a call; the last one that is left kills."""

@@ -1,0 +1,119 @@
+"""`why`: the same decision as the tick's, told to a person, at any instant, changing nothing."""
+
+from scheduler.why import Explanation, explain, waiting_lines
+from tests.scheduler.world import World, at
+
+S = """
+s:
+  program: q
+  trigger: {all: [{partitions: {dataset: raw}}, {partitions: {dataset: other}}], wait_at_most: 3h}
+  constraints: [{delay: 10m}, {window: {from: "22:00", to: "06:00"}}, {concurrency: {max: 1}}]
+  status: active
+"""
+
+
+def told(world: World, clock: str, target: str = "a/s") -> Explanation:
+    before = world.store.dump()
+    with world.store.reading() as reader:
+        (found,) = explain(reader, target, at(clock))
+    assert world.store.dump() == before
+    return found
+
+
+def test_a_schedule_for_which_nothing_has_come():
+    found = told(World(S), "10:00")
+    assert found.headline == "nothing waits: no event has come since the last job"
+    assert [part.summary for part in found.trigger.parts] == [
+        "0 of 1 new partitions of raw",
+        "0 of 1 new partitions of other",
+    ]
+    assert (found.job, found.next_check, found.can_run_at) == (None, None, None)
+
+
+def test_a_suspended_schedule_says_so():
+    world = World(S)
+    world.suspend("09:00", "s")
+    assert told(world, "10:00").headline == "suspended: events are ignored until it is resumed"
+
+
+def test_a_cron_says_when_it_comes():
+    world = World('s: {program: q, status: active, trigger: {cron: "0 6 * * *"}}', start="07:00")
+    found = told(world, "10:00")
+    assert found.next_check == found.can_run_at == at("1d 06:00")
+    assert found.trigger.summary == 'next fire of "0 6 * * *" at 2026-03-11T06:00:00+00:00'
+
+
+def test_a_half_collected_job_names_what_is_missing_and_when_it_goes_on_without():
+    world = World(S)
+    world.arrive("10:00", "raw", "2026-03-09")
+    world.tick("10:00")
+    found = told(world, "11:00")
+    assert found.headline == "W-TRIGGER: the trigger is not satisfied yet"
+    assert [part.met for part in found.trigger.parts] == [True, False]
+    assert found.next_check == at("13:00")
+    assert [str(part.at).split(":")[0] for part in found.trigger.parts] == ["a.yaml", "a.yaml"]
+
+
+def test_a_satisfied_job_names_every_unmet_constraint_the_first_being_the_reason():
+    world = World(S)
+    world.run("09:00", "q", "started", "hand")
+    for dataset in ("raw", "other"):
+        world.arrive("10:00", dataset, "2026-03-09")
+    world.tick("10:00")
+    found = told(world, "10:00")
+    assert found.headline == "W-DELAY: the delay after the trigger has not passed"
+    assert [(v.kind, v.met, v.reason) for v in found.constraints] == [
+        ("delay", False, "W-DELAY"),
+        ("window", False, "W-WINDOW"),
+        ("concurrency", False, "W-CONCURRENCY"),
+    ]
+    assert found.can_run_at is None
+
+
+def test_when_only_time_is_missing_it_says_when_the_job_can_run():
+    world = World(S)
+    for dataset in ("raw", "other"):
+        world.arrive("10:00", dataset, "2026-03-09")
+    world.tick("10:00")
+    assert told(world, "10:00").can_run_at == at("22:00")
+    ready = told(world, "22:00")
+    assert (ready.headline, ready.can_run_at) == ("ready: the next tick launches it", at("22:00"))
+
+
+def test_what_the_next_tick_gives_up():
+    world = World(
+        "s: {program: q, status: active, timeout: 1h, trigger: {partitions: {dataset: raw}},"
+        ' constraints: [{window: {from: "22:00", to: "23:00"}}]}'
+    )
+    world.arrive("10:00", "raw", "2026-03-09")
+    world.tick("10:00")
+    assert told(world, "11:00").headline.startswith("the next tick gives it up: D-TIMEOUT")
+
+
+def test_a_finished_job_says_what_became_of_it_with_its_history():
+    world = World("s: {program: q, status: active, trigger: {partitions: {dataset: raw}}}")
+    world.arrive("10:00", "raw", "2026-03-09")
+    world.tick("10:00")
+    (job,) = world.launch_all("10:00")
+    world.end("10:05", job, "failed")
+    found = told(world, "11:00", job)
+    assert found.headline == f"FAILED (F-RUN: failed: the run failed), run run-{job}"
+    assert found.history[0].kind == "job-opened"
+
+
+def test_a_skip_reason_is_one_line_of_bounded_length():
+    world = World(
+        "s: {program: q, for_each: partition, status: active,"
+        " trigger: {partitions: {dataset: raw, count: 2, distinct: false}}}"
+    )
+    assert waiting_lines(world.jobs("s")) == "nothing waits"
+    world.arrive("10:00", "raw", "2026-03-09")
+    world.tick("10:00")
+    assert waiting_lines(world.jobs("s")) == (
+        "1 waiting: a/s[2026-03-09]: W-TRIGGER the trigger is not satisfied yet"
+    )
+    world.arrive("10:01", "raw", *(f"2026-02-{day:02}" for day in range(1, 29)))
+    world.tick("10:01")
+    line = waiting_lines(world.jobs("s"))
+    assert len(line) == 300
+    assert line.endswith("…")
