@@ -9,10 +9,10 @@ FAST := not spark and not dagster and not postgres and not slow
 UV := uv==0.13.8
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev check test bench soak lock clean static
+.PHONY: help demo dev check test bench soak screenshots lock clean static
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: .venv/stamp ## run the example project on real flights, from landing to report; ends by itself
 	$(BIN)/tidegate demo
@@ -31,6 +31,9 @@ bench: .venv/stamp ## measure, each figure beside its reference
 
 soak: .venv/stamp ## repeat the seeded random tests for MINUTES=n (default 10)
 	$(BIN)/python -m tests.soak $(MINUTES)
+
+screenshots: .venv/stamp ## take the pictures in docs/images from a real Dagster, with headless Chromium
+	$(BIN)/python -m docs.screenshots
 
 lock: ## resolve pyproject.toml anew into requirements.lock
 	folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && $(PYTHON) -m venv "$$folder" \

@@ -1,0 +1,285 @@
+"""`make screenshots`: pictures of the Dagster UI at work on the example app, in docs/images.
+
+A temporary project gets the flights app, a real Dagster runs on it, and some feeds land, so
+that one run has ended well and two jobs wait for different reasons. What is waited for is
+what the store and Dagster say, each wait with a deadline. A headless Chromium takes the
+pictures; it reaches nothing but the loopback interface. All processes end with the script.
+"""
+
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from dagster import DagsterInstance
+from playwright.sync_api import Error as BrowserError
+from playwright.sync_api import Page, Route, sync_playwright
+
+from scheduler.deploy import deploy
+from scheduler.job import FINISHED, WAITING, Job, JobState
+from scheduler.reason import Reason
+from scheduler.store.open import open_store
+from scheduler.store.protocol import Store
+from tidegate.dagster_graphql import ask
+from tidegate.dagster_home import DEVELOPMENT, SETTINGS_NAME, site_of
+from tidegate.dagster_processes import HOST, LOCATION_NAME, DagsterProcesses, ProcessFailed, Site
+from tidegate.errors import UserError
+from tidegate.flights_feed import Chunk
+from tidegate.landing import Landing
+from tidegate.settings import Settings, load_settings
+from tidegate.yaml_files import compile_paths
+
+ROOT = Path(__file__).parents[1]
+IMAGES = ROOT / "docs" / "images"
+CHROMIUM = Path("/usr/bin/chromium")
+CHROMIUM_FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+WIDTH_PIXELS, HEIGHT_PIXELS = 1400, 900
+IMAGE_LIMIT_BYTES = 300_000
+SIGNAL_SECONDS = 180
+"""How long a run may take to end, or the daemon to tick, on a busy machine."""
+
+PAGE_SECONDS = 60
+POLL_SECONDS = 0.3
+
+REPOSITORY = f"/locations/__repository__@{LOCATION_NAME}"
+DISPATCHER = "flights_dispatcher"
+NO_RUNS = "0 runs requested"
+GRAPH_UP_PIXELS = 245
+
+CLEAN_FLIGHTS = "flights/clean_flights_daily"
+CLEAN_WEATHER = "flights/clean_weather_as_it_comes"
+
+PROJECT_SETTINGS = """\
+[spark]
+master = "local[1]"
+
+[spark.conf]
+"spark.sql.shuffle.partitions" = "1"
+"""
+NO_WELCOME = "\nnux:\n  enabled: false\n"
+"""Keeps the dialog away with which Dagster greets a new user."""
+
+TICKS = """
+query Ticks($selector: SensorSelector!) {
+  sensorOrError(sensorSelector: $selector) {
+    ... on Sensor { sensorState { ticks(limit: 1) { status skipReason } } }
+  }
+}
+"""
+
+T = TypeVar("T")
+
+
+class Failed(Exception):
+    """The pictures cannot be taken; the message says why."""
+
+
+class Example:
+    """The flights app in a temporary project, with Dagster running on it."""
+
+    def __init__(self, folder: Path) -> None:
+        (folder / "schedules").mkdir()
+        app = ROOT / "schedules" / "flights.yaml"
+        (folder / "schedules" / app.name).write_bytes(app.read_bytes())
+        (folder / "tidegate.toml").write_text(PROJECT_SETTINGS)
+        (folder / SETTINGS_NAME).write_text(DEVELOPMENT + NO_WELCOME)
+        self.settings: Settings = load_settings(folder)
+        self.store: Store = open_store(self.settings.store_url)
+        self.site: Site = site_of(self.settings)
+        self.processes = DagsterProcesses(self.site)
+
+    def start(self) -> None:
+        """Deploy the app and start Dagster."""
+        compilation = compile_paths([self.settings.schedules])
+        if not compilation.ok:
+            raise Failed(f"{compilation.diagnostics[0].summary}: see `tidegate lint`")
+        apps = {name: compiled.app for name, compiled in compilation.apps.items()}
+        with self.store.transaction() as transaction:
+            deploy(transaction, apps, datetime.now(UTC))
+        self.processes.start_code_server()
+        self.processes.start_daemon()
+        self.processes.start_webserver()
+
+    def play(self) -> str:
+        """Land some feeds, and wait until a run has succeeded and two jobs wait; returns the run's id."""
+        with DagsterInstance.from_config(str(self.site.home)) as instance:
+            landing = Landing(self.settings, instance)
+            for chunk in (
+                *(Chunk(kind="flights", day="2013-12-22", origin=origin) for origin in ("JFK", "EWR", "LGA")),
+                *(Chunk(kind="flights", day="2013-12-23", origin=origin) for origin in ("LGA", "JFK")),
+                Chunk(kind="weather", day="2013-12-23"),
+            ):
+                landing.deliver(chunk)
+            cleaned = self.until("the first day of flights is cleaned", lambda: self._ended(CLEAN_FLIGHTS))
+            self.until("the first weather is cleaned", lambda: self._ended(CLEAN_WEATHER))
+            # This one comes too soon after that run.
+            landing.deliver(Chunk(kind="weather", day="2013-12-24"))
+            self.until("the next weather waits", lambda: self._waits(CLEAN_WEATHER, Reason.W_LAST_RUN))
+            self.until("the next day of flights waits", lambda: self._waits(CLEAN_FLIGHTS, Reason.W_TRIGGER))
+            self.until("a tick says what waits", self._told)
+        assert cleaned.run_id is not None
+        return cleaned.run_id
+
+    def stop(self) -> None:
+        """End all processes."""
+        self.processes.stop()
+        self.store.close()
+
+    def until(self, what: str, look: Callable[[], T]) -> T:
+        """Look again and again until there is something to see."""
+        print(f"waiting until {what}", flush=True)
+        deadline = time.monotonic() + SIGNAL_SECONDS
+        while not (found := look()):
+            dead = self.processes.dead()
+            if dead is not None:
+                raise dead.failed("has ended")
+            if time.monotonic() > deadline:
+                raise Failed(f"not within {SIGNAL_SECONDS} s: {what}")
+            time.sleep(POLL_SECONDS)
+        return found
+
+    def _ended(self, schedule: str) -> Job | None:
+        job = next((job for job in self._jobs(schedule) if job.state in FINISHED), None)
+        if job is not None and job.state is not JobState.SUCCEEDED:
+            raise Failed(f"the first job of {schedule} has ended as {job.state} {job.detail}")
+        return job
+
+    def _waits(self, schedule: str, reason: Reason) -> bool:
+        return any(job.state in WAITING and job.reason is reason for job in self._jobs(schedule))
+
+    def _jobs(self, schedule: str) -> tuple[Job, ...]:
+        with self.store.reading() as reader:
+            return reader.jobs(schedules=[schedule])
+
+    def _told(self) -> bool:
+        """Whether the dispatcher's last tick was skipped and names the weather that waits."""
+        selector = {
+            "repositoryLocationName": LOCATION_NAME,
+            "repositoryName": "__repository__",
+            "sensorName": DISPATCHER,
+        }
+        answer: dict[str, Any] = ask(self.site.url, TICKS, {"selector": selector})["sensorOrError"]
+        ticks = answer["sensorState"]["ticks"]
+        return bool(ticks) and Reason.W_LAST_RUN in (ticks[0]["skipReason"] or "")
+
+
+class Camera:
+    """A browser page on the UI, and the folder of its pictures."""
+
+    def __init__(self, page: Page, url: str) -> None:
+        self._page = page
+        self._url = url
+        page.set_default_timeout(PAGE_SECONDS * 1000)
+        page.route("**/*", _only_loopback)
+
+    def take(self, name: str, path: str, *texts: str, before: Callable[[Page], None] | None = None) -> None:
+        """Take a picture of a page once it shows some texts and has loaded all.
+
+        Args:
+            before: what to do on the page before the picture.
+        """
+        page = self._page
+        page.goto(self._url + path)
+        for text in texts:
+            page.get_by_text(text).locator("visible=true").first.wait_for()
+        page.wait_for_load_state("networkidle")
+        if before is not None:
+            before(page)
+        file = IMAGES / name
+        page.screenshot(path=file, animations="disabled")
+        size = file.stat().st_size
+        if size > IMAGE_LIMIT_BYTES:
+            raise Failed(f"{name} has {size:,} bytes, more than {IMAGE_LIMIT_BYTES:,}")
+        print(f"docs/images/{name}  {size:,} bytes", flush=True)
+
+
+def _only_loopback(route: Route) -> None:
+    if urlsplit(route.request.url).hostname in (HOST, None):
+        route.continue_()
+    else:
+        route.abort()
+
+
+def _to_the_top(page: Page) -> None:
+    """The graph opens at its middle; the flights and their weather are above."""
+    page.mouse.move(WIDTH_PIXELS / 2, HEIGHT_PIXELS / 2)
+    page.mouse.wheel(0, -GRAPH_UP_PIXELS)
+    # Away from the graph: what is under the mouse is highlighted.
+    page.mouse.move(0, 0)
+    page.get_by_text("raw_flights").first.wait_for()
+
+
+def _open_tick(page: Page) -> None:
+    page.locator("table a, table button").get_by_text(NO_RUNS).first.click()
+    page.get_by_text(Reason.W_LAST_RUN).first.wait_for()
+
+
+def _open_tags(page: Page) -> None:
+    page.get_by_text("View tags and config").click()
+    page.get_by_text("tidegate/reason").first.wait_for()
+
+
+def take_pictures(url: str, run_id: str) -> None:
+    """Take all pictures of a UI."""
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_FLAGS)
+        try:
+            page = browser.new_page(
+                viewport={"width": WIDTH_PIXELS, "height": HEIGHT_PIXELS},
+                color_scheme="light",
+                locale="en-US",
+                timezone_id="America/New_York",
+            )
+            camera = Camera(page, url)
+            group = f"{REPOSITORY}/asset-groups/flights/lineage"
+            camera.take("assets.png", group, "carrier_report", before=_to_the_top)
+            camera.take("automation.png", "/automation", DISPATCHER, "refresh_reference_nightly")
+            camera.take("sensor.png", f"{REPOSITORY}/sensors/{DISPATCHER}", NO_RUNS)
+            camera.take("tick.png", f"{REPOSITORY}/sensors/{DISPATCHER}", NO_RUNS, before=_open_tick)
+            camera.take("run.png", f"/runs/{run_id}", "RUN_SUCCESS")
+            camera.take("run_tags.png", f"/runs/{run_id}", "RUN_SUCCESS", before=_open_tags)
+        finally:
+            browser.close()
+
+
+def main() -> int:
+    """Makes the pictures.
+
+    Returns:
+        The exit code.
+    """
+    if not CHROMIUM.is_file():
+        print(f"error: {CHROMIUM} is missing\nhint: apt-get install chromium", file=sys.stderr)
+        return 1
+    with tempfile.TemporaryDirectory(prefix="tidegate-pictures-") as folder:
+        example = Example(Path(folder).resolve())
+        try:
+            with example.processes:
+                example.start()
+                run_id = example.play()
+                take_pictures(example.site.url, run_id)
+        except (UserError, Failed, ProcessFailed, BrowserError) as error:
+            print(f"error: {error}", file=sys.stderr)
+            return 1
+        finally:
+            example.stop()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
