@@ -167,7 +167,7 @@ def test_at_most_two_days_of_flights_were_cleaned_at_once(finished: Finished) ->
         if job.schedule == "flights/clean_flights_daily"
     ]
     for start, _ in spans:
-        running = [span for span in spans if span[0] <= start < span[1]]  # pyright: ignore[reportOperatorIssue, reportOptionalOperand] -- all have ended
+        running = [span for span in spans if span[0] <= start < span[1]]
         assert len(running) <= 2
 
 
