@@ -58,12 +58,9 @@ def read_given(nodes: Iterable[Node], scope: ExampleScope) -> tuple[Given, ...]:
 def _with_kind(
     node: Node, label: str, kinds: Iterable[str], others: tuple[str, ...], scope: ExampleScope
 ) -> Mapping | None:
-    """The node as a mapping of exactly one kind; the schema has refused keys that are not known."""
+    """The node as a mapping of exactly one kind. The schema has refused other shapes and unknown keys."""
     known = tuple(kinds)
     if not isinstance(node, Mapping):
-        scope.findings.add(
-            "S104", node, f"{label} is a mapping, got {shown(plain(node))}", _kinds_hint(known)
-        )
         return None
     named = [key for key in node.keys if key in known]
     strangers = [name for name in node.keys if name not in known and name not in others]

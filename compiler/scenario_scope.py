@@ -19,6 +19,9 @@ from compiler.suggest import did_you_mean
 ENDS = ("succeeded", "failed", "cancelled")
 NO_DURATION = timedelta(0)
 
+FIRST_YEAR, LAST_YEAR = 1970, 2199
+"""Examples play in these years, far enough from both ends of the calendar for any arithmetic."""
+
 
 class ExampleScope:
     """What one example may refer to, and how its values are read; a mistake becomes a finding.
@@ -155,7 +158,8 @@ class ExampleScope:
         text = self.text(node, label)
         if node is None or text is None:
             return None
-        found = self._relative(node, text) if text.startswith("+") else self._absolute(node, text, label)
+        relative = text.startswith("+") and self.start is not None
+        found = self._relative(node, text) if relative else self._absolute(node, text, label)
         if found is None or not bounded:
             return found
         if self.start is not None and found < self.start:
@@ -183,6 +187,10 @@ class ExampleScope:
         except ValueError:
             summary = f"{label} is an instant in ISO 8601, or +duration from the start, got {shown(text)}"
             self._misplaced(node, summary, "write for example 2026-03-10T12:00:00-04:00, or +2h")
+            return None
+        if not FIRST_YEAR <= found.year <= LAST_YEAR:
+            summary = f"{label} lies from {FIRST_YEAR} to {LAST_YEAR}, got {shown(text)}"
+            self._misplaced(node, summary, "choose a year that the example can be read in")
             return None
         if found.tzinfo is None:
             found = found.replace(tzinfo=ZoneInfo(self.app.timezone))
@@ -220,6 +228,8 @@ class ExampleScope:
                 wrong = None if key is None else validate_key(found.partitions, key)
             except PartitionKeyError as error:
                 key, wrong = None, str(error)
+            except OverflowError:
+                key, wrong = None, f"a key lies within the years 1 to 9999, got {shown(plain(item))}"
             if wrong is not None:
                 self.findings.add("V205", item, wrong, f"write a key as the partitions of {dataset} spell it")
             elif key is not None:

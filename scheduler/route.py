@@ -60,7 +60,7 @@ class Board:
             return
         try:
             key = key_of(event, listener.leaf, state.spec, app)
-        except PartitionKeyError:
+        except (PartitionKeyError, OverflowError):  # the latter beyond the year 9999
             self._refuse(event, listener, Reason.D_KEY, now)
             return
         self._join(event, listener, state, key, now)

@@ -15,6 +15,7 @@ bad: {program: r, status: active, trigger: {partitions: {dataset: raw}}}
 WRONG_KEYS = [
     ("no key of a day", "raw", "tuesday"),
     ("no key at all", "raw", ""),
+    ("the last day of the calendar, which does not end", "raw", "9999-12-31"),
     ("before the first partition", "raw", "2012-12-31"),
     ("one dimension too many", "raw", "2026-03-09|JFK"),
     ("an unknown static key", "chunks", "2026-03-09|SFO"),

@@ -1,5 +1,8 @@
 """`why`: the same decision as the tick's, told to a person, at any instant, changing nothing."""
 
+import pytest
+
+from scheduler.refused import Refused
 from scheduler.why import Explanation, explain, waiting_lines
 from tests.scheduler.world import World, at
 
@@ -88,6 +91,41 @@ def test_what_the_next_tick_gives_up():
     world.arrive("10:00", "raw", "2026-03-09")
     world.tick("10:00")
     assert told(world, "11:00").headline.startswith("the next tick gives it up: D-TIMEOUT")
+
+
+def test_a_period_of_which_nothing_has_come():
+    world = World(
+        "s: {program: q, for_each: day, status: active,"
+        " trigger: {partitions: {dataset: chunks, complete: day}}}"
+    )
+    assert told(world, "10:00").trigger.summary == "no partition of chunks has come"
+    world.arrive("10:00", "chunks", "2026-03-09|JFK")
+    world.tick("10:00")
+    assert told(world, "10:00").trigger.summary == (
+        "1 of 3 parts of chunks of day 2026-03-09; missing 2026-03-09|EWR, 2026-03-09|LGA"
+    )
+
+
+def test_many_missing_keys_are_not_all_named():
+    world = World(
+        "s: {program: q, for_each: day, status: active,"
+        " trigger: {partitions: {dataset: hourly, complete: day}}}"
+    )
+    world.arrive("10:00", "hourly", "2026-03-09-00:00")
+    world.tick("10:00")
+    assert told(world, "10:00").trigger.summary.endswith("2026-03-09-05:00 and 18 more")
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("a/none", "no schedule a/none is deployed"),
+        ("none", "there is no schedule or job none"),
+    ],
+)
+def test_what_does_not_exist_is_refused(target, message):
+    with pytest.raises(Refused, match=message):
+        told(World(S), "10:00", target)
 
 
 def test_a_finished_job_says_what_became_of_it_with_its_history():

@@ -65,4 +65,6 @@ app: a
 schedules: {s: {program: none, trigger: {cron: never}}}
 """
 
-FILES = {"next.yaml": WITHOUT_P, "broken.yaml": BROKEN}
+WITHOUT_RAW = WITHOUT_P.replace("  raw: {partitions: {cycle: day, start: 2013-01-01}}\n", "")
+
+FILES = {"without_raw.yaml": WITHOUT_RAW, "next.yaml": WITHOUT_P, "broken.yaml": BROKEN}

@@ -140,6 +140,23 @@ given:
 until: +1d
 expect: [{{launch: nightly}}, {{at: +2h, none: by_day}}]
 """,
+    "a deployment that takes what a schedule needs is refused unless schedules follow": f"""
+{START}
+given:
+  - {{at: +1h, deploy: {{file: without_raw.yaml, update_schedules: false}}}}
+  - {{at: +2h, deploy: {{file: without_raw.yaml}}}}
+until: +1d
+expect: [{{at: +1h, refused: N301}}]
+""",
+    "null takes a key away": f"""
+{START}
+given:
+  - {{at: +0s, resume: nightly}}
+  - {{at: +1m, update: {{nightly: {{trigger: {{cron: null, partitions: {{dataset: other}}}}}}}}}}
+  - {{at: +2m, partitions: {{dataset: other, keys: [2026-03-09]}}}}
+until: +1d
+expect: [{{at: +2m, launch: nightly}}]
+""",
     "a broken deployment is refused": f"""
 {START}
 given: [{{at: +1h, deploy: {{file: broken.yaml}}}}, {{at: +2h, deploy: {{app: "app: ["}}}}]
