@@ -59,6 +59,7 @@ REPOSITORY = f"/locations/__repository__@{LOCATION_NAME}"
 DISPATCHER = "flights_dispatcher"
 NO_RUNS = "0 runs requested"
 GRAPH_UP_PIXELS = 245
+NOTHING_LOADS = "() => !document.body.innerText.includes('Loading')"
 
 CLEAN_FLIGHTS = "flights/clean_flights_daily"
 CLEAN_WEATHER = "flights/clean_weather_as_it_comes"
@@ -199,6 +200,8 @@ class Camera:
         page.wait_for_load_state("networkidle")
         if before is not None:
             before(page)
+        page.wait_for_function(NOTHING_LOADS)
+        page.wait_for_load_state("networkidle")
         file = IMAGES / name
         page.screenshot(path=file, animations="disabled")
         size = file.stat().st_size
@@ -216,10 +219,9 @@ def _only_loopback(route: Route) -> None:
 
 def _to_the_top(page: Page) -> None:
     """The graph opens at its middle; the flights and their weather are above."""
-    page.mouse.move(WIDTH_PIXELS / 2, HEIGHT_PIXELS / 2)
+    # A corner of the graph where nothing is: what is under the mouse would be highlighted.
+    page.mouse.move(300, HEIGHT_PIXELS - 50)
     page.mouse.wheel(0, -GRAPH_UP_PIXELS)
-    # Away from the graph: what is under the mouse is highlighted.
-    page.mouse.move(0, 0)
     page.get_by_text("raw_flights").first.wait_for()
 
 
