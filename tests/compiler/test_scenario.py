@@ -1,0 +1,194 @@
+"""Reading `examples:`: what the values become, and that nothing in there raises."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from compiler.compile import Compilation, compile_files
+from compiler.scenario import (
+    Behaviour,
+    Deploy,
+    Down,
+    ExpectLaunch,
+    FailLaunch,
+    PartitionsArrive,
+    Restart,
+    RunSeen,
+    Scenario,
+    TriggerByHand,
+)
+
+APP: dict[str, Any] = {
+    "app": "a",
+    "timezone": "America/New_York",
+    "datasets": {
+        "raw": {"partitions": {"cycle": "day", "start": "2013-01-01"}},
+        "chunks": {"partitions": {"day": {"cycle": "day", "start": "2013-01-01"}, "origin": ["EWR", "JFK"]}},
+        "plain": {},
+    },
+    "programs": {"p": {"run": "programs.p"}},
+    "schedules": {"s": {"program": "p", "trigger": {"cron": "0 6 * * *"}}},
+}
+
+NOON = datetime(2026, 3, 10, 16, tzinfo=UTC)
+
+
+def compiled(example: Any) -> Compilation:
+    return compile_files({"a.yaml": json.dumps({**APP, "examples": [example]}).encode()})
+
+
+def scenario(**parts: Any) -> Scenario:
+    found = compiled({"name": "it", "start": "2026-03-10T12:00:00-04:00", **parts})
+    assert found.ok, found.diagnostics
+    return found.apps["a"].scenarios[0]
+
+
+ACTIONS = [
+    (
+        {
+            "partitions": {
+                "dataset": "chunks",
+                "keys": [{"origin": "JFK", "day": "2026-03-09"}, "2026-03-09|EWR"],
+            }
+        },
+        PartitionsArrive(dataset="chunks", keys=("2026-03-09|JFK", "2026-03-09|EWR")),
+    ),
+    (
+        {"partitions": {"dataset": "raw", "keys": ["2026-03-09"], "bytes": "12MB", "rows": 9}},
+        PartitionsArrive(dataset="raw", keys=("2026-03-09",), bytes=12_000_000, rows=9),
+    ),
+    (
+        {"partitions": {"dataset": "plain", "bytes": 7}},
+        PartitionsArrive(dataset="plain", keys=("",), bytes=7),
+    ),
+    ({"run": {"program": "p", "id": 1, "status": "started"}}, RunSeen(program="p", id="1", status="started")),
+    ({"trigger": "s"}, TriggerByHand(schedule="s")),
+    ({"trigger": {"schedule": "s", "force": True}}, TriggerByHand(schedule="s", force=True)),
+    (
+        {"trigger": {"schedule": "s", "key": {"origin": "JFK", "day": "2026-03-09"}}},
+        TriggerByHand(schedule="s", key="2026-03-09|JFK"),
+    ),
+    ({"restart": True}, Restart()),
+    ({"down": "2h"}, Down(duration=timedelta(hours=2))),
+    ({"fail_launch": "s"}, FailLaunch(schedule="s")),
+    ({"fail_launch": {"schedule": "s", "times": 3}}, FailLaunch(schedule="s", times=3)),
+    ({"deploy": {"app": "app: a"}}, Deploy(text="app: a")),
+    (
+        {"deploy": {"file": "b.yaml", "update_schedules": False}},
+        Deploy(file="b.yaml", update_schedules=False),
+    ),
+]
+
+
+@pytest.mark.parametrize(("written", "action"), ACTIONS, ids=[json.dumps(written) for written, _ in ACTIONS])
+def test_an_action(written: dict[str, Any], action: object) -> None:
+    (found,) = scenario(given=[{"at": "+0s", **written}]).given
+    assert (found.action, found.when) == (action, NOON)
+
+
+@pytest.mark.parametrize(
+    ("written", "when"),
+    [
+        ("+0s", NOON),
+        ("+90m", NOON + timedelta(minutes=90)),
+        ("+PT1H30M", NOON + timedelta(minutes=90)),
+        ("2026-03-10T17:30:00Z", NOON + timedelta(minutes=90)),
+        ("2026-03-10T13:30:00-04:00", NOON + timedelta(minutes=90)),
+        ("2026-03-10T13:30:00", NOON + timedelta(minutes=90)),
+    ],
+)
+def test_an_instant(written: str, when: datetime) -> None:
+    assert scenario(given=[{"at": written, "resume": "s"}]).given[0].when == when
+
+
+def test_runs_take_a_minute_and_succeed_unless_told_otherwise() -> None:
+    found = scenario(programs={"p": {"ends": "failed"}})
+    assert found.behaviours == {"p": Behaviour(takes=timedelta(minutes=1), ends="failed")}
+
+
+def test_without_an_end_the_last_instant_is_the_end() -> None:
+    found = scenario(given=[{"at": "+1h", "resume": "s"}], expect=[{"at": "+2h", "none": "s"}])
+    assert found.until == NOON + timedelta(hours=2)
+
+
+def test_a_next_check_may_lie_after_the_end_and_does_not_move_it() -> None:
+    found = scenario(expect=[{"at": "+2h", "waiting": "s", "next_check": "+9h"}])
+    assert found.until == NOON + timedelta(hours=2)
+
+
+def test_without_any_instant_a_day_is_played() -> None:
+    assert scenario().until == NOON + timedelta(days=1)
+
+
+def test_slack_of_an_expectation_stands_before_that_of_the_example() -> None:
+    launch = {"launch": "s"}
+    found = scenario(within="5s", expect=[launch, {**launch, "within": "0s"}])
+    assert [each.within for each in found.expect] == [timedelta(seconds=5), timedelta(0)]
+
+
+def test_expected_keys_are_a_set_in_the_spelling_of_the_store() -> None:
+    keys = [{"origin": "JFK", "day": "2026-03-09"}, "2026-03-08", "2026-03-08"]
+    found = scenario(expect=[{"launch": "s", "partitions": keys}]).expect[0].expected
+    assert found == ExpectLaunch(schedule="s", partitions=("2026-03-08", "2026-03-09|JFK"))
+
+
+def test_a_wrong_example_hides_no_other_mistake_and_no_other_example() -> None:
+    examples = [{"name": "wrong", "start": "?"}, {"name": "right", "start": "2026-03-10T12:00:00Z"}]
+    found = compile_files({"a.yaml": json.dumps({**APP, "examples": examples}).encode()})
+    assert [each.code for each in found.diagnostics] == ["V210"]
+
+
+WORDS = st.sampled_from(
+    [
+        "name",
+        "start",
+        "given",
+        "expect",
+        "at",
+        "partitions",
+        "keys",
+        "dataset",
+        "raw",
+        "chunks",
+        "s",
+        "p",
+        "launch",
+        "update",
+        "deploy",
+        "run",
+        "trigger",
+        "down",
+        "+1h",
+        "2026-03-09",
+        "9999-12-31",
+        "waiting",
+        "within",
+        "file",
+    ]
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 10**18 - 1) | st.text(max_size=8) | WORDS,
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(WORDS | st.text("ab", max_size=3), inner, max_size=5)
+    ),
+    max_leaves=20,
+)
+
+
+@given(JSON, JSON, JSON)
+@settings(max_examples=300, deadline=None)
+def test_whatever_stands_in_an_example_becomes_diagnostics(first: Any, action: Any, expectation: Any) -> None:
+    compiled(first)
+    found = compiled(
+        {
+            "name": "it",
+            "start": "2026-03-10T12:00:00Z",
+            "given": [{"at": "+1h", **action} if isinstance(action, dict) else action],
+            "expect": [expectation],
+        }
+    )
+    assert all(each.hint for each in found.diagnostics)
