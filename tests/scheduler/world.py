@@ -7,17 +7,14 @@ store, and ticks only when it is told to.
 
 from datetime import UTC, datetime, timedelta
 
-import msgspec
-
 from compiler.compile import compile_files
-from compiler.fingerprint import fingerprint
-from compiler.model import App, leaves
+from compiler.model import App
 from scheduler.claim import Claim, claim
-from scheduler.deployed import DeployedApp, ScheduleState
-from scheduler.event import Event, EventKind, Subscription, listens_to, partition_event_key
+from scheduler.deploy import deploy
+from scheduler.event import Event, EventKind, partition_event_key
 from scheduler.job import Job, JobState
 from scheduler.journal import Entry
-from scheduler.manual import activated, cancel, resume, suspend, trigger
+from scheduler.manual import cancel, resume, suspend, trigger
 from scheduler.observe import RunObservation, observe_runs
 from scheduler.outbox import LaunchRequest, offers
 from scheduler.run import RunStatus
@@ -61,28 +58,6 @@ def app_of(schedules: str, head: str = DATASETS) -> App:
     return next(iter(compilation.apps.values())).app
 
 
-def install(store: Store, app: App, now: datetime) -> None:
-    """Put an app into an empty store as a first deployment would."""
-    with store.transaction() as transaction:
-        bare = msgspec.structs.replace(app, schedules={})
-        transaction.put_apps([DeployedApp(app=bare, revision=1, deployed_at=now)])
-        for spec in app.schedules.values():
-            ref = f"{app.name}/{spec.name}"
-            state = ScheduleState(
-                ref=ref, spec=spec, fingerprint=fingerprint(spec), status="suspended", deployed_at=now
-            )
-            if spec.status == "active":
-                state = activated(state, now, "deploy")
-            transaction.put_schedules([state])
-            transaction.put_subscriptions(
-                [ref],
-                [
-                    Subscription(event_key=listens_to(app.name, ref, leaf), schedule=ref, leaf=leaf.path)
-                    for leaf in leaves(spec.trigger)
-                ],
-            )
-
-
 class World:
     """An app `a` in a store, and hands to do things to it."""
 
@@ -90,7 +65,8 @@ class World:
         self.app = app_of(schedules)
         self.store: Store = store or MemoryStore()
         self._events = 0
-        install(self.store, self.app, at(start))
+        with self.store.transaction() as transaction:
+            deploy(transaction, {self.app.name: self.app}, at(start))
 
     # --- what happens ---
 
