@@ -22,10 +22,14 @@ from tidegate.demo.run import REFERENCE, WEEKLY, Demo
 from tidegate.flights_feed import DEFAULT_DAYS, DEFAULT_FROM, days_from, feed_plan
 from tidegate.settings import Settings
 
-pytestmark = [pytest.mark.spark, pytest.mark.dagster, pytest.mark.slow, pytest.mark.timeout(900)]
-
-RAW_LISTENERS = 4
-"""Deliveries of one day: three airports and the weather; the last day has no weather."""
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.dagster,
+    pytest.mark.slow,
+    pytest.mark.timeout(900),
+    # Much of a demo is waiting for a window and for daemons: the other worker goes on meanwhile.
+    pytest.mark.xdist_group("demo"),
+]
 
 
 class Finished:
