@@ -173,7 +173,7 @@ class Dispatch:
     def _waiting(self, store: Store) -> str:
         with store.reading() as reader:
             waiting = reader.jobs(app=self._app, states=WAITING, limit=WAITING_JOBS_TOLD + 1)
-            deployed = next((app for app in reader.apps() if app.name == self._app), None)
+            deployed = next(iter(reader.apps(names=(self._app,))), None)
         text = skip_reason(waiting)
         if deployed is None:
             return f"app {self._app} is not deployed any more; reload the code location"

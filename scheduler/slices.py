@@ -15,14 +15,13 @@ from scheduler.store.protocol import Reader
 
 def load_apps(reader: Reader, names: Collection[str]) -> dict[str, App]:
     """The named apps' datasets and programs, without their schedules."""
-    return {deployed.name: deployed.app for deployed in reader.apps() if deployed.name in names}
+    return {deployed.name: deployed.app for deployed in reader.apps(names=names)}
 
 
 def load_whole_app(reader: Reader, name: str) -> App | None:
     """An app as it is deployed, with its schedules; None where there is none of that name."""
-    for deployed in reader.apps():
-        if deployed.name == name:
-            return whole_app(deployed, reader.schedules(app=name))
+    for deployed in reader.apps(names=(name,)):
+        return whole_app(deployed, reader.schedules(app=name))
     return None
 
 

@@ -4,7 +4,6 @@ It loads the same slice and calls the same `decide` as the tick, so what it says
 scheduler would do at that instant. It changes nothing.
 """
 
-from collections.abc import Sequence
 from datetime import datetime
 
 from compiler.value import Value
@@ -17,10 +16,6 @@ from scheduler.refused import Refused
 from scheduler.slices import load_slices
 from scheduler.store.protocol import Reader
 from scheduler.verdict import Verdict
-
-RECENT_JOBS_SHOWN = 5
-LINE_LENGTH_MAX = 300
-"""A skip reason in Dagster's UI is one line; a longer one is cut."""
 
 
 class Explanation(Value, kw_only=True):
@@ -161,11 +156,3 @@ def waiting_line(job: Job) -> str:
     reason = job.reason or Reason.W_TRIGGER
     until = "" if job.next_check_at is None else f", next check {job.next_check_at:%Y-%m-%d %H:%M:%SZ}"
     return f"{name}: {reason} {reason.summary}{until}"
-
-
-def waiting_lines(jobs: Sequence[Job]) -> str:
-    """Several waiting jobs in one line of bounded length, for a skip reason."""
-    if not jobs:
-        return "nothing waits"
-    line = f"{len(jobs)} waiting: " + "; ".join(waiting_line(job) for job in jobs)
-    return line if len(line) <= LINE_LENGTH_MAX else line[: LINE_LENGTH_MAX - 1] + "…"

@@ -34,9 +34,10 @@ class MemoryReader:
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
-    def apps(self) -> tuple[DeployedApp, ...]:
+    def apps(self, *, names: Collection[str] | None = None) -> tuple[DeployedApp, ...]:
         """See `Reader.apps`."""
-        return tuple(app for _, app in sorted(self._tables.apps.items()))
+        found = sorted(self._tables.apps.items())
+        return tuple(app for name, app in found if names is None or name in names)
 
     def schedules(
         self, *, app: str | None = None, refs: Collection[str] | None = None

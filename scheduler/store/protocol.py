@@ -37,8 +37,8 @@ class LedgerRow(Value, kw_only=True):
 class Reader(Protocol):
     """Looks at one consistent state of the store."""
 
-    def apps(self) -> tuple[DeployedApp, ...]:
-        """Every deployed app, by name."""
+    def apps(self, *, names: Collection[str] | None = None) -> tuple[DeployedApp, ...]:
+        """Deployed apps, by name; all, or those of `names` that exist."""
         ...
 
     def schedules(

@@ -78,9 +78,10 @@ class SqlReader:
             rows.extend(self._listed(query.where(column.in_(chunk)), {**rest}))
         return rows
 
-    def apps(self) -> tuple[DeployedApp, ...]:
+    def apps(self, *, names: Collection[str] | None = None) -> tuple[DeployedApp, ...]:
         """See `Reader.apps`."""
-        return self._all(select(tables.apps).order_by(tables.apps.c.name), app_of)
+        found = [app_of(row) for row in self._listed(select(tables.apps), {tables.apps.c.name: names})]
+        return tuple(sorted(found, key=lambda app: app.name))
 
     def schedules(
         self, *, app: str | None = None, refs: Collection[str] | None = None

@@ -42,6 +42,8 @@ def test_apps_come_back_whole_and_by_name(store: Store) -> None:
         transaction.put_apps(apps)
     with store.reading() as reader:
         assert reader.apps() == (apps[1], apps[0])
+        assert reader.apps(names={apps[0].name, "unknown"}) == (apps[0],)
+        assert reader.apps(names=()) == ()
 
 
 def test_putting_an_app_again_replaces_it_and_deleting_an_unknown_one_is_nothing(store: Store) -> None:
