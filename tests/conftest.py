@@ -15,6 +15,7 @@ settings.register_profile("default", deadline=None, suppress_health_check=[Healt
 settings.load_profile("default")
 
 
+@pytest.hookimpl(tryfirst=True)  # before the workers read the marks, which they do in this same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the tests of each costly kind into one group, which `--dist loadgroup` keeps together."""
     for item in items:
