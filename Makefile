@@ -21,10 +21,10 @@ dev: .venv/stamp ## run Dagster on the project, with its UI; redeploys when the 
 	$(BIN)/tidegate dev
 
 check: static ## format, lint, types, imports, tidy and the fast tests; under a minute
-	$(BIN)/python -m pytest -q -n 2 --dist loadgroup -m "$(FAST)"
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "$(FAST)"
 
 test: static ## everything that check does, and all tests: Spark, Dagster, PostgreSQL
-	$(BIN)/python -m pytest -q -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile
 
 bench: .venv/stamp ## measure, each figure beside its reference
 	$(BIN)/python -m benchmarks

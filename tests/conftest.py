@@ -1,7 +1,8 @@
-"""What all tests share: a temporary project, and which tests must share a worker.
+"""What all tests share: a temporary project, and how much Hypothesis tries.
 
-Spark sessions, Dagster instances and the PostgreSQL server are costly to start, so the
-tests of each kind run in one worker, where they share one.
+Spark sessions, Dagster instances and the PostgreSQL server are costly to start. They live
+as long as a worker does, and the workers take whole files (`--dist loadfile`), so that what a
+file has built for its tests is built once.
 """
 
 from pathlib import Path
@@ -9,19 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-SHARED = ("spark", "dagster", "postgres")
-
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("default")
-
-
-@pytest.hookimpl(tryfirst=True)  # before the workers read the marks, which they do in this same hook
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests of each costly kind into one group, which `--dist loadgroup` keeps together."""
-    for item in items:
-        kind = next((kind for kind in SHARED if item.get_closest_marker(kind)), None)
-        if kind is not None and item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(kind))
 
 
 @pytest.fixture

@@ -27,8 +27,6 @@ pytestmark = [
     pytest.mark.dagster,
     pytest.mark.slow,
     pytest.mark.timeout(900),
-    # Much of a demo is waiting for a window and for daemons: the other worker goes on meanwhile.
-    pytest.mark.xdist_group("demo"),
 ]
 
 
