@@ -33,8 +33,6 @@ OFFERS_MAX = 7
 
 FIRST_BACK_OFF = timedelta(seconds=10)
 
-PRIORITY_RANK = {"high": 0, "normal": 1, "low": 2}
-
 
 class LaunchRequest(Value, kw_only=True):
     """What a launcher needs to make the run of one attempt of a job.
@@ -101,7 +99,7 @@ def select(due: list[Job], limit: int) -> list[Job]:
 
 def _turn(job: Job) -> tuple[int, str, str]:
     decided = job.decided_at.isoformat() if job.decided_at is not None else ""
-    return PRIORITY_RANK[job.priority], decided, job.id
+    return job.priority.rank, decided, job.id
 
 
 def reject(transaction: Transaction, job_id: str, attempt: int, message: str, now: datetime) -> None:

@@ -38,8 +38,6 @@ BATCHES_PER_TICK = 50
 RETRY_AFTER_ERROR = timedelta(minutes=5)
 """A job whose decision raised an error (a bug of ours) is looked at again after this time."""
 
-PRIORITY_RANK = {"high": 0, "normal": 1, "low": 2}
-
 
 class TickReport(Value, kw_only=True):
     """What one tick did, in counts and in the ids of the jobs that it decided to launch."""
@@ -191,7 +189,7 @@ def _turn(ready: tuple[Slice, Decision]) -> tuple[int, str, str]:
     """Among jobs ready at once: priority, then who was satisfied first, then the id (DESIGN rule 14)."""
     part, decision = ready
     satisfied = decision.satisfied_at.isoformat() if decision.satisfied_at is not None else ""
-    return PRIORITY_RANK[part.job.priority], satisfied, part.job.id
+    return part.job.priority.rank, satisfied, part.job.id
 
 
 class _Writer:
