@@ -4,11 +4,15 @@ landed = consumed by a run + pending in a job + discarded with a reason. It adds
 what the store counts, so a row that does not balance cannot be printed.
 """
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tidegate.cli.printing import Format, FormatOption, print_json, print_table
+
+if TYPE_CHECKING:
+    from scheduler.store.protocol import LedgerRow
 
 
 def ledger(
@@ -22,29 +26,32 @@ def ledger(
     with opened_store() as store, store.reading() as reader:
         check_app(reader, app)
         rows = reader.ledger(app=app)
-    lines = [
-        {
-            "schedule": row.schedule,
-            "landed": row.consumed + row.pending + sum(row.discarded.values()),
-            "consumed": row.consumed,
-            "pending": row.pending,
-            "discarded": sum(row.discarded.values()),
-            "reasons": row.discarded,
-        }
-        for row in rows
-    ]
     if format is Format.JSON:
-        print_json(lines)
+        print_json([_line(row) for row in rows])
         return
-    if not lines:
+    if not rows:
         typer.echo("No event has been delivered to a schedule yet.")
         return
+    print_ledger(rows)
+
+
+def print_ledger(rows: "Sequence[LedgerRow]") -> None:
+    """Print the balance of each schedule's events as a table."""
     columns = ("schedule", "landed", "consumed", "pending", "discarded")
-    cells = [
-        [*(str(line[column]) for column in columns), _reasons(row.discarded)]
-        for line, row in zip(lines, rows, strict=True)
-    ]
+    cells = [[*(str(_line(row)[column]) for column in columns), _reasons(row.discarded)] for row in rows]
     print_table([*columns, "reasons"], cells, right=columns[1:])
+
+
+def _line(row: "LedgerRow") -> dict[str, Any]:
+    discarded = sum(row.discarded.values())
+    return {
+        "schedule": row.schedule,
+        "landed": row.consumed + row.pending + discarded,
+        "consumed": row.consumed,
+        "pending": row.pending,
+        "discarded": discarded,
+        "reasons": row.discarded,
+    }
 
 
 def _reasons(discarded: dict[str, int]) -> str:

@@ -14,6 +14,7 @@ from scheduler.store.protocol import Reader
 from spark_jobs.io.dataset_ref import DatasetRef, Warehouse
 from spark_jobs.io.filesystem import LocalFiles
 from spark_jobs.io.version_log import head
+from tidegate.cli.ledger import print_ledger
 from tidegate.cli.printing import print_table
 from tidegate.settings import Settings
 
@@ -46,22 +47,7 @@ def print_summary(reader: Reader, settings: Settings, started: datetime, echo: C
     echo("\nThe first rows of carrier_report")
     print_table(REPORT_COLUMNS, _report(settings))
     echo("\nThe ledger: landed = consumed + pending + discarded")
-    rows = reader.ledger()
-    print_table(
-        ("schedule", "landed", "consumed", "pending", "discarded", "reasons"),
-        [
-            (
-                row.schedule,
-                str(row.consumed + row.pending + sum(row.discarded.values())),
-                str(row.consumed),
-                str(row.pending),
-                str(sum(row.discarded.values())),
-                ", ".join(f"{count} {reason}" for reason, count in row.discarded.items()),
-            )
-            for row in rows
-        ],
-        right=("landed", "consumed", "pending", "discarded"),
-    )
+    print_ledger(reader.ledger())
 
 
 def waits(entries: Sequence[Entry]) -> Mapping[tuple[str, str], list[float]]:
