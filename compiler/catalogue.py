@@ -109,7 +109,7 @@ CATALOGUE: dict[str, Entry] = {
     "S112": _error("text too long or empty", "The text is longer than its limit, or empty."),
     "V201": _error(
         "bad duration",
-        "Durations are from 1 second to 366 days, in one unit or in ISO 8601.",
+        "Durations are from 0.1 seconds to 366 days, in one unit or in ISO 8601.",
     ),
     "V202": _error(
         "unknown time zone",

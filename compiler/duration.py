@@ -1,6 +1,6 @@
 """Durations: `90s`, `15m`, `4h`, `2d`, or ISO 8601 such as `PT1H30M`.
 
-One unit at a time keeps them comparable at a glance. Years and months of ISO 8601 are
+One unit at a time keeps them comparable at a glance; seconds may have decimals (`0.5s`). Years and months of ISO 8601 are
 refused: they have no fixed length.
 """
 
@@ -9,14 +9,15 @@ from datetime import timedelta
 
 from compiler.diagnostic import shown
 
-MIN_DURATION = timedelta(seconds=1)
-"""The engine decides in whole seconds."""
+MIN_DURATION = timedelta(milliseconds=100)
+"""A shorter wait ends before anybody looks."""
 
 MAX_DURATION = timedelta(days=366)
 """A longer wait is a schedule that nobody remembers."""
 
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _SHORT = re.compile(r"([0-9]{1,8})([smhd])\Z")
+_DECIMAL_SECONDS = re.compile(r"([0-9]{1,8})\.([0-9]{1,3})s\Z")
 _ISO = re.compile(
     r"P(?=.)(?:([0-9]{1,8})W)?(?:([0-9]{1,8})D)?"
     r"(?:T(?=.)(?:([0-9]{1,8})H)?(?:([0-9]{1,8})M)?(?:([0-9]{1,8})S)?)?\Z"
@@ -41,9 +42,11 @@ def parse_duration(text: str, *, minimum: timedelta = MIN_DURATION) -> timedelta
     Raises:
         DurationError: for another form, or outside `minimum` to 366 days.
     """
-    short, iso = _SHORT.match(text), _ISO.match(text)
+    short, decimal, iso = _SHORT.match(text), _DECIMAL_SECONDS.match(text), _ISO.match(text)
     if short:
         duration = timedelta(**{_UNITS[short[2]]: int(short[1])})
+    elif decimal:
+        duration = timedelta(seconds=int(decimal[1]), milliseconds=int(decimal[2].ljust(3, "0")))
     elif iso:
         duration = timedelta(**{unit: int(n) for unit, n in zip(_ISO_UNITS, iso.groups(), strict=True) if n})
     else:
@@ -62,8 +65,10 @@ def parse_duration(text: str, *, minimum: timedelta = MIN_DURATION) -> timedelta
 
 
 def duration_text(duration: timedelta) -> str:
-    """The shortest text of a duration in whole seconds: "90s", "4h", "2d"."""
-    seconds = int(duration.total_seconds())
+    """The shortest text of a duration in whole milliseconds: "90s", "4h", "2d", "0.5s"."""
+    seconds, rest = divmod(duration, timedelta(seconds=1))
+    if rest:
+        return f"{seconds}.{rest // timedelta(milliseconds=1):03}".rstrip("0") + "s"
     for unit, length in (("d", 86_400), ("h", 3_600), ("m", 60)):
         if seconds and seconds % length == 0:
             return f"{seconds // length}{unit}"

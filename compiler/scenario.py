@@ -39,11 +39,18 @@ class PartitionsArrive(Value, kw_only=True):
 
 
 class RunSeen(Value, kw_only=True):
-    """A run that somebody else started is seen; the same `id` twice is the same run."""
+    """A run that somebody else started is seen; the same `id` twice is the same run.
+
+    Attributes:
+        args: what it was started with.
+        outputs: the keys of the partitions that it writes, by dataset; they have come once it succeeded.
+    """
 
     program: str
     id: str
     status: RunStart | RunEnd
+    args: dict[str, Any] = {}
+    outputs: dict[str, tuple[str, ...]] = {}
 
 
 class Suspend(Value, kw_only=True):
@@ -86,6 +93,12 @@ class TriggerByHand(Value, kw_only=True):
     force: bool = False
 
 
+class ReportGauges(Value, kw_only=True):
+    """Somebody reports numbers, by the names of their gauges."""
+
+    values: dict[str, float]
+
+
 class Restart(Value, kw_only=True):
     """The scheduler dies with whatever it was about to hand out, and comes back at once."""
 
@@ -112,6 +125,7 @@ Action = (
     | Update
     | Deploy
     | TriggerByHand
+    | ReportGauges
     | Restart
     | Down
     | FailLaunch

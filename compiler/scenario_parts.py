@@ -27,6 +27,7 @@ from compiler.scenario import (
     FailLaunch,
     Given,
     PartitionsArrive,
+    ReportGauges,
     Restart,
     Resume,
     RunEnd,
@@ -85,7 +86,7 @@ def _partitions(node: Node, scope: ExampleScope) -> Action | None:
         return None
     example = "{dataset: raw, keys: [2026-03-09]}"
     dataset = scope.name(scope.needed(mapping, "dataset", "`partitions`", example), "dataset")
-    keys = None if dataset is None else scope.dataset_keys(mapping, dataset)
+    keys = None if dataset is None else scope.dataset_keys(mapping.get("keys"), mapping, dataset)
     size, rows = scope.size(mapping.get("bytes"), "`bytes`"), scope.count(mapping.get("rows"), "`rows`")
     if dataset is None or keys is None:
         return None
@@ -93,7 +94,7 @@ def _partitions(node: Node, scope: ExampleScope) -> Action | None:
 
 
 def _run(node: Node, scope: ExampleScope) -> Action | None:
-    mapping = scope.members(node, "`run`", ("program", "id", "status"))
+    mapping = scope.members(node, "`run`", ("program", "id", "status", "args", "outputs"))
     if mapping is None:
         return None
     example = "{program: join, id: by-hand-1, status: succeeded}"
@@ -101,9 +102,29 @@ def _run(node: Node, scope: ExampleScope) -> Action | None:
     id = scope.text(scope.needed(mapping, "id", "`run`", example), "`id`")
     status = scope.needed(mapping, "status", "`run`", example)
     word = scope.word(status, "`status`", ("started", *ENDS))
-    if program is None or id is None or word is None:
+    args = mapping.get("args")
+    given = {} if args is None else scope.json(args, "`args`")
+    outputs = _outputs(mapping.get("outputs"), scope)
+    if program is None or id is None or word is None or given is None or outputs is None:
         return None
-    return RunSeen(program=program, id=id, status=cast("RunEnd", word))
+    return RunSeen(program=program, id=id, status=cast("RunEnd", word), args=given, outputs=outputs)
+
+
+def _outputs(node: Node | None, scope: ExampleScope) -> dict[str, tuple[str, ...]] | None:
+    if node is None:
+        return {}
+    if not isinstance(node, Mapping):
+        hint = "write for example {clean_flights: [2026-03-09]}"
+        summary = f"`outputs` is a mapping of datasets to keys, got {shown(plain(node))}"
+        scope.findings.add("S104", node, summary, hint)
+        return None
+    found: dict[str, tuple[str, ...]] = {}
+    for name, key in node.keys.items():
+        dataset = scope.name(key, "dataset")
+        keys = None if dataset is None else scope.dataset_keys(node.values[name], node.values[name], dataset)
+        if keys is not None:
+            found[name] = keys
+    return found if len(found) == len(node.keys) else None
 
 
 def _suspend(node: Node, scope: ExampleScope) -> Action | None:
@@ -171,6 +192,18 @@ def _trigger(node: Node, scope: ExampleScope) -> Action | None:
     return TriggerByHand(schedule=name, key=found, force=force is True)
 
 
+def _gauge(node: Node, scope: ExampleScope) -> Action | None:
+    if not isinstance(node, Mapping) or not node.values:
+        hint = "write for example {cluster_load: 85}"
+        scope.findings.add(
+            "S104", node, f"`gauge` is a mapping of gauges to numbers, got {shown(plain(node))}", hint
+        )
+        return None
+    found = {name: scope.number(value, f"`{name}`") for name, value in node.values.items()}
+    values = {name: number for name, number in found.items() if number is not None}
+    return ReportGauges(values=values) if len(values) == len(found) else None
+
+
 def _restart(node: Node, scope: ExampleScope) -> Action | None:
     return Restart() if scope.flag(node, "`restart`") else None
 
@@ -202,6 +235,7 @@ ACTIONS: dict[str, Callable[[Node, ExampleScope], Action | None]] = {
     "update": _update,
     "deploy": _deploy,
     "trigger": _trigger,
+    "gauge": _gauge,
     "restart": _restart,
     "down": _down,
     "fail_launch": _fail_launch,

@@ -88,6 +88,17 @@ class ExampleScope:
         self.findings.add("S104", node, summary, f"write a number, for example {max(least, 1)}")
         return None
 
+    def number(self, node: Node, label: str) -> float | None:
+        """A number, with or without decimals."""
+        if (
+            isinstance(node, Scalar)
+            and isinstance(node.value, int | float)
+            and not isinstance(node.value, bool)
+        ):
+            return float(node.value)
+        self.findings.add("S104", node, f"{label} is a number, got {shown(plain(node))}", "write a number")
+        return None
+
     def size(self, node: Node | None, label: str) -> int | None:
         """A number of bytes: a whole number, or one with KB, MB, GB or TB."""
         units = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
@@ -201,20 +212,23 @@ class ExampleScope:
 
     # --- partition keys ---
 
-    def dataset_keys(self, mapping: Mapping, dataset: str) -> tuple[str, ...] | None:
-        """The keys of partitions that arrive: of the dataset's scheme, "" where it has none."""
-        node = mapping.get("keys")
+    def dataset_keys(self, node: Node | None, around: Node, dataset: str) -> tuple[str, ...] | None:
+        """The keys of partitions that arrive: of the dataset's scheme, "" where it has none.
+
+        Args:
+            around: what the list of keys stands in, to point at where there is none.
+        """
         found = self.app.datasets.get(dataset)
         if found is None:
             return None
         if found.partitions is None:
-            if node is None:
+            if node is None or (isinstance(node, Sequence) and not node.items):
                 return ("",)
             summary = f"{dataset} has no partitions, got `keys`"
             self.findings.add("L407", node, summary, "delete `keys`: each update of it is one event")
             return None
         if node is None or not isinstance(node, Sequence) or not node.items:
-            place = mapping if node is None else node
+            place = around if node is None else node
             hint = f"list the partitions of {dataset} that come"
             summary = f"`partitions` of {dataset} needs a list of `keys`, got none"
             self.findings.add("S103", place, summary, hint)

@@ -21,7 +21,6 @@ LATER: dict[str, tuple[str, ...]] = {
     "schedule": ("batching", "max_batch", "on_suspend", "on_update", "sensor", "cron"),
     "program": ("job",),
     "dataset": ("external",),
-    "action": ("gauge",),
 }
 """By the title of the place, without its article: the keys that are yet to come."""
 

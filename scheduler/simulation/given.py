@@ -20,6 +20,7 @@ from compiler.scenario import (
     FailLaunch,
     Given,
     PartitionsArrive,
+    ReportGauges,
     Restart,
     Resume,
     RunSeen,
@@ -94,14 +95,7 @@ class Hands:
             case PartitionsArrive():
                 simulation.tell(*self._partitions(given, action))
             case RunSeen():
-                simulation.tell(
-                    RunObservation(
-                        run_id=action.id,
-                        program=f"{self._app}/{action.program}",
-                        status=RunStatus(action.status),
-                        at=now,
-                    )
-                )
+                simulation.tell(*self._outputs(given, action), self._observation(given, action))
             case Suspend(schedule=schedule):
                 with simulation.store.transaction() as transaction:
                     suspend(transaction, self._ref(schedule), now)
@@ -117,6 +111,11 @@ class Hands:
                 self._delete(schedule)
             case Deploy():
                 self._deploy(action)
+            case ReportGauges(values=values):
+                from scheduler.gauge import report_gauges
+
+                with simulation.store.transaction() as transaction:
+                    report_gauges(transaction, values, now)
             case Restart():
                 simulation.restart()
             case Down(duration=duration):
@@ -143,6 +142,32 @@ class Hands:
                 rows=action.rows,
             )
             for key in action.keys
+        ]
+
+    def _observation(self, given: Given, action: RunSeen) -> RunObservation:
+        return RunObservation(
+            run_id=action.id,
+            program=f"{self._app}/{action.program}",
+            status=RunStatus(action.status),
+            at=given.when,
+        )
+
+    def _outputs(self, given: Given, action: RunSeen) -> list[Event]:
+        """What a run from elsewhere has written, known once it has succeeded."""
+        if action.status != RunStatus.SUCCEEDED:
+            return []
+        return [
+            Event(
+                id=f"written:{action.id}:{dataset}:{key}",
+                kind=EventKind.PARTITION,
+                key=partition_event_key(self._app, dataset),
+                time=given.when,
+                arrived=given.when,
+                partition=key,
+                run_id=action.id,
+            )
+            for dataset, keys in action.outputs.items()
+            for key in keys
         ]
 
     # --- deployments ---
@@ -234,6 +259,8 @@ def describe(given: Given) -> tuple[str, str]:
             return "", f"deployed {file or 'another text'}"
         case TriggerByHand(schedule=schedule, key=key, force=force):
             return schedule, f"{'forced' if force else 'triggered'} by hand" + (f" for {key}" if key else "")
+        case ReportGauges(values=values):
+            return "", ", ".join(f"{name} is at {value:g}" for name, value in values.items())
         case Restart():
             return "", "the scheduler restarts"
         case Down(duration=duration):

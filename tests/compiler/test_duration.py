@@ -1,4 +1,4 @@
-"""Durations: one unit, or ISO 8601 without years and months; from a second to 366 days."""
+"""Durations: one unit, or ISO 8601 without years and months; from a tenth of a second to 366 days."""
 
 from datetime import timedelta
 
@@ -11,6 +11,9 @@ from compiler.duration import DurationError, duration_text, parse_duration
     ("text", "duration"),
     [
         ("1s", timedelta(seconds=1)),
+        ("0.1s", timedelta(milliseconds=100)),
+        ("0.25s", timedelta(milliseconds=250)),
+        ("1.005s", timedelta(milliseconds=1005)),
         ("90s", timedelta(seconds=90)),
         ("15m", timedelta(minutes=15)),
         ("4h", timedelta(hours=4)),
@@ -48,6 +51,10 @@ def test_a_duration_is_read(text: str, duration: timedelta) -> None:
         "1h\n",
         "٣s",
         "0s",
+        "0.09s",
+        ".5s",
+        "0.5m",
+        "0.1234s",
         "367d",
         "99999999d",
         "999999999s",
@@ -64,7 +71,7 @@ def test_scenarios_may_allow_no_time_at_all() -> None:
     assert parse_duration("0s", minimum=timedelta(0)) == timedelta(0)
 
 
-@pytest.mark.parametrize("text", ["1s", "90s", "15m", "4h", "2d", "366d"])
+@pytest.mark.parametrize("text", ["0.1s", "1.25s", "1.005s", "1s", "90s", "15m", "4h", "2d", "366d"])
 def test_the_text_of_a_duration_is_read_as_the_same(text: str) -> None:
     assert duration_text(parse_duration(text)) == text
 
