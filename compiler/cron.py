@@ -5,11 +5,12 @@ and 7 for Sunday, and @daily and its kin. `parse` reads a pattern, and the value
 answers when it fires. Days follow croniter and Dagster: with both day fields restricted,
 either is enough, and only a bare `*` leaves a field unrestricted. Changes of the clocks
 follow docs/adr/0008-cron-and-daylight-saving.md. The time is always an argument, and fires
-are found by jumping from field to field, never by counting minutes.
+are found by jumping from field to field, never by counting minutes. A trigger's calendar
+comes in as a filter over days, from `compiler.fire_times`.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 from typing import Literal
@@ -34,6 +35,9 @@ _NEARBY = timedelta(hours=26)
 
 _EARLIEST = datetime.min.replace(tzinfo=UTC) + 2 * _NEARBY
 _LATEST = datetime.max.replace(tzinfo=UTC) - 2 * _NEARBY
+
+DayFilter = Callable[[date], bool]
+"""Whether the fires of a date, as the pattern writes it, count."""
 
 HoursKind = Literal["every", "pattern", "fixed"]
 
@@ -72,22 +76,27 @@ class Cron(Value, kw_only=True):
     hours_kind: HoursKind
     expanded: str
 
-    def next_fire(self, after: datetime, zone: str) -> datetime:
+    def next_fire(self, after: datetime, zone: str, counts: DayFilter | None = None) -> datetime:
         """The first fire strictly after an instant, in UTC.
+
+        Args:
+            counts: only fires of the days it takes; every day without it.
 
         Raises:
             ValueError: `after` is naive, or `zone` is unknown (`UnknownZoneError`).
-            OverflowError: there is none before the end of the calendar, the year 9999.
+            OverflowError: no day matches within `MAX_YEARS_APART`, or before the year 9999 ends.
         """
         offsets = _offsets_near(after, zone)
         start = _shifted(after, min(offsets))
-        return min(self._next(after, start, zone, second) for second in _READINGS[self.hours_kind])
+        readings = _READINGS[self.hours_kind]
+        return min(self._next(after, start, zone, second, counts) for second in readings)
 
-    def previous_fire(self, at_or_before: datetime, zone: str) -> datetime:
+    def previous_fire(self, at_or_before: datetime, zone: str, counts: DayFilter | None = None) -> datetime:
         """The last fire at or before an instant, in UTC. Raises as `next_fire` does, before the year 1."""
         offsets = _offsets_near(at_or_before, zone)
         start = _shifted(at_or_before, max(offsets))
-        return max(self._previous(at_or_before, start, zone, second) for second in _READINGS[self.hours_kind])
+        readings = _READINGS[self.hours_kind]
+        return max(self._previous(at_or_before, start, zone, second, counts) for second in readings)
 
     def fires(self, after: datetime, until: datetime, zone: str) -> Iterator[datetime]:
         """Every fire in (after, until], ascending, in UTC."""
@@ -101,16 +110,20 @@ class Cron(Value, kw_only=True):
         by_month, by_week = day.day in self.days, day.isoweekday() % 7 in self.weekdays
         return (by_month or by_week) if self.either_day else (by_month and by_week)
 
-    def _next(self, after: datetime, start: datetime, zone: str, second: bool) -> datetime:
+    def _next(
+        self, after: datetime, start: datetime, zone: str, second: bool, counts: DayFilter | None
+    ) -> datetime:
         # Instants ascend with wall times as long as one reading of doubled times is kept.
-        for wall in self._walls(start):
+        for wall in self._walls(start, counts):
             instant = self._instant(wall, zone, second)
             if instant is not None and instant > after:
                 return instant
         raise OverflowError(f'"{self.text}" does not fire after {after.isoformat()}')
 
-    def _previous(self, at: datetime, start: datetime, zone: str, second: bool) -> datetime:
-        for wall in self._walls_back(start):
+    def _previous(
+        self, at: datetime, start: datetime, zone: str, second: bool, counts: DayFilter | None
+    ) -> datetime:
+        for wall in self._walls_back(start, counts):
             instant = self._instant(wall, zone, second)
             if instant is not None and instant <= at:
                 return instant
@@ -123,29 +136,29 @@ class Cron(Value, kw_only=True):
         # A pattern of every hour already fires in each real hour beside the gap.
         return None if self.hours_kind == "every" else gap_end(wall, zone)
 
-    def _walls(self, start: datetime) -> Iterator[datetime]:
+    def _walls(self, start: datetime, counts: DayFilter | None) -> Iterator[datetime]:
         """Matching wall times at or after `start`, ascending."""
         times = _times(self.hours, self.minutes)
         first_day = start.date()
-        for day in self._days(first_day):
+        for day in self._days(first_day, counts):
             begin = bisect_left(times, start.time()) if day == first_day else 0
             for at in times[begin:]:
                 yield datetime.combine(day, at)
 
-    def _walls_back(self, start: datetime) -> Iterator[datetime]:
+    def _walls_back(self, start: datetime, counts: DayFilter | None) -> Iterator[datetime]:
         """Matching wall times at or before `start`, descending."""
         times = _times(self.hours, self.minutes)
         last_day = start.date()
-        for day in self._days_back(last_day):
+        for day in self._days_back(last_day, counts):
             end = bisect_right(times, start.time()) if day == last_day else len(times)
             for at in reversed(times[:end]):
                 yield datetime.combine(day, at)
 
-    def _days(self, start: date) -> Iterator[date]:
+    def _days(self, start: date, counts: DayFilter | None) -> Iterator[date]:
         """Matching dates at or after `start`; ends when none is left within reach."""
         day, last_year = start, min(start.year + MAX_YEARS_APART, date.max.year)
         while day.year <= last_year:
-            if self.matches(day):
+            if self.matches(day) and (counts is None or counts(day)):
                 yield day
                 last_year = min(day.year + MAX_YEARS_APART, date.max.year)
             if day == date.max:
@@ -159,11 +172,11 @@ class Cron(Value, kw_only=True):
             else:
                 day = date(day.year, day.month + 1, 1)
 
-    def _days_back(self, start: date) -> Iterator[date]:
+    def _days_back(self, start: date, counts: DayFilter | None) -> Iterator[date]:
         """Matching dates at or before `start`, descending."""
         day, first_year = start, max(start.year - MAX_YEARS_APART, date.min.year)
         while day.year >= first_year:
-            if self.matches(day):
+            if self.matches(day) and (counts is None or counts(day)):
                 yield day
                 first_year = max(day.year - MAX_YEARS_APART, date.min.year)
             if day == date.min:
