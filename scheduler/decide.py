@@ -11,21 +11,29 @@ import msgspec
 
 from compiler.value import Value
 from scheduler.constraints import check_all
+from scheduler.event import Delivery
 from scheduler.job import ByHand, JobState
 from scheduler.reason import Reason
 from scheduler.slice import Slice
+from scheduler.timeout import deadline as deadline_of
 from scheduler.triggers import evaluate
 from scheduler.triggers.collected import collected
 from scheduler.verdict import Verdict, earliest
 
 
 class Wait(Value, kw_only=True):
-    """Leave the job where it is and look again."""
+    """Leave the job where it is and look again.
+
+    Attributes:
+        dropped: what it had collected and is now too old for its `collect_within`; whoever writes the
+            decision down takes these out of the job.
+    """
 
     state: JobState
     reason: Reason
     next_check: datetime | None
     blocked_on: str | None = None
+    dropped: tuple[Delivery, ...] = ()
 
 
 class Discard(Value, kw_only=True):
@@ -48,7 +56,7 @@ class Decision(Value, kw_only=True):
 
     Attributes:
         satisfied_at: when the trigger was satisfied, None while it is not.
-        deadline: when the timeout strikes, None while its clock has not begun.
+        deadline: when the timeout strikes, None while its clock has not begun, or stands still.
     """
 
     outcome: Outcome
@@ -64,14 +72,17 @@ def decide(part: Slice, now: datetime) -> Decision:
     The order is DESIGN rule 4: trigger, then the constraints that wait, then those that skip,
     which are judged only at the moment all else holds. The constraints are judged before the
     timeout (rule 14), and a timeout or a person never overrides concurrency (rules 5 and 17).
+    While its suspended schedule holds the job, it is not launched, and its timeout stands still.
     """
     trigger = evaluate(part.schedule.trigger, collected(part), now)
     satisfied_at = part.job.satisfied_at or (trigger.since if trigger.met else None)
     part = msgspec.structs.replace(part, job=msgspec.structs.replace(part.job, satisfied_at=satisfied_at))
-    deadline = _deadline(part)
     constraints = check_all(part, now)
+    deadline = deadline_of(
+        part.schedule.timeout, part.job, held=any(verdict.kind == "held" for verdict in constraints)
+    )
     if satisfied_at is None:
-        outcome = _unsatisfied(trigger, deadline, now)
+        outcome = _unsatisfied(part, trigger, deadline, now)
     else:
         outcome = _constrained(part, constraints, deadline, now)
     return Decision(
@@ -83,21 +94,13 @@ def decide(part: Slice, now: datetime) -> Decision:
     )
 
 
-def _deadline(part: Slice) -> datetime | None:
-    timeout = part.schedule.timeout
-    start = part.job.satisfied_at
-    if timeout.from_ == "first_event" and part.job.first_event_at is not None:
-        start = part.job.first_event_at
-    return None if start is None else start + timeout.after
-
-
-def _unsatisfied(trigger: Verdict, deadline: datetime | None, now: datetime) -> Outcome:
+def _unsatisfied(part: Slice, trigger: Verdict, deadline: datetime | None, now: datetime) -> Outcome:
     """A half-collected job ages only when its timeout counts from the first event (rule 20)."""
     if deadline is not None and now >= deadline:
         return Discard(reason=Reason.D_TIMEOUT)
     return Wait(
         state=JobState.PENDING_TRIGGER,
-        reason=Reason.W_TRIGGER,
+        reason=trigger.reason or Reason.W_TRIGGER,
         next_check=earliest((trigger.next_check, deadline)),
     )
 
@@ -111,7 +114,7 @@ def _constrained(
         forced = tuple(verdict for verdict in unmet if verdict.kind != "concurrency")
         unmet = tuple(verdict for verdict in unmet if verdict.kind == "concurrency")
     waits = tuple(verdict for verdict in unmet if verdict.discard is None)
-    skips = tuple(verdict for verdict in unmet if verdict.discard is not None)
+    skips = tuple(verdict.discard for verdict in unmet if verdict.discard is not None)
     late = deadline is not None and now >= deadline
     if waits and not late:
         return _wait(waits, deadline)
@@ -120,14 +123,9 @@ def _constrained(
     full = tuple(verdict for verdict in waits if verdict.kind == "concurrency")
     if full:
         return _wait(full, None)
-    for verdict in skips:
-        if verdict.discard is not None:
-            return Discard(reason=verdict.discard)
-    return _launch((*forced, *waits))
-
-
-def _launch(overridden: tuple[Verdict, ...]) -> Launch:
-    return Launch(overridden=tuple(v.reason for v in overridden if v.reason is not None))
+    if skips:
+        return Discard(reason=skips[0])
+    return Launch(overridden=_reasons((*forced, *waits)))
 
 
 def _wait(unmet: tuple[Verdict, ...], deadline: datetime | None) -> Wait:
@@ -136,12 +134,13 @@ def _wait(unmet: tuple[Verdict, ...], deadline: datetime | None) -> Wait:
     All that are blocked on a slot are woken by the first one's resource: a job needs every one
     of them, so the others cannot let it go before that one does.
     """
-    first = unmet[0]
-    if first.reason is None:
-        raise ValueError(f"an unmet constraint without a reason: {first}")
     return Wait(
         state=JobState.PENDING_CONSTRAINT,
-        reason=first.reason,
+        reason=_reasons(unmet)[0],
         next_check=earliest((*(verdict.next_check for verdict in unmet), deadline)),
         blocked_on=next((v.blocked_on for v in unmet if v.blocked_on is not None), None),
     )
+
+
+def _reasons(unmet: tuple[Verdict, ...]) -> tuple[Reason, ...]:
+    return tuple(verdict.reason for verdict in unmet if verdict.reason is not None)

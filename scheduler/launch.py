@@ -1,7 +1,8 @@
 """Launch: what the run of a job is given, computed once, in the transaction that decides it.
 
 Pure. The manifest is exactly what the job collected; which output partitions the run writes
-follows from the schedule's `output_partition` (DESIGN §3, "What a run writes").
+follows from the schedule's `output_partition` (DESIGN §3, "What a run writes"); references in its
+`args` are resolved here, so that every attempt of the job gets the same.
 """
 
 from collections.abc import Iterable
@@ -9,11 +10,15 @@ from datetime import datetime
 from typing import assert_never
 from zoneinfo import ZoneInfo
 
+import msgspec
+
 from compiler.cycle import advance, truncate
 from compiler.model import App, PartitionScheme, Schedule, TimeDimension
 from compiler.partition_key import format_time_key
-from scheduler.event import Delivery, EventKind
+from scheduler.event import Delivery, Event, EventKind
 from scheduler.job import LaunchPlan
+from scheduler.reference import values_of
+from scheduler.run import UpstreamRun
 from scheduler.slice import Slice
 
 
@@ -33,19 +38,18 @@ def plan_launch(part: Slice, satisfied_at: datetime | None) -> LaunchPlan:
         counted_from = satisfied_at
     date = None if counted_from is None else business_date(counted_from, outputs, part.schedule.timezone)
     manifest = _manifest(part.deliveries)
-    return LaunchPlan(
+    upstream = _upstream(part.deliveries)
+    plan = LaunchPlan(
         program=part.schedule.program,
         partitions=_partitions(part, manifest, date),
         manifest=manifest,
-        upstream_runs=tuple(
-            dict.fromkeys(
-                d.event.run_id for d in part.deliveries if d.event.kind is EventKind.RUN and d.event.run_id
-            )
-        ),
-        args=part.schedule.args,
+        upstream_runs=tuple(run.run_id for run in upstream),
+        upstream=upstream,
         scheduled_time=scheduled,
         business_date=date,
     )
+    values_of(plan, part.deliveries, part.job.key)
+    return msgspec.structs.replace(plan, args=part.schedule.args)
 
 
 def business_date(scheduled: datetime, outputs: PartitionScheme | None, zone: str) -> str:
@@ -77,6 +81,27 @@ def _manifest(deliveries: Iterable[Delivery]) -> dict[str, tuple[str, ...]]:
             dataset = delivery.event.key.rpartition("/")[2]
             keys.setdefault(dataset, set()).add(delivery.event.partition)
     return {dataset: tuple(sorted(found)) for dataset, found in sorted(keys.items())}
+
+
+def _upstream(deliveries: Iterable[Delivery]) -> tuple[UpstreamRun, ...]:
+    """Each run it was launched for once, with what was known of it last; the newest run stands last."""
+    runs: dict[str, UpstreamRun] = {}
+    for delivery in deliveries:
+        run = _run_of(delivery.event)
+        if run is not None:
+            runs.pop(run.run_id, None)
+            runs[run.run_id] = run
+    return tuple(runs.values())
+
+
+def _run_of(event: Event) -> UpstreamRun | None:
+    """The run that an event is about; None for other kinds of events."""
+    if event.kind is not EventKind.RUN or event.run_id is None:
+        return None
+    if event.run is not None:
+        return event.run
+    program = event.key.removeprefix("run:").rpartition(":")[0]
+    return UpstreamRun(run_id=event.run_id, program=program, status=event.status or "")
 
 
 def _partitions(part: Slice, manifest: dict[str, tuple[str, ...]], date: str | None) -> tuple[str, ...]:

@@ -116,7 +116,7 @@ def _explain_job(reader: Reader, job: Job, state: ScheduleState | None, now: dat
 
 
 def _decision(reader: Reader, job: Job, now: datetime) -> Decision:
-    slices, _ = load_slices(reader, [job])
+    slices, _ = load_slices(reader, [job], now)
     return decide(slices[0], now)
 
 

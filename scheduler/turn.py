@@ -1,0 +1,36 @@
+"""Turn: in which order jobs that are ready at once get what is free (DESIGN rules 4 and 14).
+
+Priority alone would starve: while high jobs keep coming, a low one would never have its turn.
+So a lower priority is a penalty in time, and waiting works it off:
+
+    turn = the moment the trigger was satisfied + the penalty of the priority
+
+The smallest goes first. At the same instant the higher priority wins. The bound: a job is
+overtaken by jobs of higher priority only if these were satisfied less than the difference of
+the penalties after it, an hour at most; whatever is satisfied later goes after it.
+"""
+
+from datetime import datetime, timedelta
+
+from compiler.model import Priority
+from scheduler.job import Job
+
+PENALTIES: dict[Priority, timedelta] = {
+    Priority.HIGH: timedelta(0),
+    Priority.NORMAL: timedelta(minutes=30),
+    Priority.LOW: timedelta(minutes=60),
+}
+"""How much later than a high one a job of this priority is taken to have become ready."""
+
+Turn = tuple[datetime, int, datetime, str]
+"""Compares as the order of the turns."""
+
+
+def turn(job: Job, satisfied_at: datetime | None) -> Turn:
+    """The place of a job among those that are ready with it, smallest first.
+
+    Args:
+        satisfied_at: when its trigger was satisfied; without one it counts from its opening.
+    """
+    ready = satisfied_at or job.opened_at
+    return ready + PENALTIES[job.priority], job.priority.rank, ready, job.id
