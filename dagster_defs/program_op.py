@@ -34,7 +34,7 @@ from scheduler.job import LaunchPlan
 from scheduler.store.protocol import Store
 from spark_jobs.errors import SparkJobError
 from spark_jobs.io.published import PublishedPartition
-from spark_jobs.params import Params
+from spark_jobs.params import Params, UpstreamRun
 from spark_jobs.runner import run_program
 from spark_jobs.session import session
 
@@ -228,6 +228,12 @@ def _params(work: Work) -> Params:
         args=launch.args,
         partitions=launch.partitions,
         manifest=launch.manifest,
+        upstream=tuple(
+            UpstreamRun(
+                id=run.run_id, program=run.program, status=run.status, args=run.args, outputs=run.outputs
+            )
+            for run in launch.upstream
+        ),
         scheduled_time=launch.scheduled_time,
         business_date=launch.business_date,
         job=work.job,

@@ -11,14 +11,34 @@ from typing import Any
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class UpstreamRun:
+    """A run that the job's `run` triggers waited for.
+
+    Attributes:
+        id: of the run.
+        program: "app/program".
+        status: started, succeeded, failed or cancelled.
+        args: what it was launched with; empty for a run that somebody else started.
+        outputs: the partition keys it was to write, by dataset.
+    """
+
+    id: str
+    program: str
+    status: str
+    args: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    outputs: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Params:
     """The parameters of one run.
 
     Attributes:
-        args: the schedule's `args`, any JSON.
+        args: the schedule's `args`, any JSON, its references to what triggered the run resolved.
         partitions: the keys of the output partitions that this run writes; empty for outputs
             without partitions.
         manifest: for each dataset the keys that the run was launched for, exactly.
+        upstream: the runs that triggered it, the newest last.
         scheduled_time: aware; when the job was due, for a cron schedule its fire time.
         business_date: the scheduled time minus one unit of the cycle, as a partition key.
         job: the job's key, or the run's id for a run started by hand.
@@ -28,6 +48,7 @@ class Params:
     args: Mapping[str, Any] = field(default_factory=dict[str, Any])
     partitions: tuple[str, ...] = ()
     manifest: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    upstream: tuple[UpstreamRun, ...] = ()
     scheduled_time: datetime | None = None
     business_date: str | None = None
     job: str = ""

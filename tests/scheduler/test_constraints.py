@@ -7,6 +7,7 @@ from tests.scheduler.world import at
 
 FAILURE = [("08:50", "q", "started", "old"), ("09:45", "q", "failed", "old")]
 CANCELLED = [("08:50", "q", "started", "old"), ("09:45", "q", "cancelled", "old")]
+W_RATE = ("PENDING_CONSTRAINT", "W-RATE")
 
 ONE = [
     ("nothing holds it back", "[]", (), "PENDING_LAUNCH", None, None),
@@ -96,6 +97,52 @@ ONE = [
         None,
     ),
     (
+        "a manual run counts in the rate",
+        "[{rate: {max: 1, per: 2h}}]",
+        [busy()],
+        "PENDING_CONSTRAINT",
+        "W-RATE",
+        "11:00",
+    ),
+    ("a rate with room", "[{rate: {max: 2, per: 2h}}]", [busy()], "PENDING_LAUNCH", None, None),
+    ("a failed run counts in the rate", "[{rate: {max: 1, per: 2h}}]", FAILURE, *W_RATE, "10:50"),
+    ("at exactly `per` it is free", "[{rate: {max: 1, per: 1h}}]", [busy()], "PENDING_LAUNCH", None, None),
+    (
+        "another program's run is not in the rate",
+        "[{rate: {max: 1, per: 2h}}]",
+        [busy(program="r")],
+        "PENDING_LAUNCH",
+        None,
+        None,
+    ),
+    (
+        "a run of any program is load",
+        "[{load: {max_active_runs: 1}}]",
+        [busy(program="r")],
+        "PENDING_CONSTRAINT",
+        "W-LOAD",
+        None,
+    ),
+    ("the coming run fits", "[{load: {max_active_runs: 2}}]", [busy()], "PENDING_LAUNCH", None, None),
+    ("an ended run is no load", "[{load: {max_active_runs: 1}}]", SUCCESS, "PENDING_LAUNCH", None, None),
+    ("a gauge that nobody reports", "[{load: {gauge: cpu, max: 80}}]", (), "PENDING_LAUNCH", None, None),
+    (
+        "skip: the rate is used up",
+        "[{rate: {max: 1, per: 2h, otherwise: skip}}]",
+        [busy()],
+        "DISCARDED",
+        "D-RATE",
+        None,
+    ),
+    (
+        "skip: too much is going on",
+        "[{load: {max_active_runs: 1, otherwise: skip}}]",
+        [busy()],
+        "DISCARDED",
+        "D-LOAD",
+        None,
+    ),
+    (
         "skip: a closed window",
         '[{window: {from: "22:00", to: "06:00", otherwise: skip}}]',
         (),
@@ -157,6 +204,22 @@ ONE = [
         [busy()],
         "PENDING_CONSTRAINT",
         "W-LAST-RUN",
+        None,
+    ),
+    (
+        "of several unmet the first in order is the reason: rate",
+        "[{concurrency: {max: 1}}, {load: {max_active_runs: 1}}, {rate: {max: 1, per: 2h}}]",
+        [busy()],
+        "PENDING_CONSTRAINT",
+        "W-RATE",
+        "11:00",
+    ),
+    (
+        "of several unmet the first in order is the reason: load",
+        "[{concurrency: {max: 1}}, {load: {max_active_runs: 1}}]",
+        [busy()],
+        "PENDING_CONSTRAINT",
+        "W-LOAD",
         None,
     ),
     (

@@ -1,0 +1,98 @@
+"""What the references in a schedule's `args` stand for, one sentence each."""
+
+import pytest
+
+from scheduler.job import LaunchPlan
+from scheduler.launch import plan_launch
+from scheduler.reference import values_of
+from scheduler.run import UpstreamRun
+from tests.scheduler.slice_of import partition, slice_of, upstream
+from tests.scheduler.world import at
+
+KNOWN = UpstreamRun(
+    run_id="x",
+    program="a/r",
+    status="succeeded",
+    args={"version": 3, "areas": ["JFK"]},
+    outputs={"clean": ("2026-03-08",)},
+)
+ARRIVED = (
+    partition("10:00", "raw", "2026-03-08", bytes=100, rows=5),
+    partition("10:01", "raw", "2026-03-07", bytes=20),
+    partition("10:02", "other", "2026-03-08", bytes=3),
+)
+
+ROWS = [
+    ("all keys, each once, in order", "trigger.partitions", ARRIVED, ["2026-03-07", "2026-03-08"]),
+    ("of one dataset", "trigger.partitions.raw", ARRIVED, ["2026-03-07", "2026-03-08"]),
+    ("of the other", "trigger.partitions.other", ARRIVED, ["2026-03-08"]),
+    ("of a dataset of which nothing came", "trigger.partitions.more", ARRIVED, None),
+    ("no keys", "trigger.partitions", (), []),
+    ("the bytes of all partitions", "trigger.bytes", ARRIVED, 123),
+    ("rows as far as they are known", "trigger.rows", ARRIVED, 5),
+    ("rows that nobody told", "trigger.rows", ARRIVED[1:], None),
+    (
+        "a partition written twice has its newest size",
+        "trigger.bytes",
+        (*ARRIVED, partition("10:03", "raw", "2026-03-08", bytes=7)),
+        30,
+    ),
+    (
+        "every write of a dataset without partitions adds its own",
+        "trigger.bytes",
+        (partition("10:00", "raw", "", "e1", bytes=5), partition("10:01", "raw", "", "e2", bytes=5)),
+        10,
+    ),
+    ("events", "trigger.count", ARRIVED, 3),
+    (
+        "an event at two leaves is one",
+        "trigger.count",
+        (partition("10:00", "raw", "k", leaf="0"), partition("10:00", "raw", "k", leaf="1")),
+        1,
+    ),
+    ("the first event", "trigger.first_event_time", ARRIVED, "2026-03-10T10:00:00+00:00"),
+    ("no event", "trigger.first_event_time", (), None),
+    ("the key of the job", "key", (), "2026-03-09"),
+    ("the run that triggered", "trigger.run.id", (upstream("10:00", "x", KNOWN),), "x"),
+    ("its program", "trigger.run.program", (upstream("10:00", "x", KNOWN),), "r"),
+    ("its status", "trigger.run.status", (upstream("10:00", "x", KNOWN),), "succeeded"),
+    ("an argument of it", "trigger.run.args.version", (upstream("10:00", "x", KNOWN),), 3),
+    ("an argument it did not have", "trigger.run.args.other", (upstream("10:00", "x", KNOWN),), None),
+    ("what it wrote", "trigger.run.outputs.clean", (upstream("10:00", "x", KNOWN),), ["2026-03-08"]),
+    (
+        "the newest of several runs",
+        "trigger.run.id",
+        (upstream("10:00", "x", KNOWN), upstream("10:01", "y", None)),
+        "y",
+    ),
+    ("a run of which no more is known", "trigger.run.args.version", (upstream("10:01", "y", None),), None),
+    ("no run at all", "trigger.run.id", ARRIVED, None),
+    ("no scheduled time", "scheduled_time", ARRIVED, None),
+    ("no business date", "business_date", ARRIVED, None),
+]
+
+
+@pytest.mark.parametrize(("sentence", "reference", "collected", "value"), ROWS, ids=[row[0] for row in ROWS])
+def test_a_reference(sentence, reference, collected, value):
+    plan = plan_launch(slice_of(deliveries=collected), at("10:05"))
+    assert values_of(plan, collected, "2026-03-09")(reference) == value
+
+
+def test_a_cron_gives_its_time_and_date():
+    plan = LaunchPlan(program="q", scheduled_time=at("06:00"), business_date="2026-03-09")
+    values = values_of(plan, (), "")
+    assert values("scheduled_time") == "2026-03-10T06:00:00+00:00"
+    assert values("business_date") == "2026-03-09"
+    assert values("key") is None
+
+
+def test_what_is_known_of_the_upstream_runs_each_once_and_the_newest_last():
+    started = UpstreamRun(run_id="x", program="a/r", status="started")
+    collected = (
+        upstream("10:00", "x", started, "started"),
+        upstream("10:01", "y", None, "failed"),
+        upstream("10:02", "x", KNOWN),
+    )
+    plan = plan_launch(slice_of(deliveries=collected), at("10:05"))
+    assert plan.upstream == (UpstreamRun(run_id="y", program="a/r", status="failed"), KNOWN)
+    assert plan.upstream_runs == ("y", "x")

@@ -1,0 +1,77 @@
+"""Whose turn it is among jobs that are ready, and how long a low priority can be overtaken."""
+
+from datetime import timedelta
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compiler.model import Priority
+from scheduler.turn import turn
+from tests.scheduler.slice_of import JOB, SECOND
+from tests.scheduler.world import at
+
+BOUND = timedelta(hours=1)
+"""The bound that the documentation states."""
+
+
+def job(name: str):
+    """`low 10:00 b`: a job of that priority, satisfied at that time, with that id."""
+    priority, clock, id = name.split()
+    return msgspec.structs.replace(JOB, id=id, priority=Priority(priority), satisfied_at=at(clock))
+
+
+ORDERS = [
+    ("at the same instant the higher priority", "high 10:00 b", "normal 10:00 a"),
+    ("at the same instant normal before low", "normal 10:00 b", "low 10:00 a"),
+    ("of one priority, who was satisfied first", "low 10:00 b", "low 10:01 a"),
+    ("at the same instant and priority, the id", "low 10:00 a", "low 10:00 b"),
+    ("a high one satisfied later overtakes a normal one", "high 10:29 b", "normal 10:00 a"),
+    ("a high one satisfied later overtakes a low one", "high 10:59 b", "low 10:00 a"),
+    ("an hour later the higher priority still wins the tie", "high 11:00 b", "low 10:00 a"),
+    ("beyond an hour it does not", "low 10:00 b", "high 11:00:01 a"),
+    ("normal against low: half an hour", "normal 10:29 b", "low 10:00 a"),
+    ("normal against low: no longer than half an hour", "low 10:00 b", "normal 10:31 a"),
+]
+
+
+@pytest.mark.parametrize(("sentence", "first", "second"), ORDERS, ids=[row[0] for row in ORDERS])
+def test_who_goes_first(sentence, first, second):
+    ahead, behind = job(first), job(second)
+    assert turn(ahead, ahead.satisfied_at) < turn(behind, behind.satisfied_at)
+
+
+def test_a_job_that_was_never_satisfied_counts_from_its_opening():
+    assert turn(JOB, None) == turn(JOB, JOB.opened_at)
+
+
+@given(
+    others=st.lists(st.tuples(st.sampled_from(Priority), st.integers(-7200, 7200)), max_size=20),
+    priority=st.sampled_from(Priority),
+)
+def test_nobody_is_overtaken_by_what_was_satisfied_more_than_the_bound_later(others, priority):
+    mine = msgspec.structs.replace(JOB, priority=priority)
+    for index, (other, second) in enumerate(others):
+        theirs = msgspec.structs.replace(JOB, id=f"j{index}", priority=other)
+        satisfied = at("10:00") + second * SECOND
+        if satisfied > at("10:00") + BOUND:
+            assert turn(mine, at("10:00")) < turn(theirs, satisfied)
+
+
+def test_a_stream_of_high_jobs_never_starves_a_low_one():
+    """One slot, a run of ten minutes, and every five minutes a new high job: more than can ever run."""
+    low = job("low 10:00 low")
+    waiting, started = [low], []
+    for minute in range(0, 600, 5):
+        clock = at("10:00") + timedelta(minutes=minute)
+        waiting.append(
+            msgspec.structs.replace(JOB, id=f"h{minute}", priority=Priority.HIGH, satisfied_at=clock)
+        )
+        if minute % 10 == 0:
+            chosen = min(waiting, key=lambda each: turn(each, each.satisfied_at))
+            waiting.remove(chosen)
+            started.append((clock, chosen))
+    overtaking = [each for clock, each in started if each is not low][: [j for _, j in started].index(low)]
+    assert low in [each for _, each in started]
+    assert all(each.satisfied_at <= at("11:00") for each in overtaking)
