@@ -11,7 +11,7 @@ not a change.
 """
 
 from collections.abc import Iterator
-from datetime import time, timedelta
+from datetime import date, time, timedelta
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -112,15 +112,41 @@ class Program(Value, kw_only=True):
 # --- triggers ---------------------------------------------------------------------------
 
 
+class Calendar(Value, kw_only=True):
+    """Which days are business days. A schedule carries the calendars it names, so a changed one is a change.
+
+    Attributes:
+        name: as the app declares it.
+        country: ISO 3166 code, or a market such as "NYSE", of the package `holidays`; None for none.
+        subdivision: of the country, for example "NY".
+        weekend: days that are no business days by themselves.
+        closed: own holidays, besides those of the country.
+        open: days that are business days whatever the country and the weekend say.
+    """
+
+    name: str
+    country: str | None = None
+    subdivision: str | None = None
+    weekend: tuple[Day, ...] = ("sat", "sun")
+    closed: tuple[date, ...] = ()
+    open: tuple[date, ...] = ()
+
+
 class TriggerBase(Value, kw_only=True, tag_field="kind"):
     """What every kind of trigger carries.
 
     Attributes:
         wait_at_most: counted from the first event of the job; once it is over the trigger
             holds with what has arrived (DESIGN rule 16). None waits for ever.
+        quiet: the trigger holds only when nothing new has come for this long.
+        quiet_at_most: the longest that `quiet` may hold it back, from the moment it held without it.
+        collect_within: what came longer ago drops out, one by one, while the trigger is not satisfied.
     """
 
     wait_at_most: timedelta | None = None
+    quiet: timedelta | None = None
+    quiet_at_most: timedelta | None = None
+    collect_within: timedelta | None = None
     at: At | None = None
 
 
@@ -131,12 +157,16 @@ class CronTrigger(TriggerBase, kw_only=True, tag="cron"):
         cron: five fields, or one of the @-names (DESIGN rule 9).
         catch_up: which of the fires missed while the scheduler was down are made up for.
         catch_up_at_most: fires older than this are never made up for.
+        calendar: only days that are business days in it count.
+        nth_business_day: only this business day of the month, from 1; -1 is the last. Needs a calendar.
     """
 
     cron: str
     timezone: str = "UTC"
     catch_up: Literal["none", "latest", "all"] = "latest"
     catch_up_at_most: timedelta | None = None
+    calendar: Calendar | None = None
+    nth_business_day: int | None = None
 
 
 class PartitionsTrigger(TriggerBase, kw_only=True, tag="partitions"):
@@ -168,6 +198,36 @@ class RunTrigger(TriggerBase, kw_only=True, tag="run"):
     count: int = 1
 
 
+class SizeTrigger(TriggerBase, kw_only=True, tag="size"):
+    """Fires when enough has come, as the partitions' metadata say. Exactly one of bytes and rows is set.
+
+    Attributes:
+        bytes, rows: how much is needed.
+        distinct: a partition that comes twice counts once, with its newest size; without it, and for a
+            dataset without partitions, every write adds its own.
+    """
+
+    dataset: str
+    bytes: int | None = None
+    rows: int | None = None
+    distinct: bool = True
+
+
+class ElapsedTrigger(TriggerBase, kw_only=True, tag="elapsed"):
+    """Fires when a time has passed since the program's last finished run, or a dataset's last event.
+
+    Attributes:
+        since: `last_run` fires again after every further `for_`; `last_event` once for each silence.
+        dataset: of which events, for `last_event`.
+        program: of which runs, for `last_run`; the schedule's own program.
+    """
+
+    for_: timedelta = msgspec.field(name="for")
+    since: Literal["last_run", "last_event"] = "last_run"
+    dataset: str | None = None
+    program: str | None = None
+
+
 class AllTrigger(TriggerBase, kw_only=True, tag="all"):
     """Holds when every member holds."""
 
@@ -180,8 +240,35 @@ class AnyTrigger(TriggerBase, kw_only=True, tag="any"):
     of: tuple["Trigger", ...]
 
 
-Trigger = CronTrigger | PartitionsTrigger | RunTrigger | AllTrigger | AnyTrigger
-Composite = AllTrigger | AnyTrigger
+class AtLeastTrigger(TriggerBase, kw_only=True, tag="at_least"):
+    """Holds when `n` of its members hold."""
+
+    n: int
+    of: tuple["Trigger", ...]
+
+
+class SequenceTrigger(TriggerBase, kw_only=True, tag="sequence"):
+    """Holds when its members have come to hold one after the other.
+
+    What a member needs counts only if it came after the member before it was satisfied.
+    """
+
+    of: tuple["Trigger", ...]
+
+
+LeafTrigger = CronTrigger | PartitionsTrigger | SizeTrigger | RunTrigger | ElapsedTrigger
+Composite = AllTrigger | AnyTrigger | AtLeastTrigger | SequenceTrigger
+Trigger = (
+    CronTrigger
+    | PartitionsTrigger
+    | SizeTrigger
+    | RunTrigger
+    | ElapsedTrigger
+    | AllTrigger
+    | AnyTrigger
+    | AtLeastTrigger
+    | SequenceTrigger
+)
 
 
 class Leaf(Value, kw_only=True):
@@ -192,7 +279,7 @@ class Leaf(Value, kw_only=True):
     """
 
     path: str
-    trigger: CronTrigger | PartitionsTrigger | RunTrigger
+    trigger: LeafTrigger
 
 
 def child_path(path: str, index: int) -> str:
@@ -202,7 +289,7 @@ def child_path(path: str, index: int) -> str:
 
 def leaves(trigger: Trigger, path: str = "") -> Iterator[Leaf]:
     """Every leaf of a trigger, in the order of the YAML."""
-    if isinstance(trigger, AllTrigger | AnyTrigger):
+    if isinstance(trigger, Composite):
         for index, member in enumerate(trigger.of):
             yield from leaves(member, child_path(path, index))
     else:
@@ -231,12 +318,14 @@ class WindowConstraint(ConstraintBase, kw_only=True, tag="window"):
 
     Attributes:
         days: the days on which the window opens; empty means every day.
+        calendar: the window opens only on business days of it.
     """
 
     from_: time = msgspec.field(name="from")
     to: time
     days: tuple[Day, ...] = ()
     timezone: str = "UTC"
+    calendar: Calendar | None = None
 
 
 class SinceLastRunConstraint(ConstraintBase, kw_only=True, tag="since_last_run"):
@@ -256,7 +345,35 @@ class ConcurrencyConstraint(ConstraintBase, kw_only=True, tag="concurrency"):
     group: str | None = None
 
 
-Constraint = DelayConstraint | WindowConstraint | SinceLastRunConstraint | ConcurrencyConstraint
+class RateConstraint(ConstraintBase, kw_only=True, tag="rate"):
+    """Holds while fewer than `max` runs of the program were launched within the last `per`, whoever did."""
+
+    max: int
+    per: timedelta
+
+
+class LoadConstraint(ConstraintBase, kw_only=True, tag="load"):
+    """Holds while little enough is going on: exactly one of the two ways of measuring is set.
+
+    Attributes:
+        max_active_runs: of the whole store, the coming run included (DESIGN rule 18).
+        gauge: name of a number that somebody reports; it may be `max` at most. One that was never
+            reported holds nothing back.
+    """
+
+    max_active_runs: int | None = None
+    gauge: str | None = None
+    max: float | None = None
+
+
+Constraint = (
+    DelayConstraint
+    | WindowConstraint
+    | SinceLastRunConstraint
+    | RateConstraint
+    | LoadConstraint
+    | ConcurrencyConstraint
+)
 
 
 class Timeout(Value, kw_only=True):
@@ -288,6 +405,7 @@ _RANKS = {Priority.HIGH: 0, Priority.NORMAL: 1, Priority.LOW: 2}
 
 
 OutputPartition = Literal["key", "manifest", "business_date", "none"]
+OnSuspend = Literal["discard", "drain", "hold", "backlog"]
 
 
 class Schedule(Value, kw_only=True):
@@ -297,7 +415,12 @@ class Schedule(Value, kw_only=True):
         for_each: evaluate the trigger for each partition key apart, or for each step of a cycle.
         output_partition: which partitions of its outputs a run writes (DESIGN §3).
         status: the initial status only; a schedule suspended by hand stays so (DESIGN rule 23).
-        args: handed to the program, any JSON.
+        args: handed to the program, any JSON; strings may hold references such as
+            "{{ trigger.partitions }}", which `compiler.template` reads.
+        batching: `coalesce` lets events join the waiting job; `each` gives every satisfied trigger its own.
+        max_batch: a satisfied job with so many events takes no more; the next one opens another job.
+        on_suspend: what a suspended schedule does with what waits and what comes (DESIGN rule 10).
+        on_update: whether a changed schedule's waiting job is given up, or keeps its events (rule 11).
         timezone: the app's zone; the business date of a cron schedule is counted in it.
     """
 
@@ -310,6 +433,10 @@ class Schedule(Value, kw_only=True):
     priority: Priority = Priority.NORMAL
     for_each: Literal["partition"] | Cycle | None = None
     output_partition: OutputPartition = "none"
+    batching: Literal["coalesce", "each"] = "coalesce"
+    max_batch: int | None = None
+    on_suspend: OnSuspend = "discard"
+    on_update: Literal["reset", "carry"] = "reset"
     status: Literal["active", "suspended"] = "suspended"
     timezone: str = "UTC"
     owner: str = ""
@@ -322,6 +449,7 @@ class App(Value, kw_only=True):
 
     Attributes:
         groups: declared group names with a description each.
+        calendars: business calendars by name.
     """
 
     name: str
@@ -330,6 +458,7 @@ class App(Value, kw_only=True):
     programs: dict[str, Program] = {}
     schedules: dict[str, Schedule] = {}
     groups: dict[str, str] = {}
+    calendars: dict[str, Calendar] = {}
     description: str = ""
     at: At | None = None
 

@@ -119,9 +119,8 @@ def _created(ref: str, spec: Schedule, active: bool, by: str, now: datetime) -> 
 
 def _subscriptions(state: ScheduleState) -> Iterable[Subscription]:
     for leaf in leaves(state.spec.trigger):
-        yield Subscription(
-            event_key=listens_to(state.app, state.ref, leaf), schedule=state.ref, leaf=leaf.path
-        )
+        for event_key in listens_to(state.app, state.ref, leaf, state.spec.program):
+            yield Subscription(event_key=event_key, schedule=state.ref, leaf=leaf.path)
 
 
 def _put_apps(transaction: Transaction, changes: Diff, now: datetime) -> None:

@@ -41,7 +41,9 @@ class ScheduleState(Value, kw_only=True):
         changed_by: who set the status last: deploy, cli, ui.
         active_since: when it last became active; fires before this are not its own.
         fires_after: every fire up to this instant has been accounted for.
-        next_fire_at: the earliest coming fire of its crons; None without a cron or while suspended.
+        next_fire_at: the earliest coming fire of its crons and clocks; None without any, or while it is
+            suspended and takes nothing new.
+        clocks: from when each `elapsed` leaf counts, by path; absent once it has fired for good.
     """
 
     ref: str
@@ -52,6 +54,7 @@ class ScheduleState(Value, kw_only=True):
     active_since: datetime | None = None
     fires_after: datetime | None = None
     next_fire_at: datetime | None = None
+    clocks: dict[str, datetime] = {}
     deployed_at: datetime
 
     @property
@@ -65,6 +68,11 @@ class ScheduleState(Value, kw_only=True):
     @property
     def active(self) -> bool:
         return self.status == "active"
+
+    @property
+    def holding(self) -> bool:
+        """Suspended in a way that keeps what waits until it is resumed (DESIGN rule 10)."""
+        return not self.active and self.spec.on_suspend in ("hold", "backlog")
 
 
 def whole_app(deployed: DeployedApp, schedules: tuple[ScheduleState, ...]) -> App:

@@ -8,8 +8,9 @@ happened; arrival time is when the store first held it, and is what satisfies a 
 from datetime import datetime
 from enum import StrEnum
 
-from compiler.model import Leaf, PartitionsTrigger, RunTrigger
+from compiler.model import CronTrigger, ElapsedTrigger, Leaf, PartitionsTrigger, RunTrigger, SizeTrigger
 from compiler.value import Value
+from scheduler.run import UpstreamRun
 
 
 class EventKind(StrEnum):
@@ -33,6 +34,7 @@ class Event(Value, kw_only=True):
         bytes, rows: size of the partition where the reporter knows it.
         run_id: the run that caused or is the event.
         scheduled_for: for a fire, the instant of the cron.
+        run: for a run's event, what the run it triggers may refer to.
         own_job: the event opens a job of its own whatever waits (DESIGN rule 19).
         expired: the event is recorded but triggers nothing (a missed fire beyond its catch-up).
         detail: a line for people, for example who reported it.
@@ -49,9 +51,24 @@ class Event(Value, kw_only=True):
     run_id: str | None = None
     status: str | None = None
     scheduled_for: datetime | None = None
+    run: UpstreamRun | None = None
     own_job: bool = False
     expired: bool = False
     detail: str = ""
+
+
+def event_facts(event: Event) -> dict[str, str | int]:
+    """What the journal keeps of an event, so that it can be understood by itself."""
+    facts = {
+        "kind": str(event.kind),
+        "key": event.key,
+        "arrived": event.arrived.isoformat(),
+        "partition": event.partition,
+        "bytes": event.bytes,
+        "rows": event.rows,
+        "scheduled_for": None if event.scheduled_for is None else event.scheduled_for.isoformat(),
+    }
+    return {name: fact for name, fact in facts.items() if fact is not None}
 
 
 def partition_event_key(app: str, dataset: str) -> str:
@@ -69,19 +86,28 @@ def fire_event_key(schedule: str, leaf: str) -> str:
     return f"fire:{schedule}:{leaf}"
 
 
-def listens_to(app: str, schedule: str, leaf: Leaf) -> str:
-    """The event key that a leaf of a schedule's trigger listens to.
+def listens_to(app: str, schedule: str, leaf: Leaf, program: str) -> tuple[str, ...]:
+    """The event keys that a leaf of a schedule's trigger listens to.
+
+    An `elapsed` leaf listens to its own fires, and to what sets its clock: the ends of a program's
+    runs, or the events of a dataset.
 
     Args:
         schedule: "app/name".
+        program: the schedule's own, in its app.
     """
     match leaf.trigger:
-        case PartitionsTrigger(dataset=dataset):
-            return partition_event_key(app, dataset)
-        case RunTrigger(program=program, status=status):
-            return run_event_key(app, program, status)
-        case _:
-            return fire_event_key(schedule, leaf.path)
+        case PartitionsTrigger(dataset=dataset) | SizeTrigger(dataset=dataset):
+            return (partition_event_key(app, dataset),)
+        case RunTrigger(program=upstream, status=status):
+            return (run_event_key(app, upstream, status),)
+        case ElapsedTrigger(since="last_event", dataset=str(dataset)):
+            return (fire_event_key(schedule, leaf.path), partition_event_key(app, dataset))
+        case ElapsedTrigger() as elapsed:
+            ends = run_event_key(app, elapsed.program or program, "completed")
+            return (fire_event_key(schedule, leaf.path), ends)
+        case CronTrigger():
+            return (fire_event_key(schedule, leaf.path),)
 
 
 class Subscription(Value, kw_only=True):

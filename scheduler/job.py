@@ -2,7 +2,8 @@
 
     PENDING_TRIGGER -> PENDING_CONSTRAINT -> PENDING_LAUNCH -> LAUNCHED -> SUCCEEDED
           |                   |                   |               |----> FAILED
-          |                   |                   |----> FAILED (F-LAUNCH: no run could be made)
+          |                   |                   |----> FAILED (F-LAUNCH: no run could be made),
+          |                   |                   |      from where a person may queue it again
           +-------------------+-------------------+----> DISCARDED, with a reason
 
 PENDING_LAUNCH is the outbox: the decision is durable and the slots are taken, but no run is
@@ -12,7 +13,7 @@ crash and a second try open the same job.
 """
 
 import hashlib
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -21,6 +22,7 @@ import msgspec
 from compiler.model import Priority
 from compiler.value import Value
 from scheduler.reason import Reason
+from scheduler.run import UpstreamRun
 
 JOB_ID_HEX_DIGITS = 12
 """Length of the hashed part of a job id: 48 bits, one schedule's jobs stay apart for millions of firings."""
@@ -64,10 +66,11 @@ TRANSITIONS: dict[JobState, frozenset[JobState]] = {
     ),
     JobState.LAUNCHED: frozenset({JobState.LAUNCHED, JobState.SUCCEEDED, JobState.FAILED}),
     JobState.SUCCEEDED: frozenset(),
-    JobState.FAILED: frozenset(),
+    JobState.FAILED: frozenset({JobState.PENDING_CONSTRAINT}),
     JobState.DISCARDED: frozenset(),
 }
-"""Every transition that exists. PENDING_LAUNCH to an end happens when the run ends before it was seen."""
+"""Every transition that exists. PENDING_LAUNCH to an end happens when the run ends before it was seen;
+FAILED to PENDING_CONSTRAINT only for a dead letter (F-LAUNCH), which never had a run."""
 
 
 class ByHand(StrEnum):
@@ -83,7 +86,8 @@ class LaunchPlan(Value, kw_only=True):
     Attributes:
         partitions: the output partitions that the run writes, empty for unpartitioned outputs.
         manifest: the partition keys it was launched for, by dataset.
-        upstream_runs: the runs it was launched for.
+        upstream_runs: ids of the runs it was launched for.
+        upstream: what is known of those runs, in the same order.
         scheduled_time: the cron's instant, if a cron fired it.
         business_date: scheduled time minus one unit, as a key, if a cron fired it; where the outputs
             ask for one and no cron fired, counted from the moment the trigger was satisfied.
@@ -93,6 +97,7 @@ class LaunchPlan(Value, kw_only=True):
     partitions: tuple[str, ...] = ()
     manifest: dict[str, tuple[str, ...]] = {}
     upstream_runs: tuple[str, ...] = ()
+    upstream: tuple[UpstreamRun, ...] = ()
     args: dict[str, Any] = {}
     scheduled_time: datetime | None = None
     business_date: str | None = None
@@ -112,6 +117,9 @@ class Job(Value, kw_only=True):
         blocked_on: the resource whose freeing makes a look worth while.
         offers: how often a launch of this attempt was handed out without a run being seen.
         resources: what it holds a slot of once launched: its program, and its schedule's groups.
+        closed: no further event joins it: it is full, has a batch of its own, or was queued again.
+        held_at: since when its suspended schedule holds it; None while it does not.
+        held_for: how long it has been held before; its timeout does not count that (DESIGN rule 19).
     """
 
     id: str
@@ -136,6 +144,9 @@ class Job(Value, kw_only=True):
     decided_at: datetime | None = None
     launched_at: datetime | None = None
     ended_at: datetime | None = None
+    closed: bool = False
+    held_at: datetime | None = None
+    held_for: timedelta = timedelta(0)
     detail: str = ""
 
     @property

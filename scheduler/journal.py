@@ -12,7 +12,12 @@ from compiler.value import Value
 
 
 class EntryKind(StrEnum):
-    """What an entry records."""
+    """What an entry records.
+
+    A `spec` entry holds what a deploy made of one schedule or app (`data["spec"]`, None for one that
+    was deleted), a `clock` entry that an `elapsed` leaf counts anew, a `gauge` entry a reported number.
+    Together with the others they say all that the engine knew at any instant.
+    """
 
     EVENT = "event"
     EVENT_DISCARDED = "event-discarded"
@@ -28,6 +33,9 @@ class EntryKind(StrEnum):
     MANUAL = "manual"
     STATUS = "status"
     DEPLOY = "deploy"
+    SPEC = "spec"
+    CLOCK = "clock"
+    GAUGE = "gauge"
 
 
 class Entry(Value, kw_only=True):

@@ -6,6 +6,7 @@ order; `scheduler.observe` folds observations into these records and is idempote
 
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 from compiler.value import Value
 
@@ -47,16 +48,55 @@ class Run(Value, kw_only=True):
         return self.status not in ENDED
 
 
+class UpstreamRun(Value, kw_only=True):
+    """What a triggered run may know of the run that triggered it.
+
+    Attributes:
+        program: "app/program".
+        status: succeeded, failed, cancelled or started.
+        args: what it was launched with; empty for a run that somebody else started.
+        outputs: the partition keys it was to write, by dataset.
+    """
+
+    run_id: str
+    program: str
+    status: str
+    args: dict[str, Any] = {}
+    outputs: dict[str, tuple[str, ...]] = {}
+
+
 class ProgramHistory(Value, kw_only=True):
-    """What `since_last_run` needs of a program's successful runs, whoever started them."""
+    """What `since_last_run` and `elapsed` need of a program's runs, whoever started them.
+
+    Attributes:
+        last_ended: end of the run that finished last, whatever its status.
+    """
 
     last_success_started: datetime | None = None
     last_success_ended: datetime | None = None
+    last_ended: datetime | None = None
+
+
+class Gauge(Value, kw_only=True):
+    """A number that somebody reports, for example the load of a cluster in percent."""
+
+    name: str
+    value: float
+    reported_at: datetime
+
+
+ALL_RUNS = "runs"
+"""The resource of which every run of the store takes a slot; `load: {max_active_runs}` counts it."""
 
 
 def program_resource(program: str) -> str:
     """The resource whose slots a program's runs take. `program` is "app/program"."""
     return f"program:{program}"
+
+
+def gauge_resource(gauge: str) -> str:
+    """What a job that waits for a gauge is blocked on; nobody takes slots of it."""
+    return f"gauge:{gauge}"
 
 
 def group_resource(group: str) -> str:

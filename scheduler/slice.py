@@ -5,12 +5,13 @@ which is what makes a decision repeatable in a scenario, in `why` and in a repla
 """
 
 from collections.abc import Mapping
+from datetime import datetime
 
 from compiler.model import App, Schedule
 from compiler.value import Value
 from scheduler.event import Delivery
 from scheduler.job import Job
-from scheduler.run import ProgramHistory, group_resource, program_resource
+from scheduler.run import ALL_RUNS, Gauge, ProgramHistory, group_resource, program_resource
 
 
 class Slice(Value, kw_only=True):
@@ -21,6 +22,10 @@ class Slice(Value, kw_only=True):
         deliveries: what the job has collected, in order of arrival.
         slots: taken slots of each resource in `resources_of`.
         history: of the schedule's program.
+        launches: launch instants of the schedule's program, oldest first, at least those within the
+            longest `per` of its rates.
+        gauges: those that its constraints name and that were ever reported, by name.
+        held: the schedule is suspended and holds its jobs.
     """
 
     app: App
@@ -29,6 +34,9 @@ class Slice(Value, kw_only=True):
     deliveries: tuple[Delivery, ...] = ()
     slots: Mapping[str, int] = {}
     history: ProgramHistory = ProgramHistory()
+    launches: tuple[datetime, ...] = ()
+    gauges: Mapping[str, Gauge] = {}
+    held: bool = False
 
     @property
     def resources(self) -> tuple[str, ...]:
@@ -64,4 +72,4 @@ def groups_of(schedule: Schedule) -> tuple[str, ...]:
 def resources_of(app_name: str, schedule: Schedule) -> tuple[str, ...]:
     """What a job of this schedule takes a slot of when it is launched."""
     program = program_resource(f"{app_name}/{schedule.program}")
-    return (program, *(group_resource(group) for group in groups_of(schedule)))
+    return (ALL_RUNS, program, *(group_resource(group) for group in groups_of(schedule)))

@@ -1,9 +1,9 @@
-"""The column types of the store: names, instants and JSON, the same in every database.
+"""The column types of the store: names, instants, spans and JSON, the same in every database.
 
 An instant is an INTEGER of microseconds since 1970 in UTC: exact, compared as a number, and
-free of what databases think of zones. Nested values are JSON text. Names are compared by
-their code points everywhere, since the order of rows is part of the store's contract and a
-database's own collation would change it.
+free of what databases think of zones. A span of time is a number of microseconds too. Nested
+values are JSON text. Names are compared by their code points everywhere, since the order of
+rows is part of the store's contract and a database's own collation would change it.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -39,6 +39,21 @@ class Instant(TypeDecorator[datetime]):
     def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
         """The instant of a number, in UTC."""
         return None if value is None else EPOCH + timedelta(microseconds=value)
+
+
+class Span(TypeDecorator[timedelta]):
+    """A timedelta, kept as microseconds."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: timedelta | None, dialect: Dialect) -> int | None:
+        """The number of a span."""
+        return None if value is None else value // MICROSECOND
+
+    def process_result_value(self, value: int | None, dialect: Dialect) -> timedelta | None:
+        """The span of a number."""
+        return None if value is None else timedelta(microseconds=value)
 
 
 class Json(TypeDecorator[Any]):

@@ -17,11 +17,12 @@ from scheduler.deployed import DeployedApp, ScheduleState
 from scheduler.event import Delivery, Event, Subscription
 from scheduler.job import Job
 from scheduler.journal import Entry
-from scheduler.run import Run
+from scheduler.run import Gauge, Run
 from scheduler.store.dump import dump_values
 from scheduler.store.error import StoreError
 from scheduler.store.memory_reader import MemoryReader
 from scheduler.store.memory_tables import DeliveryMark, Tables
+from scheduler.store.protocol import Launched
 
 
 def as_stored(entry: Entry) -> Entry:
@@ -94,6 +95,14 @@ class MemoryTransaction(MemoryReader):
             key = (each.event.id, each.schedule, each.leaf)
             self._tables.deliveries[each.job].setdefault(key, DeliveryMark(reason=each.reason, at=each.at))
 
+    def remove_deliveries(self, deliveries: Sequence[Delivery]) -> None:
+        """See `Transaction.remove_deliveries`."""
+        self._tables.own("deliveries")
+        for job in {each.job for each in deliveries}:
+            gone = {(each.event.id, each.schedule, each.leaf) for each in deliveries if each.job == job}
+            marks = self._tables.deliveries.get(job, {})
+            self._tables.deliveries[job] = {key: mark for key, mark in marks.items() if key not in gone}
+
     def put_jobs(self, jobs: Sequence[Job]) -> None:
         """See `Transaction.put_jobs`."""
         self._tables.own("jobs", "waiting")
@@ -117,6 +126,25 @@ class MemoryTransaction(MemoryReader):
         for resource in held:
             self._tables.slots[resource] -= {holder}
         return tuple(held)
+
+    def add_launches(self, launches: Sequence[Launched]) -> None:
+        """See `Transaction.add_launches`."""
+        self._tables.own("launches")
+        for each in launches:
+            self._tables.launches.setdefault(each.holder, (each.program, each.at))
+
+    def remove_launch(self, holder: str) -> None:
+        """See `Transaction.remove_launch`."""
+        self._tables.own("launches")
+        self._tables.launches.pop(holder, None)
+
+    def put_gauges(self, gauges: Sequence[Gauge]) -> None:
+        """See `Transaction.put_gauges`."""
+        self._tables.own("gauges")
+        for gauge in gauges:
+            known = self._tables.gauges.get(gauge.name)
+            if known is None or gauge.reported_at >= known.reported_at:
+                self._tables.gauges[gauge.name] = gauge
 
     def wake(self, resources: Collection[str], at: datetime) -> None:
         """See `Transaction.wake`."""
@@ -194,6 +222,8 @@ class MemoryStore:
             ],
             jobs=tables.jobs.values(),
             slots=[[resource, holder] for resource, holders in tables.slots.items() for holder in holders],
+            launches=[[program, holder, at] for holder, (program, at) in tables.launches.items()],
+            gauges=tables.gauges.values(),
             runs=tables.runs.values(),
             claims=[[job, attempt, run, at] for (job, attempt), (run, at) in tables.claims.items()],
             cursors=[[name, msgspec.json.decode(value)] for name, value in tables.cursors.items()],

@@ -14,7 +14,7 @@ from scheduler.deployed import DeployedApp, ScheduleState
 from scheduler.event import Delivery, Event, Subscription
 from scheduler.job import Job, JobState
 from scheduler.journal import Entry
-from scheduler.run import ProgramHistory, Run, RunStatus
+from scheduler.run import Gauge, ProgramHistory, Run, RunStatus
 from scheduler.store.ledger import ledger_rows
 from scheduler.store.memory_tables import Tables
 from scheduler.store.protocol import LedgerRow
@@ -26,6 +26,16 @@ EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 def _newest(values: list[T], limit: int | None) -> tuple[T, ...]:
     return tuple(values if limit is None else values[max(0, len(values) - limit) :])
+
+
+def _history(ended: list[Run]) -> ProgramHistory:
+    by_end = sorted(ended, key=lambda run: (run.ended_at or EARLIEST, run.run_id))
+    succeeded = [run for run in by_end if run.status is RunStatus.SUCCEEDED]
+    return ProgramHistory(
+        last_success_started=succeeded[-1].started_at if succeeded else None,
+        last_success_ended=succeeded[-1].ended_at if succeeded else None,
+        last_ended=by_end[-1].ended_at if by_end else None,
+    )
 
 
 class MemoryReader:
@@ -54,7 +64,9 @@ class MemoryReader:
         due = [
             (state.next_fire_at, state.ref, state)
             for state in self._tables.schedules.values()
-            if state.active and state.next_fire_at is not None and state.next_fire_at <= now
+            if (state.active or state.holding)
+            and state.next_fire_at is not None
+            and state.next_fire_at <= now
         ]
         return tuple(state for _, _, state in sorted(due, key=lambda d: d[:2])[:limit])
 
@@ -154,20 +166,24 @@ class MemoryReader:
 
     def history(self, programs: Collection[str]) -> dict[str, ProgramHistory]:
         """See `Reader.history`."""
-        newest: dict[str, Run] = {}
+        ended: dict[str, list[Run]] = {program: [] for program in programs}
         for run in self._tables.runs.values():
-            if run.status is RunStatus.SUCCEEDED and run.ended_at is not None and run.program in programs:
-                best = newest.get(run.program)
-                if best is None or (run.ended_at, run.run_id) > (best.ended_at or EARLIEST, best.run_id):
-                    newest[run.program] = run
-        return {
-            program: ProgramHistory(
-                last_success_started=newest[program].started_at, last_success_ended=newest[program].ended_at
-            )
-            if program in newest
-            else ProgramHistory()
-            for program in programs
-        }
+            if not run.active and run.ended_at is not None and run.program in ended:
+                ended[run.program].append(run)
+        return {program: _history(runs) for program, runs in ended.items()}
+
+    def launches(self, programs: Collection[str], since: datetime) -> dict[str, tuple[datetime, ...]]:
+        """See `Reader.launches`."""
+        found: dict[str, list[datetime]] = {program: [] for program in programs}
+        for program, at in self._tables.launches.values():
+            if program in found and at > since:
+                found[program].append(at)
+        return {program: tuple(sorted(each)) for program, each in found.items()}
+
+    def gauges(self, names: Collection[str] | None = None) -> tuple[Gauge, ...]:
+        """See `Reader.gauges`."""
+        found = sorted(self._tables.gauges.items())
+        return tuple(gauge for name, gauge in found if names is None or name in names)
 
     def runs(
         self,

@@ -12,7 +12,7 @@ from scheduler.deployed import DeployedApp, ScheduleState
 from scheduler.event import Event, Subscription
 from scheduler.job import Job
 from scheduler.journal import Entry
-from scheduler.run import Run
+from scheduler.run import Gauge, Run
 
 DeliveryKey = tuple[str, str, str]
 """Event id, schedule, leaf: what a delivery is known by within its job."""
@@ -35,6 +35,7 @@ class Tables:
         waiting: ids of the jobs that wait.
         deliveries: by job, None for those that were discarded at the door.
         slots: the holders of each resource.
+        launches: program and instant, by holder.
         claims: run id and instant, by job and attempt.
         cursors: JSON, by name.
         owned: names of the tables that this transaction has copied already.
@@ -53,6 +54,8 @@ class Tables:
     jobs: dict[str, Job] = field(default_factory=dict[str, Job])
     waiting: dict[str, None] = field(default_factory=dict[str, None])
     slots: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    launches: dict[str, tuple[str, datetime]] = field(default_factory=dict[str, tuple[str, datetime]])
+    gauges: dict[str, Gauge] = field(default_factory=dict[str, Gauge])
     runs: dict[str, Run] = field(default_factory=dict[str, Run])
     claims: dict[tuple[str, int], tuple[str, datetime]] = field(
         default_factory=dict[tuple[str, int], tuple[str, datetime]]

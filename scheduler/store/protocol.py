@@ -19,7 +19,7 @@ from scheduler.deployed import DeployedApp, ScheduleState
 from scheduler.event import Delivery, Event, Subscription
 from scheduler.job import Job, JobState
 from scheduler.journal import Entry
-from scheduler.run import ProgramHistory, Run
+from scheduler.run import Gauge, ProgramHistory, Run
 
 
 class LedgerRow(Value, kw_only=True):
@@ -32,6 +32,20 @@ class LedgerRow(Value, kw_only=True):
     consumed: int
     pending: int
     discarded: dict[str, int]
+
+
+class Launched(Value, kw_only=True):
+    """One launch of a program: by a job from the moment it was decided, or by somebody else's run.
+
+    Attributes:
+        program: "app/program".
+        holder: the job's id, or the run's where it has no job.
+        at: when the launch was decided, or the run was started.
+    """
+
+    program: str
+    holder: str
+    at: datetime
 
 
 class Reader(Protocol):
@@ -48,7 +62,7 @@ class Reader(Protocol):
         ...
 
     def due_schedules(self, now: datetime, limit: int) -> tuple[ScheduleState, ...]:
-        """Active schedules whose `next_fire_at` has come, earliest first."""
+        """Schedules, active or holding, whose `next_fire_at` has come, earliest first, then ref."""
         ...
 
     def subscriptions(self, event_keys: Collection[str]) -> tuple[Subscription, ...]:
@@ -94,7 +108,17 @@ class Reader(Protocol):
         ...
 
     def history(self, programs: Collection[str]) -> dict[str, ProgramHistory]:
-        """The newest successful run (by end) of each program. Every program has an entry."""
+        """The newest successful run (by end) of each program, and the end of the newest ended run of any
+        status. Every program has an entry.
+        """
+        ...
+
+    def launches(self, programs: Collection[str], since: datetime) -> dict[str, tuple[datetime, ...]]:
+        """When each program was launched, after `since`, oldest first. Every program has an entry."""
+        ...
+
+    def gauges(self, names: Collection[str] | None = None) -> tuple[Gauge, ...]:
+        """What was reported last for each gauge, by name; all, or those of `names` that were reported."""
         ...
 
     def runs(
@@ -179,6 +203,12 @@ class Transaction(Reader, Protocol):
         """Record deliveries; one that exists (same event, schedule, leaf and job) is left as it is."""
         ...
 
+    def remove_deliveries(self, deliveries: Sequence[Delivery]) -> None:
+        """Take deliveries (by event, schedule, leaf and job) out again; whoever does records what became of
+        them instead.
+        """
+        ...
+
     def put_jobs(self, jobs: Sequence[Job]) -> None:
         """Create or replace jobs."""
         ...
@@ -189,6 +219,18 @@ class Transaction(Reader, Protocol):
 
     def release_slots(self, holder: str) -> tuple[str, ...]:
         """Give back all that `holder` has; returns the resources, sorted."""
+        ...
+
+    def add_launches(self, launches: Sequence[Launched]) -> None:
+        """Note launches, which `launches` counts; a second one of the same holder is left out."""
+        ...
+
+    def remove_launch(self, holder: str) -> None:
+        """Take a launch back that came to nothing."""
+        ...
+
+    def put_gauges(self, gauges: Sequence[Gauge]) -> None:
+        """Store what was reported for gauges; an older report than the stored one is left out."""
         ...
 
     def wake(self, resources: Collection[str], at: datetime) -> None:

@@ -15,7 +15,8 @@ from scheduler.event import Delivery, Event, EventKind
 from scheduler.job import ByHand, Job, JobState
 from scheduler.journal import Entry, EntryKind
 from scheduler.reason import Reason
-from scheduler.run import Run, RunStatus
+from scheduler.run import Gauge, Run, RunStatus
+from scheduler.store.protocol import Launched
 from scheduler.store.tables import NO_JOB
 
 Fields = dict[str, Any]
@@ -41,7 +42,7 @@ def schedule_row(state: ScheduleState) -> Fields:
     return {
         **msgspec.structs.asdict(state),
         "app": state.app,
-        "due_at": state.next_fire_at if state.active else None,
+        "due_at": state.next_fire_at if state.active or state.holding else None,
     }
 
 
@@ -120,6 +121,21 @@ def run_of(row: RowMapping) -> Run:
     fields = dict(row)
     fields["status"] = RunStatus(fields["status"])
     return Run(**fields)
+
+
+def launched_row(launched: Launched) -> Fields:
+    """The row of a launch."""
+    return msgspec.structs.asdict(launched)
+
+
+def gauge_row(gauge: Gauge) -> Fields:
+    """The row of a gauge."""
+    return msgspec.structs.asdict(gauge)
+
+
+def gauge_of(row: RowMapping) -> Gauge:
+    """The gauge of a row."""
+    return Gauge(**row)
 
 
 def entry_row(entry: Entry) -> Fields:

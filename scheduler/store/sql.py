@@ -15,7 +15,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from scheduler.store import tables
 from scheduler.store.dump import dump_values
 from scheduler.store.error import StoreError
-from scheduler.store.rows import app_of, entry_of, event_of, job_of, run_of, schedule_of
+from scheduler.store.rows import app_of, entry_of, event_of, gauge_of, job_of, run_of, schedule_of
 from scheduler.store.sql_engine import BEGIN_ATTEMPTS, BUSY_SECONDS, for_reading, for_writing
 from scheduler.store.sql_reader import SqlReader
 from scheduler.store.sql_writer import SqlTransaction
@@ -112,6 +112,8 @@ class SqlStore:
                 ],
                 jobs=[job_of(row) for row in rows(tables.jobs)],
                 slots=[[row["resource"], row["holder"]] for row in rows(tables.slots)],
+                launches=[[row["program"], row["holder"], row["at"]] for row in rows(tables.launches)],
+                gauges=[gauge_of(row) for row in rows(tables.gauges)],
                 runs=[run_of(row) for row in rows(tables.runs)],
                 claims=[
                     [row["job"], row["attempt"], row["run_id"], row["at"]] for row in rows(tables.claims)

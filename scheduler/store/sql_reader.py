@@ -9,17 +9,26 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 import msgspec
-from sqlalchemy import Column, ColumnElement, Connection, RowMapping, Select, case, func, select
+from sqlalchemy import Column, ColumnElement, Connection, Row, RowMapping, Select, case, func, select
 
 from scheduler.deployed import DeployedApp, ScheduleState
 from scheduler.event import Delivery, Event, Subscription
 from scheduler.job import Job, JobState
 from scheduler.journal import Entry
-from scheduler.run import ENDED, ProgramHistory, Run, RunStatus
+from scheduler.run import ENDED, Gauge, ProgramHistory, Run, RunStatus
 from scheduler.store import tables
 from scheduler.store.ledger import ledger_rows
 from scheduler.store.protocol import LedgerRow
-from scheduler.store.rows import app_of, delivery_of, entry_of, event_of, job_of, run_of, schedule_of
+from scheduler.store.rows import (
+    app_of,
+    delivery_of,
+    entry_of,
+    event_of,
+    gauge_of,
+    job_of,
+    run_of,
+    schedule_of,
+)
 
 LIST_CHUNK = 500
 """Ids asked for in one statement: below every database's limit, and few enough different statement shapes."""
@@ -28,6 +37,7 @@ LAST_CODE_POINT = "\U0010ffff"
 """Sorts behind everything that can follow a prefix."""
 
 ACTIVE_RUNS = tuple(status.value for status in RunStatus if status not in ENDED)
+ENDED_RUNS = tuple(status.value for status in RunStatus if status in ENDED)
 
 DELIVERIES = select(
     tables.events,
@@ -178,19 +188,41 @@ class SqlReader:
         return {program: self._history(program) for program in programs}
 
     def _history(self, program: str) -> ProgramHistory:
-        # One look at the end of the index for each program; grouping would read all its past runs.
+        # One look at the end of the index for each status; grouping would read all the program's past runs.
         table = tables.runs
-        query = (
-            select(table.c.started_at, table.c.ended_at)
-            .where(table.c.program == program, table.c.status == RunStatus.SUCCEEDED.value)
-            .where(table.c.ended_at.is_not(None))
-            .order_by(table.c.ended_at.desc(), table.c.run_id.desc())
-            .limit(1)
+        newest: dict[str, Row[tuple[datetime | None, datetime]]] = {}
+        for status in ENDED_RUNS:
+            query = (
+                select(table.c.started_at, table.c.ended_at)
+                .where(table.c.program == program, table.c.status == status)
+                .where(table.c.ended_at.is_not(None))
+                .order_by(table.c.ended_at.desc(), table.c.run_id.desc())
+                .limit(1)
+            )
+            row = self._connection.execute(query).first()
+            if row is not None:
+                newest[status] = row
+        success = newest.get(RunStatus.SUCCEEDED.value)
+        return ProgramHistory(
+            last_success_started=None if success is None else success.started_at,
+            last_success_ended=None if success is None else success.ended_at,
+            last_ended=max((row.ended_at for row in newest.values()), default=None),
         )
-        row = self._connection.execute(query).first()
-        if row is None:
-            return ProgramHistory()
-        return ProgramHistory(last_success_started=row.started_at, last_success_ended=row.ended_at)
+
+    def launches(self, programs: Collection[str], since: datetime) -> dict[str, tuple[datetime, ...]]:
+        """See `Reader.launches`."""
+        table = tables.launches
+        found: dict[str, list[datetime]] = {program: [] for program in programs}
+        query = select(table.c.program, table.c.at).where(table.c.at > since)
+        for row in self._listed(query, {table.c.program: programs}):
+            found[row["program"]].append(row["at"])
+        return {program: tuple(sorted(each)) for program, each in found.items()}
+
+    def gauges(self, names: Collection[str] | None = None) -> tuple[Gauge, ...]:
+        """See `Reader.gauges`."""
+        table = tables.gauges
+        found = [gauge_of(row) for row in self._listed(select(table), {table.c.name: names})]
+        return tuple(sorted(found, key=lambda gauge: gauge.name))
 
     def runs(
         self,

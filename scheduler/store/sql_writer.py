@@ -10,27 +10,33 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from sqlalchemy import Table, delete, insert, or_, select, update
+from sqlalchemy import Table, delete, insert, or_, select, tuple_, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from scheduler.deployed import DeployedApp, ScheduleState
 from scheduler.event import Delivery, Event, Subscription
 from scheduler.job import WAITING, Job
 from scheduler.journal import Entry
-from scheduler.run import Run
+from scheduler.run import Gauge, Run
 from scheduler.store import tables
 from scheduler.store.error import StoreError
+from scheduler.store.protocol import Launched
 from scheduler.store.rows import (
     Fields,
     app_row,
     delivery_row,
     entry_row,
     event_row,
+    gauge_row,
     job_row,
+    launched_row,
     run_row,
     schedule_row,
 )
 from scheduler.store.sql_reader import SqlReader, chunks
+
+KEY_CHUNK = 200
+"""Keys of four columns named in one statement: below every database's limit of parameters."""
 
 WAITING_STATES = tuple(sorted(state.value for state in WAITING))
 
@@ -85,6 +91,15 @@ class SqlTransaction(SqlReader):
             raise StoreError(f"a delivery of event {min(missing)}, which the store does not hold")
         self._insert_absent(tables.deliveries, [delivery_row(each) for each in deliveries])
 
+    def remove_deliveries(self, deliveries: Sequence[Delivery]) -> None:
+        """See `Transaction.remove_deliveries`."""
+        key = list(tables.deliveries.primary_key)
+        rows = [delivery_row(each) for each in deliveries]
+        keys = [tuple(row[column.name] for column in key) for row in rows]
+        for start in range(0, len(keys), KEY_CHUNK):
+            chunk = keys[start : start + KEY_CHUNK]
+            self._connection.execute(delete(tables.deliveries).where(tuple_(*key).in_(chunk)))
+
     def put_jobs(self, jobs: Sequence[Job]) -> None:
         """See `Transaction.put_jobs`."""
         self._upsert(tables.jobs, [job_row(job) for job in jobs])
@@ -104,6 +119,29 @@ class SqlTransaction(SqlReader):
         if held:
             self._connection.execute(delete(table).where(table.c.holder == holder))
         return tuple(sorted(held))
+
+    def add_launches(self, launches: Sequence[Launched]) -> None:
+        """See `Transaction.add_launches`."""
+        self._insert_absent(tables.launches, [launched_row(each) for each in launches])
+
+    def remove_launch(self, holder: str) -> None:
+        """See `Transaction.remove_launch`."""
+        self._delete(tables.launches, "holder", [holder])
+
+    def put_gauges(self, gauges: Sequence[Gauge]) -> None:
+        """See `Transaction.put_gauges`."""
+        if not gauges:
+            return
+        # The newest report of a name stands, of two at one instant the later one in the list.
+        newest = {gauge.name: gauge for gauge in sorted(gauges, key=lambda gauge: gauge.reported_at)}
+        statement = self._insert()(tables.gauges)
+        new = statement.excluded
+        upsert = statement.on_conflict_do_update(
+            index_elements=[tables.gauges.c.name],
+            set_={"value": new.value, "reported_at": new.reported_at},
+            where=tables.gauges.c.reported_at <= new.reported_at,
+        )
+        self._connection.execute(upsert, [gauge_row(gauge) for gauge in newest.values()])
 
     def wake(self, resources: Collection[str], at: datetime) -> None:
         """See `Transaction.wake`."""

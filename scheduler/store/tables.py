@@ -7,11 +7,14 @@ indexes hold just what is still to be done, however much history the tables keep
 Migrations are what creates them; a test compares the two.
 """
 
-from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, Table, Text
+from datetime import datetime
+
+from sqlalchemy import BigInteger, Boolean, Column, Double, Index, Integer, Table, Text, false, text
 
 from compiler.model import App, Schedule
 from scheduler.job import LaunchPlan
-from scheduler.store.columns import Instant, Json, Name, Serial
+from scheduler.run import UpstreamRun
+from scheduler.store.columns import Instant, Json, Name, Serial, Span
 from scheduler.store.metadata import metadata
 
 NO_JOB = ""
@@ -39,7 +42,8 @@ schedules = Table(
     Column("fires_after", Instant),
     Column("next_fire_at", Instant),
     Column("deployed_at", Instant, nullable=False),
-    # `next_fire_at` of an active schedule.
+    Column("clocks", Json(dict[str, datetime]), nullable=False, server_default=text("'{}'")),
+    # `next_fire_at` of a schedule that is active, or that takes events while it is suspended.
     Column("due_at", Instant),
 )
 Index("ix_schedules_app", schedules.c.app)
@@ -74,6 +78,7 @@ events = Table(
     Column("run_id", Name),
     Column("status", Text),
     Column("scheduled_for", Instant),
+    Column("run", Json(UpstreamRun)),
     Column("own_job", Boolean, nullable=False),
     Column("expired", Boolean, nullable=False),
     Column("detail", Text, nullable=False),
@@ -130,6 +135,9 @@ jobs = Table(
     Column("decided_at", Instant),
     Column("launched_at", Instant),
     Column("ended_at", Instant),
+    Column("closed", Boolean, nullable=False, server_default=false()),
+    Column("held_at", Instant),
+    Column("held_for", Span, nullable=False, server_default=text("0")),
     Column("detail", Text, nullable=False),
     # `next_check_at` of a waiting job.
     Column("due_at", Instant),
@@ -160,6 +168,24 @@ slots = Table(
     Column("holder", Name, primary_key=True),
 )
 Index("ix_slots_holder", slots.c.holder)
+
+# What `rate` counts; it slides over a program's launches by time.
+launches = Table(
+    "launches",
+    metadata,
+    Column("holder", Name, primary_key=True),
+    Column("program", Name, nullable=False),
+    Column("at", Instant, nullable=False),
+)
+Index("ix_launches_program", launches.c.program, launches.c.at)
+
+gauges = Table(
+    "gauges",
+    metadata,
+    Column("name", Name, primary_key=True),
+    Column("value", Double, nullable=False),
+    Column("reported_at", Instant, nullable=False),
+)
 
 runs = Table(
     "runs",

@@ -102,10 +102,9 @@ def deploy(store: Store, app: App, at: datetime = NOW - timedelta(days=1), revis
             transaction.put_subscriptions(
                 [state.ref],
                 [
-                    Subscription(
-                        event_key=listens_to(app.name, state.ref, leaf), schedule=state.ref, leaf=leaf.path
-                    )
+                    Subscription(event_key=event_key, schedule=state.ref, leaf=leaf.path)
                     for leaf in leaves(spec.trigger)
+                    for event_key in listens_to(app.name, state.ref, leaf, spec.program)
                 ],
             )
 

@@ -8,7 +8,8 @@ from scheduler.deployed import DeployedApp, ScheduleState
 from scheduler.event import Delivery, Event, EventKind
 from scheduler.job import Job
 from scheduler.journal import Entry, EntryKind
-from scheduler.run import Run, RunStatus
+from scheduler.run import Gauge, Run, RunStatus, UpstreamRun
+from scheduler.store.protocol import Launched
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 
@@ -49,6 +50,21 @@ def job(id: str, schedule: str = "a/s", **fields: Any) -> Job:
 def run(id: str, status: RunStatus = RunStatus.STARTED, **fields: Any) -> Run:
     """A run of program a/p."""
     return Run(run_id=id, status=status, **{"program": "a/p", "seen_at": NOON, **fields})
+
+
+def upstream(id: str = "u", **fields: Any) -> UpstreamRun:
+    """What is known of a run of program a/up that triggered another."""
+    return UpstreamRun(run_id=id, **{"program": "a/up", "status": "succeeded", **fields})
+
+
+def launched(holder: str, minutes: float = 0, program: str = "a/p") -> Launched:
+    """A launch some minutes after noon."""
+    return Launched(program=program, holder=holder, at=at(minutes))
+
+
+def gauge(name: str, value: float = 1.5, minutes: float = 0) -> Gauge:
+    """A number that was reported some minutes after noon."""
+    return Gauge(name=name, value=value, reported_at=at(minutes))
 
 
 def entry(kind: EntryKind = EntryKind.WAITING, **fields: Any) -> Entry:

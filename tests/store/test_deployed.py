@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+import msgspec
 import pytest
 
 from compiler.model import (
@@ -9,10 +10,12 @@ from compiler.model import (
     At,
     ConcurrencyConstraint,
     CronTrigger,
+    OnSuspend,
     PartitionsTrigger,
     Schedule,
     WindowConstraint,
 )
+from scheduler.deployed import ScheduleState
 from scheduler.event import Subscription
 from scheduler.store.protocol import Store
 from tests.store.samples import NOON, app, at, schedule
@@ -62,6 +65,7 @@ def test_a_schedule_comes_back_as_it_was_put(store: Store) -> None:
         active_since=at(1),
         fires_after=at(2),
         next_fire_at=at(3),
+        clocks={"0": at(4), "1.0": at(0.000001)},
     )
     with store.transaction() as transaction:
         transaction.put_schedules([state])
@@ -85,7 +89,15 @@ def test_schedules_are_selected_by_app_by_ref_and_by_both(store: Store) -> None:
             assert [state.ref for state in reader.schedules(**filters)] == expected, filters
 
 
-def test_due_schedules_are_the_active_ones_whose_fire_has_come_earliest_first(store: Store) -> None:
+def suspended(ref: str, on_suspend: OnSuspend) -> ScheduleState:
+    """A suspended schedule whose fire came at noon."""
+    state = schedule(ref, next_fire_at=NOON, status="suspended")
+    return msgspec.structs.replace(state, spec=msgspec.structs.replace(state.spec, on_suspend=on_suspend))
+
+
+def test_due_schedules_are_those_that_take_events_and_whose_fire_has_come_earliest_first(
+    store: Store,
+) -> None:
     with store.transaction() as transaction:
         transaction.put_schedules(
             [
@@ -95,11 +107,14 @@ def test_due_schedules_are_the_active_ones_whose_fire_has_come_earliest_first(st
                 schedule("a/also-now", next_fire_at=at(10)),
                 schedule("a/suspended", next_fire_at=at(0), status="suspended"),
                 schedule("a/no-cron"),
+                suspended("a/drain", "drain"),
+                suspended("a/hold", "hold"),
+                suspended("a/backlog", "backlog"),
             ]
         )
     with store.reading() as reader:
         due = [state.ref for state in reader.due_schedules(at(10), 10)]
-        assert due == ["a/long-ago", "a/also-now", "a/now"]
+        assert due == ["a/long-ago", "a/backlog", "a/hold", "a/also-now", "a/now"]
         assert [state.ref for state in reader.due_schedules(at(10), 1)] == ["a/long-ago"]
 
 

@@ -5,11 +5,12 @@ The store in memory is the reference.
 """
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -23,7 +24,19 @@ from scheduler.store.memory import MemoryStore
 from scheduler.store.open import open_store
 from scheduler.store.protocol import Reader, Store, Transaction
 from tests.store.conftest import new_url
-from tests.store.samples import app, at, delivery, entry, event, job, run, schedule
+from tests.store.samples import (
+    app,
+    at,
+    delivery,
+    entry,
+    event,
+    gauge,
+    job,
+    launched,
+    run,
+    schedule,
+    upstream,
+)
 
 Call = Callable[[Transaction], Any]
 
@@ -40,6 +53,7 @@ events = st.builds(
     ids,
     st.integers(0, 3),
     key=st.sampled_from(["partition:a/d", "partition:a/dd", "run:a/p:failed"]),
+    run=st.none() | st.builds(upstream, ids, args=st.just({"x": 1})),
     detail=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=5),
 )
 jobs = st.builds(
@@ -53,9 +67,23 @@ jobs = st.builds(
     next_check_at=maybe_instants,
     blocked_on=st.none() | resources,
     resources=st.lists(resources, **lists).map(tuple),
+    closed=st.booleans(),
+    held_at=maybe_instants,
+    held_for=st.timedeltas(timedelta(0), timedelta(days=9)),
 )
 schedules = st.builds(
-    schedule, refs, status=st.sampled_from(["active", "suspended"]), next_fire_at=maybe_instants
+    schedule,
+    refs,
+    spec=st.sampled_from(["discard", "drain", "hold", "backlog"]).map(
+        lambda mode: msgspec.structs.replace(schedule("a/s").spec, on_suspend=mode)
+    ),
+    status=st.sampled_from(["active", "suspended"]),
+    next_fire_at=maybe_instants,
+    clocks=st.dictionaries(st.sampled_from(["", "0"]), instants),
+)
+launches = st.builds(launched, ids, st.integers(0, 4), program=st.sampled_from(["a/p", "a/q"]))
+gauges = st.builds(
+    gauge, st.sampled_from(["g", "G"]), st.floats(allow_nan=False, allow_infinity=False), st.integers(0, 4)
 )
 runs = st.builds(
     run,
@@ -80,7 +108,16 @@ entries = st.builds(
 values = st.none() | st.integers(-5, 5) | st.lists(st.text("aä", max_size=2), max_size=2)
 
 
-def add_deliveries(drawn: list[tuple[str, str, str, str | None, str | None]]) -> Call:
+Drawn = list[tuple[str, str, str, str | None, str | None]]
+
+
+def remove_deliveries(drawn: Drawn) -> Call:
+    """Take deliveries out, whether the store has them or not."""
+    gone = [delivery(event(id), ref, leaf, job=job_id) for id, ref, leaf, job_id, _ in drawn]
+    return lambda tx: tx.remove_deliveries(gone)
+
+
+def add_deliveries(drawn: Drawn) -> Call:
     """Deliveries of those drawn events which the store holds."""
 
     def call(tx: Transaction) -> Any:
@@ -113,6 +150,10 @@ calls: st.SearchStrategy[Call] = st.one_of(
     st.lists(events, **lists).map(lambda x: lambda tx: tx.add_events(x)),
     st.lists(ids, **lists).map(lambda x: lambda tx: tx.mark_routed(x)),
     drawn_deliveries.map(add_deliveries),
+    drawn_deliveries.map(remove_deliveries),
+    st.lists(launches, **lists).map(lambda x: lambda tx: tx.add_launches(x)),
+    ids.map(lambda x: lambda tx: tx.remove_launch(x)),
+    st.lists(gauges, **lists).map(lambda x: lambda tx: tx.put_gauges(x)),
     st.lists(jobs, **lists).map(lambda x: lambda tx: tx.put_jobs(x)),
     st.tuples(ids, st.lists(resources, **lists)).map(lambda x: lambda tx: tx.take_slots(*x)),
     ids.map(lambda x: lambda tx: tx.release_slots(x)),
@@ -148,6 +189,9 @@ def answers(reader: Reader, now: datetime) -> list[Any]:
         reader.deliveries_of_events(names),
         reader.slots(["program:a/p", "group:g", "group:x"]),
         reader.history(["a/p", "a/q", "a/x"]),
+        reader.launches(["a/p", "a/q", "a/x"], now),
+        reader.gauges(),
+        reader.gauges(["G", "x"]),
         reader.runs(active=True),
         reader.runs(jobs=names, limit=2),
         [reader.claim_of(name, 1) for name in names],

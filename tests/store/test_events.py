@@ -9,7 +9,7 @@ from scheduler.job import JobState
 from scheduler.reason import Reason
 from scheduler.store.error import StoreError
 from scheduler.store.protocol import LedgerRow, Store
-from tests.store.samples import NOON, at, delivery, event, job
+from tests.store.samples import NOON, at, delivery, event, job, upstream
 
 
 def test_an_event_comes_back_as_it_was_added(store: Store) -> None:
@@ -24,6 +24,7 @@ def test_an_event_comes_back_as_it_was_added(store: Store) -> None:
         run_id="r",
         status="succeeded",
         scheduled_for=at(5),
+        run=upstream(args={"x": [1, {"y": None}]}, outputs={"d": ("2026-03-09", "ü")}),
         own_job=True,
         expired=True,
         detail="reported by hand",
@@ -132,6 +133,40 @@ def test_a_delivery_that_exists_is_left_as_it_is(store: Store) -> None:
         )
     with store.reading() as reader:
         assert reader.deliveries_of_events(["e"]) == (discarded, first)
+
+
+def test_removed_deliveries_are_gone_and_leave_the_others_of_their_event_and_job(store: Store) -> None:
+    e, f = event("e"), event("f", 1)
+    given = [
+        delivery(e, "a/s", "0", job="j"),
+        delivery(e, "a/s", "1", job="j"),
+        delivery(e, "a/s", "0", job="k"),
+        delivery(e, "a/t", "0", job="k"),
+        delivery(e, "a/s", "0", reason="D-SUSPENDED"),
+        delivery(f, "a/s", "0", job="j"),
+    ]
+    with store.transaction() as transaction:
+        transaction.add_events([e, f])
+        transaction.add_deliveries(given)
+        transaction.remove_deliveries([given[0], given[3], delivery(f, "a/none", "", job="j")])
+        assert transaction.deliveries(["j", "k"]) == {"j": (given[1], given[5]), "k": (given[2],)}
+        transaction.remove_deliveries([given[4]])
+        transaction.remove_deliveries([])
+        assert transaction.deliveries_of_events(["e"]) == (given[2], given[1])
+        # What was taken out may come again, for example as a discarded one.
+        expired = delivery(e, "a/s", "0", reason="D-EXPIRED")
+        transaction.add_deliveries([expired])
+    with store.reading() as reader:
+        assert reader.deliveries_of_events(["e"]) == (expired, given[2], given[1])
+
+
+def test_hundreds_of_deliveries_are_removed_at_once(store: Store) -> None:
+    many = [delivery(event(f"{n:05}", n), job="j") for n in range(701)]
+    with store.transaction() as transaction:
+        transaction.add_events([each.event for each in many])
+        transaction.add_deliveries(many)
+        transaction.remove_deliveries(many[:-1])
+        assert transaction.deliveries(["j"]) == {"j": (many[-1],)}
 
 
 def test_deliveries_of_events_tell_all_that_became_of_an_event(store: Store) -> None:

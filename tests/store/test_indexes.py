@@ -36,6 +36,10 @@ HOT: list[tuple[str, Callable[[Transaction], Any]]] = [
     ("slots", lambda tx: tx.slots(["r"])),
     ("release", lambda tx: tx.release_slots("j")),
     ("wake", lambda tx: tx.wake(["r"], NOON)),
+    ("launches", lambda tx: tx.launches(["a/p"], NOON)),
+    ("take a launch back", lambda tx: tx.remove_launch("j")),
+    ("gauges by name", lambda tx: tx.gauges(["g"])),
+    ("removed deliveries", lambda tx: tx.remove_deliveries([delivery(event("e"), job="j")])),
     ("history", lambda tx: tx.history(["a/p"])),
     ("runs of jobs", lambda tx: tx.runs(jobs=["j"])),
     ("active runs", lambda tx: tx.runs(active=True)),
@@ -44,6 +48,9 @@ HOT: list[tuple[str, Callable[[Transaction], Any]]] = [
     ("journal of a job", lambda tx: tx.journal(job="j")),
     ("newest journal", lambda tx: tx.journal(limit=10)),
 ]
+
+GIVEN = "SCAN CONSTANT ROW"
+"""The values that the statement itself brings along."""
 
 BOUNDED_BY_LIMIT = {"newest events", "newest jobs", "newest journal"}
 """They walk an index from its end and stop at their limit."""
@@ -70,7 +77,11 @@ def test_no_question_of_a_tick_scans_a_table(
         ask(transaction)
     store.close()
     assert plans
-    scans = [line for line in plans if line.startswith("SCAN") or "TEMP B-TREE" in line]
+    scans = [
+        line
+        for line in plans
+        if (line.startswith("SCAN") and not line.startswith(GIVEN)) or "TEMP B-TREE" in line
+    ]
     if name in BOUNDED_BY_LIMIT:
         scans = [line for line in scans if "USING INDEX" not in line and line != "SCAN journal"]
     assert scans == []

@@ -1,5 +1,7 @@
 """Every store keeps the job queue: jobs by what they wait for, slots, runs, claims, and the rest."""
 
+from datetime import timedelta
+
 import pytest
 
 from compiler.model import Priority
@@ -8,7 +10,7 @@ from scheduler.journal import EntryKind
 from scheduler.reason import Reason
 from scheduler.run import ProgramHistory, RunStatus
 from scheduler.store.protocol import Store
-from tests.store.samples import at, entry, job, run
+from tests.store.samples import at, entry, gauge, job, launched, run, upstream
 
 
 def test_a_job_comes_back_as_it_was_put(store: Store) -> None:
@@ -33,6 +35,7 @@ def test_a_job_comes_back_as_it_was_put(store: Store) -> None:
             partitions=("2026-03-09",),
             manifest={"d": ("2026-03-09",)},
             upstream_runs=("u",),
+            upstream=(upstream(args={"x": 1}, outputs={"d": ("2026-03-08",)}),),
             args={"x": [1, {"y": None}]},
             scheduled_time=at(5),
             business_date="2026-03-08",
@@ -41,6 +44,9 @@ def test_a_job_comes_back_as_it_was_put(store: Store) -> None:
         decided_at=at(6),
         launched_at=at(7),
         ended_at=at(8),
+        closed=True,
+        held_at=at(9),
+        held_for=timedelta(days=400, microseconds=1),
         detail="text",
     )
     with store.transaction() as transaction:
@@ -153,6 +159,42 @@ def test_waking_makes_blocked_jobs_due_unless_they_are_due_sooner(store: Store, 
         assert reader.due_jobs(at(5), 9) == ((found,) if check_after is not None else ())
 
 
+def test_launches_are_counted_by_program_after_an_instant_oldest_first(store: Store) -> None:
+    with store.transaction() as transaction:
+        transaction.add_launches([launched("j", 3), launched("r", 1), launched("k", 2, program="a/q")])
+        transaction.add_launches([launched("m", 1), launched("j", 9)])
+        transaction.add_launches([])
+        cases = [
+            (at(0), (at(1), at(1), at(3))),
+            (at(1), (at(3),)),
+            (at(3), ()),
+        ]
+        for since, expected in cases:
+            assert transaction.launches(["a/p"], since) == {"a/p": expected}, since
+        transaction.remove_launch("m")
+        transaction.remove_launch("never")
+    with store.reading() as reader:
+        assert reader.launches(["a/p", "a/q", "a/none"], at(0)) == {
+            "a/p": (at(1), at(3)),
+            "a/q": (at(2),),
+            "a/none": (),
+        }
+        assert reader.launches([], at(0)) == {}
+
+
+def test_a_gauge_keeps_the_newest_report(store: Store) -> None:
+    with store.transaction() as transaction:
+        transaction.put_gauges([gauge("load", 80, 5), gauge("load", 70, 4), gauge("Load", -0.25, 1)])
+        transaction.put_gauges([gauge("load", 60, 4.9)])
+        transaction.put_gauges([])
+        assert transaction.gauges() == (gauge("Load", -0.25, 1), gauge("load", 80, 5))
+        transaction.put_gauges([gauge("load", 1, 5), gauge("load", 1e300, 5), gauge("Load", 2, 6)])
+    with store.reading() as reader:
+        assert reader.gauges() == (gauge("Load", 2, 6), gauge("load", 1e300, 5))
+        assert reader.gauges(["load", "none"]) == (gauge("load", 1e300, 5),)
+        assert reader.gauges([]) == ()
+
+
 def test_runs_are_selected_by_every_filter_and_come_as_they_were_seen(store: Store) -> None:
     given = [
         run("c", RunStatus.QUEUED, seen_at=at(1), job="j", attempt=1),
@@ -177,7 +219,7 @@ def test_runs_are_selected_by_every_filter_and_come_as_they_were_seen(store: Sto
             assert "".join(found.run_id for found in transaction.runs(**filters)) == expected, filters
 
 
-def test_history_is_the_newest_success_by_its_end(store: Store) -> None:
+def test_history_is_the_newest_success_and_the_newest_end_of_any_run(store: Store) -> None:
     done = RunStatus.SUCCEEDED
     with store.transaction() as transaction:
         transaction.put_runs(
@@ -185,16 +227,17 @@ def test_history_is_the_newest_success_by_its_end(store: Store) -> None:
                 run("1", done, started_at=at(1), ended_at=at(20)),
                 run("2", done, started_at=at(5), ended_at=at(10), seen_at=at(30)),
                 run("3", RunStatus.FAILED, started_at=at(1), ended_at=at(40)),
-                run("4", RunStatus.CANCELLED, ended_at=at(40)),
+                run("4", RunStatus.CANCELLED, ended_at=at(45)),
                 run("5", RunStatus.STARTED, started_at=at(50)),
+                run("8", RunStatus.STARTED, ended_at=at(70)),
                 run("6", done, program="a/other", ended_at=at(60)),
                 run("7", done, program="a/endless"),
             ]
         )
     with store.reading() as reader:
         assert reader.history(["a/p", "a/other", "a/endless", "a/none"]) == {
-            "a/p": ProgramHistory(last_success_started=at(1), last_success_ended=at(20)),
-            "a/other": ProgramHistory(last_success_ended=at(60)),
+            "a/p": ProgramHistory(last_success_started=at(1), last_success_ended=at(20), last_ended=at(45)),
+            "a/other": ProgramHistory(last_success_ended=at(60), last_ended=at(60)),
             "a/endless": ProgramHistory(),
             "a/none": ProgramHistory(),
         }

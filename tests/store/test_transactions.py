@@ -8,7 +8,19 @@ import pytest
 from scheduler.store.error import StoreError
 from scheduler.store.memory import MemoryStore
 from scheduler.store.protocol import Store, Transaction
-from tests.store.samples import NOON, app, at, delivery, entry, event, job, run, schedule
+from tests.store.samples import (
+    NOON,
+    app,
+    at,
+    delivery,
+    entry,
+    event,
+    gauge,
+    job,
+    launched,
+    run,
+    schedule,
+)
 
 THREADS = 4
 INCREMENTS = 15
@@ -26,6 +38,8 @@ def write_everything(transaction: Transaction) -> None:
     transaction.put_jobs([job("j")])
     transaction.add_deliveries([delivery(event("e"), job="j")])
     transaction.take_slots("j", ["r"])
+    transaction.add_launches([launched("j")])
+    transaction.put_gauges([gauge("g")])
     transaction.put_runs([run("r")])
     transaction.claim("j", 1, "r", NOON)
     transaction.set_cursor("c", 1)
@@ -47,6 +61,9 @@ def test_an_exception_takes_back_changes_and_removals_too(store: Store) -> None:
     with pytest.raises(Boom), store.transaction() as transaction:
         transaction.put_jobs([job("j", detail="changed"), job("k")])
         transaction.release_slots("j")
+        transaction.remove_launch("j")
+        transaction.put_gauges([gauge("g", 2), gauge("h")])
+        transaction.remove_deliveries([delivery(event("e"), job="j")])
         transaction.delete_schedules(["a/s"])
         transaction.delete_apps(["a"])
         transaction.add_journal([entry(), entry()])
@@ -78,6 +95,8 @@ def test_a_transaction_reads_its_own_writes(store: Store) -> None:
         assert transaction.jobs() == (job("j"),)
         assert transaction.deliveries(["j"]) == {"j": (delivery(event("e"), job="j"),)}
         assert transaction.slots(["r"]) == {"r": 1}
+        assert transaction.launches(["a/p"], at(-1)) == {"a/p": (NOON,)}
+        assert transaction.gauges() == (gauge("g"),)
         assert transaction.runs() == (run("r"),)
         assert transaction.claim_of("j", 1) == "r"
         assert transaction.cursor("c") == 1

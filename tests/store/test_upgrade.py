@@ -1,0 +1,125 @@
+"""A store that an older version wrote is brought up to date with all that it holds, and goes on."""
+
+from collections.abc import Generator
+
+import pytest
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import Connection, text
+
+from compiler.model import CronTrigger, Schedule
+from scheduler.job import JobState
+from scheduler.run import ALL_RUNS
+from scheduler.store.metadata import metadata
+from scheduler.store.open_sql import open_sql_store
+from scheduler.store.protocol import Store
+from scheduler.store.schema import HEAD, MIGRATIONS
+from scheduler.store.sql import SqlStore
+from tests.store.samples import at, event, job
+
+NOON_MICROSECONDS = 1_773_144_000_000_000
+MINUTE_MICROSECONDS = 60_000_000
+
+OLD_SCHEDULE = '{"name":"s","program":"p","trigger":{"kind":"cron","cron":"0 6 * * *"}}'
+OLD_PLAN = '{"program":"p","manifest":{"d":["k"]},"args":{"x":1}}'
+
+
+def insert(connection: Connection, table: str, **values: object) -> None:
+    """Write a row as the older version did: only its own columns."""
+    names = ", ".join(values)
+    places = ", ".join(f":{name}" for name in values)
+    connection.execute(text(f"INSERT INTO {table} ({names}) VALUES ({places})"), values)
+
+
+def old_job(connection: Connection, id: str, state: JobState, **values: object) -> None:
+    """A job of schedule a/s, opened at noon."""
+    given = {"app": "a", "schedule": "a/s", "key": "", "fingerprint": "f", "state": state.value}
+    rest = {"priority": "normal", "opened_at": NOON_MICROSECONDS, "attempt": 1, "offers": 0, "detail": ""}
+    insert(connection, "jobs", id=id, **{**given, **rest, "resources": "[]", **values})
+
+
+def write_0001(connection: Connection) -> None:
+    """A schedule, an event, a waiting job, two jobs with launches, and a run that somebody else started."""
+    noon, minute = NOON_MICROSECONDS, MINUTE_MICROSECONDS
+    insert(
+        connection,
+        "schedules",
+        **{"ref": "a/s", "app": "a", "spec": OLD_SCHEDULE, "fingerprint": "f", "status": "active"},
+        **{"changed_by": "deploy", "deployed_at": noon},
+    )
+    insert(
+        connection,
+        "events",
+        **{"id": "e", "kind": "partition", "key": "partition:a/d", "time": noon, "arrived": noon},
+        **{"own_job": False, "expired": False, "detail": ""},
+    )
+    old_job(connection, "waits", JobState.PENDING_TRIGGER)
+    old_job(connection, "runs", JobState.LAUNCHED, launch=OLD_PLAN, decided_at=noon + minute)
+    old_job(connection, "offered", JobState.PENDING_LAUNCH, launch=OLD_PLAN, decided_at=noon + 2 * minute)
+    run = {"status": "started", "seen_at": noon + 5 * minute}
+    insert(connection, "runs", run_id="r", program="a/p", job="runs", attempt=1, **run)
+    insert(connection, "runs", run_id="m", program="a/p", started_at=noon + 3 * minute, **run)
+    for holder in ("runs", "offered", "m"):
+        insert(connection, "slots", resource="program:a/p", holder=holder)
+    insert(connection, "slots", resource="group:g", holder="runs")
+
+
+@pytest.fixture
+def upgraded(sql_url: str) -> Generator[Store, None, None]:
+    """A store that was made and filled at revision 0001, and is opened by this version."""
+    new = open_sql_store(sql_url)
+    with new.engine.begin() as connection:
+        connection.execute(text("DROP TABLE alembic_version"))
+        for table in drop_order():
+            connection.execute(text(f"DROP TABLE {table}"))
+    with new.engine.begin() as connection:
+        config = Config()
+        config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0001")
+        write_0001(connection)
+    new.close()
+    opened = open_sql_store(sql_url)
+    yield opened
+    opened.close()
+
+
+def drop_order() -> list[str]:
+    """Every table, those that refer to others first."""
+    return [table.name for table in reversed(metadata.sorted_tables)]
+
+
+def test_everything_is_there_and_has_the_meaning_it_had(upgraded: SqlStore) -> None:
+    with upgraded.engine.connect() as connection:
+        assert connection.execute(text("SELECT version_num FROM alembic_version")).scalar() == HEAD
+    with upgraded.reading() as reader:
+        (schedule,) = reader.schedules()
+        assert schedule.spec == Schedule(name="s", program="p", trigger=CronTrigger(cron="0 6 * * *"))
+        assert schedule.clocks == {}
+        assert reader.events() == (event("e"),)
+        assert reader.jobs(ids=["waits"]) == (job("waits", fingerprint="f"),)
+        (runs,) = reader.jobs(ids=["runs"])
+        assert runs.launch is not None
+        assert runs.launch.upstream == ()
+        assert runs.launch.manifest == {"d": ("k",)}
+        assert reader.gauges() == ()
+
+
+def test_what_runs_counts_as_launched_and_holds_a_slot_of_all_runs(upgraded: SqlStore) -> None:
+    with upgraded.reading() as reader:
+        assert reader.launches(["a/p"], at(0)) == {"a/p": (at(1), at(2), at(3))}
+        assert reader.slots([ALL_RUNS, "group:g"]) == {ALL_RUNS: 3, "group:g": 1}
+    with upgraded.transaction() as transaction:
+        assert transaction.release_slots("runs") == ("group:g", "program:a/p", ALL_RUNS)
+        transaction.remove_launch("offered")
+        assert transaction.launches(["a/p"], at(0)) == {"a/p": (at(1), at(3))}
+
+
+def test_it_can_be_written_to_like_a_new_one(upgraded: SqlStore) -> None:
+    with upgraded.transaction() as transaction:
+        (waits,) = transaction.jobs(ids=["waits"])
+        transaction.put_jobs([waits])
+        (state,) = transaction.schedules()
+        transaction.put_schedules([state])
+        assert transaction.jobs(ids=["waits"]) == (waits,)
+        assert transaction.schedules() == (state,)
