@@ -138,12 +138,26 @@ CATALOGUE: dict[str, Entry] = {
         "bad instant",
         "Instants of an example are ISO 8601 or +duration, from its `start` to its `until`.",
     ),
+    "V211": _error(
+        "quiet bounds clash",
+        "`quiet_at_most` bounds how long `quiet` may hold back, so it is not the shorter one.",
+    ),
+    "V212": _error("more than there are", "`at_least` asks for at most as many members as it has."),
+    "V213": _error(
+        "bad size",
+        "Sizes are whole numbers of bytes, or with KB, MB, GB, TB, KiB, MiB, GiB or TiB.",
+    ),
+    "V214": _error(
+        "bad calendar",
+        "A calendar follows a country or a market that is known, or neither, and leaves business days.",
+    ),
     "N301": _error("unknown dataset", "The dataset is not declared in this app."),
     "N302": _error("unknown program", "The program is not declared in this app."),
     "N303": _error("unknown group", "An app that declares groups uses only those."),
     "N304": _error("app name taken", "Two files declare an app of the same name."),
     "N305": _error("unknown schedule", "The schedule is not declared in this app."),
     "N306": _error("example name taken", "Two examples of an app have the same name."),
+    "N307": _error("unknown calendar", "The calendar is not declared in this app."),
     "L401": _error(
         "cycle of schedules",
         "Each run of one schedule would trigger the next, without end. A cron that must fire too breaks it.",

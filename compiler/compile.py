@@ -97,7 +97,7 @@ def compile_files(files: Files[str, bytes]) -> Compilation:
 def compile_schedule(
     app: App, name: str, spec: dict[str, Any], at: At | None = None
 ) -> tuple[Schedule | None, tuple[Diagnostic, ...]]:
-    """Compiles one schedule against the datasets, programs and groups of an app.
+    """Compiles one schedule against the datasets, programs, groups and calendars of an app.
 
     Args:
         spec: the schedule as the YAML would spell it.
@@ -120,6 +120,7 @@ def compile_schedule(
             datasets=app.datasets,
             programs=app.programs,
             groups=app.groups,
+            calendars=app.calendars,
         )
         schedule = build_schedule(Scalar(name, place.line, place.column), node, scope)
     if schedule is not None:

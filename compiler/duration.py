@@ -1,7 +1,7 @@
 """Durations: `90s`, `15m`, `4h`, `2d`, or ISO 8601 such as `PT1H30M`.
 
-One unit at a time keeps them comparable at a glance; seconds may have decimals (`0.5s`). Years and months of ISO 8601 are
-refused: they have no fixed length.
+One unit at a time keeps them comparable at a glance; seconds may have decimals (`0.5s`). Years
+and months of ISO 8601 are refused: they have no fixed length.
 """
 
 import re

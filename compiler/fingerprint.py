@@ -7,7 +7,7 @@ changes no fingerprint that is stored. `args` are the user's: an "at" in there c
 """
 
 import hashlib
-from datetime import time, timedelta
+from datetime import date, time, timedelta
 from functools import lru_cache
 from typing import Any, cast
 
@@ -64,6 +64,8 @@ def _canonical(value: Any, defaults: bool) -> Any:
         return [_canonical(item, defaults) for item in items]
     if isinstance(value, timedelta):
         return duration_text(value)
+    if isinstance(value, date):
+        return value.isoformat()
     if isinstance(value, time):
         return f"{value:%H:%M}"
     return value

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from compiler.build.calendar import build_calendar
 from compiler.build.dataset import build_dataset
 from compiler.build.program import build_program
 from compiler.build.schedule import build_schedule
@@ -27,6 +28,12 @@ def build_app(root: Mapping, findings: Findings, broken: frozenset[Part]) -> App
         broken=frozenset(f"{section}.{name}" for section, name in broken),
     )
     scope = _in_zone(scope, root)
+    for key, node in _parts(root, "calendars", broken):
+        calendar = build_calendar(key, node, scope)
+        if calendar is None:
+            scope = scope.with_broken(f"calendars.{key.value}")
+        else:
+            scope.calendars[calendar.name] = calendar
     for key, node in _parts(root, "datasets", broken):
         scope.datasets[str(key.value)] = build_dataset(key, node, scope)
     for key, node in _parts(root, "programs", broken):
@@ -40,6 +47,7 @@ def build_app(root: Mapping, findings: Findings, broken: frozenset[Part]) -> App
         programs=scope.programs,
         schedules={schedule.name: schedule for schedule in built if schedule is not None},
         groups=scope.groups,
+        calendars=scope.calendars,
         description=root.text("description"),
         at=findings.at(place if place is not None else root),
     )

@@ -19,7 +19,7 @@ def build_schedule(key: Scalar, node: Mapping, scope: Scope) -> Schedule | None:
     """One schedule of an app; None after an error has been reported."""
     name = node.get("program")
     program = scope.program(name) if isinstance(name, Scalar) else None
-    trigger = build_trigger(node.get("trigger"), scope)
+    trigger = build_trigger(node.get("trigger"), scope, program.name if program else "")
     built = [build_constraint(member, scope) for member in node.items("constraints")]
     constraints = tuple(c for c in built if c is not None)
     timeout = _timeout(node, scope)
@@ -38,6 +38,10 @@ def build_schedule(key: Scalar, node: Mapping, scope: Scope) -> Schedule | None:
         timeout=timeout,
         priority=Priority(node.text("priority", "normal")),
         for_each=for_each,  # pyright: ignore[reportArgumentType] - one of the schema's enum
+        batching="each" if node.text("batching") == "each" else "coalesce",
+        max_batch=node.number("max_batch", 1) if "max_batch" in node.values else None,
+        on_suspend=node.text("on_suspend", "discard"),  # pyright: ignore[reportArgumentType] - the schema's enum
+        on_update="carry" if node.text("on_update") == "carry" else "reset",
         status="active" if node.text("status") == "active" else "suspended",
         timezone=scope.timezone,
         owner=node.text("owner"),

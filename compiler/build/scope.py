@@ -5,10 +5,10 @@ argument. Resolving a name reports it when it is unknown.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from compiler.diagnostic import Findings, Place, shown
-from compiler.model import At, Dataset, Program
+from compiler.model import At, Calendar, Dataset, Program
 from compiler.reader.node import Scalar
 from compiler.suggest import did_you_mean
 
@@ -19,8 +19,8 @@ class Scope:
 
     Attributes:
         timezone: the app's.
-        datasets, programs: those that were built.
-        broken: names of datasets and programs that have errors of their own. They are known,
+        datasets, programs, calendars: those that were built.
+        broken: names of datasets, programs and calendars that have errors of their own. They are known,
             and what refers to them cannot be judged.
     """
 
@@ -29,7 +29,12 @@ class Scope:
     datasets: dict[str, Dataset] = field(default_factory=dict[str, Dataset])
     programs: dict[str, Program] = field(default_factory=dict[str, Program])
     groups: dict[str, str] = field(default_factory=dict[str, str])
+    calendars: dict[str, Calendar] = field(default_factory=dict[str, Calendar])
     broken: frozenset[str] = frozenset()
+
+    def with_broken(self, part: str) -> "Scope":
+        """The same scope, in which one more part ("calendars.us") is known to have errors of its own."""
+        return replace(self, broken=self.broken | {part})
 
     def at(self, place: Place) -> At:
         """A place as the model keeps it."""
@@ -47,6 +52,13 @@ class Scope:
         found = self.programs.get(str(name.value))
         if found is None and f"programs.{name.value}" not in self.broken:
             self._unknown("N302", "program", name, self.programs)
+        return found
+
+    def calendar(self, name: Scalar) -> Calendar | None:
+        """The calendar of that name; reports it if there is none."""
+        found = self.calendars.get(str(name.value))
+        if found is None and f"calendars.{name.value}" not in self.broken:
+            self._unknown("N307", "calendar", name, self.calendars)
         return found
 
     def group(self, name: Scalar) -> bool:

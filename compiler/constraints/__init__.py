@@ -4,13 +4,14 @@ The registry is the only place that lists the kinds. A kind's file holds all tha
 """
 
 from compiler.build.scope import Scope
-from compiler.constraints import concurrency, delay, since_last_run, window
+from compiler.constraints import concurrency, delay, load, rate, since_last_run, window
 from compiler.constraints.kind import ConstraintKind
 from compiler.model import Constraint
 from compiler.reader.node import Mapping, Node
 
 KINDS: dict[str, ConstraintKind] = {
-    kind.key: kind for kind in (concurrency.KIND, delay.KIND, window.KIND, since_last_run.KIND)
+    kind.key: kind
+    for kind in (concurrency.KIND, delay.KIND, window.KIND, since_last_run.KIND, rate.KIND, load.KIND)
 }
 
 

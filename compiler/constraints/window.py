@@ -2,6 +2,7 @@
 
 from datetime import time
 
+from compiler.build.calendar import calendar_at
 from compiler.build.scope import Scope
 from compiler.build.zone import zone_of
 from compiler.constraints.kind import ConstraintKind, otherwise_of
@@ -26,12 +27,16 @@ def _build(node: Node, at: At, scope: Scope) -> WindowConstraint | None:
             (Related(at=scope.at(node.values["from"]), note="`from` stands here"),),
         )
         return None
+    calendar = calendar_at(node, scope)
+    if calendar is None and "calendar" in node.values:
+        return None
     days = tuple(str(n.value) for n in node.strings("days"))
     return WindowConstraint(
         from_=from_,
         to=to,
         days=days,  # pyright: ignore[reportArgumentType] - each one of the schema's enum
         timezone=zone_of(node, scope),
+        calendar=calendar,
         otherwise=otherwise_of(node),
         at=at,
     )

@@ -1,8 +1,8 @@
 """Cycles among schedules: a run of each would trigger the next, without end.
 
 An edge leads from a schedule to every schedule that its runs can trigger: by `run` of its
-program, or by `partitions` of a dataset that its program writes. A trigger that cannot hold
-without a cron has no incoming edges, since the clock bounds how often it fires.
+program, or by `partitions` or `size` of a dataset that its program writes. A trigger that cannot
+hold without a clock (`cron`, `elapsed`) has no incoming edges: the clock bounds how often it fires.
 """
 
 from collections import defaultdict
@@ -13,10 +13,14 @@ from compiler.model import (
     AllTrigger,
     AnyTrigger,
     App,
+    AtLeastTrigger,
     CronTrigger,
+    ElapsedTrigger,
     PartitionsTrigger,
     RunTrigger,
     Schedule,
+    SequenceTrigger,
+    SizeTrigger,
     Trigger,
 )
 
@@ -65,18 +69,14 @@ def cycles(app: App) -> list[tuple[str, ...]]:
 def causes(trigger: Trigger) -> frozenset[Cause]:
     """What can make the trigger hold without the help of a clock."""
     match trigger:
-        case CronTrigger():
+        case CronTrigger() | ElapsedTrigger():
             return frozenset()
         case RunTrigger():
             return frozenset({("run", trigger.program)})
-        case PartitionsTrigger():
+        case PartitionsTrigger() | SizeTrigger():
             return frozenset({("partitions", trigger.dataset)})
-        case AnyTrigger():
-            return _causes_of(trigger.of)
-        case AllTrigger():
-            if trigger.wait_at_most is None and any(_needs_clock(member) for member in trigger.of):
-                return frozenset()
-            return _causes_of(trigger.of)
+        case AnyTrigger() | AllTrigger() | AtLeastTrigger() | SequenceTrigger():
+            return frozenset() if _needs_clock(trigger) else _causes_of(trigger.of)
 
 
 def _causes_of(members: tuple[Trigger, ...]) -> frozenset[Cause]:
@@ -84,15 +84,19 @@ def _causes_of(members: tuple[Trigger, ...]) -> frozenset[Cause]:
 
 
 def _needs_clock(trigger: Trigger) -> bool:
+    if trigger.wait_at_most is not None:
+        return False
     match trigger:
-        case CronTrigger():
-            return trigger.wait_at_most is None
-        case RunTrigger() | PartitionsTrigger():
+        case CronTrigger() | ElapsedTrigger():
+            return True
+        case RunTrigger() | PartitionsTrigger() | SizeTrigger():
             return False
         case AnyTrigger():
             return all(_needs_clock(member) for member in trigger.of)
-        case AllTrigger():
-            return trigger.wait_at_most is None and any(_needs_clock(member) for member in trigger.of)
+        case AllTrigger() | SequenceTrigger():
+            return any(_needs_clock(member) for member in trigger.of)
+        case AtLeastTrigger():
+            return sum(not _needs_clock(member) for member in trigger.of) < trigger.n
 
 
 def _edges(app: App) -> dict[str, tuple[str, ...]]:

@@ -12,13 +12,15 @@ from compiler.cycle import nests_in
 from compiler.diagnostic import Place, with_article
 from compiler.model import (
     AllTrigger,
-    AnyTrigger,
+    Composite,
     CronTrigger,
     Cycle,
+    ElapsedTrigger,
     PartitionScheme,
     PartitionsTrigger,
     RunTrigger,
     Schedule,
+    SizeTrigger,
     Trigger,
     leaves,
 )
@@ -48,11 +50,11 @@ def check_for_each(schedule: Schedule, place: Place, scope: Scope) -> bool:
     if schedule.for_each is None:
         return True
     members = _members(schedule.trigger, inside_all=False)
-    if not any(isinstance(member, PartitionsTrigger) for member, _ in members):
+    if not any(isinstance(member, PartitionsTrigger | SizeTrigger) for member, _ in members):
         scope.findings.add(
             "L402",
             place,
-            f"`for_each: {schedule.for_each}` needs a member with keys, got a trigger without `partitions`",
+            f"`for_each: {schedule.for_each}` needs a member with keys, got neither `partitions` nor `size`",
             "delete `for_each`, or wait for the partitions that the run writes",
         )
         return False
@@ -61,11 +63,13 @@ def check_for_each(schedule: Schedule, place: Place, scope: Scope) -> bool:
 
 
 def _has_key(member: Trigger, inside_all: bool, for_each: ForEach, place: Place, scope: Scope) -> bool:
-    if isinstance(member, PartitionsTrigger):
+    if isinstance(member, PartitionsTrigger | SizeTrigger):
         return _check_member(member, for_each, scope)
     if isinstance(member, CronTrigger) and inside_all:
         return True
     what = "a run" if isinstance(member, RunTrigger) else "a cron outside `all`"
+    if isinstance(member, ElapsedTrigger):
+        what = "an elapsed trigger"
     scope.findings.add(
         "L402",
         _place(member, place),
@@ -77,7 +81,7 @@ def _has_key(member: Trigger, inside_all: bool, for_each: ForEach, place: Place,
 
 def _members(trigger: Trigger, *, inside_all: bool) -> list[tuple[Trigger, bool]]:
     """The leaves, each with whether its nearest composite is an `all`."""
-    if not isinstance(trigger, AllTrigger | AnyTrigger):
+    if not isinstance(trigger, Composite):
         return [(trigger, inside_all)]
     in_all = isinstance(trigger, AllTrigger)
     return [found for member in trigger.of for found in _members(member, inside_all=in_all)]
@@ -87,7 +91,7 @@ def _place(trigger: Trigger, otherwise: Place) -> Place:
     return trigger.at if trigger.at is not None else otherwise
 
 
-def _check_member(member: PartitionsTrigger, for_each: ForEach, scope: Scope) -> bool:
+def _check_member(member: PartitionsTrigger | SizeTrigger, for_each: ForEach, scope: Scope) -> bool:
     dataset = scope.datasets.get(member.dataset)
     place = member.at
     if dataset is None or place is None:
@@ -101,7 +105,7 @@ def _check_member(member: PartitionsTrigger, for_each: ForEach, scope: Scope) ->
             "give `partitions` to the dataset, or take the member out of the trigger",
         )
         return False
-    if member.keys:
+    if isinstance(member, PartitionsTrigger) and member.keys:
         scope.findings.add(
             "V208",
             place,
@@ -118,7 +122,7 @@ def _check_member(member: PartitionsTrigger, for_each: ForEach, scope: Scope) ->
             "choose a longer cycle, or `for_each: partition`",
         )
         return False
-    if member.complete is not None and member.complete != for_each:
+    if isinstance(member, PartitionsTrigger) and member.complete is not None and member.complete != for_each:
         _clash(place, for_each, member.complete, scope)
         return False
     return True
@@ -144,7 +148,8 @@ def _alike(schedule: Schedule, place: Place, scope: Scope) -> bool:
     good = True
     for leaf in leaves(schedule.trigger):
         trigger = leaf.trigger
-        dataset = scope.datasets.get(trigger.dataset) if isinstance(trigger, PartitionsTrigger) else None
+        keyed = isinstance(trigger, PartitionsTrigger | SizeTrigger)
+        dataset = scope.datasets.get(trigger.dataset) if keyed else None
         if dataset is None or dataset.partitions is None:
             continue
         if first is None:

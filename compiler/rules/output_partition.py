@@ -4,7 +4,7 @@ The default follows from the trigger and the outputs (DESIGN §3):
 
     no output has partitions                             none
     for_each                                             key
-    partitions triggers cut like every output            manifest
+    partitions and size triggers cut like every output   manifest
     a cron, and outputs cut by time alone                business_date
     anything else                                        none
 """
@@ -17,6 +17,7 @@ from compiler.model import (
     PartitionScheme,
     PartitionsTrigger,
     Program,
+    SizeTrigger,
     Trigger,
     leaves,
 )
@@ -80,7 +81,8 @@ def _manifest_fits(trigger: Trigger, schemes: list[PartitionScheme], scope: Scop
     inputs = [
         scope.datasets[leaf.trigger.dataset].partitions
         for leaf in leaves(trigger)
-        if isinstance(leaf.trigger, PartitionsTrigger) and leaf.trigger.dataset in scope.datasets
+        if isinstance(leaf.trigger, PartitionsTrigger | SizeTrigger)
+        and leaf.trigger.dataset in scope.datasets
     ]
     return bool(inputs) and all(same_partitions(one, other) for one in inputs for other in schemes)
 

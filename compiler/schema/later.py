@@ -5,20 +5,8 @@ nothing reads. A key leaves this table when its trigger, constraint or option ar
 """
 
 LATER: dict[str, tuple[str, ...]] = {
-    "app": ("tasks", "policies", "calendars", "settings"),
-    "trigger": (
-        "size",
-        "elapsed",
-        "at_least",
-        "sequence",
-        "quiet",
-        "quiet_at_most",
-        "collect_within",
-        "calendar",
-    ),
-    "constraint": ("rate", "load", "quiet", "calendar"),
-    "window constraint": ("calendar",),
-    "schedule": ("batching", "max_batch", "on_suspend", "on_update", "sensor", "cron"),
+    "app": ("tasks", "policies", "settings"),
+    "schedule": ("sensor", "cron"),
     "program": ("job",),
     "dataset": ("external",),
 }

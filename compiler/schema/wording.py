@@ -20,6 +20,7 @@ _TYPES = {
     "array": "a list",
     "string": "a string",
     "integer": "an integer",
+    "number": "a number",
     "boolean": "true or false",
 }
 
@@ -213,7 +214,7 @@ def _one_of(fault: Fault) -> Iterator[Worded]:
         summary = f"{title} is of one kind, got `{found[0]}` and `{name}`"
         hint = (
             "make them members of `all: [...]` or `any: [...]`"
-            if "all" in kinds
+            if title.endswith("trigger")
             else "make each a member of its own in the list"
         )
         yield Worded(code="S110", place=fault.node.keys[name], summary=summary, hint=hint)
@@ -222,8 +223,16 @@ def _one_of(fault: Fault) -> Iterator[Worded]:
 def _dependent(fault: Fault) -> Iterator[Worded]:
     if not isinstance(fault.node, Mapping):
         return
+    own_kinds = [branch["required"][0] for branch in fault.schema.get("oneOf", ())]
     for option, kinds in fault.expected.items():
-        if option in fault.node.values and not all(k in fault.node.values for k in kinds):
+        if option not in fault.node.values or all(k in fault.node.values for k in kinds):
+            continue
+        if option in own_kinds:
+            known = fault.schema["properties"][kinds[0]]
+            summary = f"`{option}` needs the key `{kinds[0]}` beside it, got it alone"
+            hint = f"add for example {kinds[0]}: {flow(known['examples'][0])}"
+            yield Worded(code="S103", place=fault.node.keys[option], summary=summary, hint=hint)
+        else:
             summary = f"`{option}` belongs beside `{kinds[0]}`, got it without"
             hint = f"delete it, or write it beside the `{kinds[0]}` it is meant for"
             yield Worded(code="S111", place=fault.node.keys[option], summary=summary, hint=hint)

@@ -5,27 +5,42 @@ The registry is the only place that lists the kinds. A kind's file holds all tha
 
 from compiler.build.duration import optional_duration
 from compiler.build.scope import Scope
+from compiler.duration import duration_text
 from compiler.model import Trigger
 from compiler.reader.node import Mapping, Node
-from compiler.triggers import all, any, cron, partitions, run
-from compiler.triggers.kind import TriggerKind, Written
+from compiler.triggers import all, any, at_least, cron, elapsed, partitions, run, sequence, size
+from compiler.triggers.kind import Options, TriggerKind, Written
 
 KINDS: dict[str, TriggerKind] = {
-    kind.key: kind for kind in (cron.KIND, partitions.KIND, run.KIND, all.KIND, any.KIND)
+    kind.key: kind
+    for kind in (
+        cron.KIND,
+        partitions.KIND,
+        size.KIND,
+        run.KIND,
+        elapsed.KIND,
+        all.KIND,
+        any.KIND,
+        at_least.KIND,
+        sequence.KIND,
+    )
 }
 
 MAX_TRIGGER_DEPTH = 8
 """Composites inside each other; a condition that needs more is better told in two schedules."""
 
 
-def build_trigger(node: Node | None, scope: Scope, depth: int = 1) -> Trigger | None:
-    """The trigger that a node describes; None after an error has been reported."""
+def build_trigger(node: Node | None, scope: Scope, program: str, depth: int = 1) -> Trigger | None:
+    """The trigger that a node describes; None after an error has been reported.
+
+    Args:
+        program: of the schedule, "" if it has none that is known.
+    """
     if not isinstance(node, Mapping):
         return None
     found = [key for key in node.keys if key in KINDS]
     if len(found) != 1:
         return None
-    at = scope.at(node.keys[found[0]])
     if depth > MAX_TRIGGER_DEPTH:
         scope.findings.add(
             "L409",
@@ -36,8 +51,29 @@ def build_trigger(node: Node | None, scope: Scope, depth: int = 1) -> Trigger | 
         return None
     written = Written(
         node=node,
-        at=at,
-        wait_at_most=optional_duration(node, "wait_at_most", scope),
-        member=lambda member: build_trigger(member, scope, depth + 1),
+        options=_options(node, found[0], scope),
+        program=program,
+        member=lambda member: build_trigger(member, scope, program, depth + 1),
     )
     return KINDS[found[0]].build(written, scope)
+
+
+def _options(node: Mapping, kind: str, scope: Scope) -> Options:
+    """What stands beside the kind's key."""
+    options = Options(
+        wait_at_most=optional_duration(node, "wait_at_most", scope),
+        quiet=optional_duration(node, "quiet", scope),
+        quiet_at_most=optional_duration(node, "quiet_at_most", scope),
+        collect_within=optional_duration(node, "collect_within", scope),
+        at=scope.at(node.keys[kind]),
+    )
+    quiet, at_most = options["quiet"], options["quiet_at_most"]
+    if quiet is not None and at_most is not None and at_most < quiet:
+        scope.findings.add(
+            "V211",
+            node.values["quiet_at_most"],
+            f"`quiet_at_most` is at least `quiet`, got {duration_text(at_most)} for"
+            f" a quiet of {duration_text(quiet)}",
+            "give a longer `quiet_at_most`, or leave it out to wait for silence however long it takes",
+        )
+    return options

@@ -5,12 +5,9 @@ from compiler.model import AllTrigger
 from compiler.triggers.kind import TriggerKind, Written
 
 
-def _build(written: Written, scope: Scope) -> AllTrigger | None:
-    nodes = written.node.items("all")
-    members = [built for node in nodes if (built := written.member(node)) is not None]
-    if len(members) < len(nodes):
-        return None
-    return AllTrigger(of=tuple(members), wait_at_most=written.wait_at_most, at=written.at)
+def _build(written: Written, _scope: Scope) -> AllTrigger | None:
+    members = written.members(written.node.items("all"))
+    return AllTrigger(of=members, **written.options) if members is not None else None
 
 
 KIND = TriggerKind(key="all", build=_build)

@@ -5,12 +5,9 @@ from compiler.model import AnyTrigger
 from compiler.triggers.kind import TriggerKind, Written
 
 
-def _build(written: Written, scope: Scope) -> AnyTrigger | None:
-    nodes = written.node.items("any")
-    members = [built for node in nodes if (built := written.member(node)) is not None]
-    if len(members) < len(nodes):
-        return None
-    return AnyTrigger(of=tuple(members), wait_at_most=written.wait_at_most, at=written.at)
+def _build(written: Written, _scope: Scope) -> AnyTrigger | None:
+    members = written.members(written.node.items("any"))
+    return AnyTrigger(of=members, **written.options) if members is not None else None
 
 
 KIND = TriggerKind(key="any", build=_build)

@@ -1,10 +1,15 @@
-"""The `cron` trigger: `cron: "0 6 * * *"` with `timezone`, `catch_up` and `catch_up_at_most` beside it."""
+"""The `cron` trigger: `cron: "0 6 * * *"` with its options beside it.
 
+They are `timezone`, `calendar`, `nth_business_day`, `catch_up` and `catch_up_at_most`.
+"""
+
+from compiler.build.calendar import calendar_at
 from compiler.build.duration import optional_duration
 from compiler.build.scope import Scope
 from compiler.build.zone import zone_of
 from compiler.cron import CronError, parse
 from compiler.model import CronTrigger
+from compiler.reader.node import Mapping
 from compiler.triggers.kind import TriggerKind, Written
 
 
@@ -25,14 +30,34 @@ def _build(written: Written, scope: Scope) -> CronTrigger | None:
             "`catch_up_at_most` bounds what is made up for, got `catch_up: none` beside it",
             "delete one of the two",
         )
+    calendar = calendar_at(node, scope)
+    if calendar is None and "calendar" in node.values:
+        return None
     return CronTrigger(
         cron=text,
         timezone=zone_of(node, scope),
         catch_up=catch_up,  # pyright: ignore[reportArgumentType] - one of the schema's enum
         catch_up_at_most=at_most,
-        wait_at_most=written.wait_at_most,
-        at=written.at,
+        calendar=calendar,
+        nth_business_day=_nth(node, scope),
+        **written.options,
     )
+
+
+def _nth(node: Mapping, scope: Scope) -> int | None:
+    """Which business day of the month is meant; None for every one."""
+    if "nth_business_day" not in node.values:
+        return None
+    nth = node.number("nth_business_day", 1)
+    if nth == 0:
+        scope.findings.add(
+            "S107",
+            node.values["nth_business_day"],
+            "`nth_business_day` counts from 1, or from -1 backwards, got 0",
+            "write 1 for the first business day of the month, -1 for the last",
+        )
+        return None
+    return nth
 
 
 KIND = TriggerKind(key="cron", build=_build)

@@ -7,10 +7,21 @@ one struct in the model and one property in the schema.
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TypedDict
 
 from compiler.build.scope import Scope
 from compiler.model import At, Trigger
 from compiler.reader.node import Mapping, Node
+
+
+class Options(TypedDict):
+    """What every kind has besides its own, ready to be handed to its struct."""
+
+    wait_at_most: timedelta | None
+    quiet: timedelta | None
+    quiet_at_most: timedelta | None
+    collect_within: timedelta | None
+    at: At
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -19,15 +30,20 @@ class Written:
 
     Attributes:
         node: the mapping that holds the kind's key and the options beside it.
-        at: the place of the kind's key.
-        wait_at_most: the option that every kind may have.
+        options: those that every kind may have, and the place of the kind's key.
+        program: of the schedule, "" if it has none that is known.
         member: builds a trigger inside this one; None if that has an error.
     """
 
     node: Mapping
-    at: At
-    wait_at_most: timedelta | None
+    options: Options
+    program: str
     member: Callable[[Node], Trigger | None]
+
+    def members(self, nodes: tuple[Node, ...]) -> tuple[Trigger, ...] | None:
+        """The triggers inside this one; None if one of them has an error."""
+        built = tuple(found for node in nodes if (found := self.member(node)) is not None)
+        return built if len(built) == len(nodes) else None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

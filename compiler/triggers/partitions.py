@@ -30,8 +30,7 @@ def _build(written: Written, scope: Scope) -> PartitionsTrigger | None:
         distinct=not (isinstance(distinct, Scalar) and distinct.value is False),
         keys=tuple(dict.fromkeys(k for k in keys if k is not None)),
         complete=node.text("complete") or None,  # pyright: ignore[reportArgumentType] - the schema's enum
-        wait_at_most=written.wait_at_most,
-        at=written.at,
+        **written.options,
     )
     if trigger.complete is not None and not check_complete(trigger, dataset, node.values["complete"], scope):
         return None

@@ -18,8 +18,7 @@ def _build(written: Written, scope: Scope) -> RunTrigger | None:
         program=program.name,
         status=node.text("status", "succeeded"),  # pyright: ignore[reportArgumentType] - the schema's enum
         count=node.number("count", 1),
-        wait_at_most=written.wait_at_most,
-        at=written.at,
+        **written.options,
     )
 
 
