@@ -29,7 +29,7 @@ MAX_TICK_SECONDS = 3600
 MAX_SETTINGS_BYTES = 256 * 1024
 
 KNOWN: Mapping[str, Mapping[str, type]] = {
-    "project": {"schedules": str},
+    "project": {"schedules": str, "undeployed": list},
     "store": {"url": str},
     "warehouse": {"path": str},
     "spark": {"master": str, "conf": dict},
@@ -40,6 +40,7 @@ KNOWN: Mapping[str, Mapping[str, type]] = {
 _IN_WORDS = {
     str: ("a text in quotes", '{key} = "..."'),
     int: ("a whole number", "{key} = 5"),
+    list: ("a list of texts in quotes", '{key} = ["..."]'),
     dict: ("a table", "[{section}.{key}] and the settings below it"),
 }
 _PASSWORD = re.compile(r"(://[^:/@]*):[^@/]*@")
@@ -56,6 +57,7 @@ class Settings:
     Attributes:
         project: the project's folder, which all relative paths of apps start from.
         schedules: the folder with the YAML files.
+        undeployed: files and folders of it that are checked and tested but not deployed: stories, drafts.
         store_url: SQLAlchemy URL of the schedule store, a path in it absolute. May hold a password.
         warehouse: the folder of the datasets that have no path of their own.
         spark_master: Spark's master URL.
@@ -66,6 +68,7 @@ class Settings:
 
     project: Path
     schedules: Path
+    undeployed: tuple[Path, ...] = ()
     store_url: str = field(repr=False)
     warehouse: Path
     spark_master: str
@@ -137,17 +140,22 @@ def _settings(file: Path, content: dict[str, Any]) -> Settings:
             f"{file}: dagster.tick_seconds is {tick_seconds}", f"write a number from 1 to {MAX_TICK_SECONDS}"
         )
 
-    def folder(section: str, key: str, default: str) -> Path:
-        text = sections[section].get(key, default)
-        if not text or "\0" in text:
+    def path(section: str, key: str, text: object, example: str) -> Path:
+        if not isinstance(text, str) or not text or "\0" in text:
             raise SettingsError(
-                f"{file}: {section}.{key} is no path", f'write for example {key} = "{default}"'
+                f"{file}: {section}.{key} is no path, got {text!r:.100}",
+                f"write for example {key} = {example}",
             )
         return (project / Path(text).expanduser()).resolve()
 
+    def folder(section: str, key: str, default: str) -> Path:
+        return path(section, key, sections[section].get(key, default), f'"{default}"')
+
+    undeployed = sections["project"].get("undeployed", [])
     return Settings(
         project=project,
         schedules=folder("project", "schedules", "schedules"),
+        undeployed=tuple(path("project", "undeployed", text, '["schedules/drafts"]') for text in undeployed),
         store_url=_store_url(file, sections["store"]),
         warehouse=folder("warehouse", "path", "warehouse"),
         spark_master=sections["spark"].get("master", "local[*]"),

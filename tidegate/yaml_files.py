@@ -31,30 +31,35 @@ class YamlFiles(Value, kw_only=True):
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def compile_paths(paths: Iterable[Path], base: Path | None = None) -> Compilation:
+def compile_paths(
+    paths: Iterable[Path], base: Path | None = None, without: Iterable[Path] = ()
+) -> Compilation:
     """Compiles every YAML file at or below some paths; unreadable ones are among the diagnostics.
 
     Args:
         base: folder that the files are named relative to; by default the working folder.
+        without: files and folders below the paths that are left out.
     """
-    files = read_files(paths, base)
+    files = read_files(paths, base, without)
     compilation = compile_files(files.contents)
     together = sorted((*files.diagnostics, *compilation.diagnostics), key=Diagnostic.sort_key)
     return Compilation(apps=compilation.apps, diagnostics=tuple(together))
 
 
-def read_files(paths: Iterable[Path], base: Path | None = None) -> YamlFiles:
+def read_files(paths: Iterable[Path], base: Path | None = None, without: Iterable[Path] = ()) -> YamlFiles:
     """Reads files, and the YAML files below folders, hidden ones left out.
 
     Args:
         base: folder that the files are named relative to; by default the working folder.
+        without: files and folders below the paths that are left out.
     """
     here = base or Path.cwd()
+    left_out = frozenset(path.resolve() for path in without)
     contents: dict[str, bytes] = {}
     failed: list[Diagnostic] = []
     for path in paths:
         try:
-            found = list(_below(path)) if path.is_dir() else [path]
+            found = list(_below(path, left_out)) if path.is_dir() else [path]
         except OSError as error:
             failed.append(_unreadable(path, here, error.strerror or str(error)))
             continue
@@ -70,7 +75,7 @@ def read_files(paths: Iterable[Path], base: Path | None = None) -> YamlFiles:
     return YamlFiles(contents=contents, diagnostics=tuple(failed))
 
 
-def _below(folder: Path) -> Iterator[Path]:
+def _below(folder: Path, left_out: frozenset[Path]) -> Iterator[Path]:
     """YAML files below a folder, sorted. A folder that was seen under another name is not entered again."""
     seen: set[Path] = set()
     waiting = [folder]
@@ -82,7 +87,7 @@ def _below(folder: Path) -> Iterator[Path]:
             continue
         seen.add(real)
         for path in sorted(here.iterdir()):
-            if path.name.startswith("."):
+            if path.name.startswith(".") or (left_out and path.resolve() in left_out):
                 continue
             if path.is_dir():
                 waiting.append(path)

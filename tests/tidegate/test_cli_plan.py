@@ -26,6 +26,16 @@ def test_a_plan_of_a_new_project_shows_everything_as_new_and_makes_no_store(proj
     assert not (project.folder / ".tidegate").exists()
 
 
+def test_what_is_not_to_be_deployed_is_checked_and_stays_where_it_is(project: Project) -> None:
+    (project.folder / "tidegate.toml").write_text('[project]\nundeployed = ["schedules/drafts"]\n')
+    (project.folder / "schedules/drafts").mkdir()
+    project.write("drafts/next_sales", SALES.replace("app: sales", "app: next_sales"))
+    assert project.run("lint").startswith("ok: 2 apps")
+    assert "next_sales" not in project.run("plan", exit_code=2)
+    project.run("deploy")
+    assert refs(project) == ["sales/report_at_six", "sales/report_by_day", "sales/report_daily"]
+
+
 def test_a_plan_right_after_a_deploy_is_empty(project: Project) -> None:
     assert "+ app sales" in project.run("deploy")
     assert refs(project) == ["sales/report_at_six", "sales/report_by_day", "sales/report_daily"]

@@ -15,6 +15,7 @@ def test_an_empty_file_makes_a_project(project_folder: Path) -> None:
     settings = load_settings()
     assert settings.project == project_folder
     assert settings.schedules == project_folder / "schedules"
+    assert settings.undeployed == ()
     assert settings.store_url == f"sqlite:///{project_folder}/.tidegate/store.db"
     assert settings.warehouse == project_folder / "warehouse"
     assert settings.spark_master == "local[*]"
@@ -29,6 +30,7 @@ def test_every_setting_is_taken_and_paths_are_relative_to_the_file(project_folde
         """
         [project]
         schedules = "apps"
+        undeployed = ["apps/drafts", "apps/stories.yaml"]
         [store]
         url = "sqlite:///data/store.db?timeout=5"
         [warehouse]
@@ -47,6 +49,7 @@ def test_every_setting_is_taken_and_paths_are_relative_to_the_file(project_folde
     settings = load_settings(project_folder / "deep/down")
     assert settings.project == project_folder
     assert settings.schedules == project_folder / "apps"
+    assert settings.undeployed == (project_folder / "apps/drafts", project_folder / "apps/stories.yaml")
     assert settings.store_url == f"sqlite:///{project_folder}/data/store.db?timeout=5"
     assert settings.warehouse == Path("/srv/lake")
     assert settings.spark_master == "spark://host:7077"
@@ -99,6 +102,12 @@ def test_the_environment_overrides_the_store_and_its_password_is_never_shown(
         ),
         ("[dagster]\ntick_seconds = 0\n", "dagster.tick_seconds is 0", "from 1 to 3600"),
         ('[warehouse]\npath = ""\n', "warehouse.path is no path", 'path = "warehouse"'),
+        (
+            '[project]\nundeployed = "drafts"\n',
+            "project.undeployed must be a list of texts in quotes",
+            'undeployed = ["..."]',
+        ),
+        ("[project]\nundeployed = [5]\n", "project.undeployed is no path, got 5", "schedules/drafts"),
         ('[spark]\nconf = "x"\n', "spark.conf must be a table", "[spark.conf]"),
         ("[spark.conf]\nspark.x = [1]\n", "spark.conf spark.x is [1]", '"spark.x" = '),
         ('[store]\nurl = "mysql://h/db"\n', "store.url is no database URL", "sqlite:///.tidegate/store.db"),

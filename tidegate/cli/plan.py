@@ -46,7 +46,7 @@ def compiled_apps(settings: "Settings", format: Format) -> "Mapping[str, App]":
     from tidegate.yaml_files import compile_paths
 
     # The store keeps the places; they must mean the same wherever the command was called.
-    compilation = compile_paths([settings.schedules], settings.project)
+    compilation = compile_paths([settings.schedules], settings.project, without=settings.undeployed)
     found = compilation.diagnostics
     if found and format is Format.TEXT:
         typer.echo(f"{diagnostics_text(found)}\n\n{summary_text(found)}", err=True)
