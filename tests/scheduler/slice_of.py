@@ -31,7 +31,7 @@ def slice_of(*constraints: Any, job: Job = JOB, slots: dict[str, int] | None = N
     """A slice of the schedule with these constraints; fields of Schedule and of Slice by name."""
     schedule_fields = {name: parts.pop(name) for name in list(parts) if name in Schedule.__struct_fields__}
     schedule = msgspec.structs.replace(SCHEDULE, constraints=constraints, **schedule_fields)
-    taken = {resource: 0 for resource in resources_of("a", schedule)} | (slots or {})
+    taken = dict.fromkeys(resources_of("a", schedule), 0) | (slots or {})
     return Slice(app=APP, schedule=schedule, job=job, slots=taken, **parts)
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from compiler.model import RateConstraint
 from scheduler.constraints.rate import check
-from tests.scheduler.slice_of import Q, SECOND, slice_of
+from tests.scheduler.slice_of import SECOND, Q, slice_of
 from tests.scheduler.world import at
 
 HOUR = timedelta(hours=1)

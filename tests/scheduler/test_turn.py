@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from compiler.model import Priority
 from scheduler.turn import turn
 from tests.scheduler.slice_of import JOB, SECOND
-from tests.scheduler.world import at
+from tests.scheduler.world import World, at
 
 BOUND = timedelta(hours=1)
 """The bound that the documentation states."""
@@ -75,3 +75,32 @@ def test_a_stream_of_high_jobs_never_starves_a_low_one():
     overtaking = [each for clock, each in started if each is not low][: [j for _, j in started].index(low)]
     assert low in [each for _, each in started]
     assert all(each.satisfied_at <= at("11:00") for each in overtaking)
+
+
+def test_the_engine_lets_a_low_job_through_within_the_bound():
+    world = World(
+        "high: {program: q, for_each: partition, priority: high, status: active,"
+        " trigger: {partitions: {dataset: raw}}, constraints: [{concurrency: {max: 1, group: g}}]}\n"
+        "low: {program: r, priority: low, status: active,"
+        " trigger: {partitions: {dataset: other}}, constraints: [{concurrency: {max: 1, group: g}}]}"
+    )
+    world.run("09:00", "q", "started", "hand")
+    world.arrive("10:00", "other", "2026-03-09")
+    world.tick("10:00")
+    running = None
+    for step in range(20):
+        clock = f"{10 + step // 6}:{10 * (step % 6):02}"
+        world.arrive(clock, "raw", f"2025-01-{step + 1:02}", f"2025-02-{step + 1:02}")
+        world.tick(clock)
+        if running is None:
+            world.run(clock, "q", "succeeded", "hand")
+        else:
+            world.end(clock, running)
+        world.tick(clock)
+        (running,) = world.launch_all(clock)
+        if world.job(running).priority is Priority.LOW:
+            break
+    ahead = [job for job in world.jobs("high") if not job.waiting]
+    assert ahead
+    assert all(job.satisfied_at <= at("11:00") for job in ahead)
+    assert world.only("low").decided_at <= at("13:00")
