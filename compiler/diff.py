@@ -12,7 +12,16 @@ from typing import Any, Literal, cast
 import msgspec
 
 from compiler.fingerprint import METADATA, canonical
-from compiler.model import App, PartitionsTrigger, RunTrigger, Schedule, leaves
+from compiler.model import (
+    App,
+    ElapsedTrigger,
+    LeafTrigger,
+    PartitionsTrigger,
+    RunTrigger,
+    Schedule,
+    SizeTrigger,
+    leaves,
+)
 from compiler.value import Value
 
 Action = Literal["create", "replace", "amend", "delete", "unchanged", "kept"]
@@ -26,11 +35,17 @@ class LiveState(Value, kw_only=True):
         waiting: jobs before PENDING_LAUNCH.
         pending_launch: jobs whose launch has been decided and whose run does not exist yet.
         active_runs: runs that exist and have not ended.
+        by_hand: waiting jobs that a person has triggered, which no suspension holds or discards.
+        kept_jobs, kept_events: what a change with `on_update: carry` would keep of the waiting jobs, as
+            the wanted trigger has it; the other waiting jobs would be left with nothing.
     """
 
     waiting: int = 0
     pending_launch: int = 0
     active_runs: int = 0
+    by_hand: int = 0
+    kept_jobs: int = 0
+    kept_events: int = 0
     status: Literal["active", "suspended"] = "suspended"
 
 
@@ -51,13 +66,17 @@ class Consequence(Value, kw_only=True):
     """What a change does to something live.
 
     Attributes:
-        kind: `discards` jobs, `leaves` runs to end by themselves, `starts` or `keeps` in a status.
+        kind: `discards` jobs, `carries` them with their events, `holds` or `lets_go` those of a suspended
+            schedule, lets decided `launches` happen as they were decided, `leaves` runs to end by
+            themselves, `starts` or `keeps` in a status.
         count: of jobs or runs.
+        events: how many of their events carried jobs keep.
         detail: the reason code of a discard, or the status.
     """
 
-    kind: Literal["discards", "leaves", "starts", "keeps"]
+    kind: Literal["discards", "carries", "holds", "lets_go", "launches", "leaves", "starts", "keeps"]
     count: int = 0
+    events: int = 0
     detail: str = ""
 
 
@@ -66,7 +85,8 @@ class ScheduleChange(Value, kw_only=True):
 
     Attributes:
         would: with action "kept", what updating would have done.
-        because: why it changes although its own text may be the same.
+        because: why it changes although its own text may be the same, or why it cannot carry.
+        carries: it is replaced, and its waiting jobs keep their events (DESIGN rule 24).
     """
 
     app: str
@@ -74,6 +94,7 @@ class ScheduleChange(Value, kw_only=True):
     action: Action
     would: Action | None = None
     because: str = ""
+    carries: bool = False
     fields: tuple[FieldChange, ...] = ()
     consequences: tuple[Consequence, ...] = ()
 
@@ -81,7 +102,7 @@ class ScheduleChange(Value, kw_only=True):
 class PartChange(Value, kw_only=True):
     """What becomes of a dataset, a program, a group, or the app's own settings."""
 
-    section: Literal["datasets", "programs", "groups", "app"]
+    section: Literal["datasets", "programs", "groups", "calendars", "app"]
     name: str
     action: Literal["create", "change", "delete"]
     fields: tuple[FieldChange, ...] = ()
@@ -196,7 +217,8 @@ def _schedules(
         elif not update_schedules and change.action != "unchanged":
             change = msgspec.structs.replace(change, action="kept", would=change.action)
         state = live.get((app, name), LiveState())
-        yield msgspec.structs.replace(change, consequences=_consequences(change, coming.get(name), state))
+        found = tuple(_consequences(change, before.get(name), coming.get(name), state))
+        yield msgspec.structs.replace(change, consequences=found)
 
 
 def _gone(schedule: Schedule | None, old: App | None, new: App | None) -> str:
@@ -218,10 +240,16 @@ def _schedule(
         return ScheduleChange(app=app, name=name, action="create" if before is None else "delete")
     fields = tuple(field_changes(_form(before), _form(coming)))
     recut = _recut(before, old, new)
-    if any(change.path not in METADATA for change in fields) or recut:
-        because = f"the partitions of {', '.join(recut)} change" if recut else ""
-        return ScheduleChange(app=app, name=name, action="replace", because=because, fields=fields)
-    return ScheduleChange(app=app, name=name, action="amend" if fields else "unchanged", fields=fields)
+    if not recut and all(change.path in METADATA for change in fields):
+        return ScheduleChange(app=app, name=name, action="amend" if fields else "unchanged", fields=fields)
+    because = f"the partitions of {', '.join(recut)} change" if recut else ""
+    rekeyed = before.for_each != coming.for_each
+    if coming.on_update == "carry" and rekeyed and not because:
+        because = "for_each changes, so nothing that waits can be carried"
+    carries = coming.on_update == "carry" and not recut and not rekeyed
+    return ScheduleChange(
+        app=app, name=name, action="replace", because=because, carries=carries, fields=fields
+    )
 
 
 def _recut(schedule: Schedule, old: App | None, new: App | None) -> list[str]:
@@ -230,30 +258,67 @@ def _recut(schedule: Schedule, old: App | None, new: App | None) -> list[str]:
         return []
     found: list[str] = []
     for leaf in leaves(schedule.trigger):
-        if isinstance(leaf.trigger, PartitionsTrigger):
-            name = leaf.trigger.dataset
+        name = _dataset_of(leaf.trigger)
+        if name is not None:
             before, coming = old.datasets.get(name), new.datasets.get(name)
             if before is not None and coming is not None and before.partitions != coming.partitions:
                 found.append(name)
     return sorted(set(found))
 
 
+def _dataset_of(trigger: LeafTrigger) -> str | None:
+    """The dataset whose events a leaf counts or counts from."""
+    match trigger:
+        case PartitionsTrigger(dataset=dataset) | SizeTrigger(dataset=dataset):
+            return dataset
+        case ElapsedTrigger(dataset=dataset):
+            return dataset
+        case _:
+            return None
+
+
+def _program_of(trigger: LeafTrigger) -> str | None:
+    """The program whose runs a leaf names."""
+    return trigger.program if isinstance(trigger, RunTrigger | ElapsedTrigger) else None
+
+
 def _consequences(
-    change: ScheduleChange, coming: Schedule | None, state: LiveState
-) -> tuple[Consequence, ...]:
-    found: list[Consequence] = []
+    change: ScheduleChange, before: Schedule | None, coming: Schedule | None, state: LiveState
+) -> Iterator[Consequence]:
     if change.action == "create" and coming is not None:
-        found.append(Consequence(kind="starts", detail=coming.status))
-    if change.action in ("replace", "delete"):
-        reason = "D-UPDATED" if change.action == "replace" else "D-DELETED"
+        yield Consequence(kind="starts", detail=coming.status)
+    if change.action not in ("replace", "delete"):
+        return
+    if change.carries and before is not None and coming is not None:
+        yield from _carrying(before, coming, state)
+    else:
         jobs = state.waiting + state.pending_launch
         if jobs:
-            found.append(Consequence(kind="discards", count=jobs, detail=reason))
-        if state.active_runs:
-            found.append(Consequence(kind="leaves", count=state.active_runs))
+            reason = "D-UPDATED" if change.action == "replace" else "D-DELETED"
+            yield Consequence(kind="discards", count=jobs, detail=reason)
+    if state.active_runs:
+        yield Consequence(kind="leaves", count=state.active_runs)
     if change.action == "replace":
-        found.append(Consequence(kind="keeps", detail=state.status))
-    return tuple(found)
+        yield Consequence(kind="keeps", detail=state.status)
+
+
+def _carrying(before: Schedule, coming: Schedule, state: LiveState) -> Iterator[Consequence]:
+    """What becomes of the jobs of a schedule that carries them over its change."""
+    if state.waiting > state.kept_jobs:
+        yield Consequence(kind="discards", count=state.waiting - state.kept_jobs, detail="D-UPDATED")
+    others = state.kept_jobs - state.by_hand
+    modes = (before.on_suspend, coming.on_suspend)
+    switched = state.status == "suspended" and modes[0] != modes[1] and others > 0
+    given_up = others if switched and coming.on_suspend == "discard" else 0
+    if given_up:
+        yield Consequence(kind="discards", count=given_up, detail="D-SUSPENDED")
+    if state.kept_jobs > given_up:
+        yield Consequence(kind="carries", count=state.kept_jobs - given_up, events=state.kept_events)
+    held_before, held_after = (mode in ("hold", "backlog") for mode in modes)
+    if switched and not given_up and held_before != held_after:
+        yield Consequence(kind="holds" if held_after else "lets_go", count=others)
+    if state.pending_launch:
+        yield Consequence(kind="launches", count=state.pending_launch)
 
 
 # --- everything else --------------------------------------------------------------------
@@ -264,12 +329,14 @@ def _parts(old: App | None, new: App | None) -> Iterator[PartChange]:
         fields = tuple(field_changes(_settings(old), _settings(new)))
         if fields:
             yield PartChange(section="app", name=new.name, action="change", fields=fields)
-    for section in ("groups", "datasets", "programs"):
+    for section in ("groups", "calendars", "datasets", "programs"):
         yield from _section(section, getattr(old, section, {}), getattr(new, section, {}))
 
 
 def _section(
-    section: Literal["groups", "datasets", "programs"], before: dict[str, Any], coming: dict[str, Any]
+    section: Literal["groups", "calendars", "datasets", "programs"],
+    before: dict[str, Any],
+    coming: dict[str, Any],
 ) -> Iterator[PartChange]:
     for name in sorted(set(before) | set(coming)):
         if name not in before or name not in coming:
@@ -324,11 +391,11 @@ def _refusals(app: str, after: App) -> Iterator[Refusal]:
     needed: dict[tuple[Literal["datasets", "programs"], str], list[str]] = {}
     for schedule in after.schedules.values():
         for leaf in leaves(schedule.trigger):
-            trigger = leaf.trigger
-            if isinstance(trigger, RunTrigger) and trigger.program not in after.programs:
-                needed.setdefault(("programs", trigger.program), []).append(schedule.name)
-            if isinstance(trigger, PartitionsTrigger) and trigger.dataset not in after.datasets:
-                needed.setdefault(("datasets", trigger.dataset), []).append(schedule.name)
+            program, dataset = _program_of(leaf.trigger), _dataset_of(leaf.trigger)
+            if program is not None and program not in after.programs:
+                needed.setdefault(("programs", program), []).append(schedule.name)
+            if dataset is not None and dataset not in after.datasets:
+                needed.setdefault(("datasets", dataset), []).append(schedule.name)
     for (section, name), schedules in sorted(needed.items()):
         names = tuple(dict.fromkeys(schedules))
         yield Refusal(app=app, section=section, name=name, schedules=names)

@@ -2,26 +2,28 @@
 
 What changes is decided by `compiler.diff` alone; here the changes are only carried out
 (DESIGN §10, rules 11 and 23). A schedule that does not change keeps its jobs, its status and
-its place in time; one that does is deleted and created again with the status that it had.
+its place in time; what becomes of one that does is told in `scheduler.replace`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import assert_never
 
 import msgspec
 
-from compiler.diff import AppChange, Diff
+from compiler.diff import AppChange, Diff, ScheduleChange
 from compiler.fingerprint import fingerprint
 from compiler.model import App, Schedule, leaves
 from scheduler.deployed import DeployedApp, ScheduleState
+from scheduler.discard import discard_unlaunched, discard_waiting
 from scheduler.event import Subscription, listens_to
 from scheduler.journal import Entry, EntryKind
 from scheduler.live import difference
-from scheduler.manual import activated, discard_unlaunched, discard_waiting
 from scheduler.reason import Reason
 from scheduler.refused import Refused
+from scheduler.replace import carry_schedule, created, reset_schedules
 from scheduler.store.protocol import Transaction
+from scheduler.tick import settle
 
 
 def deploy(
@@ -45,11 +47,12 @@ def deploy(
     Raises:
         Refused: the removal of a part would leave schedules without what triggers them.
     """
+    settle(transaction, now)
     changes = difference(transaction, wanted, update_schedules=update_schedules)
     if changes.refusals and not force:
         raise _refused(changes)
-    _put_schedules(transaction, changes, wanted, now)
     _put_apps(transaction, changes, now)
+    _put_schedules(transaction, changes, wanted, now)
     if not changes.empty:
         transaction.add_journal([_entry(changes, force, now)])
     return changes
@@ -70,51 +73,58 @@ def _refused(changes: Diff) -> Refused:
 def _put_schedules(transaction: Transaction, changes: Diff, wanted: Mapping[str, App], now: datetime) -> None:
     """Carry out the changes of schedules, as sets: a project may have thousands."""
     states = {state.ref: state for state in transaction.schedules()}
-    by_action = {action: _of_action(changes, action) for action in ("create", "replace", "delete")}
-    for refs, reason in ((by_action["replace"], Reason.D_UPDATED), (by_action["delete"], Reason.D_DELETED)):
-        discard_waiting(transaction, refs, reason, now)
-        discard_unlaunched(transaction, refs, now, reason)
-    transaction.delete_schedules(by_action["delete"])
-    created: list[ScheduleState] = []
-    moved: list[ScheduleState] = []
+    gone: list[str] = []
+    fresh: list[ScheduleState] = []
+    reset: list[tuple[ScheduleState, Schedule]] = []
+    standing: list[ScheduleState] = []
+    amended: list[ScheduleState] = []
     for change in changes.schedules():
-        ref = f"{change.app}/{change.name}"
+        ref = _ref(change)
         match change.action:
             case "create":
+                fresh.append(_new(ref, wanted[change.app].schedules[change.name], now))
+            case "replace" if change.carries:
                 spec = wanted[change.app].schedules[change.name]
-                created.append(_created(ref, spec, spec.status == "active", "deploy", now))
+                standing.append(carry_schedule(transaction, states[ref], spec, wanted[change.app], now))
             case "replace":
-                spec, state = wanted[change.app].schedules[change.name], states[ref]
-                created.append(_created(ref, spec, state.active, state.changed_by, now))
+                reset.append((states[ref], wanted[change.app].schedules[change.name]))
             case "amend" | "unchanged":
                 # Unchanged text may have moved in its file: `why` shows its lines.
                 spec, state = wanted[change.app].schedules[change.name], states[ref]
                 if spec != state.spec:
-                    moved.append(msgspec.structs.replace(state, spec=spec, fingerprint=fingerprint(spec)))
-            case "delete" | "kept":
+                    amended.append(msgspec.structs.replace(state, spec=spec, fingerprint=fingerprint(spec)))
+            case "delete":
+                gone.append(ref)
+            case "kept":
                 pass
             case _:
                 assert_never(change.action)
-    transaction.put_schedules([*created, *moved])
+    discard_waiting(transaction, gone, Reason.D_DELETED, now)
+    discard_unlaunched(transaction, gone, now, Reason.D_DELETED)
+    transaction.delete_schedules(gone)
+    standing += created(transaction, fresh, now)
+    standing += reset_schedules(transaction, [state for state, _ in reset], [spec for _, spec in reset], now)
+    transaction.put_schedules([*standing, *amended])
     transaction.put_subscriptions(
-        [state.ref for state in created], [each for state in created for each in _subscriptions(state)]
+        [state.ref for state in standing], [each for state in standing for each in _subscriptions(state)]
     )
+    after = {state.ref: state for state in (*standing, *amended)}
+    transaction.add_journal(list(_schedule_entries(changes, after, now)))
 
 
-def _of_action(changes: Diff, action: str) -> list[str]:
-    return [f"{change.app}/{change.name}" for change in changes.schedules() if change.action == action]
+def _ref(change: ScheduleChange) -> str:
+    return f"{change.app}/{change.name}"
 
 
-def _created(ref: str, spec: Schedule, active: bool, by: str, now: datetime) -> ScheduleState:
-    state = ScheduleState(
+def _new(ref: str, spec: Schedule, now: datetime) -> ScheduleState:
+    return ScheduleState(
         ref=ref,
         spec=spec,
         fingerprint=fingerprint(spec),
-        status="suspended",
-        changed_by=by,
+        status=spec.status,
+        changed_by="deploy",
         deployed_at=now,
     )
-    return activated(state, now, by) if active else state
 
 
 def _subscriptions(state: ScheduleState) -> Iterable[Subscription]:
@@ -139,6 +149,34 @@ def _put_apps(transaction: Transaction, changes: Diff, now: datetime) -> None:
             standing.append(msgspec.structs.replace(before, app=bare))
     transaction.put_apps(standing)
     transaction.delete_apps(gone)
+    changed = {change.name: change.action for change in changes.apps if change.action != "unchanged"}
+    entries = [_app_entry(name, changed[name], None, now) for name in gone]
+    entries += [_app_entry(d.name, changed[d.name], d, now) for d in standing if d.name in changed]
+    transaction.add_journal(entries)
+
+
+def _app_entry(name: str, action: str, deployed: DeployedApp | None, now: datetime) -> Entry:
+    spec = None if deployed is None else msgspec.to_builtins(deployed.app)
+    revision = None if deployed is None else deployed.revision
+    return Entry(
+        at=now,
+        kind=EntryKind.SPEC,
+        data={"app": name, "action": action, "revision": revision, "spec": spec},
+    )
+
+
+def _schedule_entries(changes: Diff, after: Mapping[str, ScheduleState], now: datetime) -> Iterator[Entry]:
+    """What each schedule was made of; not for one whose text has only moved in its file."""
+    for change in changes.schedules():
+        if change.action in ("unchanged", "kept"):
+            continue
+        state = after.get(_ref(change))
+        data: dict[str, object] = {"action": change.action, "spec": None}
+        if state is not None:
+            data |= {"spec": msgspec.to_builtins(state.spec), "status": state.status}
+        if change.action == "replace":
+            data["carries"] = change.carries
+        yield Entry(at=now, kind=EntryKind.SPEC, schedule=_ref(change), data=data)
 
 
 def _entry(changes: Diff, force: bool, now: datetime) -> Entry:

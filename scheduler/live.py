@@ -5,10 +5,14 @@
 
 from collections.abc import Mapping
 
+import msgspec
+
 from compiler.diff import Diff, LiveState, diff
+from compiler.fingerprint import fingerprint
 from compiler.model import App
-from scheduler.deployed import whole_app
-from scheduler.job import ACTIVE, WAITING, JobState
+from scheduler.carry import carry
+from scheduler.deployed import ScheduleState, whole_app
+from scheduler.job import ACTIVE, WAITING, Job, JobState
 from scheduler.store.protocol import Reader
 
 
@@ -18,22 +22,60 @@ def deployed_apps(reader: Reader) -> dict[str, App]:
     return {deployed.name: whole_app(deployed, schedules) for deployed in reader.apps()}
 
 
-def live_states(reader: Reader) -> dict[tuple[str, str], LiveState]:
-    """What each deployed schedule has going on, by app and schedule."""
-    jobs = reader.jobs(states=WAITING | ACTIVE)
-    counts: dict[str, dict[str, int]] = {}
-    for job in jobs:
-        # A request may be out, but no run was seen: deleting the schedule still discards the job.
-        unlaunched = job.state is JobState.PENDING_LAUNCH and job.run_id is None
-        field = "waiting" if job.waiting else "pending_launch" if unlaunched else "active_runs"
-        count = counts.setdefault(job.schedule, {})
-        count[field] = count.get(field, 0) + 1
-    return {
-        (state.app, state.name): LiveState(status=state.status, **counts.get(state.ref, {}))
-        for state in reader.schedules()
-    }
+def live_states(reader: Reader, wanted: Mapping[str, App] | None = None) -> dict[tuple[str, str], LiveState]:
+    """What each deployed schedule has going on, by app and schedule.
+
+    Args:
+        wanted: the apps that are to be deployed, against which is counted what a change would carry.
+    """
+    states = {state.ref: state for state in reader.schedules()}
+    live = {ref: LiveState(status=state.status) for ref, state in states.items()}
+    waiting: dict[str, list[Job]] = {}
+    for job in reader.jobs(states=WAITING | ACTIVE):
+        if job.schedule not in live:
+            continue
+        live[job.schedule] = _with(live[job.schedule], job)
+        if job.waiting:
+            waiting.setdefault(job.schedule, []).append(job)
+    for ref, jobs in waiting.items():
+        coming = _coming(states[ref], wanted or {})
+        if coming is not None:
+            live[ref] = _with_kept(live[ref], reader, jobs, coming, (wanted or {})[coming.app])
+    return {(state.app, state.name): live[ref] for ref, state in states.items()}
 
 
 def difference(reader: Reader, wanted: Mapping[str, App], *, update_schedules: bool = True) -> Diff:
     """The difference that a deployment of `wanted`, all apps of the project, would make."""
-    return diff(deployed_apps(reader), wanted, update_schedules=update_schedules, live=live_states(reader))
+    live = live_states(reader, wanted)
+    return diff(deployed_apps(reader), wanted, update_schedules=update_schedules, live=live)
+
+
+def _with(live: LiveState, job: Job) -> LiveState:
+    # A request may be out, but no run was seen: deleting the schedule still discards the job.
+    unlaunched = job.state is JobState.PENDING_LAUNCH and job.run_id is None
+    return msgspec.structs.replace(
+        live,
+        waiting=live.waiting + job.waiting,
+        by_hand=live.by_hand + (job.waiting and job.by_hand is not None),
+        pending_launch=live.pending_launch + unlaunched,
+        active_runs=live.active_runs + (not job.waiting and not unlaunched),
+    )
+
+
+def _coming(state: ScheduleState, wanted: Mapping[str, App]) -> ScheduleState | None:
+    """The schedule as it is to be, if it changes and carries its jobs."""
+    app = wanted.get(state.app)
+    spec = None if app is None else app.schedules.get(state.name)
+    if spec is None or spec.on_update != "carry" or fingerprint(spec) == state.fingerprint:
+        return None
+    return msgspec.structs.replace(state, spec=spec, fingerprint=fingerprint(spec))
+
+
+def _with_kept(
+    live: LiveState, reader: Reader, jobs: list[Job], coming: ScheduleState, app: App
+) -> LiveState:
+    deliveries = reader.deliveries([job.id for job in jobs])
+    carried = [carry(job, deliveries[job.id], coming, app, job.opened_at) for job in jobs]
+    kept = [each for each in carried if each.job is not None]
+    events = sum(len({delivery.event.id for delivery in each.kept}) for each in kept)
+    return msgspec.structs.replace(live, kept_jobs=len(kept), kept_events=events)

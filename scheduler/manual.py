@@ -4,29 +4,32 @@ Each action is one journaled change inside the caller's transaction. Nothing her
 `trigger` makes a job due, and the next tick decides about it like about any other.
 """
 
-from collections.abc import Iterable
 from datetime import datetime
+from typing import assert_never
 
 import msgspec
 
-from compiler.model import App, PartitionScheme, PartitionsTrigger, Schedule, leaves
+from compiler.model import App, PartitionScheme, PartitionsTrigger, Schedule, SizeTrigger, leaves
 from compiler.partition_key import validate_key
+from scheduler.activation import clock_entries, started, stopped
 from scheduler.deployed import ScheduleState
-from scheduler.fires import next_fire
-from scheduler.job import WAITING, ByHand, Job, JobState, job_id
+from scheduler.discard import discard_jobs, discard_waiting
+from scheduler.hold import held, let_go
+from scheduler.job import WAITING, ByHand, Job, job_id
 from scheduler.journal import Entry, EntryKind
 from scheduler.reason import Reason
 from scheduler.refused import Refused
+from scheduler.route import is_full
 from scheduler.slices import load_apps
 from scheduler.store.protocol import Transaction
-from scheduler.tick import discarded
+from scheduler.tick import settle
 
 EARLIEST_PERIOD = "1900-01-01"
 """A coarser period may begin before its dataset's first partition; any sensible one is let pass."""
 
 
 def suspend(transaction: Transaction, ref: str, now: datetime, by: str = "cli") -> bool:
-    """Suspend a schedule: it ignores events, and its waiting jobs are discarded.
+    """Suspend a schedule. Its `on_suspend` says what becomes of what waits and what comes (rule 10).
 
     Returns:
         Whether that changed anything.
@@ -34,19 +37,32 @@ def suspend(transaction: Transaction, ref: str, now: datetime, by: str = "cli") 
     Raises:
         Refused: no such schedule is deployed.
     """
+    settle(transaction, now)
     state = schedule_state(transaction, ref)
     if not state.active:
         return False
-    transaction.put_schedules(
-        [msgspec.structs.replace(state, status="suspended", changed_by=by, next_fire_at=None)]
-    )
-    discard_waiting(transaction, [ref], Reason.D_SUSPENDED, now)
+    suspended = msgspec.structs.replace(state, status="suspended", changed_by=by)
     _note_status(transaction, ref, "suspended", by, now)
+    match state.spec.on_suspend:
+        case "discard":
+            transaction.put_schedules([stopped(suspended)])
+            discard_waiting(transaction, [ref], Reason.D_SUSPENDED, now)
+        case "drain":
+            transaction.put_schedules([stopped(suspended)])
+        case "hold" | "backlog":
+            transaction.put_schedules([suspended])
+            waiting = transaction.jobs(schedules=[ref], states=WAITING)
+            transaction.put_jobs([held(job, now) for job in waiting])
+        case _:
+            assert_never(state.spec.on_suspend)
     return True
 
 
 def resume(transaction: Transaction, ref: str, now: datetime, by: str = "cli") -> bool:
-    """Make a schedule active: events and fires from `now` on count.
+    """Make a schedule active.
+
+    Events and fires from `now` on count. One that held its jobs lets them go, and goes on as if it had
+    never been suspended.
 
     Returns:
         Whether that changed anything.
@@ -54,31 +70,29 @@ def resume(transaction: Transaction, ref: str, now: datetime, by: str = "cli") -
     Raises:
         Refused: no such schedule is deployed.
     """
+    settle(transaction, now)
     state = schedule_state(transaction, ref)
     if state.active:
         return False
-    transaction.put_schedules([activated(state, now, by)])
+    resumed = msgspec.structs.replace(state, status="active", changed_by=by)
     _note_status(transaction, ref, "active", by, now)
+    if state.holding:
+        transaction.put_schedules([resumed])
+        waiting = transaction.jobs(schedules=[ref], states=WAITING)
+        transaction.put_jobs([let_go(job, state.spec, now) for job in waiting])
+    else:
+        begun = started(transaction, [resumed], now)
+        transaction.put_schedules(begun)
+        transaction.add_journal(list(clock_entries(begun, now)))
     return True
-
-
-def activated(state: ScheduleState, now: datetime, by: str) -> ScheduleState:
-    """The schedule, active from `now` on."""
-    return msgspec.structs.replace(
-        state,
-        status="active",
-        changed_by=by,
-        active_since=now,
-        fires_after=now,
-        next_fire_at=next_fire(state, now),
-    )
 
 
 def trigger(transaction: Transaction, ref: str, now: datetime, key: str = "", force: bool = False) -> Job:
     """Count a schedule's trigger as satisfied (DESIGN rule 17).
 
     It takes the waiting job with what it has, or an empty one. The constraints stay in force
-    unless `force` is set, which overrides all of them but concurrency.
+    unless `force` is set, which overrides all of them but concurrency. A suspended schedule does not
+    hold a job that was triggered by hand.
 
     Args:
         key: which job, for a schedule with `for_each`.
@@ -86,6 +100,7 @@ def trigger(transaction: Transaction, ref: str, now: datetime, key: str = "", fo
     Raises:
         Refused: no such schedule, or a key that does not go with it.
     """
+    settle(transaction, now)
     state = schedule_state(transaction, ref)
     if state.spec.for_each is not None and not key:
         raise Refused(
@@ -99,8 +114,9 @@ def trigger(transaction: Transaction, ref: str, now: datetime, key: str = "", fo
         raise Refused(
             f"schedule {ref} has no such key: {wrong}", "`tidegate schedules show` shows its datasets"
         )
-    waiting = transaction.jobs(schedules=[ref], states=WAITING)
-    found = next((job for job in waiting if job.key == key), None)
+    waiting = [job for job in transaction.jobs(schedules=[ref], states=WAITING) if job.key == key]
+    # One that still collects comes before those that are full and wait for their constraints.
+    found = min(waiting, key=lambda job: job.closed, default=None)
     new_id = job_id(ref, key, f"manual:{now.isoformat()}")
     if found is None and transaction.jobs(ids=[new_id]):
         raise Refused(f"schedule {ref} was triggered at this instant already", "trigger it once more")
@@ -112,10 +128,12 @@ def trigger(transaction: Transaction, ref: str, now: datetime, key: str = "", fo
         priority=state.spec.priority,
         opened_at=now,
     )
+    collected = len(transaction.deliveries([job.id])[job.id])
     job = msgspec.structs.replace(
-        job,
+        let_go(job, state.spec, now),
         by_hand=ByHand.FORCE if force else ByHand.TRIGGER,
         satisfied_at=job.satisfied_at or now,
+        closed=job.closed or is_full(state.spec, collected, satisfied=True),
         next_check_at=now,
     )
     transaction.put_jobs([job])
@@ -139,9 +157,10 @@ def wrong_key(schedule: Schedule, app: App, key: str) -> str | None:
         return None
     problems: list[str | None] = []
     for leaf in leaves(schedule.trigger):
-        if not isinstance(leaf.trigger, PartitionsTrigger) or leaf.trigger.dataset not in app.datasets:
+        trigger = leaf.trigger
+        if not isinstance(trigger, PartitionsTrigger | SizeTrigger) or trigger.dataset not in app.datasets:
             continue
-        scheme = app.datasets[leaf.trigger.dataset].partitions
+        scheme = app.datasets[trigger.dataset].partitions
         if schedule.for_each != "partition" and scheme is not None and scheme.time is not None:
             period = msgspec.structs.replace(scheme.time, cycle=schedule.for_each, start=EARLIEST_PERIOD)
             scheme = PartitionScheme(time=period)
@@ -155,6 +174,7 @@ def cancel(transaction: Transaction, job: str, now: datetime) -> Job:
     Raises:
         Refused: no such job, or it does not wait any more.
     """
+    settle(transaction, now)
     found = next(iter(transaction.jobs(ids=[job])), None)
     if found is None:
         raise Refused(f"there is no job {job}", "`tidegate jobs list` shows the jobs")
@@ -163,37 +183,8 @@ def cancel(transaction: Transaction, job: str, now: datetime) -> Job:
             f"job {job} is {found.state} and cannot be discarded",
             "a launched job is ended by terminating its run in the Dagster UI",
         )
-    given_up = discarded(found, Reason.D_CANCELLED, now)
-    transaction.put_jobs([given_up])
-    transaction.add_journal([_discard_entry(given_up, now)])
+    (given_up,) = discard_jobs(transaction, [found], Reason.D_CANCELLED, now)
     return given_up
-
-
-def discard_waiting(
-    transaction: Transaction, refs: Iterable[str], reason: Reason, now: datetime
-) -> tuple[Job, ...]:
-    """Discard every waiting job of some schedules."""
-    waiting = transaction.jobs(schedules=tuple(refs), states=WAITING)
-    given_up = tuple(discarded(job, reason, now) for job in waiting)
-    transaction.put_jobs(given_up)
-    transaction.add_journal([_discard_entry(job, now) for job in given_up])
-    return given_up
-
-
-def discard_unlaunched(
-    transaction: Transaction, refs: Iterable[str], now: datetime, reason: Reason = Reason.D_DELETED
-) -> None:
-    """Discard the PENDING_LAUNCH jobs of some schedules for which no run exists (DESIGN rule 11).
-
-    A request may be under way; its run finds that the job cannot be claimed, and does nothing.
-    """
-    for job in transaction.jobs(schedules=tuple(refs), states=(JobState.PENDING_LAUNCH,)):
-        if job.run_id is not None:
-            continue
-        given_up = discarded(job, reason, now)
-        transaction.put_jobs([given_up])
-        transaction.wake(transaction.release_slots(job.id), now)
-        transaction.add_journal([_discard_entry(given_up, now)])
 
 
 def schedule_state(transaction: Transaction, ref: str) -> ScheduleState:
@@ -206,10 +197,6 @@ def schedule_state(transaction: Transaction, ref: str) -> ScheduleState:
     if state is None:
         raise Refused(f"no schedule {ref} is deployed", "`tidegate schedules list` shows what is")
     return state
-
-
-def _discard_entry(job: Job, now: datetime) -> Entry:
-    return Entry(at=now, kind=EntryKind.DISCARDED, schedule=job.schedule, job=job.id, reason=job.reason)
 
 
 def _note_status(transaction: Transaction, ref: str, status: str, by: str, now: datetime) -> None:

@@ -4,7 +4,8 @@ Every offer of an attempt leaves under the same run key, and the launcher drops 
 so offering twice is harmless and offering never again would be a loss. What is *not* harmless
 is a request that makes the launcher fail: it would take the others of its batch with it, for
 ever. So a job whose offers come to nothing goes alone, with longer and longer pauses, and in
-the end becomes a dead letter (F-LAUNCH), visible and out of the way.
+the end becomes a dead letter (F-LAUNCH), visible and out of the way, until a person queues it again
+(`scheduler.dead_letter`).
 
     offered, no run seen ──► offered alone ──► … ──► FAILED with F-LAUNCH
             │                      │
@@ -179,6 +180,7 @@ def _dead_letter(transaction: Transaction, job: Job, message: str, now: datetime
             )
         ]
     )
+    transaction.remove_launch(job.id)
     transaction.wake(transaction.release_slots(job.id), now)
     transaction.add_journal(
         [

@@ -26,7 +26,13 @@ _SIGNS = {
     "kept": "=",
     "unchanged": " ",
 }
-_SINGULAR = {"datasets": "dataset", "programs": "program", "groups": "group", "app": "app"}
+_SINGULAR = {
+    "datasets": "dataset",
+    "programs": "program",
+    "groups": "group",
+    "calendars": "calendar",
+    "app": "app",
+}
 
 
 def diff_text(difference: Diff) -> str:
@@ -101,6 +107,17 @@ def _consequence(consequence: Consequence) -> str:
     match consequence.kind:
         case "discards":
             return f"{n} waiting {_plural('job', n)} {'is' if n == 1 else 'are'} discarded with {detail}"
+        case "carries":
+            events = consequence.events
+            return f"{n} waiting {_plural('job', n)} {_keep(n)} {events} {_plural('event', events)}"
+        case "holds":
+            return f"{n} waiting {_plural('job', n)} {'is' if n == 1 else 'are'} held until it is resumed"
+        case "lets_go":
+            return f"{n} held {_plural('job', n)} {'is' if n == 1 else 'are'} let go"
+        case "launches":
+            return (
+                f"{n} decided {_plural('launch', n, 'launches')} {'goes' if n == 1 else 'go'} on as decided"
+            )
         case "leaves":
             return f"{n} active {_plural('run', n)} {'goes' if n == 1 else 'go'} on to the end"
         case "starts":
@@ -109,8 +126,12 @@ def _consequence(consequence: Consequence) -> str:
             return f"stays {detail}"
 
 
-def _plural(word: str, count: int) -> str:
-    return word if count == 1 else f"{word}s"
+def _keep(count: int) -> str:
+    return "keeps" if count == 1 else "keep"
+
+
+def _plural(word: str, count: int, plural: str = "") -> str:
+    return word if count == 1 else plural or f"{word}s"
 
 
 def _refusals(refusals: tuple[Refusal, ...]) -> Iterator[str]:

@@ -85,7 +85,7 @@ def test_a_first_deploy_creates_apps_schedules_and_their_places_in_time() -> Non
         assert (app.revision, app.app.schedules) == (1, {})
         found = reader.subscriptions(["run:a/load:succeeded", "partition:a/raw", "fire:a/daily:"])
         assert [each.schedule for each in found] == ["a/daily", "a/joined", "a/paused"]
-        assert [entry.kind for entry in reader.journal()] == [EntryKind.DEPLOY]
+        assert [entry.kind for entry in reader.journal()] == [EntryKind.SPEC] * 4 + [EntryKind.DEPLOY]
 
 
 def test_deploying_the_same_again_writes_nothing() -> None:

@@ -125,7 +125,7 @@ def test_a_run_that_comes_after_its_job_was_given_up_counts_nowhere():
     world.tick("10:00")
     (request,) = world.offers("10:00")
     with world.store.transaction() as transaction:
-        from scheduler.manual import discard_unlaunched
+        from scheduler.discard import discard_unlaunched
 
         discard_unlaunched(transaction, ["a/s"], at("10:01"))
     assert not world.claim("10:02", request.job, "late").won

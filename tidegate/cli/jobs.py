@@ -1,4 +1,4 @@
-"""`tidegate jobs`: the job queue, one job in full, and cancelling a waiting one."""
+"""`tidegate jobs`: the job queue, one job in full, cancelling a waiting one, and the dead letters."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ DEFAULT_LIMIT = 100
 
 UNFINISHED = frozenset(JobState) - FINISHED
 
-app = typer.Typer(no_args_is_help=True, help="List, show and cancel jobs.")
+app = typer.Typer(no_args_is_help=True, help="List, show, cancel and requeue jobs.")
 
 
 @app.command("list")
@@ -28,22 +28,35 @@ def list_jobs(
         list[JobState] | None, typer.Option(help="Only in this state; may be repeated.", case_sensitive=False)
     ] = None,
     all_: Annotated[bool, typer.Option("--all", help="Finished ones too.")] = False,
+    dead: Annotated[
+        bool, typer.Option("--dead-letters", help="Those of which no run could be made, and nothing else.")
+    ] = False,
     limit: Annotated[int, typer.Option(min=1, help="How many of the newest.")] = DEFAULT_LIMIT,
     format: FormatOption = Format.TEXT,
 ) -> None:
     """List the job queue: the jobs that are not finished, oldest first."""
+    from scheduler.dead_letter import dead_letters
     from tidegate.cli.names import find_schedule
     from tidegate.cli.opened_store import opened_store
 
     with opened_store() as store, store.reading() as reader:
         refs = None if schedule is None else [find_schedule(reader, schedule).ref]
         states = state or (None if all_ else UNFINISHED)
-        jobs = reader.jobs(schedules=refs, states=states, limit=limit)
+        if dead:
+            jobs = dead_letters(reader, refs)[-limit:]
+        else:
+            jobs = reader.jobs(schedules=refs, states=states, limit=limit)
     if format is Format.JSON:
         print_json(jobs)
         return
     if not jobs:
-        typer.echo("No jobs." if all_ or state else "No jobs in the queue; --all shows the finished ones.")
+        typer.echo(_nothing(dead, all_=all_ or bool(state)))
+        return
+    if dead:
+        print_table(
+            ["job", "schedule", "key", "given up", "because"],
+            [[job.id, job.schedule, job.key, instant(job.ended_at), job.detail] for job in jobs],
+        )
         return
     print_table(
         ["job", "schedule", "key", "state", "reason", "next check", "run"],
@@ -97,6 +110,52 @@ def cancel_job(job: Annotated[str, typer.Argument(help="The job's id, or its beg
     with opened_store() as store, store.transaction() as transaction:
         found = cancel(transaction, find_job(transaction, job).id, datetime.now(UTC))
     typer.echo(f"job {found.id} of {found.schedule} is discarded: {found.reason}")
+
+
+@app.command("requeue")
+def requeue_jobs(
+    jobs: Annotated[
+        list[str] | None, typer.Argument(help="Ids of dead letters, or their beginnings.")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all-dead-letters", help="All there are.")] = False,
+) -> None:
+    """Queue dead letters again: jobs of which no run could be made (F-LAUNCH).
+
+    Each is the same job with a further attempt, and waits for the constraints of its schedule anew.
+    """
+    from scheduler.dead_letter import dead_letters, requeue
+    from tidegate.cli.names import find_job
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.errors import UserError
+
+    if bool(jobs) == every:
+        raise UserError(
+            "name the jobs to queue again, or say --all-dead-letters" + (", not both" if every else ""),
+            "`tidegate jobs list --dead-letters` shows them",
+        )
+    now = datetime.now(UTC)
+    with opened_store() as store, store.transaction() as transaction:
+        if every:
+            deployed = {state.ref for state in transaction.schedules()}
+            found = dead_letters(transaction)
+            ids = [job.id for job in found if job.schedule in deployed]
+            left = len(found) - len(ids)
+        else:
+            ids = list(dict.fromkeys(find_job(transaction, job).id for job in jobs or ()))
+            left = 0
+        queued = [requeue(transaction, job, now) for job in ids]
+    for job in queued:
+        typer.echo(f"job {job.id} of {job.schedule} is queued again, attempt {job.attempt}")
+    if not queued:
+        typer.echo("No dead letters to queue again.")
+    if left:
+        typer.echo(f"{left} of schedules that are not deployed any more stay as they are.")
+
+
+def _nothing(dead: bool, *, all_: bool) -> str:
+    if dead:
+        return "No dead letters."
+    return "No jobs." if all_ else "No jobs in the queue; --all shows the finished ones."
 
 
 def _fields(job: "Job") -> Iterator[list[str]]:

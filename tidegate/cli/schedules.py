@@ -13,7 +13,7 @@ import typer
 from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_table
 
 if TYPE_CHECKING:
-    from compiler.model import Trigger
+    from compiler.model import OnSuspend
     from scheduler.deployed import ScheduleState
     from scheduler.store.protocol import Transaction
 
@@ -36,6 +36,7 @@ def list_schedules(
     from scheduler.job import WAITING
     from tidegate.cli.names import check_app
     from tidegate.cli.opened_store import opened_store
+    from tidegate.cli.trigger_line import trigger_line
 
     with opened_store() as store, store.reading() as reader:
         check_app(reader, app)
@@ -89,18 +90,24 @@ def show_schedule(name: NameArgument, format: FormatOption = Format.TEXT) -> Non
 
 @app.command("suspend")
 def suspend_schedules(names: NamesArgument) -> None:
-    """Suspend schedules: they ignore events, and their waiting jobs are discarded."""
-    from scheduler.manual import suspend
+    """Suspend schedules; their `on_suspend` says what becomes of what waits and of what comes.
 
-    _switch(names, suspend, "suspended")
+    discard (the default): waiting jobs are discarded, events are ignored.  drain: waiting jobs are finished,
+    events are ignored.  hold: waiting jobs are kept, and events join them.  backlog: new jobs are kept too.
+    """
+    from scheduler.manual import suspend
+    from tidegate.cli.suspension import suspended_line
+
+    _switch(names, suspend, "suspended", suspended_line)
 
 
 @app.command("resume")
 def resume_schedules(names: NamesArgument) -> None:
-    """Resume schedules: events and cron fires from now on count."""
+    """Resume schedules: events and fires from now on count, and what was held is let go."""
     from scheduler.manual import resume
+    from tidegate.cli.suspension import resumed_line
 
-    _switch(names, resume, "active")
+    _switch(names, resume, "active", resumed_line)
 
 
 @app.command("trigger")
@@ -121,28 +128,39 @@ def trigger_schedule(
         job = trigger(transaction, state.ref, datetime.now(UTC), key=key, force=force)
     typer.echo(f"job {job.id} of {state.ref} is due at the next tick")
     if not state.active:
-        typer.echo("the schedule itself stays suspended")
+        typer.echo("the schedule itself stays suspended; it does not hold a job that was triggered by hand")
 
 
 def _switch(
-    names: list[str], switch: "Callable[[Transaction, str, datetime, str], bool]", status: str
+    names: list[str],
+    switch: "Callable[[Transaction, str, datetime, str], bool]",
+    status: str,
+    effect: "Callable[[OnSuspend, int], str]",
 ) -> None:
     """Switch schedules in one transaction: an unknown name among them changes nothing."""
+    from scheduler.job import WAITING
+    from scheduler.tick import settle
     from tidegate.cli.names import find_schedule
     from tidegate.cli.opened_store import opened_store
 
     with opened_store() as store, store.transaction() as transaction:
-        refs = [find_schedule(transaction, name).ref for name in names]
+        states = {state.ref: state for state in (find_schedule(transaction, name) for name in names)}
         now = datetime.now(UTC)
-        changed = {ref: switch(transaction, ref, now, "cli") for ref in refs}
+        settle(transaction, now)
+        waiting = Counter(job.schedule for job in transaction.jobs(schedules=list(states), states=WAITING))
+        changed = {ref: switch(transaction, ref, now, "cli") for ref in states}
     for ref, was_changed in changed.items():
-        typer.echo(f"{ref} is {status}" if was_changed else f"{ref} was {status} already")
+        if was_changed:
+            typer.echo(f"{ref} is {status}: {effect(states[ref].spec.on_suspend, waiting[ref])}")
+        else:
+            typer.echo(f"{ref} was {status} already")
 
 
 def _fields(state: "ScheduleState") -> Iterator[list[str]]:
     import msgspec
 
     from compiler.fingerprint import canonical
+    from tidegate.cli.trigger_line import trigger_line
 
     yield ["status", f"{state.status}, set by {state.changed_by}"]
     if state.active_since is not None:
@@ -156,24 +174,3 @@ def _fields(state: "ScheduleState") -> Iterator[list[str]]:
     for name, value in canonical(state.spec).items():
         if name not in ("name", "trigger"):
             yield [name, value if isinstance(value, str) else msgspec.json.encode(value).decode()]
-
-
-def trigger_line(trigger: "Trigger") -> str:
-    """A trigger in one line."""
-    from compiler.model import AllTrigger, AnyTrigger, CronTrigger, PartitionsTrigger, RunTrigger
-
-    match trigger:
-        case CronTrigger(cron=cron, timezone=timezone):
-            return f"cron {cron} {timezone}"
-        case PartitionsTrigger(dataset=dataset, count=count, keys=keys, complete=complete):
-            if keys:
-                return f"partitions of {dataset}: {', '.join(keys)}"
-            if complete is not None:
-                return f"a complete {complete} of {dataset}"
-            return f"{count} partition{'s' if count > 1 else ''} of {dataset}"
-        case RunTrigger(program=program, status=status, count=count):
-            return f"{count} run{'s' if count > 1 else ''} of {program} {status}"
-        case AllTrigger(of=members):
-            return f"all ({'; '.join(map(trigger_line, members))})"
-        case AnyTrigger(of=members):
-            return f"any ({'; '.join(map(trigger_line, members))})"

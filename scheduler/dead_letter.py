@@ -1,0 +1,92 @@
+"""Dead letters: jobs of which no run could be made (F-LAUNCH), and how a person queues them again.
+
+A dead letter keeps what it had collected. Queued again it is the same job with a further attempt: its
+trigger stays satisfied, it is decided anew under the constraints of its schedule as that is now, its
+timeout counts anew, and no further event joins it.
+"""
+
+from collections.abc import Collection
+from datetime import datetime
+
+import msgspec
+
+from compiler.model import Schedule
+from scheduler.deployed import ScheduleState
+from scheduler.job import ByHand, Job, JobState, move
+from scheduler.journal import Entry, EntryKind
+from scheduler.reason import Reason
+from scheduler.refused import Refused
+from scheduler.store.protocol import Reader, Transaction
+from scheduler.tick import settle
+from scheduler.timeout import begun_at
+
+
+def dead_letters(reader: Reader, schedules: Collection[str] | None = None) -> tuple[Job, ...]:
+    """The jobs that became dead letters and were not queued again, oldest first."""
+    failed = reader.jobs(schedules=schedules, states=(JobState.FAILED,))
+    return tuple(job for job in failed if job.reason is Reason.F_LAUNCH)
+
+
+def requeue(transaction: Transaction, job: str, now: datetime) -> Job:
+    """Queue a dead letter again.
+
+    Raises:
+        Refused: no such job, it is no dead letter, or its schedule is not deployed any more.
+    """
+    settle(transaction, now)
+    found = next(iter(transaction.jobs(ids=[job])), None)
+    if found is None:
+        raise Refused(f"there is no job {job}", "`tidegate jobs list --dead-letters` shows those that can be")
+    if found.reason is not Reason.F_LAUNCH:
+        because = "" if found.reason is None else f" ({found.reason})"
+        raise Refused(
+            f"job {job} is {found.state}{because}, which is no dead letter",
+            "only a job that no run could be made of is queued again; `tidegate schedules trigger` starts"
+            " another one",
+        )
+    state = next(iter(transaction.schedules(refs=[found.schedule])), None)
+    if state is None:
+        raise Refused(
+            f"job {job} cannot be queued again: its schedule {found.schedule} is not deployed any more",
+            "deploy the schedule again first",
+        )
+    queued = _queued(found, state, now)
+    transaction.put_jobs([queued])
+    transaction.add_journal(
+        [
+            Entry(
+                at=now,
+                kind=EntryKind.MANUAL,
+                schedule=queued.schedule,
+                job=queued.id,
+                data={"action": "requeue", "key": queued.key, "attempt": queued.attempt},
+            )
+        ]
+    )
+    return queued
+
+
+def _queued(job: Job, state: ScheduleState, now: datetime) -> Job:
+    return move(
+        _with_whole_timeout(job, state.spec, now),
+        JobState.PENDING_CONSTRAINT,
+        reason=None,
+        fingerprint=state.fingerprint,
+        priority=state.spec.priority,
+        by_hand=job.by_hand or ByHand.TRIGGER,
+        attempt=job.attempt + 1,
+        offers=0,
+        offered_at=None,
+        closed=True,
+        next_check_at=now,
+        launch=None,
+        resources=(),
+        ended_at=None,
+        detail="",
+    )
+
+
+def _with_whole_timeout(job: Job, schedule: Schedule, now: datetime) -> Job:
+    # The trigger stays satisfied when it was, since dates are counted from there; its clock has stood still.
+    job = msgspec.structs.replace(job, satisfied_at=job.satisfied_at or now, held_at=None)
+    return msgspec.structs.replace(job, held_for=now - (begun_at(schedule.timeout, job) or now))

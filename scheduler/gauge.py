@@ -1,0 +1,69 @@
+"""Gauges: numbers that somebody reports, which `load: {gauge: …, max: …}` holds jobs back by.
+
+The last report counts until the next one; nothing here measures anything. A report wakes the jobs
+that wait for its gauge, and the next tick decides about them.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from datetime import datetime
+
+from compiler.model import LoadConstraint
+from scheduler.journal import Entry, EntryKind
+from scheduler.refused import Refused
+from scheduler.run import Gauge, gauge_resource
+from scheduler.store.protocol import Reader, Transaction
+from scheduler.tick import settle
+
+NAME_CHARACTERS_MAX = 63
+"""As for every name in the YAML."""
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+def report_gauges(transaction: Transaction, values: Mapping[str, float], now: datetime) -> tuple[Gauge, ...]:
+    """Report the values of some gauges as of `now`, all of them or none.
+
+    Returns:
+        The gauges as they were reported, by name.
+
+    Raises:
+        Refused: a name or a value that no gauge can have.
+    """
+    for name, value in values.items():
+        _check(name, value)
+    settle(transaction, now)
+    gauges = tuple(Gauge(name=name, value=float(values[name]), reported_at=now) for name in sorted(values))
+    transaction.put_gauges(gauges)
+    transaction.wake([gauge_resource(gauge.name) for gauge in gauges], now)
+    transaction.add_journal(
+        [
+            Entry(at=now, kind=EntryKind.GAUGE, data={"name": gauge.name, "value": gauge.value})
+            for gauge in gauges
+        ]
+    )
+    return gauges
+
+
+def gauge_limits(reader: Reader) -> dict[str, dict[str, float]]:
+    """The gauges that deployed schedules wait for: by gauge and schedule, the most that it may be."""
+    found: dict[str, dict[str, float]] = {}
+    for state in reader.schedules():
+        for constraint in state.spec.constraints:
+            if isinstance(constraint, LoadConstraint) and constraint.gauge is not None:
+                found.setdefault(constraint.gauge, {})[state.ref] = constraint.max or 0.0
+    return dict(sorted(found.items()))
+
+
+def _check(name: str, value: float) -> None:
+    if len(name) > NAME_CHARACTERS_MAX or not _NAME.fullmatch(name):
+        raise Refused(
+            f"{name[:NAME_CHARACTERS_MAX]!r} is no name of a gauge",
+            'a name is small letters, digits and "_", and begins with a letter, for example cluster_cpu',
+        )
+    if not math.isfinite(value):
+        raise Refused(
+            f"gauge {name} cannot be {value}: that is no number",
+            "report a finite number, or nothing while it is not known: the last report goes on counting",
+        )
