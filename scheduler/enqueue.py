@@ -7,10 +7,10 @@ path, the outbox.
 
 from datetime import datetime
 
-from compiler.cron import parse
+from compiler import fire_times
 from scheduler.fires import cron_leaves, due_fires, fire_event
 from scheduler.store.protocol import Transaction
-from scheduler.tick import route_new_events
+from scheduler.tick import advance_to
 
 
 def enqueue_fire(transaction: Transaction, ref: str, scheduled_for: datetime, now: datetime) -> str:
@@ -31,13 +31,13 @@ def enqueue_fire(transaction: Transaction, ref: str, scheduled_for: datetime, no
     if state.active_since is not None and scheduled_for < state.active_since:
         return f"{ref} became active after {scheduled_for.isoformat()}"
     for leaf, cron in cron_leaves(state):
-        if parse(cron.cron).previous_fire(scheduled_for, cron.timezone) != scheduled_for:
+        if fire_times.previous_fire(cron, scheduled_for) != scheduled_for:
             continue
         # A late fire is judged by the schedule's catch-up, whoever notices it first.
         due = (event for event in due_fires(state, now) if event.time == scheduled_for)
         event = next(due, fire_event(ref, leaf.path, scheduled_for))
         fresh = transaction.add_events([event])
-        route_new_events(transaction, now)
+        advance_to(transaction, now)
         for delivery in transaction.deliveries_of_events([event.id]):
             if delivery.job is None:
                 return f"discarded with {delivery.reason}"

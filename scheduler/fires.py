@@ -1,17 +1,23 @@
-"""Fires: which instants of a schedule's crons are due, and what a restart makes up for.
+"""Fires: which instants of a schedule's crons and clocks are due, and what a restart makes up for.
 
 A fire becomes an event with an id made from schedule, leaf and instant, so it happens once
 whoever notices it first, the dispatcher or a Dagster schedule. A fire that is noticed late was
 missed; `catch_up` decides whether it still counts (DESIGN rules 9 and 19). One that does not
 is recorded as expired, since nothing is dropped silently.
+
+An `elapsed` leaf has a clock: the instant from which it counts. It fires once the time has passed.
+Since the last run, it counts anew from there, so that a job which was given up is not the last; since
+the last event, it stands still until the next one (rule 21).
 """
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import islice
 
-from compiler.cron import parse
-from compiler.model import AnyTrigger, CronTrigger, Leaf, Trigger, leaves
+import msgspec
+
+from compiler import fire_times
+from compiler.model import AnyTrigger, CronTrigger, ElapsedTrigger, Leaf, Trigger, leaves
 from scheduler.deployed import ScheduleState
 from scheduler.event import Event, EventKind, fire_event_key
 from scheduler.verdict import earliest
@@ -31,16 +37,64 @@ def cron_leaves(state: ScheduleState) -> Iterator[tuple[Leaf, CronTrigger]]:
             yield leaf, leaf.trigger
 
 
+def elapsed_leaves(state: ScheduleState) -> Iterator[tuple[Leaf, ElapsedTrigger]]:
+    """The `elapsed` leaves of a schedule's trigger."""
+    for leaf in leaves(state.spec.trigger):
+        if isinstance(leaf.trigger, ElapsedTrigger):
+            yield leaf, leaf.trigger
+
+
 def next_fire(state: ScheduleState, after: datetime) -> datetime | None:
-    """The earliest fire of any of the schedule's crons after an instant; None without a cron."""
-    return earliest(parse(cron.cron).next_fire(after, cron.timezone) for _, cron in cron_leaves(state))
+    """The earliest fire of any of the schedule's crons and clocks after an instant.
+
+    A clock that has run out already is due at once. None without any, and where no fire comes within
+    the horizon of `compiler.fire_times`.
+    """
+    crons = [fire_times.next_fire(cron, after) for _, cron in cron_leaves(state)]
+    clocks = [_runs_out(state, leaf, elapsed) for leaf, elapsed in elapsed_leaves(state)]
+    return earliest((*crons, *clocks))
 
 
 def due_fires(state: ScheduleState, now: datetime) -> tuple[Event, ...]:
-    """The fires of an active schedule that have come due since the last ones, oldest first."""
+    """The fires of a schedule that have come due since the last ones, oldest first."""
     after = state.fires_after or now
     found = [event for leaf, cron in cron_leaves(state) for event in _of_cron(state, leaf, cron, after, now)]
+    for leaf, elapsed in elapsed_leaves(state):
+        due = _runs_out(state, leaf, elapsed)
+        if due is not None and due <= now:
+            found.append(fire_event(state.ref, leaf.path, due, scheduled=False))
     return tuple(sorted(found, key=lambda event: (event.time, event.id)))
+
+
+def after_fires(state: ScheduleState, now: datetime) -> ScheduleState:
+    """The schedule once its due fires have become events: what comes next, and clocks wound up again."""
+    clocks = dict(state.clocks)
+    for leaf, elapsed in elapsed_leaves(state):
+        due = _runs_out(state, leaf, elapsed)
+        if due is not None and due <= now:
+            del clocks[leaf.path]
+            if elapsed.since == "last_run":
+                clocks[leaf.path] = now
+    moved = msgspec.structs.replace(state, fires_after=now, clocks=clocks)
+    return msgspec.structs.replace(moved, next_fire_at=next_fire(moved, now))
+
+
+def wound(state: ScheduleState, path: str, event: Event) -> ScheduleState:
+    """The schedule with the clock of one `elapsed` leaf set by an event that it counts from."""
+    before = state.clocks.get(path)
+    start = event.arrived if before is None else max(before, event.arrived)
+    moved = msgspec.structs.replace(state, clocks={**state.clocks, path: start})
+    after = state.fires_after or event.arrived
+    return msgspec.structs.replace(moved, next_fire_at=next_fire(moved, after))
+
+
+def _runs_out(state: ScheduleState, leaf: Leaf, elapsed: ElapsedTrigger) -> datetime | None:
+    """When an `elapsed` leaf fires next; not before its schedule became active."""
+    start = state.clocks.get(leaf.path)
+    if start is None:
+        return None
+    due = start + elapsed.for_
+    return due if state.active_since is None else max(due, state.active_since)
 
 
 def suffices(trigger: Trigger, path: str) -> bool:
@@ -53,12 +107,21 @@ def suffices(trigger: Trigger, path: str) -> bool:
 
 
 def fire_event(
-    schedule: str, leaf: str, at: datetime, *, own_job: bool = False, expired: bool = False
+    schedule: str,
+    leaf: str,
+    at: datetime,
+    *,
+    own_job: bool = False,
+    expired: bool = False,
+    scheduled: bool = True,
 ) -> Event:
     """The event of one fire.
 
-    Its arrival is the instant of the cron, not the moment it was noticed, so that whatever is
+    Its arrival is the instant of the fire, not the moment it was noticed, so that whatever is
     counted from the trigger's satisfaction does not depend on how often the scheduler ticks.
+
+    Args:
+        scheduled: it is the fire of a cron, from which a business date can be counted.
     """
     return Event(
         id=f"{fire_event_key(schedule, leaf)}@{at.isoformat()}",
@@ -66,7 +129,7 @@ def fire_event(
         key=fire_event_key(schedule, leaf),
         time=at,
         arrived=at,
-        scheduled_for=at,
+        scheduled_for=at if scheduled else None,
         own_job=own_job,
         expired=expired,
     )
@@ -90,13 +153,12 @@ def _of_cron(
 
 def newest_fires(cron: CronTrigger, after: datetime, until: datetime) -> list[datetime]:
     """The fires in (after, until], oldest first, at most the newest `CATCH_UP_FIRES_MAX`."""
-    parsed = parse(cron.cron)
-    found = list(islice(parsed.fires(after, until, cron.timezone), CATCH_UP_FIRES_MAX + 1))
+    found = list(islice(fire_times.fires(cron, after, until), CATCH_UP_FIRES_MAX + 1))
     if len(found) <= CATCH_UP_FIRES_MAX:
         return found
     newest: list[datetime] = []
-    instant = parsed.previous_fire(until, cron.timezone)
-    while len(newest) < CATCH_UP_FIRES_MAX and instant > after:
+    instant = fire_times.previous_fire(cron, until)
+    while len(newest) < CATCH_UP_FIRES_MAX and instant is not None and instant > after:
         newest.append(instant)
-        instant = parsed.previous_fire(instant - timedelta(microseconds=1), cron.timezone)
+        instant = fire_times.previous_fire(cron, instant - timedelta(microseconds=1))
     return newest[::-1]

@@ -5,10 +5,15 @@ folded idempotently: a run only ever moves forward, an event has an id made from
 status, and a slot is released once. Only the run that holds its job's claim speaks for the
 job; a run without a job was started by somebody else, counts in every limit, and can trigger
 other schedules like any run.
+
+An observation has its effect at the instant at which it happened: what belongs before it is settled
+first, and what comes later finds the slot free. One that is older than the engine's clock has its effect
+at the clock, since what has been decided stays decided.
 """
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 import msgspec
 
@@ -17,10 +22,11 @@ from scheduler.event import Event, EventKind, run_event_key
 from scheduler.job import FINISHED, Job, JobState, move
 from scheduler.journal import Entry, EntryKind
 from scheduler.reason import Reason
-from scheduler.run import ENDED, Run, RunStatus, group_resource, program_resource
+from scheduler.run import ALL_RUNS, ENDED, Run, RunStatus, UpstreamRun, group_resource, program_resource
 from scheduler.slice import groups_of_program
 from scheduler.slices import load_whole_app
-from scheduler.store.protocol import Transaction
+from scheduler.store.protocol import Launched, Transaction
+from scheduler.tick import effective_at, settle
 
 RANK = {status: rank for rank, status in enumerate((RunStatus.QUEUED, RunStatus.STARTED))}
 """Statuses in the order in which a run passes through; every end comes after them."""
@@ -33,6 +39,7 @@ class RunObservation(Value, kw_only=True):
         program: "app/program".
         job, attempt: from the run's tags; None for a run that somebody else started.
         at: when it happened, by the source's clock.
+        args, outputs: of a run that somebody else started, where they are known; see `UpstreamRun`.
     """
 
     run_id: str
@@ -41,27 +48,35 @@ class RunObservation(Value, kw_only=True):
     attempt: int | None = None
     status: RunStatus
     at: datetime
+    args: dict[str, Any] = {}
+    outputs: dict[str, tuple[str, ...]] = {}
 
 
 def observe_runs(transaction: Transaction, observations: Sequence[RunObservation], now: datetime) -> None:
-    """Fold observations, in the given order, into the store."""
+    """Fold observations, in the order in which they happened, into the store."""
     known = {run.run_id: run for run in transaction.runs(ids={seen.run_id for seen in observations})}
-    for seen in observations:
-        before = known.get(seen.run_id)
-        job = _job_of(transaction, seen)
-        lost = seen.job is not None and job is None
-        run = merge(before, _without_effect(seen) if lost else seen, now)
-        known[seen.run_id] = run
-        transaction.put_runs([run])
-        if lost:
-            continue
-        if run != before:
-            transaction.add_journal([_entry(seen, job, now)])
-        _count(transaction, run, job, now)
-        if job is not None:
-            _advance(transaction, job, seen, now)
-        if seen.status not in ENDED or seen.status is run.status:
-            transaction.add_events(_events(seen))
+    for seen in sorted(observations, key=lambda each: each.at):
+        settle(transaction, min(seen.at, now))
+        _fold(transaction, seen, known, effective_at(transaction, seen.at, now))
+
+
+def _fold(transaction: Transaction, seen: RunObservation, known: dict[str, Run], now: datetime) -> None:
+    """Fold one observation that has its effect at `now`."""
+    before = known.get(seen.run_id)
+    job = _job_of(transaction, seen)
+    lost = seen.job is not None and job is None
+    run = merge(before, _without_effect(seen) if lost else seen, now)
+    known[seen.run_id] = run
+    transaction.put_runs([run])
+    if lost:
+        return
+    counted = _count(transaction, run, job, now)
+    if run != before:
+        transaction.add_journal([_entry(seen, job, counted, now)])
+    if job is not None:
+        _advance(transaction, job, seen, now)
+    if seen.status not in ENDED or seen.status is run.status:
+        transaction.add_events(_events(seen, _upstream(transaction, seen, job), now))
 
 
 def _without_effect(seen: RunObservation) -> RunObservation:
@@ -107,22 +122,32 @@ def _job_of(transaction: Transaction, seen: RunObservation) -> Job | None:
     return job if holder == seen.run_id else None
 
 
-def _count(transaction: Transaction, run: Run, job: Job | None, now: datetime) -> None:
-    """Slots of a run that somebody else started; a job holds its own, from the moment it was decided."""
+def _count(transaction: Transaction, run: Run, job: Job | None, now: datetime) -> tuple[str, ...]:
+    """Slots of a run that somebody else started; a job holds its own, from the moment it was decided.
+
+    Returns:
+        The resources of which such a run has taken slots, or given them back.
+    """
     if job is not None:
-        return
-    if run.active:
-        transaction.take_slots(run.run_id, _resources_of_manual_run(transaction, run.program))
-    else:
-        transaction.wake(transaction.release_slots(run.run_id), now)
+        return ()
+    if not run.active:
+        released = transaction.release_slots(run.run_id)
+        transaction.wake(released, now)
+        return released
+    resources = _resources_of_manual_run(transaction, run.program)
+    transaction.take_slots(run.run_id, resources)
+    transaction.add_launches(
+        [Launched(program=run.program, holder=run.run_id, at=run.started_at or run.seen_at)]
+    )
+    return resources
 
 
 def _resources_of_manual_run(transaction: Transaction, program: str) -> tuple[str, ...]:
-    """The program, and every group that a schedule of it names (DESIGN rule 21)."""
+    """All runs, the program, and every group that a schedule of it names (DESIGN rule 21)."""
     app_name, _, name = program.partition("/")
     app = load_whole_app(transaction, app_name)
     groups = () if app is None else groups_of_program(app, name)
-    return (program_resource(program), *(group_resource(group) for group in groups))
+    return (ALL_RUNS, program_resource(program), *(group_resource(group) for group in groups))
 
 
 def _advance(transaction: Transaction, job: Job, seen: RunObservation, now: datetime) -> None:
@@ -156,8 +181,23 @@ def _advance(transaction: Transaction, job: Job, seen: RunObservation, now: date
     transaction.wake(transaction.release_slots(job.id), now)
 
 
-def _events(seen: RunObservation) -> list[Event]:
+def _upstream(transaction: Transaction, seen: RunObservation, job: Job | None) -> UpstreamRun:
+    """What the runs that this one triggers may know of it."""
+    args, outputs = seen.args, seen.outputs
+    if job is not None and job.launch is not None:
+        (deployed,) = transaction.apps(names=(job.app,)) or (None,)
+        program = None if deployed is None else deployed.app.programs.get(job.launch.program)
+        args = job.launch.args
+        outputs = {name: job.launch.partitions for name in (() if program is None else program.writes)}
+    return UpstreamRun(
+        run_id=seen.run_id, program=seen.program, status=seen.status, args=args, outputs=outputs
+    )
+
+
+def _events(seen: RunObservation, upstream: UpstreamRun, now: datetime) -> list[Event]:
     """The events that a run's new status is for `run` triggers."""
+    # A source whose clock is ahead of ours must not make its events wait until then.
+    arrived = min(seen.at, now)
     match seen.status:
         case RunStatus.QUEUED:
             words = ()
@@ -176,20 +216,26 @@ def _events(seen: RunObservation) -> list[Event]:
             kind=EventKind.RUN,
             key=run_event_key(app, program, word),
             time=seen.at,
-            arrived=seen.at,
+            arrived=arrived,
             run_id=seen.run_id,
             status=seen.status,
+            run=upstream,
         )
         for word in words
     ]
 
 
-def _entry(seen: RunObservation, job: Job | None, now: datetime) -> Entry:
+def _entry(seen: RunObservation, job: Job | None, counted: tuple[str, ...], now: datetime) -> Entry:
     return Entry(
         at=now,
         kind=EntryKind.RUN,
         schedule=None if job is None else job.schedule,
         job=None if job is None else job.id,
         run_id=seen.run_id,
-        data={"program": seen.program, "status": seen.status, "at": seen.at.isoformat()},
+        data={
+            "program": seen.program,
+            "status": seen.status,
+            "at": seen.at.isoformat(),
+            "resources": list(counted),
+        },
     )

@@ -1,42 +1,52 @@
 """Route: which job each new event joins, and which jobs it opens.
 
 An event joins its schedule's waiting job, with `for_each` the waiting job of its key; where
-none waits it opens one (DESIGN rule 1). An event that a schedule cannot use is not dropped: it
-becomes a delivery without a job, with the reason (rule 2). Pure: the shell loads the schedules
-and their waiting jobs, and writes what comes back.
+none waits, or the one that waits is full, it opens one (DESIGN rules 1 and 24). An event that
+a schedule cannot use is not dropped: it becomes a delivery without a job, with the reason
+(rule 2). Pure: the shell loads the schedules and their waiting jobs, and writes what comes back.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 
 import msgspec
 
-from compiler.model import App, PartitionScheme, PartitionsTrigger, Schedule, leaves
+from compiler.model import App, LeafTrigger, PartitionScheme, PartitionsTrigger, Schedule, SizeTrigger, leaves
 from compiler.partition_key import PartitionKeyError, enclosing_key, validate_key
 from scheduler.deployed import ScheduleState
 from scheduler.event import Delivery, Event, EventKind, Subscription
 from scheduler.job import Job, job_id
 from scheduler.reason import Reason
+from scheduler.slice import Slice
+from scheduler.triggers import evaluate
+from scheduler.triggers.collected import collected
 
 KEY_OF_POOLED_EVENTS = ""
 
 
 class Board:
-    """The waiting jobs of some schedules, as events are routed onto them one after the other.
+    """The open jobs of some schedules, as events are routed onto them one after the other.
+
+    Args:
+        waiting: their waiting jobs; those that are closed take no further part.
+        deliveries: what a waiting job has collected before.
 
     Attributes:
         changed: jobs that were opened or joined, by id, in the order of their first change.
-        deliveries: everything that was delivered, in order.
+        delivered: everything that was delivered, in order.
         opened: ids of the jobs that were opened.
     """
 
-    def __init__(self, waiting: Iterable[Job]) -> None:
-        self._by_key: dict[tuple[str, str], Job] = {}
-        self._of_schedule: dict[str, list[tuple[str, str]]] = {}
+    def __init__(self, waiting: Iterable[Job], deliveries: Callable[[str], Sequence[Delivery]]) -> None:
+        self._deliveries = deliveries
+        self._open: dict[str, dict[str, Job]] = {}
+        self._fresh: dict[str, list[Delivery]] = {}
+        self._joined: dict[tuple[str, str], tuple[str, str]] = {}
         for job in waiting:
-            self._seat(job)
+            if not job.closed:
+                self._open.setdefault(job.schedule, {})[job.key] = job
         self.changed: dict[str, Job] = {}
-        self.deliveries: list[Delivery] = []
+        self.delivered: list[Delivery] = []
         self.opened: list[str] = []
 
     def route(
@@ -51,11 +61,11 @@ class Board:
         if refusal is not None:
             self._refuse(event, listener, refusal, now)
             return
+        waiting = self._open.get(state.ref, {})
         if state.spec.for_each is not None and event.kind is EventKind.FIRE:
-            keys = [key for _, key in self._of_schedule.get(state.ref, [])]
-            for key in keys:
-                self._join(event, listener, state, key, now)
-            if not keys:
+            for key in tuple(waiting):
+                self._join(event, listener, state, app, key, now)
+            if not waiting:
                 self._refuse(event, listener, Reason.D_NO_KEY, now)
             return
         try:
@@ -63,17 +73,24 @@ class Board:
         except (PartitionKeyError, OverflowError):  # the latter beyond the year 9999
             self._refuse(event, listener, Reason.D_KEY, now)
             return
-        self._join(event, listener, state, key, now)
+        if key not in waiting and not state.active and state.spec.on_suspend == "hold":
+            self._refuse(event, listener, Reason.D_SUSPENDED, now)
+            return
+        self._join(event, listener, state, app, key, now)
 
     def _refuse(self, event: Event, listener: Subscription, reason: Reason, now: datetime) -> None:
-        self.deliveries.append(
+        self.delivered.append(
             Delivery(event=event, schedule=listener.schedule, leaf=listener.leaf, reason=reason, at=now)
         )
 
     def _join(
-        self, event: Event, listener: Subscription, state: ScheduleState, key: str, now: datetime
+        self, event: Event, listener: Subscription, state: ScheduleState, app: App, key: str, now: datetime
     ) -> None:
-        job = None if event.own_job else self._by_key.get((state.ref, key))
+        job = None if event.own_job else self._open.get(state.ref, {}).get(key)
+        before, its_job = self._joined.get((state.ref, key), ("", ""))
+        if before == event.id:
+            # At a second leaf it belongs to the same job, even if the first leaf has filled that.
+            job = self.changed[its_job]
         if job is None:
             job = Job(
                 id=job_id(state.ref, key, event.id),
@@ -82,32 +99,59 @@ class Board:
                 fingerprint=state.fingerprint,
                 priority=state.spec.priority,
                 opened_at=now,
+                closed=event.own_job,
+                held_at=now if state.holding else None,
             )
             self.opened.append(job.id)
         # The decision is due at once; an event may also come for a job that waits for later.
-        job = msgspec.structs.replace(
-            job,
-            first_event_at=event.arrived if job.first_event_at is None else job.first_event_at,
-            next_check_at=now,
-        )
-        self.changed[job.id] = job
-        if not event.own_job:
-            self._seat(job)
-        self.deliveries.append(
-            Delivery(event=event, schedule=state.ref, leaf=listener.leaf, job=job.id, at=now)
-        )
+        first = event.arrived if job.first_event_at is None else min(event.arrived, job.first_event_at)
+        job = msgspec.structs.replace(job, first_event_at=first, next_check_at=now)
+        delivery = Delivery(event=event, schedule=state.ref, leaf=listener.leaf, job=job.id, at=now)
+        self.delivered.append(delivery)
+        self._joined[state.ref, key] = (event.id, job.id)
+        self._seat(job, delivery, state, app, now)
 
-    def _seat(self, job: Job) -> None:
-        seat = (job.schedule, job.key)
-        if seat not in self._by_key:
-            self._of_schedule.setdefault(job.schedule, []).append(seat)
-        self._by_key[seat] = job
+    def _seat(self, job: Job, delivery: Delivery, state: ScheduleState, app: App, now: datetime) -> None:
+        """Remember what the job has become, and whether it takes more."""
+        seats = self._open.setdefault(state.ref, {})
+        if not job.closed and _may_fill(state.spec):
+            fresh = self._fresh.setdefault(job.id, [])
+            fresh.append(delivery)
+            part = Slice(
+                app=app, schedule=state.spec, job=job, deliveries=(*self._deliveries(job.id), *fresh)
+            )
+            satisfied = job.satisfied_at is not None or _holds(part, now)
+            closed = is_full(state.spec, len(part.deliveries), satisfied=satisfied)
+            job = msgspec.structs.replace(job, closed=closed)
+        self.changed[job.id] = job
+        if not job.closed:
+            seats[job.key] = job
+        elif job.key in seats and seats[job.key].id == job.id:
+            del seats[job.key]
+
+
+def _may_fill(schedule: Schedule) -> bool:
+    return schedule.batching == "each" or schedule.max_batch is not None
+
+
+def _holds(part: Slice, now: datetime) -> bool:
+    return evaluate(part.schedule.trigger, collected(part), now).met
+
+
+def is_full(schedule: Schedule, events: int, *, satisfied: bool) -> bool:
+    """Whether a job takes no further event: it has a batch of its own, or as many as a batch may have.
+
+    A job whose trigger is not satisfied goes on collecting, or it could never be launched.
+    """
+    if not satisfied:
+        return False
+    return schedule.batching == "each" or (schedule.max_batch is not None and events >= schedule.max_batch)
 
 
 def _refusal(event: Event, state: ScheduleState) -> Reason | None:
     if event.expired:
         return Reason.D_EXPIRED
-    if not state.active:
+    if not state.active and not state.holding:
         return Reason.D_SUSPENDED
     if state.active_since is not None and event.arrived < state.active_since:
         return Reason.D_SUSPENDED
@@ -132,9 +176,13 @@ def key_of(event: Event, leaf: str, schedule: Schedule, app: App) -> str:
     return enclosing_key(scheme, partition, schedule.for_each)
 
 
+def leaf_at(schedule: Schedule, path: str) -> LeafTrigger | None:
+    """The leaf at a path of a schedule's trigger; None where there is none."""
+    return next((leaf.trigger for leaf in leaves(schedule.trigger) if leaf.path == path), None)
+
+
 def _scheme_of(path: str, schedule: Schedule, app: App) -> PartitionScheme | None:
-    triggers: Mapping[str, object] = {leaf.path: leaf.trigger for leaf in leaves(schedule.trigger)}
-    trigger = triggers.get(path)
-    if not isinstance(trigger, PartitionsTrigger) or trigger.dataset not in app.datasets:
+    trigger = leaf_at(schedule, path)
+    if not isinstance(trigger, PartitionsTrigger | SizeTrigger) or trigger.dataset not in app.datasets:
         return None
     return app.datasets[trigger.dataset].partitions

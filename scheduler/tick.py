@@ -1,42 +1,54 @@
 """The tick: the one shell around the pure core. It loads, lets the core decide, and writes.
 
-    due crons become events -> events are routed to jobs -> due jobs are decided -> outbox
+    due fires become events -> events are routed to jobs -> due jobs are decided -> outbox
 
-All of it happens in one transaction: events, jobs, slots, journal and the crons' place in time
+A tick replays every instant between the engine's clock, up to which all has been done, and now, one
+after the other: what arrived at an instant is routed, then what is due at it is decided, as of
+that instant. So the same inputs give the same decisions whether ticks come every second or every
+ten minutes (docs/adr/0010-a-tick-replays-its-instants.md). What arrives late belongs to the clock's own
+instant, for what has been decided stays decided. A scheduler that was away longer than
+`AWAY_AFTER` does not act as if it had been there: all that happened meanwhile is read at its return,
+as one instant, and `catch_up` says which fires still count.
+
+All of it happens in one transaction: events, jobs, slots, journal and the schedules' place in time
 change together or not at all. A crash before the commit leaves the old state and the next tick
 does the same again; a crash after it leaves PENDING_LAUNCH jobs, which `scheduler.outbox`
 offers until a run is seen. A tick costs what has become due plus what has arrived, never the
 number of schedules.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any
 
 import msgspec
 
+from compiler.model import ElapsedTrigger
 from compiler.value import Value
-from scheduler.decide import Decision, Discard, Launch, Wait, decide
-from scheduler.event import Subscription
-from scheduler.fires import due_fires, next_fire
-from scheduler.job import Job, JobState, move
+from scheduler.apply import Applier
+from scheduler.decide import Decision, Launch
+from scheduler.deployed import ScheduleState
+from scheduler.event import Event, EventKind, Subscription
+from scheduler.fires import after_fires, due_fires, wound
 from scheduler.journal import Entry, EntryKind
-from scheduler.launch import plan_launch
 from scheduler.reason import Reason
-from scheduler.route import Board
+from scheduler.route import Board, leaf_at
 from scheduler.slice import Slice
 from scheduler.slices import load_apps, load_slices
-from scheduler.store.protocol import Store, Transaction
+from scheduler.store.protocol import Reader, Store, Transaction
+from scheduler.turn import turn
+from scheduler.working_set import MICROSECOND, WorkingSet
 
-EVENTS_PER_BATCH = 1000
-JOBS_PER_BATCH = 500
-SCHEDULES_PER_BATCH = 1000
-BATCHES_PER_TICK = 50
-"""Bounds one transaction; what is left is picked up by the next tick."""
+CLOCK = "clock"
+"""Name of the cursor that holds the engine's clock, in ISO 8601."""
 
-RETRY_AFTER_ERROR = timedelta(minutes=5)
-"""A job whose decision raised an error (a bug of ours) is looked at again after this time."""
+AWAY_AFTER = timedelta(minutes=15)
+"""A scheduler that did nothing for longer was away, and did not tick slowly."""
+
+CLOCK_KEPT_FOR = timedelta(seconds=60)
+"""An idle tick writes nothing while the stored clock is younger than this. Replaying idle time is idle."""
+
+SETS_PER_TICK = 20
+"""Bounds one transaction to so many working sets; what is left is picked up by the next tick."""
 
 
 class TickReport(Value, kw_only=True):
@@ -48,6 +60,12 @@ class TickReport(Value, kw_only=True):
     launched: tuple[str, ...] = ()
     discarded: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
+
+    def plus(self, other: "TickReport") -> "TickReport":
+        """Both together."""
+        return TickReport(
+            **{name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__}
+        )
 
 
 def tick(store: Store, now: datetime) -> TickReport:
@@ -62,62 +80,126 @@ def tick(store: Store, now: datetime) -> TickReport:
 
 def advance_to(transaction: Transaction, now: datetime) -> TickReport:
     """`tick` inside a transaction that the caller holds."""
-    fired = fire_due_crons(transaction, now)
-    routed = route_new_events(transaction, now)
-    return msgspec.structs.replace(decide_due_jobs(transaction, now), fired=fired, routed=routed)
+    clock = engine_clock(transaction)
+    if clock is None or abs(now - clock) > AWAY_AFTER:
+        return _replay(transaction, now, now)
+    return _replay(transaction, clock, max(clock, now))
 
 
-# --- crons ------------------------------------------------------------------------------
+def settle(transaction: Transaction, now: datetime) -> None:
+    """Do all that belongs before `now`, so that what a person or a run does then finds it done.
+
+    Does nothing where the scheduler is away: it reads what happens at its return.
+    """
+    clock = engine_clock(transaction)
+    if clock is not None and clock < now <= clock + AWAY_AFTER:
+        _replay(transaction, clock, now - MICROSECOND)
 
 
-def fire_due_crons(transaction: Transaction, now: datetime) -> int:
-    """Turn every due instant of every active schedule's crons into an event; returns how many."""
-    count = 0
-    for _ in range(BATCHES_PER_TICK):
-        due = transaction.due_schedules(now, SCHEDULES_PER_BATCH)
-        if not due:
+def engine_clock(reader: Reader) -> datetime | None:
+    """Up to which instant the engine has done everything; None if it has never run."""
+    written = reader.cursor(CLOCK)
+    return None if written is None else datetime.fromisoformat(written)
+
+
+def effective_at(reader: Reader, at: datetime, now: datetime) -> datetime:
+    """When something that happened at `at` and is noticed at `now` has its effect.
+
+    Where the scheduler is away, at its return; else when it happened, but not before the engine's clock.
+    """
+    clock = engine_clock(reader)
+    if clock is None or abs(now - clock) > AWAY_AFTER:
+        return now
+    return max(clock, min(at, now))
+
+
+def _replay(transaction: Transaction, clock: datetime, until: datetime) -> TickReport:
+    report, start = TickReport(), clock
+    for _ in range(SETS_PER_TICK):
+        work = WorkingSet(transaction, clock, until)
+        while (instant := work.next_instant()) is not None:
+            report = report.plus(_at(work, instant))
+        work.flush()
+        clock = work.until
+        if clock >= until:
             break
-        fires = [event for state in due for event in due_fires(state, now)]
-        count += len(transaction.add_events(fires))
-        transaction.put_schedules(
-            [
-                msgspec.structs.replace(state, fires_after=now, next_fire_at=next_fire(state, now))
-                for state in due
-            ]
-        )
-    return count
+    stored = engine_clock(transaction)
+    if report != TickReport() or stored is None or abs(clock - stored) > CLOCK_KEPT_FOR or clock < start:
+        transaction.set_cursor(CLOCK, clock.isoformat())
+    return report
+
+
+def _at(work: WorkingSet, instant: datetime) -> TickReport:
+    """All that belongs to one instant: first everything is routed, then it is decided (DESIGN rule 14)."""
+    events = work.take_events(instant)
+    _wind(work, events, instant)
+    fired = _fire(work, instant)
+    events = sorted((*events, *work.take_events(instant)), key=lambda each: (each.arrived, each.id))
+    _route(work, events, instant)
+    return msgspec.structs.replace(_decide(work, instant), fired=fired, routed=len(events))
+
+
+# --- clocks and fires -------------------------------------------------------------------
+
+
+def _wind(work: WorkingSet, events: Sequence[Event], instant: datetime) -> None:
+    """Set the clocks that count from these events, before it is asked which of them have run out."""
+    listeners = work.listeners({event.key for event in events})
+    work.schedules(refs={listener.schedule for each in listeners.values() for listener in each})
+    for event in events:
+        for listener in listeners[event.key]:
+            (state,) = work.schedules(refs=(listener.schedule,))
+            if not _sets_clock(event, listener, state) or not (state.active or state.holding):
+                continue
+            work.put_schedule(wound(state, listener.leaf, event))
+            work.add_journal(
+                [
+                    Entry(
+                        at=instant,
+                        kind=EntryKind.CLOCK,
+                        schedule=state.ref,
+                        event=event.id,
+                        data={"leaf": listener.leaf, "from": event.arrived.isoformat()},
+                    )
+                ]
+            )
+
+
+def _sets_clock(event: Event, listener: Subscription, state: ScheduleState) -> bool:
+    """Whether an event only says from when an `elapsed` leaf counts."""
+    return event.kind is not EventKind.FIRE and isinstance(leaf_at(state.spec, listener.leaf), ElapsedTrigger)
+
+
+def _fire(work: WorkingSet, instant: datetime) -> int:
+    """Turn every due fire into an event; returns how many."""
+    due = work.take_schedules(instant)
+    fires = [event for state in due for event in due_fires(state, instant)]
+    work.add_events(fires)
+    for state in due:
+        work.put_schedule(after_fires(state, instant))
+    return len(fires)
 
 
 # --- events -----------------------------------------------------------------------------
 
 
-def route_new_events(transaction: Transaction, now: datetime) -> int:
-    """Route every event that has not been routed; returns how many there were."""
-    count = 0
-    for _ in range(BATCHES_PER_TICK):
-        events = transaction.unrouted_events(EVENTS_PER_BATCH)
-        if not events:
-            break
-        count += len(events)
-        listeners = transaction.subscriptions({event.key for event in events})
-        by_key: dict[str, list[Subscription]] = {}
-        for listener in listeners:
-            by_key.setdefault(listener.event_key, []).append(listener)
-        refs = {listener.schedule for listener in listeners}
-        states = {state.ref: state for state in transaction.schedules(refs=refs)}
-        apps = load_apps(transaction, {state.app for state in states.values()})
-        board = Board(
-            transaction.jobs(schedules=refs, states=(JobState.PENDING_TRIGGER, JobState.PENDING_CONSTRAINT))
-        )
-        for event in events:
-            for listener in by_key.get(event.key, ()):
-                state = states[listener.schedule]
-                board.route(event, listener, state, apps[state.app], now)
-        transaction.put_jobs(list(board.changed.values()))
-        transaction.add_deliveries(board.deliveries)
-        transaction.mark_routed([event.id for event in events])
-        transaction.add_journal(_routing_entries(board, now))
-    return count
+def _route(work: WorkingSet, events: Sequence[Event], instant: datetime) -> None:
+    """Deliver events to the jobs of all that listen to them."""
+    if not events:
+        return
+    listeners = work.listeners({event.key for event in events})
+    refs = {listener.schedule for each in listeners.values() for listener in each}
+    states = {state.ref: state for state in work.schedules(refs=refs)}
+    apps = load_apps(work, {state.app for state in states.values()})
+    board = Board(work.waiting_jobs(refs), lambda job: work.deliveries([job])[job])
+    for event in events:
+        for listener in listeners[event.key]:
+            state = states[listener.schedule]
+            if not _sets_clock(event, listener, state):
+                board.route(event, listener, state, apps[state.app], instant)
+    work.put_jobs(board.changed.values())
+    work.add_deliveries(board.delivered)
+    work.add_journal(_routing_entries(board, instant))
 
 
 def _routing_entries(board: Board, now: datetime) -> list[Entry]:
@@ -139,180 +221,57 @@ def _routing_entries(board: Board, now: datetime) -> list[Entry]:
             job=delivery.job,
             event=delivery.event.id,
             reason=delivery.reason,
-            data={"leaf": delivery.leaf, "arrived": delivery.event.arrived.isoformat()},
+            data={"leaf": delivery.leaf, **_facts(delivery.event)},
         )
-        for delivery in board.deliveries
+        for delivery in board.delivered
     ]
     return opened + delivered
+
+
+def _facts(event: Event) -> dict[str, object]:
+    """What the journal keeps of an event, so that it can be understood by itself."""
+    facts = {
+        "kind": str(event.kind),
+        "key": event.key,
+        "arrived": event.arrived.isoformat(),
+        "partition": event.partition,
+        "bytes": event.bytes,
+        "rows": event.rows,
+        "scheduled_for": None if event.scheduled_for is None else event.scheduled_for.isoformat(),
+    }
+    return {name: fact for name, fact in facts.items() if fact is not None}
 
 
 # --- jobs -------------------------------------------------------------------------------
 
 
-def decide_due_jobs(transaction: Transaction, now: datetime) -> TickReport:
+def _decide(work: WorkingSet, instant: datetime) -> TickReport:
     """Decide every waiting job that is due, and take the slots of those that may launch."""
-    decided = 0
-    launched: list[str] = []
-    discarded: list[str] = []
-    errors: list[str] = []
-    for _ in range(BATCHES_PER_TICK):
-        due = transaction.due_jobs(now, JOBS_PER_BATCH)
-        if not due:
-            break
-        decided += len(due)
-        slices, orphans = load_slices(transaction, due)
-        writer = _Writer(transaction, now)
-        for job in orphans:
-            writer.discard(job, Reason.D_DELETED)
-        ready: list[tuple[Slice, Decision]] = []
-        for part in slices:
-            decision = writer.judge(part)
-            if decision is not None and isinstance(decision.outcome, Launch):
-                ready.append((part, decision))
-            elif decision is not None:
-                writer.apply(part, decision)
-        for part, _ in sorted(ready, key=_turn):
-            current = writer.with_slots_taken(part)
-            decision = writer.judge(current)
-            if decision is not None:
-                writer.apply(current, decision)
-        writer.flush()
-        errors += writer.errors
-        launched += writer.launched
-        discarded += writer.discarded
+    due = work.take_jobs(instant)
+    if not due:
+        return TickReport()
+    slices, orphans = load_slices(work, due, instant)
+    applier = Applier(work, instant)
+    for job in orphans:
+        applier.discard(job, Reason.D_DELETED)
+    ready: list[tuple[Slice, Decision]] = []
+    for part in slices:
+        decision = applier.judge(part)
+        if decision is not None and isinstance(decision.outcome, Launch):
+            ready.append((part, decision))
+        elif decision is not None:
+            applier.apply(part, decision)
+    ready.sort(key=lambda each: turn(each[0].job, each[1].satisfied_at))
+    for index, (part, decision) in enumerate(ready):
+        if index:
+            # Those before it have taken their slots.
+            (part,), _ = load_slices(work, [part.job], instant)
+            decision = applier.judge(part)
+        if decision is not None:
+            applier.apply(part, decision)
     return TickReport(
-        decided=decided, launched=tuple(launched), discarded=tuple(discarded), errors=tuple(errors)
-    )
-
-
-def _turn(ready: tuple[Slice, Decision]) -> tuple[int, str, str]:
-    """Among jobs ready at once: priority, then who was satisfied first, then the id (DESIGN rule 14)."""
-    part, decision = ready
-    satisfied = decision.satisfied_at.isoformat() if decision.satisfied_at is not None else ""
-    return part.job.priority.rank, satisfied, part.job.id
-
-
-class _Writer:
-    """Turns decisions into rows; jobs and journal entries are written as sets by `flush`."""
-
-    def __init__(self, transaction: Transaction, now: datetime) -> None:
-        self._transaction = transaction
-        self._now = now
-        self._jobs: list[Job] = []
-        self._entries: list[Entry] = []
-        self._taken: Counter[str] = Counter()
-        self.launched: list[str] = []
-        self.discarded: list[str] = []
-        self.errors: list[str] = []
-
-    def judge(self, part: Slice) -> Decision | None:
-        """The decision on one job; None, and another look later, where it raised an error."""
-        try:
-            decision = decide(part, self._now)
-            if isinstance(decision.outcome, Launch):
-                plan_launch(part, decision.satisfied_at)
-        except Exception as error:  # noqa: BLE001 - one schedule's bug must not stop the others (DESIGN §6)
-            self.postpone(part.job, error)
-            return None
-        return decision
-
-    def with_slots_taken(self, part: Slice) -> Slice:
-        """The slice with the slots as they are now that others of this batch have taken theirs."""
-        slots = {resource: taken + self._taken[resource] for resource, taken in part.slots.items()}
-        return msgspec.structs.replace(part, slots=slots)
-
-    def flush(self) -> None:
-        self._transaction.put_jobs(self._jobs)
-        self._transaction.add_journal(self._entries)
-
-    def apply(self, part: Slice, decision: Decision) -> None:
-        """Write what was decided for one job."""
-        job = part.job
-        if decision.satisfied_at is not None and job.satisfied_at is None:
-            self._note(job, EntryKind.SATISFIED, data={"since": decision.satisfied_at.isoformat()})
-            job = msgspec.structs.replace(job, satisfied_at=decision.satisfied_at)
-        match decision.outcome:
-            case Wait() as wait:
-                self._wait(job, wait)
-            case Discard(reason=reason):
-                self.discard(job, reason)
-            case Launch(overridden=overridden):
-                self._launch(job, msgspec.structs.replace(part, job=job), overridden)
-
-    def _wait(self, job: Job, wait: Wait) -> None:
-        if (wait.state, wait.reason) != (job.state, job.reason):
-            check = None if wait.next_check is None else wait.next_check.isoformat()
-            self._note(job, EntryKind.WAITING, wait.reason, {"next_check": check})
-        self._jobs.append(
-            move(
-                job,
-                wait.state,
-                reason=wait.reason,
-                next_check_at=wait.next_check,
-                blocked_on=wait.blocked_on,
-                decided_at=self._now,
-            )
-        )
-
-    def _launch(self, job: Job, part: Slice, overridden: Sequence[Reason]) -> None:
-        resources = part.resources
-        # The slots and the state change in one transaction: nobody else can take the last one.
-        self._transaction.take_slots(job.id, resources)
-        self._taken.update(resources)
-        plan = plan_launch(part, job.satisfied_at)
-        self._note(
-            job,
-            EntryKind.LAUNCH,
-            data={
-                "partitions": list(plan.partitions),
-                "overridden": [str(reason) for reason in overridden],
-            },
-        )
-        self._jobs.append(
-            move(
-                job,
-                JobState.PENDING_LAUNCH,
-                reason=None,
-                next_check_at=None,
-                blocked_on=None,
-                launch=plan,
-                resources=resources,
-                decided_at=self._now,
-            )
-        )
-        self.launched.append(job.id)
-
-    def discard(self, job: Job, reason: Reason) -> None:
-        """Give a job up, for a reason."""
-        self._note(job, EntryKind.DISCARDED, reason)
-        self._jobs.append(discarded(job, reason, self._now))
-        self.discarded.append(job.id)
-
-    def postpone(self, job: Job, error: Exception) -> None:
-        """Look at a job again later whose decision raised an error, and keep the line that says so."""
-        line = f"{job.schedule}: {type(error).__name__}: {error}"
-        self._note(job, EntryKind.WAITING, job.reason, {"error": line})
-        self._jobs.append(
-            msgspec.structs.replace(job, next_check_at=self._now + RETRY_AFTER_ERROR, detail=line)
-        )
-        self.errors.append(line)
-
-    def _note(
-        self, job: Job, kind: EntryKind, reason: Reason | None = None, data: dict[str, Any] | None = None
-    ) -> None:
-        self._entries.append(
-            Entry(at=self._now, kind=kind, schedule=job.schedule, job=job.id, reason=reason, data=data or {})
-        )
-
-
-def discarded(job: Job, reason: Reason, now: datetime) -> Job:
-    """The job, given up."""
-    return move(
-        job,
-        JobState.DISCARDED,
-        reason=reason,
-        next_check_at=None,
-        blocked_on=None,
-        decided_at=now,
-        ended_at=now,
+        decided=len(due),
+        launched=tuple(applier.launched),
+        discarded=tuple(applier.discarded),
+        errors=tuple(applier.errors),
     )

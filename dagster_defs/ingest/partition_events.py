@@ -35,12 +35,14 @@ def partition_event(entry: EventLogEntry, body: str, plan: AssetPlan, now: datet
         return None
     app, dataset = plan.datasets[materialization.asset_key]
     at = instant_of(entry, now)
+    # A log stamped ahead of our clock must not make the event wait until then.
+    arrived = min(at, now)
     return Event(
         id=content_id(body),
         kind=EventKind.PARTITION,
         key=partition_event_key(app, dataset.name),
         time=at,
-        arrived=at,
+        arrived=arrived,
         partition=_partition(materialization, app, dataset),
         bytes=_number(materialization, BYTES_KEYS),
         rows=_number(materialization, ROWS_KEYS),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scheduler import tick as tick_module
+from scheduler import apply, working_set
 from scheduler.job import JobState
 from scheduler.slices import load_slices
 from tests.scheduler.world import World, at
@@ -37,14 +37,14 @@ def test_a_key_that_does_not_fit_is_discarded_at_the_door(sentence, dataset, key
 @pytest.mark.parametrize("broken", ["decide", "plan_launch"])
 def test_an_error_in_one_schedule_does_not_stop_the_others(broken, monkeypatch):
     world = World(TWO)
-    original = getattr(tick_module, broken)
+    original = getattr(apply, broken)
 
     def fails(part, *rest):
         if part.schedule.name == "bad":
             raise RuntimeError("a bug of ours")
         return original(part, *rest)
 
-    monkeypatch.setattr(tick_module, broken, fails)
+    monkeypatch.setattr(apply, broken, fails)
     world.arrive("10:00", "raw", "2026-03-09")
     report = world.tick("10:00")
     assert report.errors == ("a/bad: RuntimeError: a bug of ours",)
@@ -65,7 +65,9 @@ def test_a_waiting_job_whose_schedule_has_gone_is_discarded():
     world.tick("10:00")
     with world.store.transaction() as transaction:
         transaction.delete_schedules(["a/s"])
-        assert [job.id for job in load_slices(transaction, transaction.jobs(), at("10:10"))[1]] == [world.only("s").id]
+        assert [job.id for job in load_slices(transaction, transaction.jobs(), at("10:10"))[1]] == [
+            world.only("s").id
+        ]
     world.tick("10:10")
     assert world.outcome("s") == ("DISCARDED", "D-DELETED")
 
@@ -88,8 +90,7 @@ def test_an_event_that_nobody_listens_to_is_routed_to_nobody():
 
 
 def test_more_than_a_batch_is_done_in_one_tick(monkeypatch):
-    for name in ("EVENTS_PER_BATCH", "JOBS_PER_BATCH", "SCHEDULES_PER_BATCH"):
-        monkeypatch.setattr(tick_module, name, 2)
+    monkeypatch.setattr(working_set, "ROWS_PER_SET", 2)
     world = World(
         "s: {program: q, for_each: partition, status: active, trigger: {partitions: {dataset: raw}},"
         " constraints: [{concurrency: {max: 3}}]}"
@@ -101,7 +102,7 @@ def test_more_than_a_batch_is_done_in_one_tick(monkeypatch):
 
 
 def test_events_split_over_batches_meet_in_one_job(monkeypatch):
-    monkeypatch.setattr(tick_module, "EVENTS_PER_BATCH", 2)
+    monkeypatch.setattr(working_set, "ROWS_PER_SET", 2)
     world = World("s: {program: q, status: active, trigger: {partitions: {dataset: raw, count: 7}}}")
     world.arrive("10:00", "raw", *(f"2026-03-0{day}" for day in range(1, 8)))
     world.tick("10:00")
@@ -118,4 +119,6 @@ def test_the_journal_tells_the_story_of_a_job():
     (job,) = world.launch_all("10:11")
     world.end("10:12", job)
     told = [str(entry.kind) for entry in world.journal("s")]
-    assert told == ["job-opened", "event", "satisfied", "waiting", "launch", "offered", "claim", "run", "run"]
+    assert told == [
+        *("spec", "job-opened", "event", "satisfied", "waiting", "launch", "offered", "claim", "run", "run")
+    ]
