@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from compiler.diagnostic import listed, shown
-from compiler.model import Calendar, Day
+from compiler.model import Calendar, Day, WindowConstraint
 from compiler.suggest import closest
 
 DAY_NAMES: tuple[Day, ...] = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -41,6 +41,13 @@ def nth_business_day(calendar: Calendar, year: int, month: int, n: int) -> date 
     days = _by_month(calendar, year)[month - 1]
     index = n - 1 if n > 0 else len(days) + n
     return days[index] if 0 <= index < len(days) else None
+
+
+def opens_on(window: WindowConstraint, day: date) -> bool:
+    """Whether a window opens on a date of its zone, as its days and its calendar have it."""
+    if window.days and DAY_NAMES[day.weekday()] not in window.days:
+        return False
+    return window.calendar is None or is_business_day(window.calendar, day)
 
 
 def problem_of(calendar: Calendar) -> str | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from compiler.calendar import DAY_NAMES, is_business_day
+from compiler.calendar import opens_on
 from compiler.clock_change import clock_changes
 from compiler.model import WindowConstraint
 from compiler.wall_clock import first_instant, instants, wall_time
@@ -73,18 +73,12 @@ def _opened_on(window: WindowConstraint, instant: datetime) -> date | None:
     else:
         inside = at >= window.from_ or at < window.to
         day = day if at >= window.from_ else day - ONE_DAY
-    return day if inside and _opens_on(window, day) else None
-
-
-def _opens_on(window: WindowConstraint, day: date) -> bool:
-    if window.days and DAY_NAMES[day.weekday()] not in window.days:
-        return False
-    return window.calendar is None or is_business_day(window.calendar, day)
+    return day if inside and opens_on(window, day) else None
 
 
 def _openings(window: WindowConstraint, day: date, after: datetime) -> Iterator[datetime]:
     """The instants after `after` at which the window of a day opens, or is opened again by the clocks."""
-    if not _opens_on(window, day):
+    if not opens_on(window, day):
         return
     candidates = set(instants(datetime.combine(day, window.from_), window.timezone))
     begin = first_instant(datetime.combine(day, time()), window.timezone)

@@ -6,8 +6,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from compiler.calendar import DAY_NAMES
 from compiler.model import Day, WindowConstraint
-from scheduler.constraints.window import DAY_NAMES, DAYS_AHEAD, is_open, opening
+from scheduler.constraints.window import DAYS_AHEAD, is_open, opening
 
 MINUTE = timedelta(minutes=1)
 
