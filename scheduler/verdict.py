@@ -21,8 +21,11 @@ class Verdict(Value, kw_only=True):
         summary: for people, for example "2 of 3 partitions of raw_flights".
         since: when it came to hold, where that is known.
         next_check: for an unmet part, the earliest instant at which time alone may change it.
+        holds_at: for an unmet trigger, the instant at which it will hold if nothing more arrives;
+            None where something must arrive.
         blocked_on: for an unmet part, the resource whose freeing may change it.
-        reason: for an unmet constraint, the code of a job that waits for it.
+        reason: for an unmet constraint, the code of a job that waits for it; for an unmet trigger W-QUIET,
+            if that is all it waits for.
         discard: for an unmet constraint that says `skip`, the code of a job that is given up for it.
         at: its place in the YAML.
         parts: the members of a composite.
@@ -33,6 +36,7 @@ class Verdict(Value, kw_only=True):
     summary: str
     since: datetime | None = None
     next_check: datetime | None = None
+    holds_at: datetime | None = None
     blocked_on: str | None = None
     reason: Reason | None = None
     discard: Reason | None = None

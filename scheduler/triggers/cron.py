@@ -4,33 +4,24 @@ Fires are events like all others: `scheduler.fires` computes which ones are due 
 becomes of those that were missed.
 """
 
-from collections.abc import Callable
 from datetime import datetime
 
-from compiler.cron import parse
-from compiler.model import CronTrigger, Trigger
+from compiler.fire_times import next_fire
+from compiler.model import CronTrigger
 from scheduler.triggers.collected import Collected
-from scheduler.verdict import Verdict
+from scheduler.triggers.leaf import Deliveries, LeafKind
 
 
-def evaluate(
-    trigger: CronTrigger,
-    collected: Collected,
-    path: str,
-    now: datetime,
-    member: Callable[[Trigger, str], Verdict],
-) -> Verdict:
-    """See `scheduler.triggers.evaluate`."""
-    fires = collected.at(path)
+def _since(trigger: CronTrigger, fires: Deliveries, collected: Collected) -> datetime | None:
+    return fires[0].event.arrived if fires else None
+
+
+def _summary(trigger: CronTrigger, fires: Deliveries, collected: Collected, now: datetime) -> str:
     if fires:
-        summary = f"fired at {fires[0].event.time.isoformat()}"
-    else:
-        following = parse(trigger.cron).next_fire(now, trigger.timezone)
-        summary = f'next fire of "{trigger.cron}" at {following.isoformat()}'
-    return Verdict(
-        kind="cron",
-        met=bool(fires),
-        summary=summary,
-        since=fires[0].event.arrived if fires else None,
-        at=trigger.at,
-    )
+        return f"fired at {fires[0].event.time.isoformat()}"
+    following = next_fire(trigger, now)
+    when = "never comes again" if following is None else f"at {following.isoformat()}"
+    return f'next fire of "{trigger.cron}" {when}'
+
+
+KIND = LeafKind("cron", _since, _summary)

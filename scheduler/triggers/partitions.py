@@ -4,46 +4,45 @@ A key counts once in one job, whatever the number of times it is written, unless
 says `distinct: false` (DESIGN rules 3 and 15).
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
 
-from compiler.model import PartitionsTrigger, Trigger
+from compiler.model import PartitionsTrigger
 from compiler.partition_key import enclosing_key, expected_keys
 from scheduler.event import Delivery
 from scheduler.triggers.collected import Collected
-from scheduler.verdict import Verdict
+from scheduler.triggers.leaf import Deliveries, LeafKind
 
 MISSING_KEYS_SHOWN = 5
 """How many missing keys a summary names before it says how many more there are."""
 
 
-def evaluate(
-    trigger: PartitionsTrigger,
-    collected: Collected,
-    path: str,
-    now: datetime,
-    member: Callable[[Trigger, str], Verdict],
-) -> Verdict:
-    """See `scheduler.triggers.evaluate`."""
-    deliveries = collected.at(path)
+def _since(trigger: PartitionsTrigger, deliveries: Deliveries, collected: Collected) -> datetime | None:
     if trigger.complete is not None:
-        return _complete(trigger, collected, deliveries)
+        periods = _periods(trigger, deliveries, collected)
+        complete = (_all_came(wanted, first) for wanted, first in periods.values())
+        return min((moment for moment in complete if moment is not None), default=None)
     if trigger.keys:
-        return _all_keys(trigger, trigger.keys, deliveries, f"partitions of {trigger.dataset} named in keys")
-    arrived = (
-        list(_first_arrivals(deliveries).values())
-        if trigger.distinct
-        else [delivery.event.arrived for delivery in deliveries]
-    )
-    met = len(arrived) >= trigger.count
+        return _all_came(trigger.keys, _first_arrivals(deliveries))
+    arrived = _counted(trigger, deliveries)
+    return arrived[trigger.count - 1] if len(arrived) >= trigger.count else None
+
+
+def _summary(trigger: PartitionsTrigger, deliveries: Deliveries, collected: Collected, now: datetime) -> str:
+    if trigger.complete is not None:
+        return _completeness(trigger, deliveries, collected)
+    if trigger.keys:
+        noun = f"partitions of {trigger.dataset} named in keys"
+        return _so_many(trigger.keys, _first_arrivals(deliveries), noun)
     noun = "new partitions" if trigger.distinct else "writes of partitions"
-    return Verdict(
-        kind="partitions",
-        met=met,
-        summary=f"{len(arrived)} of {trigger.count} {noun} of {trigger.dataset}",
-        since=arrived[trigger.count - 1] if met else None,
-        at=trigger.at,
-    )
+    return f"{len(_counted(trigger, deliveries))} of {trigger.count} {noun} of {trigger.dataset}"
+
+
+def _counted(trigger: PartitionsTrigger, deliveries: Deliveries) -> list[datetime]:
+    """When each partition that counts came."""
+    if trigger.distinct:
+        return list(_first_arrivals(deliveries).values())
+    return [delivery.event.arrived for delivery in deliveries]
 
 
 def _first_arrivals(deliveries: Iterable[Delivery]) -> dict[str, datetime]:
@@ -54,28 +53,28 @@ def _first_arrivals(deliveries: Iterable[Delivery]) -> dict[str, datetime]:
     return first
 
 
-def _all_keys(
-    trigger: PartitionsTrigger, wanted: Collection[str], deliveries: Iterable[Delivery], noun: str
-) -> Verdict:
-    """Satisfied when each wanted key has come, from the moment the last of them did."""
-    first = _first_arrivals(deliveries)
+def _all_came(wanted: Collection[str], first: dict[str, datetime]) -> datetime | None:
+    """The moment at which the last of the wanted keys came; None while one is missing."""
+    return max(first[key] for key in wanted) if all(key in first for key in wanted) else None
+
+
+def _so_many(wanted: Collection[str], first: dict[str, datetime], noun: str) -> str:
     missing = [key for key in wanted if key not in first]
     summary = f"{len(wanted) - len(missing)} of {len(wanted)} {noun}"
     if missing:
         shown = ", ".join(missing[:MISSING_KEYS_SHOWN])
         more = len(missing) - MISSING_KEYS_SHOWN
         summary += f"; missing {shown}" + (f" and {more} more" if more > 0 else "")
-    return Verdict(
-        kind="partitions",
-        met=not missing,
-        summary=summary,
-        since=None if missing else max(first[key] for key in wanted),
-        at=trigger.at,
-    )
+    return summary
 
 
-def _complete(trigger: PartitionsTrigger, collected: Collected, deliveries: tuple[Delivery, ...]) -> Verdict:
-    """Satisfied when some period, with `for_each` the job's own, has all its parts."""
+def _periods(
+    trigger: PartitionsTrigger, deliveries: Deliveries, collected: Collected
+) -> dict[str, tuple[Collection[str], dict[str, datetime]]]:
+    """Every period of which something has come: its keys, and when those that came did so first.
+
+    With `for_each` that is the job's own period.
+    """
     scheme = collected.datasets[trigger.dataset].partitions
     if scheme is None or trigger.complete is None:
         raise ValueError(f"complete needs a dataset with partitions, {trigger.dataset} has none")
@@ -83,17 +82,22 @@ def _complete(trigger: PartitionsTrigger, collected: Collected, deliveries: tupl
     for delivery in deliveries:
         period = enclosing_key(scheme, delivery.event.partition or "", trigger.complete)
         by_period.setdefault(period, []).append(delivery)
-    if not by_period:
-        nothing = f"no partition of {trigger.dataset} has come"
-        return Verdict(kind="partitions", met=False, summary=nothing, at=trigger.at)
-    verdicts = [
-        _all_keys(
-            trigger,
-            expected_keys(scheme, trigger.complete, period),
-            found,
-            f"parts of {trigger.dataset} of {trigger.complete} {period}",
-        )
+    return {
+        period: (expected_keys(scheme, trigger.complete, period), _first_arrivals(found))
         for period, found in by_period.items()
-    ]
-    met = [verdict for verdict in verdicts if verdict.since is not None]
-    return min(met, key=lambda verdict: str(verdict.since)) if met else verdicts[0]
+    }
+
+
+def _completeness(trigger: PartitionsTrigger, deliveries: Deliveries, collected: Collected) -> str:
+    """How far the period is that was complete first, or else the one that began to come first."""
+    periods = _periods(trigger, deliveries, collected)
+    if not periods:
+        return f"no partition of {trigger.dataset} has come"
+    complete = {period: _all_came(wanted, first) for period, (wanted, first) in periods.items()}
+    moments = [(moment, period) for period, moment in complete.items() if moment is not None]
+    period = min(moments)[1] if moments else next(iter(periods))
+    wanted, first = periods[period]
+    return _so_many(wanted, first, f"parts of {trigger.dataset} of {trigger.complete} {period}")
+
+
+KIND = LeafKind("partitions", _since, _summary)

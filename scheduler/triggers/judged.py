@@ -1,0 +1,53 @@
+"""What is found out about one part of a trigger: when it holds, and how to tell that to a person.
+
+The spans are what decisions rest on. The verdict is made only when somebody asks, for the instant
+from which they look: inside a `sequence` or a `quiet` that may be one which has passed.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from compiler.model import Trigger
+from scheduler.reason import Reason
+from scheduler.triggers.collected import Sight
+from scheduler.triggers.spans import Spans, next_start, span_at
+from scheduler.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """When a part of a trigger holds; `explain` gives its verdict as of an instant."""
+
+    spans: Spans
+    explain: Callable[[datetime], Verdict]
+
+
+Member = Callable[[Trigger, str, Sight], Judged]
+"""Judges a member of a composite: (the member, its path, what it may count)."""
+
+
+def verdict_on(
+    trigger: Trigger,
+    kind: str,
+    spans: Spans,
+    view: datetime,
+    summary: str,
+    *,
+    parts: tuple[Verdict, ...] = (),
+    reason: Reason | None = None,
+) -> Verdict:
+    """The verdict on a part that holds in these spans, as of `view`."""
+    span = span_at(spans, view)
+    coming = None if span is not None else next_start(spans, view)
+    return Verdict(
+        kind=kind,
+        met=span is not None,
+        summary=summary,
+        since=None if span is None else span.start,
+        next_check=coming,
+        holds_at=coming,
+        reason=None if span is not None else reason,
+        at=trigger.at,
+        parts=parts,
+    )

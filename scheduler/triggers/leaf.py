@@ -1,0 +1,39 @@
+"""A kind of leaf: what it needs to have counted, in two functions.
+
+Both see the deliveries that count at the leaf, in order of arrival. `since` is the moment at which
+they came to be enough; as time alone adds none, a leaf that holds goes on holding for as long as it
+may count them. `summary` says for people how far it has come.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from compiler.model import Trigger
+from scheduler.event import Delivery
+from scheduler.triggers.collected import Collected, Sight
+from scheduler.triggers.judged import Judged, verdict_on
+from scheduler.triggers.spans import always_from
+from scheduler.verdict import Verdict
+
+Deliveries = Sequence[Delivery]
+
+
+class LeafKind(NamedTuple):
+    """One kind of leaf; `summary` gets the instant at which it is asked besides."""
+
+    word: str
+    since: Callable[[Any, Deliveries, Collected], datetime | None]
+    summary: Callable[[Any, Deliveries, Collected, datetime], str]
+
+
+def judge_leaf(kind: LeafKind, trigger: Trigger, path: str, sight: Sight) -> Judged:
+    """When a leaf holds, of its own."""
+    deliveries = sight.at(path)
+    spans = always_from(kind.since(trigger, deliveries, sight.collected))
+
+    def explain(view: datetime) -> Verdict:
+        summary = kind.summary(trigger, deliveries, sight.collected, sight.now)
+        return verdict_on(trigger, kind.word, spans, view, summary)
+
+    return Judged(spans=spans, explain=explain)

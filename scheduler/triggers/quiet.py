@@ -1,0 +1,72 @@
+"""`quiet`: the trigger holds only when nothing new has come for a while.
+
+Once it would hold without it, every arrival below it starts the time anew, until `quiet_at_most`
+after that moment. An arrival at the very end of the quiet time comes too late to prolong it.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import msgspec
+
+from compiler.duration import duration_text
+from compiler.model import Trigger
+from scheduler.reason import Reason
+from scheduler.triggers.collected import Sight
+from scheduler.triggers.judged import Judged
+from scheduler.triggers.spans import always_from, next_start, span_at
+from scheduler.verdict import Verdict
+
+
+def quieted(trigger: Trigger, path: str, sight: Sight, inner: Judged) -> Judged:
+    """The trigger with its `quiet`.
+
+    Args:
+        inner: the same trigger without it.
+    """
+    if trigger.quiet is None:
+        return inner
+    quiet = duration_text(trigger.quiet)
+    begun = inner.spans[0].start if inner.spans else None
+    end = None if begun is None else quiet_end(trigger, begun, sight.arrivals_below(path))
+    spans = always_from(end)
+
+    def explain(view: datetime) -> Verdict:
+        if begun is None or end is None or begun > view:
+            verdict = inner.explain(view)
+            coming = next_start(spans, view)
+            return msgspec.structs.replace(verdict, next_check=coming, holds_at=coming)
+        verdict = inner.explain(view if span_at(inner.spans, view) is not None else begun)
+        if end <= view:
+            return msgspec.structs.replace(
+                verdict, since=end, summary=f"{verdict.summary}; was quiet for {quiet}"
+            )
+        return msgspec.structs.replace(
+            verdict,
+            met=False,
+            since=None,
+            next_check=end,
+            holds_at=end,
+            reason=Reason.W_QUIET,
+            summary=f"{verdict.summary}; to be quiet for {quiet}, until {end.isoformat()} if nothing comes",
+        )
+
+    return Judged(spans=spans, explain=explain)
+
+
+def quiet_end(trigger: Trigger, begun: datetime, arrivals: Sequence[datetime]) -> datetime | None:
+    """When it has been quiet for long enough, as far as the arrivals tell; None without `quiet`.
+
+    Args:
+        begun: when the trigger came to hold without its `quiet`.
+        arrivals: of everything below the trigger, in order.
+    """
+    if trigger.quiet is None:
+        return None
+    last = begun
+    for arrival in arrivals:
+        if arrival >= last + trigger.quiet:
+            break
+        last = max(last, arrival)
+    end = last + trigger.quiet
+    return end if trigger.quiet_at_most is None else min(end, begun + trigger.quiet_at_most)
