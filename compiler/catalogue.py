@@ -9,7 +9,7 @@ from typing import Literal
 
 from compiler.value import Value
 
-Severity = Literal["error", "warning"]
+Severity = Literal["error", "warning", "note"]
 
 
 class Entry(Value, kw_only=True):
@@ -31,6 +31,10 @@ def _error(title: str, explanation: str) -> Entry:
 
 def _warning(title: str, explanation: str) -> Entry:
     return Entry(title=title, explanation=explanation, severity="warning")
+
+
+def _note(title: str, explanation: str) -> Entry:
+    return Entry(title=title, explanation=explanation, severity="note")
 
 
 CATALOGUE: dict[str, Entry] = {
@@ -151,6 +155,10 @@ CATALOGUE: dict[str, Entry] = {
         "bad calendar",
         "A calendar follows a country or a market that is known, or neither, and leaves business days.",
     ),
+    "V215": _error(
+        "bad template",
+        "`{{` and `}}` in an argument hold the name of one reference, and nothing else.",
+    ),
     "N301": _error("unknown dataset", "The dataset is not declared in this app."),
     "N302": _error("unknown program", "The program is not declared in this app."),
     "N303": _error("unknown group", "An app that declares groups uses only those."),
@@ -158,6 +166,7 @@ CATALOGUE: dict[str, Entry] = {
     "N305": _error("unknown schedule", "The schedule is not declared in this app."),
     "N306": _error("example name taken", "Two examples of an app have the same name."),
     "N307": _error("unknown calendar", "The calendar is not declared in this app."),
+    "N308": _error("unknown reference", "An argument refers to a value that no run has."),
     "L401": _error(
         "cycle of schedules",
         "Each run of one schedule would trigger the next, without end. A cron that must fire too breaks it.",
@@ -188,4 +197,20 @@ CATALOGUE: dict[str, Entry] = {
         "The members' datasets have no partitions in common for `for_each`.",
     ),
     "L409": _error("trigger nested too deep", "Composites nest at most 8 deep."),
+    "L410": _error(
+        "batch too small",
+        "`max_batch` closes a job that has so many events; it must hold what the trigger needs.",
+    ),
+    "L411": _error(
+        "reference without a source",
+        "An argument refers to a value that no job of the schedule can have: its trigger lacks the member.",
+    ),
+    "L412": _warning(
+        "argument that nobody hands over",
+        "The upstream schedules have no such argument; it is null unless somebody starts the run with it.",
+    ),
+    "L420": _note(
+        "touched by a change of the clocks",
+        "On these dates the time is skipped or comes twice. It is said beforehand; nothing is wrong.",
+    ),
 }

@@ -7,6 +7,7 @@ schedule whose specification comes from elsewhere: a scenario's `update`, or the
 
 import json
 from collections.abc import Mapping as Files
+from datetime import date
 from typing import Any
 
 import msgspec
@@ -18,6 +19,8 @@ from compiler.diagnostic import Diagnostic, Findings, Related
 from compiler.model import App, At, Schedule
 from compiler.reader import Mapping, Scalar, from_value, plain, read
 from compiler.rules.cycles import check_cycles
+from compiler.rules.daylight_saving import check_daylight_saving
+from compiler.rules.references import check_upstream_arguments
 from compiler.scenario import Scenario
 from compiler.scenario_reader import read_scenarios
 from compiler.schema.check import check_app, check_schedule
@@ -65,11 +68,12 @@ class Compilation(Value, kw_only=True):
         return {name: compiled.app for name, compiled in self.apps.items()}
 
 
-def compile_files(files: Files[str, bytes]) -> Compilation:
+def compile_files(files: Files[str, bytes], today: date | None = None) -> Compilation:
     """Compiles files, each of which holds one app.
 
     Args:
         files: contents by file name; the name is printed in diagnostics as it stands.
+        today: notes name the coming dates that are special for a schedule; without it there are none.
 
     Returns:
         The apps that have no errors, and every diagnostic. Never raises for what a file holds.
@@ -88,6 +92,8 @@ def compile_files(files: Files[str, bytes]) -> Compilation:
             elif app.name and app.at is not None:
                 places[app.name] = app.at
             scenarios = read_scenarios(root, app, findings)
+            if today is not None and not findings.failed:
+                check_daylight_saving(app, today, findings)
             if not findings.failed:
                 apps[app.name] = CompiledApp(app=app, document=plain(root), root=root, scenarios=scenarios)
         diagnostics.extend(findings.diagnostics())
@@ -124,7 +130,10 @@ def compile_schedule(
         )
         schedule = build_schedule(Scalar(name, place.line, place.column), node, scope)
     if schedule is not None:
-        check_cycles(_with(app, schedule), findings)
+        whole = _with(app, schedule)
+        check_cycles(whole, findings)
+        args = node.get("args") if isinstance(node, Mapping) else None
+        check_upstream_arguments(whole, {name: args} if args else {}, findings)
     return (None if findings.failed else schedule), findings.diagnostics()
 
 

@@ -12,6 +12,7 @@ from compiler.diagnostic import Findings
 from compiler.model import App
 from compiler.reader.node import Mapping, Scalar
 from compiler.rules.cycles import check_cycles
+from compiler.rules.references import check_upstream_arguments
 from compiler.rules.writers import check_writers
 from compiler.schema.check import Part
 
@@ -53,6 +54,10 @@ def build_app(root: Mapping, findings: Findings, broken: frozenset[Part]) -> App
     )
     check_cycles(app, findings)
     check_writers(app, findings)
+    if not findings.failed:
+        # What a schedule with an error hands over is not known.
+        args = {str(key.value): node.get("args") for key, node in _parts(root, "schedules", broken)}
+        check_upstream_arguments(app, {name: node for name, node in args.items() if node}, findings)
     return app
 
 

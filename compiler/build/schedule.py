@@ -9,8 +9,10 @@ from compiler.build.scope import Scope
 from compiler.constraints import build_constraint
 from compiler.model import Priority, Program, Schedule, Timeout
 from compiler.reader.node import Mapping, Node, Scalar, plain
+from compiler.rules.batch import check_batch, check_collect_within
 from compiler.rules.for_each import check_for_each
 from compiler.rules.output_partition import output_partition
+from compiler.rules.references import check_references
 from compiler.rules.waiting import check_waiting
 from compiler.triggers import build_trigger
 
@@ -40,7 +42,7 @@ def build_schedule(key: Scalar, node: Mapping, scope: Scope) -> Schedule | None:
         for_each=for_each,  # pyright: ignore[reportArgumentType] - one of the schema's enum
         batching="each" if node.text("batching") == "each" else "coalesce",
         max_batch=node.number("max_batch", 1) if "max_batch" in node.values else None,
-        on_suspend=node.text("on_suspend", "discard"),  # pyright: ignore[reportArgumentType] - the schema's enum
+        on_suspend=node.text("on_suspend", "discard"),  # pyright: ignore[reportArgumentType] - an enum
         on_update="carry" if node.text("on_update") == "carry" else "reset",
         status="active" if node.text("status") == "active" else "suspended",
         timezone=scope.timezone,
@@ -49,9 +51,13 @@ def build_schedule(key: Scalar, node: Mapping, scope: Scope) -> Schedule | None:
         at=scope.at(key),
     )
     check_waiting(schedule, key, scope)
+    check_collect_within(schedule.trigger, scope)
+    check_batch(schedule, node.values.get("max_batch", key), scope)
     if not check_for_each(schedule, node.keys.get("for_each", key), scope):
         return None
-    return _with_outputs(schedule, node.text("output_partition"), program, outputs, scope)
+    schedule = _with_outputs(schedule, node.text("output_partition"), program, outputs, scope)
+    check_references(schedule, args, scope)
+    return schedule
 
 
 def _with_outputs(schedule: Schedule, wanted: str, program: Program, place: Node, scope: Scope) -> Schedule:

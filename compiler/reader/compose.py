@@ -202,7 +202,9 @@ class _Composer:
         if not isinstance(key, Scalar) or not isinstance(key.value, str):
             got = shown(key.value) if isinstance(key, Scalar) else "a list or mapping"
             hint = (
-                f'write it in quotes: "{event.value[:20]}"' if isinstance(key, Scalar) else "use a plain name"
+                f'write it in quotes: "{event.value[:20]}"'
+                if isinstance(key, Scalar)
+                else 'use a plain name; a reference stands in quotes, such as "{{ business_date }}"'
             )
             add("R112", key, f"a key must be a string, got {got}", hint)
             return False

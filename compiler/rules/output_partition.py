@@ -5,7 +5,7 @@ The default follows from the trigger and the outputs (DESIGN §3):
     no output has partitions                             none
     for_each                                             key
     partitions and size triggers cut like every output   manifest
-    a cron, and outputs cut by time alone                business_date
+    a clock, and outputs cut by time alone               business_date
     anything else                                        none
 """
 
@@ -13,6 +13,7 @@ from compiler.build.scope import Scope
 from compiler.diagnostic import Place
 from compiler.model import (
     CronTrigger,
+    ElapsedTrigger,
     OutputPartition,
     PartitionScheme,
     PartitionsTrigger,
@@ -26,7 +27,7 @@ from compiler.rules.for_each import same_partitions
 _HINTS: dict[str, str] = {
     "key": "write `output_partition: none`, or cut the outputs like the keys of `for_each`",
     "manifest": "delete `output_partition`, or cut the outputs like the datasets of the trigger",
-    "business_date": "delete `output_partition`; it needs a cron, and outputs cut by time alone",
+    "business_date": "delete `output_partition`; it needs a clock, and outputs cut by time alone",
 }
 
 
@@ -52,7 +53,7 @@ def output_partition(
         "key": bool(schemes) and for_each is not None and _key_fits(for_each, trigger, schemes, scope),
         "manifest": bool(schemes) and _manifest_fits(trigger, schemes, scope),
         "business_date": bool(schemes)
-        and any(isinstance(leaf.trigger, CronTrigger) for leaf in leaves(trigger))
+        and any(isinstance(leaf.trigger, CronTrigger | ElapsedTrigger) for leaf in leaves(trigger))
         and all(scheme.time is not None and scheme.static is None for scheme in schemes),
         "none": True,
     }

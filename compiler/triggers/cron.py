@@ -3,14 +3,21 @@
 They are `timezone`, `calendar`, `nth_business_day`, `catch_up` and `catch_up_at_most`.
 """
 
+from datetime import UTC, datetime
+
 from compiler.build.calendar import calendar_at
 from compiler.build.duration import optional_duration
 from compiler.build.scope import Scope
 from compiler.build.zone import zone_of
-from compiler.cron import CronError, parse
+from compiler.cron import MAX_YEARS_APART, CronError, parse
+from compiler.diagnostic import shown
+from compiler.fire_times import next_fire
 from compiler.model import CronTrigger
 from compiler.reader.node import Mapping
 from compiler.triggers.kind import TriggerKind, Written
+
+_ANY_YEAR = 2024
+"""Where the search for a fire begins. Lint has no clock, and weekdays and holidays come round."""
 
 
 def _build(written: Written, scope: Scope) -> CronTrigger | None:
@@ -33,7 +40,7 @@ def _build(written: Written, scope: Scope) -> CronTrigger | None:
     calendar = calendar_at(node, scope)
     if calendar is None and "calendar" in node.values:
         return None
-    return CronTrigger(
+    trigger = CronTrigger(
         cron=text,
         timezone=zone_of(node, scope),
         catch_up=catch_up,  # pyright: ignore[reportArgumentType] - one of the schema's enum
@@ -42,6 +49,27 @@ def _build(written: Written, scope: Scope) -> CronTrigger | None:
         nth_business_day=_nth(node, scope),
         **written.options,
     )
+    return trigger if _ever_fires(trigger, node, scope) else None
+
+
+def _ever_fires(trigger: CronTrigger, node: Mapping, scope: Scope) -> bool:
+    """Whether the pattern meets a business day of its calendar; reports one that does not."""
+    if trigger.calendar is None:
+        return True
+    year = trigger.calendar.open[0].year if trigger.calendar.open else _ANY_YEAR
+    if next_fire(trigger, datetime(year, 1, 1, tzinfo=UTC)) is not None:
+        return True
+    days = (
+        f"business day {trigger.nth_business_day} of a month" if trigger.nth_business_day else "business day"
+    )
+    scope.findings.add(
+        "V203",
+        node.values["cron"],
+        f'a cron fires on some {days} of its calendar "{trigger.calendar.name}", got {shown(trigger.cron)},'
+        f" which never does within {MAX_YEARS_APART} years",
+        "name days on which there is work, or add them to `open` of the calendar",
+    )
+    return False
 
 
 def _nth(node: Mapping, scope: Scope) -> int | None:
