@@ -12,7 +12,7 @@ import msgspec
 
 from scheduler.decide import Decision, Discard, Launch, Wait, decide
 from scheduler.event import Delivery
-from scheduler.job import Job, JobState, move
+from scheduler.job import Job, JobState, LaunchPlan, move
 from scheduler.journal import Entry, EntryKind
 from scheduler.launch import plan_launch
 from scheduler.reason import Reason
@@ -39,6 +39,7 @@ class Applier:
     def __init__(self, work: WorkingSet, now: datetime) -> None:
         self._work = work
         self._now = now
+        self._plans: dict[str, LaunchPlan] = {}
         self.launched: list[str] = []
         self.discarded: list[str] = []
         self.errors: list[str] = []
@@ -48,7 +49,7 @@ class Applier:
         try:
             decision = decide(part, self._now)
             if isinstance(decision.outcome, Launch):
-                plan_launch(part, decision.satisfied_at)
+                self._plans[part.job.id] = plan_launch(part, decision.satisfied_at)
         except Exception as error:  # noqa: BLE001 - one schedule's bug must not stop the others (DESIGN §6)
             self._postpone(part.job, error)
             return None
@@ -119,7 +120,7 @@ class Applier:
         # The slots and the state change in one transaction: nobody else can take the last one.
         self._work.take_slots(job.id, resources)
         self._work.add_launch(Launched(program=program, holder=job.id, at=self._now))
-        plan = plan_launch(part, job.satisfied_at)
+        plan = self._plans[job.id]
         self._note(
             job,
             EntryKind.LAUNCH,

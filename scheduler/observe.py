@@ -135,7 +135,7 @@ def _count(transaction: Transaction, run: Run, job: Job | None, now: datetime) -
         transaction.wake(released, now)
         return released
     resources = _resources_of_manual_run(transaction, run.program)
-    transaction.take_slots(run.run_id, resources)
+    transaction.take_slots({run.run_id: resources})
     transaction.add_launches(
         [Launched(program=run.program, holder=run.run_id, at=run.started_at or run.seen_at)]
     )
@@ -188,7 +188,7 @@ def _upstream(transaction: Transaction, seen: RunObservation, job: Job | None) -
         (deployed,) = transaction.apps(names=(job.app,)) or (None,)
         program = None if deployed is None else deployed.app.programs.get(job.launch.program)
         args = job.launch.args
-        outputs = {name: job.launch.partitions for name in (() if program is None else program.writes)}
+        outputs = dict.fromkeys(() if program is None else program.writes, job.launch.partitions)
     return UpstreamRun(
         run_id=seen.run_id, program=seen.program, status=seen.status, args=args, outputs=outputs
     )

@@ -65,6 +65,15 @@ class WorkingSet:
             self._know_schedule(state)
         for job in jobs:
             self._know_job(job)
+        self._foresee()
+
+    def _foresee(self) -> None:
+        """Read at once what the instants of this set will ask for one by one."""
+        listeners = self.listeners({event.key for event in self._events})
+        refs = {listener.schedule for each in listeners.values() for listener in each}
+        self.schedules(refs=refs | {job.schedule for job in self._jobs.values()})
+        self.waiting_jobs(refs)
+        self._know_deliveries(self._jobs)
 
     # --- what is due ---
 
@@ -167,7 +176,7 @@ class WorkingSet:
         return {program: self._history[program] for program in programs}
 
     def launches(self, programs: Collection[str], since: datetime) -> dict[str, tuple[datetime, ...]]:
-        """When runs of each program were launched, after `since`, oldest first. Every program has an entry."""
+        """When runs of each program were launched after `since`, oldest first. Every program has an entry."""
         for program in programs:
             known = self._launches.get(program)
             if known is None or known[0] > since:
@@ -231,7 +240,7 @@ class WorkingSet:
         """Take one slot of each resource for a job that has none yet."""
         for resource, taken in self.slots(resources).items():
             self._slots[resource] = taken + 1
-        self._written.slots.append((holder, tuple(resources)))
+        self._written.slots[holder] = tuple(resources)
 
     def add_launch(self, launched: Launched) -> None:
         """Note a launch of a program."""
@@ -252,8 +261,7 @@ class WorkingSet:
         transaction.put_jobs([self._jobs[id] for id in written.jobs])
         transaction.add_deliveries(written.deliveries)
         transaction.mark_routed(written.routed)
-        for holder, resources in written.slots:
-            transaction.take_slots(holder, resources)
+        transaction.take_slots(written.slots)
         transaction.add_launches(written.launches)
         transaction.add_journal(written.journal)
 
@@ -284,7 +292,7 @@ class _Written:
         self.jobs: dict[str, None] = {}
         self.deliveries: list[Delivery] = []
         self.routed: list[str] = []
-        self.slots: list[tuple[str, tuple[str, ...]]] = []
+        self.slots: dict[str, tuple[str, ...]] = {}
         self.launches: list[Launched] = []
         self.journal: list[Entry] = []
 

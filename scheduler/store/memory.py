@@ -113,11 +113,15 @@ class MemoryTransaction(MemoryReader):
             else:
                 self._tables.waiting.pop(job.id, None)
 
-    def take_slots(self, holder: str, resources: Collection[str]) -> None:
+    def take_slots(self, taken: Mapping[str, Collection[str]]) -> None:
         """See `Transaction.take_slots`."""
         self._tables.own("slots")
-        for resource in resources:
-            self._tables.slots[resource] = self._tables.slots.get(resource, frozenset()) | {holder}
+        holders: dict[str, set[str]] = {}
+        for holder, resources in taken.items():
+            for resource in resources:
+                holders.setdefault(resource, set()).add(holder)
+        for resource, more in holders.items():
+            self._tables.slots[resource] = self._tables.slots.get(resource, frozenset()) | more
 
     def release_slots(self, holder: str) -> tuple[str, ...]:
         """See `Transaction.release_slots`."""

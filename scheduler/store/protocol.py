@@ -213,8 +213,8 @@ class Transaction(Reader, Protocol):
         """Create or replace jobs."""
         ...
 
-    def take_slots(self, holder: str, resources: Collection[str]) -> None:
-        """Take one slot of each resource for a job or run; taking one twice takes it once."""
+    def take_slots(self, taken: Mapping[str, Collection[str]]) -> None:
+        """Take one slot of each resource for each holder, a job or run; taking one twice takes it once."""
         ...
 
     def release_slots(self, holder: str) -> tuple[str, ...]:

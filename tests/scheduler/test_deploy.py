@@ -57,7 +57,7 @@ class Deployed:
         with self.store.transaction() as transaction:
             job = Job(id=f"{schedule}:{state}", schedule=schedule, state=state, opened_at=NOW)
             transaction.put_jobs([msgspec.structs.replace(job, **fields)])
-            transaction.take_slots(job.id, ["program:a/load"])
+            transaction.take_slots({job.id: ["program:a/load"]})
 
     def outcomes(self) -> list[tuple[JobState, Reason | None]]:
         with self.store.reading() as reader:

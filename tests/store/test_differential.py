@@ -155,7 +155,7 @@ calls: st.SearchStrategy[Call] = st.one_of(
     ids.map(lambda x: lambda tx: tx.remove_launch(x)),
     st.lists(gauges, **lists).map(lambda x: lambda tx: tx.put_gauges(x)),
     st.lists(jobs, **lists).map(lambda x: lambda tx: tx.put_jobs(x)),
-    st.tuples(ids, st.lists(resources, **lists)).map(lambda x: lambda tx: tx.take_slots(*x)),
+    st.tuples(ids, st.lists(resources, **lists)).map(lambda x: lambda tx: tx.take_slots(dict([x]))),
     ids.map(lambda x: lambda tx: tx.release_slots(x)),
     st.tuples(st.lists(resources, **lists), instants).map(lambda x: lambda tx: tx.wake(*x)),
     st.lists(runs, **lists).map(lambda x: lambda tx: tx.put_runs(x)),

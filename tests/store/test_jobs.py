@@ -125,9 +125,8 @@ def test_a_job_that_waits_no_more_is_not_due(store: Store) -> None:
 
 def test_a_slot_taken_twice_is_taken_once_and_release_names_what_was_held(store: Store) -> None:
     with store.transaction() as transaction:
-        transaction.take_slots("j", ["b", "a"])
-        transaction.take_slots("j", ["a"])
-        transaction.take_slots("k", ["a"])
+        transaction.take_slots({"j": ["b", "a"]})
+        transaction.take_slots({"j": ["a"], "k": ["a"]})
         assert transaction.slots(["a", "b", "none"]) == {"a": 2, "b": 1, "none": 0}
         assert transaction.release_slots("j") == ("a", "b")
         assert transaction.release_slots("j") == ()

@@ -37,7 +37,7 @@ def write_everything(transaction: Transaction) -> None:
     transaction.mark_routed(["e"])
     transaction.put_jobs([job("j")])
     transaction.add_deliveries([delivery(event("e"), job="j")])
-    transaction.take_slots("j", ["r"])
+    transaction.take_slots({"j": ["r"]})
     transaction.add_launches([launched("j")])
     transaction.put_gauges([gauge("g")])
     transaction.put_runs([run("r")])
@@ -157,7 +157,7 @@ def test_threads_never_take_a_slot_beyond_the_limit(store: Store) -> None:
     def take(holder: str) -> None:
         with store.transaction() as transaction:
             if transaction.slots(["r"])["r"] < limit:
-                transaction.take_slots(holder, ["r"])
+                transaction.take_slots({holder: ["r"]})
                 taken.append(holder)
 
     threads = [threading.Thread(target=take, args=(f"j{n}",)) for n in range(8)]
