@@ -17,7 +17,7 @@ from compiler.model import App, ElapsedTrigger, Leaf, leaves
 from compiler.value import Value
 from scheduler.deployed import ScheduleState
 from scheduler.event import Delivery, Event, EventKind, event_facts, listens_to
-from scheduler.job import Job
+from scheduler.job import Job, JobState, move
 from scheduler.journal import Entry, EntryKind
 from scheduler.reason import Reason
 from scheduler.route import is_full
@@ -110,7 +110,7 @@ def _renewed(job: Job, kept: tuple[Delivery, ...], state: ScheduleState, app: Ap
     )
     if job.by_hand is not None:
         return job
-    job = msgspec.structs.replace(job, satisfied_at=None, closed=False)
+    job = move(job, JobState.PENDING_TRIGGER, reason=None, satisfied_at=None, closed=False)
     part = Slice(app=app, schedule=state.spec, job=job, deliveries=kept)
     if not evaluate(state.spec.trigger, collected(part), now).met:
         # Its clock begins anew with its trigger, unless it counts from the first event.

@@ -53,7 +53,7 @@ TRANSITIONS: dict[JobState, frozenset[JobState]] = {
         {JobState.PENDING_TRIGGER, JobState.PENDING_CONSTRAINT, JobState.PENDING_LAUNCH, JobState.DISCARDED}
     ),
     JobState.PENDING_CONSTRAINT: frozenset(
-        {JobState.PENDING_CONSTRAINT, JobState.PENDING_LAUNCH, JobState.DISCARDED}
+        {JobState.PENDING_TRIGGER, JobState.PENDING_CONSTRAINT, JobState.PENDING_LAUNCH, JobState.DISCARDED}
     ),
     JobState.PENDING_LAUNCH: frozenset(
         {
@@ -70,7 +70,8 @@ TRANSITIONS: dict[JobState, frozenset[JobState]] = {
     JobState.DISCARDED: frozenset(),
 }
 """Every transition that exists. PENDING_LAUNCH to an end happens when the run ends before it was seen;
-FAILED to PENDING_CONSTRAINT only for a dead letter (F-LAUNCH), which never had a run."""
+FAILED to PENDING_CONSTRAINT only for a dead letter (F-LAUNCH), which never had a run; PENDING_CONSTRAINT
+back to PENDING_TRIGGER only where a changed schedule carries its events to another trigger."""
 
 
 class ByHand(StrEnum):

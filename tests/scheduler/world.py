@@ -10,8 +10,10 @@ from datetime import UTC, datetime, timedelta
 from compiler.compile import compile_files
 from compiler.model import App
 from scheduler.claim import Claim, claim
+from scheduler.dead_letter import requeue
 from scheduler.deploy import deploy
 from scheduler.event import Event, EventKind, partition_event_key
+from scheduler.gauge import report_gauges
 from scheduler.job import Job, JobState
 from scheduler.journal import Entry
 from scheduler.manual import cancel, resume, suspend, trigger
@@ -69,6 +71,12 @@ class World:
             deploy(transaction, {self.app.name: self.app}, at(start))
 
     # --- what happens ---
+
+    def redeploy(self, clock: str, schedules: str, *, update: bool = True) -> None:
+        """Deploy other schedules of the app."""
+        self.app = app_of(schedules)
+        with self.store.transaction() as transaction:
+            deploy(transaction, {self.app.name: self.app}, at(clock), update_schedules=update)
 
     def arrive(self, clock: str, dataset: str, *keys: str, id: str | None = None) -> None:
         """Partitions arrive; without a key, a dataset without partitions is updated."""
@@ -128,6 +136,15 @@ class World:
     def cancel(self, clock: str, job: str) -> Job:
         with self.store.transaction() as transaction:
             return cancel(transaction, job, at(clock))
+
+    def requeue(self, clock: str, job: str) -> Job:
+        with self.store.transaction() as transaction:
+            return requeue(transaction, job, at(clock))
+
+    def report(self, clock: str, **gauges: float) -> None:
+        """Somebody reports the values of gauges."""
+        with self.store.transaction() as transaction:
+            report_gauges(transaction, gauges, at(clock))
 
     def launch_all(self, clock: str) -> list[str]:
         """Offer, claim and start all that may launch; returns the job ids. The run of job j is `run-j`."""
