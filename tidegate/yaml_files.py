@@ -5,6 +5,7 @@ missing file hides nothing about the rest.
 """
 
 from collections.abc import Iterable, Iterator
+from datetime import date
 from pathlib import Path
 
 from compiler.compile import Compilation, compile_files
@@ -32,16 +33,20 @@ class YamlFiles(Value, kw_only=True):
 
 
 def compile_paths(
-    paths: Iterable[Path], base: Path | None = None, without: Iterable[Path] = ()
+    paths: Iterable[Path],
+    base: Path | None = None,
+    without: Iterable[Path] = (),
+    today: date | None = None,
 ) -> Compilation:
     """Compiles every YAML file at or below some paths; unreadable ones are among the diagnostics.
 
     Args:
         base: folder that the files are named relative to; by default the working folder.
         without: files and folders below the paths that are left out.
+        today: see `compile_files`.
     """
     files = read_files(paths, base, without)
-    compilation = compile_files(files.contents)
+    compilation = compile_files(files.contents, today)
     together = sorted((*files.diagnostics, *compilation.diagnostics), key=Diagnostic.sort_key)
     return Compilation(apps=compilation.apps, diagnostics=tuple(together))
 

@@ -14,7 +14,7 @@ _INTRODUCTION = (
     "# Diagnostics",
     "",
     "Every message of `tidegate lint` and `tidegate plan` has one of these codes. Errors stop a deployment,",
-    "warnings do not (`tidegate lint --strict` makes them). This page is rendered from",
+    "warnings do not (`tidegate lint --strict` makes them), and notes never do. This page is rendered from",
     "`compiler/catalogue.py`.",
 )
 

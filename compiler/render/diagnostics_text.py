@@ -25,9 +25,9 @@ def diagnostics_text(diagnostics: Iterable[Diagnostic]) -> str:
 
 
 def summary_text(diagnostics: Iterable[Diagnostic]) -> str:
-    """How many there are: "2 errors, 1 warning"; "" if there are none."""
+    """How many there are: "2 errors, 1 warning, 3 notes"; "" if there are none."""
     found = list(diagnostics)
-    counts = [(sum(d.severity == s for d in found), s) for s in ("error", "warning")]
+    counts = [(sum(d.severity == s for d in found), s) for s in ("error", "warning", "note")]
     return ", ".join(f"{n} {word}{'s' if n > 1 else ''}" for n, word in counts if n)
 
 

@@ -2,6 +2,7 @@
 
     in.yaml, in_*.yaml   what is compiled      (in.py makes CONTENT where a file would be too large for git,
                                                 paths.txt names files instead)
+    today.txt            the day of the compilation, for the notes that name coming dates
     diagnostics.txt      every message         (absent: there must be none)
     plan.json            the canonical plan    (where there is no error)
     deployed.yaml        what is deployed, with deploy.json for the rest of a deployment
@@ -11,6 +12,7 @@
 """
 
 import runpy
+from datetime import date
 from pathlib import Path
 
 import msgspec
@@ -65,7 +67,12 @@ def compiled(folder: Path) -> Compilation:
         return compile_files({"in.yaml": runpy.run_path(str(folder / "in.py"))["CONTENT"]})
     if (folder / "paths.txt").exists():
         return compile_paths([Path(line) for line in (folder / "paths.txt").read_text().split()])
-    return compile_paths(sorted(Path(file.name) for file in folder.glob("in*.yaml")))
+    today = (
+        date.fromisoformat((folder / "today.txt").read_text().strip())
+        if (folder / "today.txt").exists()
+        else None
+    )
+    return compile_paths(sorted(Path(file.name) for file in folder.glob("in*.yaml")), today=today)
 
 
 def diagnostics(compilation: Compilation) -> str:

@@ -5,6 +5,7 @@ Exit code 0 when nothing would change, 2 when changes wait, 1 on errors: a pipel
 """
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -46,7 +47,12 @@ def compiled_apps(settings: "Settings", format: Format) -> "Mapping[str, App]":
     from tidegate.yaml_files import compile_paths
 
     # The store keeps the places; they must mean the same wherever the command was called.
-    compilation = compile_paths([settings.schedules], settings.project, without=settings.undeployed)
+    compilation = compile_paths(
+        [settings.schedules],
+        settings.project,
+        without=settings.undeployed,
+        today=datetime.now(UTC).date(),
+    )
     found = compilation.diagnostics
     if found and format is Format.TEXT:
         typer.echo(f"{diagnostics_text(found)}\n\n{summary_text(found)}", err=True)
