@@ -1,12 +1,18 @@
-"""The column types of the store: names, instants, spans and JSON, the same in every database.
+"""The column types of the store: names, instants, spans, JSON and codes, the same in every database.
 
 An instant is an INTEGER of microseconds since 1970 in UTC: exact, compared as a number, and
 free of what databases think of zones. A span of time is a number of microseconds too. Nested
 values are JSON text. Names are compared by their code points everywhere, since the order of
 rows is part of the store's contract and a database's own collation would change it.
+
+Each type of our own says in `stored` and `restored` how one value is kept. SQLAlchemy uses them for
+the parameters of a question; whole rows go through `codec`, without a detour for each value.
 """
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -22,58 +28,97 @@ Serial = BigInteger().with_variant(Integer(), "sqlite")
 """A number that the database hands out. SQLite numbers only columns called INTEGER."""
 
 
-class Instant(TypeDecorator[datetime]):
+def microseconds(instant: datetime) -> int:
+    """The number of an instant; a datetime without zone is a bug and is refused."""
+    if instant.tzinfo is None:
+        raise ValueError(f"{instant!r} has no zone: instants in the store are aware")
+    return (instant - EPOCH) // MICROSECOND
+
+
+def instant(number: int) -> datetime:
+    """The instant of a number of microseconds, in UTC."""
+    return EPOCH + timedelta(0, 0, number)
+
+
+class Stored(TypeDecorator[Any]):
+    """A column whose values are not kept as they are. None is SQL's NULL.
+
+    Attributes:
+        stored: from a value to what the database holds, which is never None.
+        restored: and back.
+    """
+
+    cache_ok = True
+    impl = Text
+    stored: Callable[[Any], Any]
+    restored: Callable[[Any], Any]
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
+        """What the database holds for a value."""
+        return None if value is None else self.stored(value)
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> Any:
+        """The value of what the database holds."""
+        return None if value is None else self.restored(value)
+
+
+class Instant(Stored):
     """An aware datetime, kept as microseconds since 1970 in UTC."""
 
-    impl = BigInteger
     cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
-        """The number of an instant; a datetime without zone is a bug and is refused."""
-        if value is None:
-            return None
-        if value.tzinfo is None:
-            raise ValueError(f"{value!r} has no zone: instants in the store are aware")
-        return (value - EPOCH) // MICROSECOND
-
-    def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
-        """The instant of a number, in UTC."""
-        return None if value is None else EPOCH + timedelta(microseconds=value)
+    impl = BigInteger
+    stored = staticmethod(microseconds)
+    restored = staticmethod(instant)
 
 
-class Span(TypeDecorator[timedelta]):
+class Span(Stored):
     """A timedelta, kept as microseconds."""
 
-    impl = BigInteger
     cache_ok = True
+    impl = BigInteger
 
-    def process_bind_param(self, value: timedelta | None, dialect: Dialect) -> int | None:
+    @staticmethod
+    def stored(value: timedelta) -> int:
         """The number of a span."""
-        return None if value is None else value // MICROSECOND
+        return value // MICROSECOND
 
-    def process_result_value(self, value: int | None, dialect: Dialect) -> timedelta | None:
+    @staticmethod
+    def restored(value: int) -> timedelta:
         """The span of a number."""
-        return None if value is None else timedelta(microseconds=value)
+        return timedelta(0, 0, value)
 
 
-class Json(TypeDecorator[Any]):
-    """A value as JSON text. `None` is SQL's NULL.
+class Json(Stored):
+    """A value as JSON text.
 
     Args:
         kind: type to decode to; any plain JSON value by default.
+        kept: so many texts are decoded once and their values, which are frozen, handed out again:
+            what is deployed is read at every tick and seldom changes.
     """
 
-    impl = Text
     cache_ok = True
 
-    def __init__(self, kind: Any = Any) -> None:
+    def __init__(self, kind: Any = Any, *, kept: int = 0) -> None:
         super().__init__()
         self.kind = kind
+        decode = msgspec.json.Decoder(kind).decode
+        self.restored = lru_cache(kept)(decode) if kept else decode
 
-    def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
+    @staticmethod
+    def stored(value: Any) -> str:
         """The JSON text of a value."""
-        return None if value is None else msgspec.json.encode(value).decode()
+        return msgspec.json.encode(value).decode()
 
-    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
-        """The value of a JSON text."""
-        return None if value is None else msgspec.json.decode(value, type=self.kind)
+
+class Coded(Stored):
+    """A member of an enum, kept as its text."""
+
+    cache_ok = True
+
+    def __init__(self, kind: type[StrEnum]) -> None:
+        super().__init__()
+        self.kind = kind
+        self.restored = {member.value: member for member in kind}.__getitem__
+
+    stored = staticmethod(str)

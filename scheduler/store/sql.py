@@ -9,13 +9,24 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import Connection, Engine, select
+from sqlalchemy import Connection, Engine, Table, select
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from scheduler.store import tables
+from scheduler.store.codec import Codec
 from scheduler.store.dump import dump_values
 from scheduler.store.error import StoreError
-from scheduler.store.rows import app_of, entry_of, event_of, gauge_of, job_of, run_of, schedule_of
+from scheduler.store.rows import (
+    APPS,
+    DELIVERY_NAMES,
+    EVENTS,
+    GAUGES,
+    JOBS,
+    JOURNAL,
+    RUNS,
+    SCHEDULES,
+    SUBSCRIPTIONS,
+)
 from scheduler.store.sql_engine import BEGIN_ATTEMPTS, BUSY_SECONDS, for_reading, for_writing
 from scheduler.store.sql_reader import SqlReader
 from scheduler.store.sql_writer import SqlTransaction
@@ -92,32 +103,31 @@ class SqlStore:
         """See `Dumpable.dump`."""
         with for_reading(self.engine).connect() as connection, connection.begin():
 
-            def rows(table: Any, *columns: Any) -> list[Any]:
-                return list(connection.execute(select(*(columns or (table,)))).mappings())
+            def values(codec: Codec[Any]) -> list[Any]:
+                return [codec.value(row) for row in connection.execute(select(*codec.read))]
 
-            event, delivery = tables.events, tables.deliveries
-            unrouted = select(event.c.id).where(event.c.unrouted_since.is_not(None))
-            ordered = select(tables.journal).order_by(tables.journal.c.number)
+            def rows(table: Table, *names: str) -> list[list[Any]]:
+                return [list(row) for row in connection.execute(select(*(table.c[name] for name in names)))]
+
+            unrouted = select(tables.events.c.id).where(tables.events.c.unrouted_since.is_not(None))
+            ordered = select(*JOURNAL.read).order_by(tables.journal.c.number)
             reader = SqlReader(connection)
-            names = [row["name"] for row in rows(tables.cursors, tables.cursors.c.name)]
             return dump_values(
-                apps=[app_of(row) for row in rows(tables.apps)],
-                schedules=[schedule_of(row) for row in rows(tables.schedules)],
-                subscriptions=[dict(row) for row in rows(tables.subscriptions)],
-                events=[event_of(row) for row in rows(event)],
+                apps=values(APPS),
+                schedules=values(SCHEDULES),
+                subscriptions=values(SUBSCRIPTIONS),
+                events=values(EVENTS),
                 unrouted=connection.execute(unrouted).scalars(),
                 deliveries=[
-                    [row["event"], row["schedule"], row["leaf"], row["job"] or None, row["reason"], row["at"]]
-                    for row in rows(delivery)
+                    [event, schedule, leaf, job or None, reason, at]
+                    for job, event, schedule, leaf, reason, at in rows(tables.deliveries, *DELIVERY_NAMES)
                 ],
-                jobs=[job_of(row) for row in rows(tables.jobs)],
-                slots=[[row["resource"], row["holder"]] for row in rows(tables.slots)],
-                launches=[[row["program"], row["holder"], row["at"]] for row in rows(tables.launches)],
-                gauges=[gauge_of(row) for row in rows(tables.gauges)],
-                runs=[run_of(row) for row in rows(tables.runs)],
-                claims=[
-                    [row["job"], row["attempt"], row["run_id"], row["at"]] for row in rows(tables.claims)
-                ],
-                cursors=[[name, reader.cursor(name)] for name in names],
-                journal=[entry_of(row) for row in connection.execute(ordered).mappings()],
+                jobs=values(JOBS),
+                slots=rows(tables.slots, "resource", "holder"),
+                launches=rows(tables.launches, "program", "holder", "at"),
+                gauges=values(GAUGES),
+                runs=values(RUNS),
+                claims=rows(tables.claims, "job", "attempt", "run_id", "at"),
+                cursors=[[name, reader.cursor(name)] for (name,) in rows(tables.cursors, "name")],
+                journal=[JOURNAL.value(row) for row in connection.execute(ordered)],
             )

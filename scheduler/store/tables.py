@@ -11,11 +11,20 @@ from datetime import datetime
 
 from sqlalchemy import BigInteger, Boolean, Column, Double, Index, Integer, Table, Text, false, text
 
-from compiler.model import App, Schedule
-from scheduler.job import LaunchPlan
-from scheduler.run import UpstreamRun
-from scheduler.store.columns import Instant, Json, Name, Serial, Span
+from compiler.model import App, Priority, Schedule
+from scheduler.event import EventKind
+from scheduler.job import ByHand, JobState, LaunchPlan
+from scheduler.journal import EntryKind
+from scheduler.reason import Reason
+from scheduler.run import RunStatus, UpstreamRun
+from scheduler.store.columns import Coded, Instant, Json, Name, Serial, Span
 from scheduler.store.metadata import metadata
+
+APPS_KEPT = 1_000
+"""Decoded apps that a process keeps; a tick reads those that its events are about."""
+
+SCHEDULES_KEPT = 20_000
+"""Decoded schedules that a process keeps, some kilobytes each: all of most installations."""
 
 NO_JOB = ""
 """Stands in `deliveries.job` for a delivery that was discarded at the door: keys may not be NULL."""
@@ -24,7 +33,7 @@ apps = Table(
     "apps",
     metadata,
     Column("name", Name, primary_key=True),
-    Column("spec", Json(App), nullable=False),
+    Column("spec", Json(App, kept=APPS_KEPT), nullable=False),
     Column("revision", Integer, nullable=False),
     Column("deployed_at", Instant, nullable=False),
 )
@@ -34,7 +43,7 @@ schedules = Table(
     metadata,
     Column("ref", Name, primary_key=True),
     Column("app", Name, nullable=False),
-    Column("spec", Json(Schedule), nullable=False),
+    Column("spec", Json(Schedule, kept=SCHEDULES_KEPT), nullable=False),
     Column("fingerprint", Text, nullable=False),
     Column("status", Text, nullable=False),
     Column("changed_by", Text, nullable=False),
@@ -68,7 +77,7 @@ events = Table(
     "events",
     metadata,
     Column("id", Name, primary_key=True),
-    Column("kind", Text, nullable=False),
+    Column("kind", Coded(EventKind), nullable=False),
     Column("key", Name, nullable=False),
     Column("time", Instant, nullable=False),
     Column("arrived", Instant, nullable=False),
@@ -117,15 +126,15 @@ jobs = Table(
     Column("schedule", Name, nullable=False),
     Column("key", Name, nullable=False),
     Column("fingerprint", Text, nullable=False),
-    Column("state", Text, nullable=False),
-    Column("reason", Text),
-    Column("priority", Text, nullable=False),
+    Column("state", Coded(JobState), nullable=False),
+    Column("reason", Coded(Reason)),
+    Column("priority", Coded(Priority), nullable=False),
     Column("opened_at", Instant, nullable=False),
     Column("first_event_at", Instant),
     Column("satisfied_at", Instant),
     Column("next_check_at", Instant),
     Column("blocked_on", Name),
-    Column("by_hand", Text),
+    Column("by_hand", Coded(ByHand)),
     Column("attempt", Integer, nullable=False),
     Column("offers", Integer, nullable=False),
     Column("offered_at", Instant),
@@ -194,7 +203,7 @@ runs = Table(
     Column("program", Name, nullable=False),
     Column("job", Name),
     Column("attempt", Integer),
-    Column("status", Text, nullable=False),
+    Column("status", Coded(RunStatus), nullable=False),
     Column("seen_at", Instant, nullable=False),
     Column("started_at", Instant),
     Column("ended_at", Instant),
@@ -227,7 +236,7 @@ journal = Table(
     metadata,
     Column("number", Serial, primary_key=True, autoincrement=True),
     Column("at", Instant, nullable=False),
-    Column("kind", Text, nullable=False),
+    Column("kind", Coded(EntryKind), nullable=False),
     Column("schedule", Name),
     Column("job", Name),
     Column("run_id", Name),

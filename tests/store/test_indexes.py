@@ -49,8 +49,8 @@ HOT: list[tuple[str, Callable[[Transaction], Any]]] = [
     ("newest journal", lambda tx: tx.journal(limit=10)),
 ]
 
-GIVEN = "SCAN CONSTANT ROW"
-"""The values that the statement itself brings along."""
+GIVEN = "SCAN given VIRTUAL TABLE"
+"""The list of names that the statement itself brings along."""
 
 BOUNDED_BY_LIMIT = {"newest events", "newest jobs", "newest journal"}
 """They walk an index from its end and stop at their limit."""

@@ -44,7 +44,7 @@ def _create_gauges() -> None:
     op.create_table(
         "gauges",
         sa.Column("name", NAME, nullable=False),
-        sa.Column("value", sa.Double(), nullable=False),
+        sa.Column("value", sa.Double, nullable=False),
         sa.Column("reported_at", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("name", name="pk_gauges"),
     )
