@@ -11,6 +11,7 @@ exist. There is no last one: whether a period is over is not this module's busin
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from compiler.cycle import Period, advance, is_finer, period_of, truncate
 from compiler.model import Cycle, PartitionScheme, StaticDimension, TimeDimension
@@ -21,6 +22,9 @@ SEPARATOR = "|"
 
 MAX_KEYS = 100_000
 """As many keys as Dagster recommends at most for one asset; a year of hours has 8,784."""
+
+PERIODS_KEPT = 4096
+"""Parsed keys that are remembered: a burst speaks of few keys, and each means a search in the zone's calendar."""
 
 _KEY = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:-(\d\d):(\d\d)([+-]\d{4})?)?", re.ASCII)
 
@@ -47,6 +51,7 @@ def format_time_key(start: datetime, dimension: TimeDimension) -> str:
     return key
 
 
+@lru_cache(maxsize=PERIODS_KEPT)
 def parse_time_key(key: str, dimension: TimeDimension) -> Period:
     """The period that a key means.
 

@@ -118,14 +118,14 @@ class WorkingSet:
 
     def apps(self, *, names: Collection[str]) -> tuple[DeployedApp, ...]:
         """Deployed apps, by name."""
-        missing = set(names) - self._apps.keys()
+        missing = {each for each in names if each not in self._apps}
         if missing:
             self._apps.update((app.name, app) for app in self._transaction.apps(names=missing))
         return tuple(self._apps[name] for name in sorted(names) if name in self._apps)
 
     def schedules(self, *, refs: Collection[str]) -> tuple[ScheduleState, ...]:
         """Deployed schedules, by ref."""
-        missing = set(refs) - self._states.keys()
+        missing = {each for each in refs if each not in self._states}
         if missing:
             for state in self._transaction.schedules(refs=missing):
                 self._know_schedule(state)
@@ -133,7 +133,7 @@ class WorkingSet:
 
     def listeners(self, keys: Collection[str]) -> dict[str, tuple[Subscription, ...]]:
         """The leaves that listen to each event key. Every key has an entry."""
-        missing = set(keys) - self._listeners.keys()
+        missing = {each for each in keys if each not in self._listeners}
         if missing:
             found: dict[str, list[Subscription]] = {key: [] for key in missing}
             for listener in self._transaction.subscriptions(missing):
@@ -143,7 +143,7 @@ class WorkingSet:
 
     def waiting_jobs(self, refs: Collection[str]) -> list[Job]:
         """Every waiting job of some schedules, by `opened_at` and id."""
-        missing = set(refs) - self._of_schedule.keys()
+        missing = {each for each in refs if each not in self._of_schedule}
         if missing:
             for ref in missing:
                 self._of_schedule[ref] = {}
@@ -163,14 +163,14 @@ class WorkingSet:
 
     def slots(self, resources: Collection[str]) -> dict[str, int]:
         """How many slots of each resource are taken. Every resource has an entry."""
-        missing = set(resources) - self._slots.keys()
+        missing = {each for each in resources if each not in self._slots}
         if missing:
             self._slots.update(self._transaction.slots(missing))
         return {resource: self._slots[resource] for resource in resources}
 
     def history(self, programs: Collection[str]) -> dict[str, ProgramHistory]:
         """The newest ends of each program's runs. Every program has an entry."""
-        missing = set(programs) - self._history.keys()
+        missing = {each for each in programs if each not in self._history}
         if missing:
             self._history.update(self._transaction.history(missing))
         return {program: self._history[program] for program in programs}
@@ -187,7 +187,7 @@ class WorkingSet:
 
     def gauges(self, names: Collection[str]) -> tuple[Gauge, ...]:
         """What was reported last for those of the named gauges that ever were, by name."""
-        missing = set(names) - self._gauges.keys()
+        missing = {each for each in names if each not in self._gauges}
         if missing:
             found = {gauge.name: gauge for gauge in self._transaction.gauges(missing)}
             self._gauges.update((name, found.get(name)) for name in missing)
@@ -278,7 +278,7 @@ class WorkingSet:
             heapq.heappush(self._due_jobs, (job.next_check_at, job.id))
 
     def _know_deliveries(self, jobs: Collection[str]) -> None:
-        missing = set(jobs) - self._deliveries.keys()
+        missing = {each for each in jobs if each not in self._deliveries}
         if missing:
             found = self._transaction.deliveries(missing)
             self._deliveries.update((id, list(each)) for id, each in found.items())
