@@ -24,6 +24,7 @@ from dagster import (
     MaterializeResult,
 )
 
+from compiler import template
 from compiler.model import Dataset
 from dagster_defs.asset_plan import ProgramAssets
 from dagster_defs.location import Location
@@ -31,6 +32,7 @@ from dagster_defs.names import asset_key
 from dagster_defs.tags import JOB, job_of
 from scheduler.claim import claim
 from scheduler.job import LaunchPlan
+from scheduler.reference import values_of
 from scheduler.store.protocol import Store
 from spark_jobs.errors import SparkJobError
 from spark_jobs.io.published import PublishedPartition
@@ -211,7 +213,10 @@ def _job_again(context: AssetExecutionContext, store: Store) -> Work | None:
 
 
 def _args_by_hand(context: AssetExecutionContext, assets: ProgramAssets, store: Store) -> dict[str, Any]:
-    """The arguments given in the launchpad, or those that a schedule of the program would give."""
+    """The arguments given in the launchpad, or those that a schedule of the program would give.
+
+    What triggered a run by hand is nothing; of the references only the key may have a value.
+    """
     config = context.op_execution_context.op_config or {}
     if "args" in config:
         return dict(config["args"])
@@ -219,7 +224,11 @@ def _args_by_hand(context: AssetExecutionContext, assets: ProgramAssets, store: 
         states = reader.schedules(app=assets.app.name)
     mine = [state for state in states if state.spec.program == assets.program.name]
     mine.sort(key=lambda state: (not state.active, state.ref))
-    return dict(mine[0].spec.args) if mine else {}
+    if not mine:
+        return {}
+    chosen = run_partitions(context)
+    values = values_of(LaunchPlan(program=assets.program.name), (), chosen[0] if len(chosen) == 1 else "")
+    return template.render(mine[0].spec.args, values)
 
 
 def _params(work: Work) -> Params:

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
+from compiler import template
 from compiler.cycle import advance, truncate
 from compiler.model import App, PartitionScheme, Schedule, TimeDimension
 from compiler.partition_key import format_time_key
@@ -48,8 +49,8 @@ def plan_launch(part: Slice, satisfied_at: datetime | None) -> LaunchPlan:
         scheduled_time=scheduled,
         business_date=date,
     )
-    values_of(plan, part.deliveries, part.job.key)
-    return msgspec.structs.replace(plan, args=part.schedule.args)
+    values = values_of(plan, part.deliveries, part.job.key)
+    return msgspec.structs.replace(plan, args=template.render(part.schedule.args, values))
 
 
 def business_date(scheduled: datetime, outputs: PartitionScheme | None, zone: str) -> str:

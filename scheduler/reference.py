@@ -14,6 +14,9 @@ from scheduler.event import Delivery, Event, EventKind
 from scheduler.job import LaunchPlan
 from scheduler.run import UpstreamRun
 
+PARTITIONS_OF = "trigger.partitions."
+"""Before the name of a dataset."""
+
 Values = Callable[[str], Any]
 """The value of a reference, any JSON; None for what is not there."""
 
@@ -32,17 +35,21 @@ def values_of(plan: LaunchPlan, deliveries: Iterable[Delivery], key: str) -> Val
         "scheduled_time": _text(plan.scheduled_time),
         "business_date": plan.business_date,
         "key": key or None,
-        "trigger.partitions": sorted({each for keys in plan.manifest.values() for each in keys}),
+        "trigger.partitions": sorted({each for keys in plan.manifest.values() for each in keys if each}),
         "trigger.bytes": _size(events, "bytes"),
         "trigger.rows": _size(events, "rows"),
         "trigger.count": len(events),
         "trigger.first_event_time": _text(first),
     }
-    for dataset, keys in plan.manifest.items():
-        facts[f"trigger.partitions.{dataset}"] = list(keys)
     if plan.upstream:
         facts.update(_run(plan.upstream[-1]))
-    return facts.get
+
+    def value(reference: str) -> Any:
+        if reference.startswith(PARTITIONS_OF):
+            return [key for key in plan.manifest.get(reference.removeprefix(PARTITIONS_OF), ()) if key]
+        return facts.get(reference)
+
+    return value
 
 
 def _run(run: UpstreamRun) -> dict[str, Any]:

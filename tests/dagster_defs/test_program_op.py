@@ -11,10 +11,12 @@ from compiler.model import Dataset, Program
 from dagster_defs import program_op
 from dagster_defs.location import Location
 from scheduler.job import Job, JobState, LaunchPlan
+from scheduler.run import UpstreamRun
 from scheduler.store.memory import MemoryStore
 from spark_jobs.errors import OutputError
 from spark_jobs.io.published import PublishedPartition
 from spark_jobs.params import Params
+from spark_jobs.params import UpstreamRun as ToldRun
 from tests.dagster_defs.instance import repository_of
 from tests.dagster_defs.sample import DAILY, NOW, deploy, location_of, sample_app
 
@@ -77,6 +79,15 @@ def add_job(store: MemoryStore, *partitions: str, program: str = "clean", **chan
             manifest={"raw": ("2023-03-09|JFK",)},
             args={"strict": True},
             business_date="2023-03-09",
+            upstream=(
+                UpstreamRun(
+                    run_id="x",
+                    program="flights/land",
+                    status="succeeded",
+                    args={"v": 1},
+                    outputs={"raw": ("2023-03-09|JFK",)},
+                ),
+            ),
         ),
     )
     with store.transaction() as transaction:
@@ -128,6 +139,15 @@ def test_the_run_of_a_job_claims_it_and_does_what_was_decided(
     assert params.partitions == ("2023-03-09",)
     assert params.manifest == {"raw": ("2023-03-09|JFK",)}
     assert (params.args, params.business_date, params.job) == ({"strict": True}, "2023-03-09", "flights.s-1")
+    assert params.upstream == (
+        ToldRun(
+            id="x",
+            program="flights/land",
+            status="succeeded",
+            args={"v": 1},
+            outputs={"raw": ("2023-03-09|JFK",)},
+        ),
+    )
     assert materialised(result) == [("clean", "2023-03-09", 10)]
     with store.reading() as reader:
         (job,) = reader.jobs()
@@ -211,6 +231,23 @@ def test_the_arguments_of_a_run_by_hand(
     execute(location, instance, "clean", partition="2023-03-09", config=config)
 
     assert runner.calls[0][2].args == args
+
+
+def test_references_in_the_arguments_of_a_run_by_hand_have_no_value_but_the_key(
+    location: Location, store: MemoryStore, instance: DagsterInstance, runner: Runner
+) -> None:
+    with store.transaction() as transaction:
+        args = {"day": "{{ key }}", "keys": "{{ trigger.partitions }}", "run": "{{ trigger.run.id }}"}
+        transaction.put_schedules(
+            [
+                msgspec.structs.replace(state, spec=msgspec.structs.replace(state.spec, args=args))
+                for state in transaction.schedules()
+            ]
+        )
+
+    execute(location, instance, "clean", partition="2023-03-09")
+
+    assert runner.calls[0][2].args == {"day": "2023-03-09", "keys": [], "run": None}
 
 
 def test_several_programs_can_be_materialised_together(

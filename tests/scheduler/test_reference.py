@@ -7,7 +7,7 @@ from scheduler.launch import plan_launch
 from scheduler.reference import values_of
 from scheduler.run import UpstreamRun
 from tests.scheduler.slice_of import partition, slice_of, upstream
-from tests.scheduler.world import at
+from tests.scheduler.world import World, at
 
 KNOWN = UpstreamRun(
     run_id="x",
@@ -26,7 +26,14 @@ ROWS = [
     ("all keys, each once, in order", "trigger.partitions", ARRIVED, ["2026-03-07", "2026-03-08"]),
     ("of one dataset", "trigger.partitions.raw", ARRIVED, ["2026-03-07", "2026-03-08"]),
     ("of the other", "trigger.partitions.other", ARRIVED, ["2026-03-08"]),
-    ("of a dataset of which nothing came", "trigger.partitions.more", ARRIVED, None),
+    ("of a dataset of which nothing came", "trigger.partitions.more", ARRIVED, []),
+    (
+        "a dataset without partitions has no keys",
+        "trigger.partitions",
+        (*ARRIVED, partition("10:00", "plain", "")),
+        ["2026-03-07", "2026-03-08"],
+    ),
+    ("nor by its name", "trigger.partitions.plain", (partition("10:00", "plain", ""),), []),
     ("no keys", "trigger.partitions", (), []),
     ("the bytes of all partitions", "trigger.bytes", ARRIVED, 123),
     ("rows as far as they are known", "trigger.rows", ARRIVED, 5),
@@ -96,3 +103,57 @@ def test_what_is_known_of_the_upstream_runs_each_once_and_the_newest_last():
     plan = plan_launch(slice_of(deliveries=collected), at("10:05"))
     assert plan.upstream == (UpstreamRun(run_id="y", program="a/r", status="failed"), KNOWN)
     assert plan.upstream_runs == ("y", "x")
+
+
+# --- in the arguments of a schedule, from the YAML to the plan ---
+
+ARGS = """
+s:
+  program: q
+  status: active
+  output_partition: none
+  trigger: {any: [{partitions: {dataset: raw, count: 2}}, {run: {program: p}}]}
+  args:
+    days: "{{ trigger.partitions }}"
+    title: "of {{ trigger.partitions.raw }} after {{ trigger.run.id }}."
+    upstream: {version: "{{ trigger.run.args.version }}", wrote: ["{{ trigger.run.outputs.out }}"]}
+    plain: 3
+up: {program: p, status: active, trigger: {partitions: {dataset: other}}, args: {version: 7}}
+"""
+
+
+def test_the_arguments_say_which_partitions_came():
+    world = World(ARGS)
+    world.arrive("10:00", "raw", "2026-03-08", "2026-03-07")
+    world.tick("10:00")
+    assert world.only("s").launch.args == {
+        "days": ["2026-03-07", "2026-03-08"],
+        "title": "of 2026-03-07,2026-03-08 after .",
+        "upstream": {"version": None, "wrote": [None]},
+        "plain": 3,
+    }
+
+
+def test_the_arguments_and_outputs_of_the_upstream_run_are_handed_on():
+    world = World(ARGS)
+    world.arrive("10:00", "other", "2026-03-09")
+    world.tick("10:00")
+    (job,) = world.launch_all("10:01")
+    world.end("10:05", job)
+    world.tick("10:05")
+    plan = world.only("s").launch
+    assert plan.args["upstream"] == {"version": 7, "wrote": [["2026-03-09"]]}
+    assert plan.args["title"] == f"of  after run-{job}."
+    assert [(run.run_id, run.status) for run in plan.upstream] == [(f"run-{job}", "succeeded")]
+
+
+def test_a_job_by_hand_has_the_same_arguments_with_nothing_in_them():
+    world = World(ARGS)
+    world.trigger("10:00", "s")
+    world.tick("10:00")
+    assert world.only("s").launch.args == {
+        "days": [],
+        "title": "of  after .",
+        "upstream": {"version": None, "wrote": [None]},
+        "plain": 3,
+    }
