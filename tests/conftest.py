@@ -1,17 +1,52 @@
-"""What all tests share: a temporary project, and how much Hypothesis tries.
+"""What all tests share: a temporary project, how much Hypothesis tries, and the tally at the end.
 
 Spark sessions, Dagster instances and the PostgreSQL server are costly to start. They live
 as long as a worker does, and the workers take whole files (`--dist loadfile`), so that what a
 file has built for its tests is built once.
 """
 
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import tally
+
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("default")
+
+TALLY = pytest.StashKey[Counter[str]]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make room for what the workers hand over."""
+    config.stash[TALLY] = Counter()
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A worker hands its tally over; without workers it is the only one."""
+    handed_over = getattr(session.config, "workeroutput", None)
+    if handed_over is None:
+        session.config.stash[TALLY].update(tally.REACHED)
+    else:
+        handed_over["tally"] = dict(tally.REACHED)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    """A worker has ended; one that died has handed nothing over."""
+    node.config.stash[TALLY].update(getattr(node, "workeroutput", {}).get("tally", {}))
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Print what the proof has reached."""
+    reached = config.stash[TALLY]
+    if reached:
+        terminalreporter.section("reached in this run")
+        for line in tally.lines(reached):
+            terminalreporter.write_line(line)
 
 
 @pytest.fixture

@@ -1,65 +1,143 @@
-"""A store that dies: an exception at a random call inside a transaction, or just after its commit.
+"""A store that fails: at any call or SQL statement of a transaction, at its commit, or just after it.
 
-The caller does what a restarted process does: it starts again. What had not been committed is gone,
-what had been committed stands although nobody heard of it.
+Two sorts of failure. A crash is the death of the process: nothing can catch it, the caller begins
+again like a restarted process. An error is what a database says whose server went away; said at
+the commit, nobody knows whether it was done. What was not committed is gone, what was committed
+stands although nobody heard of it.
 """
 
 import random
 from collections.abc import Generator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any
+from typing import Any, Literal
 
+from sqlalchemy import event
+
+from scheduler.store.error import StoreError
 from scheduler.store.protocol import Reader, Store, Transaction
+from scheduler.store.sql import SqlStore
+
+Place = Literal["call", "commit", "committed"]
 
 
-class Crash(Exception):
-    """The process died here."""
+class Crash(BaseException):
+    """The process died here. Like SIGKILL it passes every handler."""
+
+
+FAILURES = (Crash, StoreError)
+"""What a caller meets, and begins again after."""
 
 
 class FaultyStore:
-    """Passes everything on to a store, until it dies.
+    """Passes everything on to a store, until it fails.
+
+    Every call in a transaction (statement, where the store is in SQL), every commit and every
+    moment after one is a point, and points are counted from 1.
 
     Args:
-        rate: the chance that a transaction dies at one of its calls.
-        after_commit: whether it may also die when the commit is done and unheard of.
+        rate: the chance that a transaction fails.
+        after_commit: whether it may also fail when the commit is done and unheard of.
+        calls: how far into a transaction it fails at most.
+
+    Attributes:
+        crashes: how often the process has died, and `errors` how often the database has failed.
+        points: how many points were passed.
+        fail_at: the point at which it fails next.
+        places: what sort of point each was, if it is a list.
     """
 
-    def __init__(self, store: Store, dice: random.Random, rate: float, *, after_commit: bool) -> None:
+    def __init__(
+        self,
+        store: Store,
+        dice: random.Random | None = None,
+        rate: float = 0.0,
+        *,
+        after_commit: bool = False,
+        calls: int = 14,
+    ) -> None:
         self.store = store
         self.crashes = 0
-        self._dice = dice
+        self.errors = 0
+        self.points = 0
+        self.fail_at: int | None = None
+        self.places: list[Place] | None = None
+        self._dice = dice or random.Random(0)
         self._rate = rate
         self._after_commit = after_commit
-        self._calls_left: int | None = None
+        self._most_calls = calls
+        self._inside = False
+        self._dies = True
+        if isinstance(store, SqlStore):
+            event.listen(store.engine, "before_cursor_execute", self._statement)
+
+    def release(self) -> None:
+        """Leave the store alone; another one may be put around it."""
+        if isinstance(self.store, SqlStore):
+            event.remove(self.store.engine, "before_cursor_execute", self._statement)
 
     def reading(self) -> AbstractContextManager[Reader]:
+        """See `Store.reading`."""
         return self.store.reading()
 
     @contextmanager
     def transaction(self) -> Generator[Any]:
-        self._calls_left = self._dice.randint(1, 12) if self._dice.random() < self._rate else None
-        with self.store.transaction() as transaction:
-            yield _FaultyTransaction(transaction, self)
-        if self._after_commit and self._dice.random() < self._rate / 2:
-            self._die()
+        """See `Store.transaction`."""
+        fated = self._throw()
+        self._inside = True
+        try:
+            with self.store.transaction() as transaction:
+                sql = isinstance(self.store, SqlStore)
+                yield transaction if sql else _FaultyTransaction(transaction, self)
+                # The commit itself is no statement of ours.
+                self._inside = False
+                self.pass_point("commit", fails=fated == "commit")
+        finally:
+            self._inside = False
+            if fated == "call":
+                self.fail_at = None
+        self.pass_point("committed", fails=fated == "committed")
 
     def close(self) -> None:
+        """See `Store.close`."""
         self.store.close()
 
     def dump(self) -> Any:
+        """See `Dumpable.dump`."""
         return self.store.dump()  # pyright: ignore[reportAttributeAccessIssue] - the tested ones have it
 
-    def called(self) -> None:
-        """Count a call; the last one that is left kills."""
-        if self._calls_left is not None:
-            self._calls_left -= 1
-            if self._calls_left == 0:
-                self._calls_left = None
-                self._die()
+    def pass_point(self, place: Place, *, fails: bool = False) -> None:
+        """Count a point, and fail where that is due."""
+        self.points += 1
+        if self.places is not None:
+            self.places.append(place)
+        if fails or self.points == self.fail_at:
+            self._fail()
 
-    def _die(self) -> None:
-        self.crashes += 1
-        raise Crash
+    def _throw(self) -> Place | None:
+        """Whether, where and how the transaction that begins now is to fail."""
+        dice = self._dice
+        if dice.random() >= self._rate:
+            return None
+        self._dies = dice.random() < 0.9
+        place: Place = dice.choices(("call", "commit", "committed"), (8, 1, 1))[0]
+        if place == "committed" and not self._after_commit:
+            place = "commit"
+        if place == "call":
+            self.fail_at = self.points + dice.randint(1, self._most_calls)
+        return place
+
+    def _statement(self, *_: Any) -> None:
+        if self._inside:
+            self.pass_point("call")
+
+    def _fail(self) -> None:
+        self.fail_at = None
+        self._inside = False
+        if self._dies:
+            self.crashes += 1
+            raise Crash
+        self.errors += 1
+        raise StoreError("the server closed the connection", "try again")
 
 
 class _FaultyTransaction:
@@ -72,7 +150,7 @@ class _FaultyTransaction:
 
         def call(*args: Any, **kwargs: Any) -> Any:
             # Before or after the call makes a difference in the transaction, and none once it is rolled back.
-            self._store.called()
+            self._store.pass_point("call")
             return found(*args, **kwargs)
 
         return call

@@ -1,0 +1,56 @@
+"""`kill -9` of a real engine process, again and again, alone and beside another one."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.chaos.child import Child, Say
+from tests.chaos.engine import Engine, judge, prepare
+from tests.tally import reach
+
+pytestmark = pytest.mark.slow  # some seconds: every process opens the store anew, and dies
+KILLS = 15
+ROUNDS = 30
+STEPS_MAX = 25
+"""A process is killed after at most so many steps, in the middle of the one that follows."""
+
+
+def engine(url: str, log: Path, rounds: int) -> Child:
+    def work(say: Say) -> None:
+        Engine(url, log, say).play(rounds)
+
+    return Child(work)
+
+
+def test_an_engine_that_is_killed_loses_and_doubles_nothing(sql_url: str, tmp_path: Path) -> None:
+    dice, log = random.Random(3), tmp_path / "outside.log"
+    prepare(sql_url)
+    kills = 0
+    while kills < KILLS:
+        # It never gets to the end by itself.
+        victim = engine(sql_url, log, 10 * ROUNDS)
+        assert victim.heard(dice.randint(1, STEPS_MAX))
+        kills += victim.kill()
+    reach("real processes killed", kills)
+
+    rounds = 10 * ROUNDS
+    assert engine(sql_url, log, rounds).wait() == 0
+
+    assert sum(job.state == "ended" for job in judge(sql_url, log, rounds).known.jobs.values()) > 100
+
+
+def test_one_of_two_engines_is_killed(sql_url: str, tmp_path: Path) -> None:
+    dice, log = random.Random(4), tmp_path / "outside.log"
+    prepare(sql_url)
+    survivor = engine(sql_url, log, 10 * ROUNDS)
+    kills = 0
+    while kills < 3 and survivor.heard(1):
+        victim = engine(sql_url, log, 10 * ROUNDS)
+        if victim.heard(dice.randint(1, STEPS_MAX)):
+            kills += victim.kill()
+    reach("real processes killed", kills)
+
+    assert survivor.wait() == 0
+
+    judge(sql_url, log, 10 * ROUNDS)

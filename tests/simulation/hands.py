@@ -1,0 +1,142 @@
+"""Hands on the engine: each does one thing to a store, again and again until it is done.
+
+A process that died in a transaction begins again like a restarted one. The hands remember which
+runs are going on and who was told to work, as the world outside of the store does.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import TypeVar
+
+import msgspec
+
+from compiler.model import App
+from scheduler.claim import claim
+from scheduler.deploy import deploy
+from scheduler.event import Event
+from scheduler.gauge import report_gauges
+from scheduler.observe import RunObservation, observe_runs
+from scheduler.outbox import LaunchRequest, offers, reject
+from scheduler.run import RunStatus
+from scheduler.store.protocol import Transaction
+from scheduler.tick import TickReport, tick
+from tests.simulation.faulty_store import FAILURES, FaultyStore
+
+T = TypeVar("T")
+
+TRIES_MAX = 200
+"""A deed that fails so often never succeeds."""
+
+
+class Hands:
+    """What can be done to a store.
+
+    Attributes:
+        now: the time that the clock on the wall shows.
+        runs: the runs that are going on, by id.
+        ticks: how many were done.
+    """
+
+    def __init__(self, store: FaultyStore, start: datetime) -> None:
+        self.store = store
+        self.now = start
+        self.runs: dict[str, RunObservation] = {}
+        self.winners: dict[tuple[str, int], str] = {}
+        self.ticks = 0
+        self._numbers = 0
+
+    def do(self, deed: Callable[[], T]) -> T:
+        """Do it until it is done."""
+        for _ in range(TRIES_MAX):
+            try:
+                return deed()
+            except FAILURES:
+                continue
+        raise AssertionError("a deed failed again and again")
+
+    def within(self, deed: Callable[[Transaction], T]) -> T:
+        """Do it in a transaction of its own."""
+
+        def once() -> T:
+            with self.store.transaction() as transaction:
+                return deed(transaction)
+
+        return self.do(once)
+
+    def deploy(self, app: App, *, update_schedules: bool = True) -> None:
+        """Deploy one app."""
+        self.within(lambda t: deploy(t, {app.name: app}, self.now, update_schedules=update_schedules))
+
+    def add(self, events: Sequence[Event]) -> None:
+        """Events reach the store."""
+        self.within(lambda transaction: transaction.add_events(events))
+
+    def tick(self, now: datetime | None = None) -> TickReport:
+        """One tick, of a scheduler whose clock may show another time."""
+        at = now or self.now
+        report = self.do(lambda: tick(self.store, at))
+        self.ticks += 1
+        assert not report.errors, report.errors
+        return report
+
+    def offers(self, limit: int = 25, now: datetime | None = None) -> tuple[LaunchRequest, ...]:
+        """What is to be launched now."""
+        return self.within(lambda transaction: offers(transaction, now or self.now, "a", limit))
+
+    def reject(self, request: LaunchRequest) -> None:
+        """A request comes to nothing."""
+        self.within(lambda t: reject(t, request.job, request.attempt, "refused by chance", self.now))
+
+    def start(self, request: LaunchRequest, *, seen_queued: bool = False, seen_started: bool = True) -> bool:
+        """A run is made of a request; returns whether it was allowed to work."""
+        run = RunObservation(
+            run_id=self.number("run"),
+            program=f"a/{request.launch.program}",
+            job=request.job,
+            attempt=request.attempt,
+            status=RunStatus.QUEUED,
+            at=self.now,
+        )
+        if seen_queued:
+            self.see(run, RunStatus.QUEUED)
+        if not self.do(lambda: claim(self.store, request.job, request.attempt, run.run_id, self.now)).won:
+            # A run that lost does nothing, and ends well.
+            self.see(run, RunStatus.SUCCEEDED)
+            return False
+        holder = self.winners.setdefault((request.job, request.attempt), run.run_id)
+        assert holder == run.run_id, f"no duplicates: {holder} and {run.run_id} work for {request.job}"
+        self.runs[run.run_id] = run
+        if seen_started:
+            self.see(run, RunStatus.STARTED)
+        return True
+
+    def start_by_hand(self, program: str) -> None:
+        """Somebody else starts a run."""
+        run = RunObservation(
+            run_id=self.number("hand"), program=f"a/{program}", status=RunStatus.STARTED, at=self.now
+        )
+        self.runs[run.run_id] = run
+        self.see(run, RunStatus.STARTED)
+
+    def end(self, run_id: str, status: RunStatus) -> None:
+        """A run ends, and that is seen."""
+        self.see(self.runs.pop(run_id), status)
+
+    def see(self, run: RunObservation, status: RunStatus) -> RunObservation:
+        """A run is observed now."""
+        seen = msgspec.structs.replace(run, status=status, at=self.now)
+        self.fold([seen])
+        return seen
+
+    def fold(self, seen: Sequence[RunObservation]) -> None:
+        """Observations reach the engine."""
+        self.within(lambda transaction: observe_runs(transaction, seen, self.now))
+
+    def gauge(self, name: str, value: float) -> None:
+        """Somebody reports a number."""
+        self.within(lambda transaction: report_gauges(transaction, {name: value}, self.now))
+
+    def number(self, prefix: str) -> str:
+        """A name that nothing else has."""
+        self._numbers += 1
+        return f"{prefix}{self._numbers}"

@@ -1,0 +1,404 @@
+"""The oracle: reads the journal, nothing else, and says whether the engine kept its promises.
+
+It is written apart from the engine: it knows the entries' words and the specs as plain JSON, does
+its own sums, and shares no function with it. Of the nine invariants of DESIGN §11 it judges
+
+    no loss            every event of a schedule ends with a job, or discarded with a code
+    no duplicates      one launch an attempt, one claim an attempt, no event in two launches
+    legal states       entries of a job come in an order that the life of a job allows
+    limits             concurrency, rate and load hold whenever a launch is decided (`oracle_launch`)
+    atomic deploy      between two deployments the specs are those of one of them, never a mixture
+    liveness           nothing waits for what is free (`stuck`), and `settled` finds all at an end
+
+Determinism is judged by comparing whole stores. Watermarks and commit steps have no entries in the
+journal; their invariants belong to the publisher's tests.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from scheduler.journal import Entry
+from tests.simulation.oracle_launch import Launch, check_launch, free
+from tests.simulation.oracle_trigger import holds
+
+WAITS, LAUNCHED, RUNS, ENDED, DISCARDED, DEAD = "waiting", "launched", "running", "ended", "discarded", "dead"
+
+
+class Violation(AssertionError):
+    """The engine broke a promise."""
+
+
+@dataclass
+class JobSeen:
+    """What the journal has said of one job."""
+
+    id: str
+    schedule: str
+    key: str
+    state: str = WAITS
+    reason: str | None = None
+    by_hand: str | None = None
+    attempt: int = 1
+    closed: bool = False
+    since: datetime | None = None
+    told_at: datetime | None = None
+    launches: Counter[int] = field(default_factory=Counter)
+    claims: Counter[int] = field(default_factory=Counter)
+    events: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
+
+
+@dataclass
+class Knowledge:
+    """What follows from the journal so far.
+
+    Attributes:
+        specs: the deployed schedules by ref, as plain JSON.
+        holders: who takes a slot of each resource.
+        launches: (instant, holder) by program.
+        successes: (start, end) of the successful runs by program.
+    """
+
+    specs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    status: dict[str, str] = field(default_factory=dict)
+    jobs: dict[str, JobSeen] = field(default_factory=dict)
+    holders: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    launches: dict[str, list[tuple[datetime, str]]] = field(default_factory=lambda: defaultdict(list))
+    successes: dict[str, list[tuple[datetime, datetime]]] = field(default_factory=lambda: defaultdict(list))
+    gauges: dict[str, float] = field(default_factory=dict)
+    started: dict[str, datetime] = field(default_factory=dict)
+
+    def release(self, holder: str) -> None:
+        """Its slots are free again."""
+        for holders in self.holders.values():
+            holders.discard(holder)
+
+    def forget_launch(self, holder: str) -> None:
+        """A launch came to nothing, and counts in no rate."""
+        for launches in self.launches.values():
+            launches[:] = [each for each in launches if each[1] != holder]
+
+
+class Oracle:
+    """Reads entries in order and raises a `Violation` at the first one that breaks a promise.
+
+    Attributes:
+        read: how many entries it has read; hand it only those after.
+        deployed: the sets of specs that were asked for, in order; None accepts any.
+    """
+
+    def __init__(self) -> None:
+        self.read = 0
+        self.known = Knowledge()
+        self.deployed: list[dict[str, Any]] | None = None
+        self._revision = 0
+        self._specs_changed = False
+        self._delivered: dict[str, set[tuple[str, str]]] = defaultdict(set)
+        self._routed_at: dict[str, int] = {}
+        self._spec_since: dict[str, int] = {}
+        self._consumed: dict[tuple[str, str, str, str, str], str] = {}
+        self._run_events: dict[str, str] = {}
+
+    def read_all(self, entries: Iterable[Entry]) -> None:
+        """Read what the journal says after what has been read."""
+        for entry in entries:
+            self.read += 1
+            try:
+                self._read(entry)
+            except AssertionError as error:
+                raise Violation(f"entry {self.read}, {entry}: {error}") from error
+
+    # --- one entry ---
+
+    def _read(self, entry: Entry) -> None:
+        match str(entry.kind):
+            case "spec":
+                self._spec(entry)
+            case "deploy" | "clock":
+                pass
+            case "status":
+                self.known.status[entry.schedule or ""] = entry.data["status"]
+            case "gauge":
+                self.known.gauges[entry.data["name"]] = entry.data["value"]
+            case "job-opened":
+                self._open(entry, entry.data["key"])
+            case "manual":
+                self._manual(entry)
+            case "event":
+                self._event(entry)
+            case "event-discarded":
+                self._event_discarded(entry)
+            case "run":
+                self._run(entry)
+            case "claim" | "offered" | "launch-failed" | "launch" | "satisfied" | "waiting" | "discarded":
+                self._of_job(entry)
+            case other:
+                raise AssertionError(f"an entry of an unknown kind: {other}")
+
+    def _spec(self, entry: Entry) -> None:
+        if entry.schedule is None:
+            return
+        spec, ref = entry.data["spec"], entry.schedule
+        self._specs_changed = True
+        self._spec_since[ref] = self.read
+        if spec is None:
+            self.known.specs.pop(ref, None)
+            self.known.status.pop(ref, None)
+            return
+        self.known.status[ref] = entry.data["status"]
+        self.known.specs[ref] = without_places(spec)
+        if entry.data.get("carries"):
+            # The new trigger is evaluated at once, from the start.
+            for job in self.known.jobs.values():
+                if job.schedule == ref and job.state == WAITS and job.by_hand is None:
+                    job.since = None
+
+    def _whole(self) -> None:
+        """The specs are those of one deployment, and of none before one that was seen."""
+        if not self._specs_changed or self.deployed is None:
+            return
+        self._specs_changed = False
+        for number in range(self._revision, len(self.deployed)):
+            if self.deployed[number] == self.known.specs:
+                self._revision = number
+                return
+        raise AssertionError("atomic deploy: the schedules are a mixture of deployments")
+
+    def _open(self, entry: Entry, key: str) -> JobSeen:
+        assert entry.job is not None and entry.schedule is not None
+        assert entry.job not in self.known.jobs, "no duplicates: the job was opened before"
+        job = JobSeen(entry.job, entry.schedule, key)
+        self.known.jobs[entry.job] = job
+        return job
+
+    def _job(self, entry: Entry) -> JobSeen:
+        job = self.known.jobs.get(entry.job or "")
+        assert job is not None, "no loss: an entry of a job that was never opened"
+        return job
+
+    def _manual(self, entry: Entry) -> None:
+        action = entry.data["action"]
+        job = self.known.jobs.get(entry.job or "") or self._open(entry, entry.data["key"])
+        if action == "requeue":
+            assert job.state == DEAD, f"legal states: {job.state} was queued again"
+            job.state, job.attempt, job.closed = WAITS, job.attempt + 1, True
+            job.by_hand = job.by_hand or "trigger"
+            job.reason = None
+            return
+        assert job.state == WAITS, f"legal states: a {job.state} job was triggered by hand"
+        job.by_hand = action
+        job.since = job.since or entry.at
+
+    def _event(self, entry: Entry) -> None:
+        job = self._job(entry)
+        event, leaf = entry.event or "", entry.data["leaf"]
+        assert job.state == WAITS, f"no loss: an event joined a {job.state} job"
+        assert not job.closed, "legal states: an event joined a job that was queued again"
+        assert (event, leaf) not in job.events, "no duplicates: the job has this event at this leaf"
+        if "moved_from" in entry.data:
+            # A changed schedule lets what it has collected stand at other leaves.
+            old = entry.data["moved_from"]
+            gone = None if old is None else job.events.pop((event, old), None)
+            assert old is None or gone is not None, "no loss: the job never had this event"
+            job.events[event, leaf] = entry.data
+            return
+        spec = self.known.specs.get(job.schedule)
+        assert spec is not None, "legal states: a deleted schedule collects"
+        assert self.known.status[job.schedule] == "active" or spec["on_suspend"] in ("hold", "backlog"), (
+            "a suspended schedule took an event"
+        )
+        job.events[event, leaf] = entry.data
+        self._deliver(entry)
+
+    def _event_discarded(self, entry: Entry) -> None:
+        assert (entry.reason or "").startswith("D-"), "no loss: discarded without a code"
+        if entry.job is not None:
+            job = self._job(entry)
+            assert job.state == WAITS, f"legal states: an event was taken from a {job.state} job"
+            gone = job.events.pop((entry.event or "", entry.data["leaf"]), None)
+            assert gone is not None, "no loss: the job never had this event"
+            return
+        self._deliver(entry)
+
+    def _deliver(self, entry: Entry) -> None:
+        event = entry.event or ""
+        self._routed_at.setdefault(event, self.read)
+        self._delivered[event].add((entry.schedule or "", entry.data["leaf"]))
+
+    # --- the life of a job ---
+
+    def _of_job(self, entry: Entry) -> None:
+        self._whole()
+        job = self._job(entry)
+        kind = str(entry.kind)
+        if kind in ("satisfied", "waiting", "launch"):
+            assert job.state == WAITS, f"legal states: {kind} of a {job.state} job"
+            assert job.schedule in self.known.specs, "legal states: its schedule is deleted"
+        match kind:
+            case "satisfied":
+                self._satisfied(job, entry)
+            case "waiting":
+                assert "error" not in entry.data, f"the decision raised an error: {entry.data}"
+                assert (entry.reason or "").startswith("W-"), "a wait without a code"
+                job.reason = entry.reason
+                job.told_at = entry.at
+            case "launch":
+                self._launch(job, entry)
+            case "offered":
+                assert job.state == LAUNCHED, f"legal states: a {job.state} job was offered"
+            case "claim":
+                assert job.state in (LAUNCHED, RUNS), f"legal states: a {job.state} job was claimed"
+                job.claims[job.attempt] += 1
+                assert job.claims[job.attempt] == 1, "no duplicates: two runs claimed one attempt"
+                job.state = RUNS
+            case "launch-failed":
+                assert job.state == LAUNCHED, f"legal states: the launch of a {job.state} job failed"
+                if entry.reason is not None:
+                    self._give_up(job, DEAD)
+            case _:
+                assert job.state in (WAITS, LAUNCHED), f"legal states: a {job.state} job was discarded"
+                assert (entry.reason or "").startswith("D-"), "no loss: discarded without a code"
+                self._give_up(job, DISCARDED)
+                job.reason = entry.reason
+
+    def _give_up(self, job: JobSeen, state: str) -> None:
+        if job.state == LAUNCHED:
+            self.known.forget_launch(job.id)
+            self.known.release(job.id)
+            for place in [place for place, holder in self._consumed.items() if holder == job.id]:
+                del self._consumed[place]
+        job.state = state
+
+    def _satisfied(self, job: JobSeen, entry: Entry) -> None:
+        job.since = datetime.fromisoformat(entry.data["since"])
+        assert job.since <= entry.at, "satisfied in the future"
+        if job.by_hand is None:
+            trigger = self.known.specs[job.schedule]["trigger"]
+            events = [(leaf, data) for (_, leaf), data in job.events.items()]
+            assert holds(trigger, "", events), "launched too early: its trigger"
+
+    def _launch(self, job: JobSeen, entry: Entry) -> None:
+        assert job.since is not None, "legal states: launched before its trigger was satisfied"
+        attempt = entry.data.get("attempt", job.attempt)
+        assert attempt == job.attempt, f"legal states: attempt {attempt} instead of {job.attempt}"
+        job.launches[attempt] += 1
+        assert job.launches[attempt] == 1, "no duplicates: two launches of one attempt"
+        manifest: dict[str, set[str]] = defaultdict(set)
+        for (event, leaf), data in job.events.items():
+            place = (job.schedule, leaf, job.key, event, "")
+            other = self._consumed.setdefault(place, job.id)
+            assert other == job.id, f"no duplicates: {event} was consumed by {other} already"
+            if data["kind"] == "partition" and data.get("partition") is not None:
+                manifest[data["key"].rpartition("/")[2]].add(data["partition"])
+        assert {name: tuple(sorted(keys)) for name, keys in manifest.items()} == {
+            name: tuple(keys) for name, keys in entry.data["manifest"].items()
+        }, f"no loss: the manifest is not what was collected, {dict(manifest)}"
+        for resource in entry.data["resources"]:
+            self.known.holders[resource].add(job.id)
+        self.known.launches[entry.data["program"]].append((entry.at, job.id))
+        spec = self.known.specs[job.schedule]
+        held = self.known.status[job.schedule] != "active" and spec["on_suspend"] in ("hold", "backlog")
+        assert not held or job.by_hand, "a held schedule launched"
+        arrivals = [datetime.fromisoformat(data["arrived"]) for data in job.events.values()]
+        check_launch(
+            self.known,
+            Launch(
+                job=job.id,
+                program=entry.data["program"],
+                at=entry.at,
+                since=job.since,
+                first_event=min(arrivals, default=None),
+                forced=job.by_hand == "force",
+                overridden=frozenset(entry.data["overridden"]),
+            ),
+            spec["constraints"],
+        )
+        job.state = LAUNCHED
+
+    def _run(self, entry: Entry) -> None:
+        self._whole()
+        data, run = entry.data, entry.run_id or ""
+        at = datetime.fromisoformat(data["at"])
+        ended = data["status"] not in ("queued", "started")
+        if data["status"] == "started":
+            self.known.started[run] = at
+        if ended and data["status"] == "succeeded":
+            begun = self.known.started.get(run, at)
+            self.known.successes[data["program"]].append((begun, at))
+        if entry.job is None:
+            if ended:
+                self.known.release(run)
+            else:
+                for resource in data["resources"]:
+                    self.known.holders[resource].add(run)
+                counted = self.known.launches[data["program"]]
+                if data["status"] == "started" and run not in {holder for _, holder in counted}:
+                    counted.append((at, run))
+            return
+        job = self._job(entry)
+        if not ended:
+            if job.state == LAUNCHED:
+                job.state = RUNS
+            assert job.state in (RUNS, ENDED), f"legal states: a run of a {job.state} job"
+        elif job.state != ENDED:
+            assert job.state in (LAUNCHED, RUNS), f"legal states: the end of a run of a {job.state} job"
+            job.state = ENDED
+            self.known.release(job.id)
+
+    # --- at the end, or between two steps ---
+
+    def stuck(self, now: datetime) -> None:
+        """No job waits for a slot, a load or a gauge that is free; call it right after a tick."""
+        for job in self.known.jobs.values():
+            if job.state != WAITS or job.reason not in ("W-CONCURRENCY", "W-LOAD"):
+                continue
+            spec = self.known.specs.get(job.schedule)
+            if spec is not None and free(self.known, spec, job.reason):
+                raise Violation(f"liveness at {now}: {job} waits for what is free")
+
+    def unfinished(self) -> list[JobSeen]:
+        """The jobs that were satisfied or launched, and have not come to their end."""
+        jobs = self.known.jobs.values()
+        return [j for j in jobs if j.state in (LAUNCHED, RUNS) or (j.state == WAITS and j.since is not None)]
+
+    def settled(self, now: datetime, oldest: timedelta) -> None:
+        """Every job that was satisfied or launched has come to its end; the young ones have time."""
+        for job in self.unfinished():
+            assert job.since is not None and now - job.since < oldest, f"liveness: {job} never ended"
+
+    def lost(self, inputs: dict[str, tuple[str, int]]) -> None:
+        """Every input reached every leaf that listens to it.
+
+        Args:
+            inputs: key, and how many entries had been read when it was added, by event id.
+        """
+        listening: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        for ref, spec in self.known.specs.items():
+            for leaf, key in _listens(spec["trigger"], ""):
+                listening[key].append((ref, leaf))
+        for event, (key, added) in inputs.items():
+            for ref, leaf in listening[key]:
+                if self._spec_since[ref] <= added and (ref, leaf) not in self._delivered[event]:
+                    raise Violation(f"no loss: {event} ({key}) never reached {ref} at {leaf!r}")
+
+
+def without_places(plain: Any) -> Any:
+    """JSON without the places in the YAML, which may move without a change."""
+    if isinstance(plain, dict):
+        return {name: without_places(each) for name, each in plain.items() if name != "at"}
+    if isinstance(plain, list):
+        return [without_places(each) for each in plain]
+    return plain
+
+
+def _listens(trigger: dict[str, Any], path: str) -> Iterable[tuple[str, str]]:
+    members = trigger.get("of")
+    if members is not None:
+        for index, member in enumerate(members):
+            yield from _listens(member, f"{path}.{index}" if path else str(index))
+    elif trigger["kind"] in ("partitions", "size"):
+        yield path, f"partition:a/{trigger['dataset']}"
+    elif trigger["kind"] == "run":
+        yield path, f"run:a/{trigger['program']}:{trigger['status']}"

@@ -1,0 +1,124 @@
+"""What must hold at the instant at which a launch is decided, told apart from the engine's checks.
+
+Constraints come as plain JSON. A timeout or a person may override a wait, and the entry must name
+it then; nothing overrides concurrency.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+import msgspec
+
+if TYPE_CHECKING:
+    from tests.simulation.oracle import Knowledge
+
+DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A decided launch.
+
+    Attributes:
+        since: when its trigger was satisfied.
+        overridden: the codes of the waits that were overridden.
+    """
+
+    job: str
+    program: str
+    at: datetime
+    since: datetime
+    first_event: datetime | None
+    forced: bool
+    overridden: frozenset[str]
+
+
+def check_launch(known: Knowledge, launch: Launch, constraints: list[dict[str, Any]]) -> None:
+    """Every constraint holds, or was overridden by name."""
+    for constraint in constraints:
+        match constraint["kind"]:
+            case "concurrency":
+                resource = _resource(constraint, launch.program)
+                active, most = len(known.holders[resource]), constraint["max"]
+                assert active <= most, f"limits: {active} of {most} active in {resource}"
+            case "load":
+                assert "W-LOAD" in launch.overridden or not _overloaded(known, constraint, coming=0), (
+                    f"limits: the load of {constraint}"
+                )
+            case "rate":
+                per = duration(constraint["per"])
+                recent = [at for at, _ in known.launches[launch.program] if launch.at - per < at <= launch.at]
+                assert "W-RATE" in launch.overridden or len(recent) <= constraint["max"], (
+                    f"limits: {len(recent)} launches within {per}, {constraint['max']} may be"
+                )
+            case "delay":
+                start = launch.since
+                if constraint["from"] == "first_event" and launch.first_event is not None:
+                    start = launch.first_event
+                over = launch.at >= start + duration(constraint["for"])
+                assert over or "W-DELAY" in launch.overridden, "launched before its delay was over"
+            case "window":
+                inside = in_window(constraint, launch.at)
+                assert inside or "W-WINDOW" in launch.overridden, "launched outside its window"
+            case "since_last_run":
+                _check_last_run(known, launch, constraint)
+            case other:
+                raise AssertionError(f"an unknown constraint: {other}")
+
+
+def free(known: Knowledge, spec: dict[str, Any], reason: str) -> bool:
+    """Whether all that can be meant by this reason of a wait holds for one more run."""
+    program = f"a/{spec['program']}"
+    found = True
+    for constraint in spec["constraints"]:
+        if constraint["kind"] == "concurrency" and reason == "W-CONCURRENCY":
+            found &= len(known.holders[_resource(constraint, program)]) < constraint["max"]
+        if constraint["kind"] == "load" and reason == "W-LOAD":
+            found &= not _overloaded(known, constraint, coming=1)
+    return found
+
+
+def duration(text: str) -> timedelta:
+    """A duration as the journal spells it (ISO 8601)."""
+    return msgspec.convert(text, timedelta)
+
+
+def in_window(window: dict[str, Any], instant: datetime) -> bool:
+    """Whether a clock on the wall in the window's zone shows a time inside it, on a day on which it opens."""
+    wall = instant.astimezone(ZoneInfo(window["timezone"]))
+    at, opens, closes = wall.strftime("%H:%M:%S.%f"), window["from"], window["to"]
+    day = wall.date()
+    if opens < closes:
+        inside = opens <= at[: len(opens)] and at < closes
+    else:
+        inside = at[: len(opens)] >= opens or at < closes
+        if at[: len(opens)] < opens:
+            day -= timedelta(days=1)
+    return inside and (not window["days"] or DAYS[day.weekday()] in window["days"])
+
+
+def _resource(constraint: dict[str, Any], program: str) -> str:
+    group = constraint["group"]
+    return f"program:{program}" if group is None else f"group:{group}"
+
+
+def _overloaded(known: Knowledge, constraint: dict[str, Any], *, coming: int) -> bool:
+    if constraint["max_active_runs"] is not None:
+        return len(known.holders["runs"]) + coming > constraint["max_active_runs"]
+    return known.gauges.get(constraint["gauge"], constraint["max"]) > constraint["max"]
+
+
+def _check_last_run(known: Knowledge, launch: Launch, constraint: dict[str, Any]) -> None:
+    if "W-LAST-RUN" in launch.overridden:
+        return
+    others = known.holders[f"program:{launch.program}"] - {launch.job}
+    assert not others, f"launched while {sorted(others)} was active"
+    runs = known.successes[launch.program]
+    if runs:
+        begun, ended = max(runs, key=lambda run: run[1])
+        last = begun if constraint["measured_from"] == "start" else ended
+        assert launch.at >= last + duration(constraint["for"]), f"launched too soon after {last}"

@@ -1,0 +1,38 @@
+"""Five hundred histories on SQLite, in which the process dies at its statements, commits and after them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from scheduler.store.sql import SqlStore
+from tests.simulation.history import history
+from tests.simulation.quick_sqlite import quick_sqlite, wipe
+from tests.tally import PROMISED, reach
+
+pytestmark = pytest.mark.slow  # minutes in all: the database runs every statement of 500 histories
+
+SEEDS = PROMISED["simulated histories on SQLite"]
+LOT = 25
+STEPS = 50
+FAULT_RATE = 0.35
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqlStore]:
+    opened = quick_sqlite(Path(tmp_path_factory.mktemp("seeds")))
+    yield opened
+    opened.close()
+
+
+@pytest.mark.parametrize("first", range(1000, 1000 + SEEDS, LOT))
+def test_the_promises_are_kept_on_sqlite(first: int, store: SqlStore) -> None:
+    crashes = 0
+    for seed in range(first, first + LOT):
+        wipe(store)
+        faulty = history(store, seed, steps=STEPS, rate=FAULT_RATE, after_commit=True).store
+        crashes += faulty.crashes
+        reach("simulated histories on SQLite")
+        reach("crashes in them", faulty.crashes)
+        reach("errors of the database in them", faulty.errors)
+    assert crashes >= LOT * PROMISED["crashes in them"] / SEEDS

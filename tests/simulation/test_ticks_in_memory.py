@@ -1,0 +1,21 @@
+"""A hundred thousand ticks in memory: long histories, in which schedulers tick again and again."""
+
+import pytest
+
+from scheduler.store.memory import MemoryStore
+from tests.simulation.history import FAULT_RATE, history
+from tests.tally import PROMISED, reach
+
+pytestmark = pytest.mark.slow  # a minute and more: a hundred thousand ticks
+
+LOTS = 20
+STEPS = 2_000
+
+
+@pytest.mark.parametrize("lot", range(LOTS))
+def test_the_promises_are_kept_for_many_ticks(lot: int) -> None:
+    ticks, seed = 0, 10_000 * (lot + 1)
+    while ticks < PROMISED["simulated ticks in memory"] / LOTS:
+        seed += 1
+        ticks += history(MemoryStore(), seed, steps=STEPS, rate=FAULT_RATE, after_commit=True).ticks
+    reach("simulated ticks in memory", ticks)

@@ -1,0 +1,101 @@
+"""The world around the engine: hands, what they have put in, and the oracle that judges all of it."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from compiler.model import App, Schedule
+from scheduler.event import Event
+from scheduler.job import ACTIVE, WAITING, Job
+from tests.simulation.faulty_store import FaultyStore
+from tests.simulation.hands import Hands
+from tests.simulation.oracle import Oracle, without_places
+
+
+class World(Hands):
+    """Hands, and a judge who reads what the journal says of what they did."""
+
+    def __init__(self, store: FaultyStore, start: datetime) -> None:
+        super().__init__(store, start)
+        self.oracle = Oracle()
+        self._asked_for: list[dict[str, Any]] = [{}]
+        self.oracle.deployed = self._asked_for
+        self._inputs: dict[str, tuple[str, int]] = {}
+
+    def deploy(self, app: App, *, update_schedules: bool = True) -> None:
+        """See `Hands.deploy`; what was put in before is judged by what was deployed before."""
+        self.judge()
+        if update_schedules:
+            self._asked_for.append({f"{app.name}/{name}": bare(spec) for name, spec in app.schedules.items()})
+        super().deploy(app, update_schedules=update_schedules)
+        self.judge()
+
+    def add(self, events: Sequence[Event]) -> None:
+        """See `Hands.add`; each of them must be heeded."""
+        super().add(events)
+        for event in events:
+            self._inputs.setdefault(event.id, (event.key, self.oracle.read))
+
+    # --- judgement ---
+
+    def judge(self) -> None:
+        """Let the oracle read what is new in the journal."""
+        with self.store.reading() as reader:
+            entries = reader.journal()
+        self.oracle.read_all(entries[self.oracle.read :])
+
+    def judge_after_tick(self) -> None:
+        """The same, when a tick at the newest time was the last deed."""
+        self.judge()
+        self.oracle.stuck(self.now)
+
+    def judge_at_the_end(self) -> None:
+        """Everything that was put in was heeded, and the tables say what the journal says."""
+        self.judge()
+        self.oracle.lost(self._inputs)
+        with self.store.reading() as reader:
+            assert not reader.unrouted_events(1), "no loss: an event was never routed"
+            jobs = {job.id: job for job in reader.jobs()}
+            waiting = reader.jobs(states=WAITING | ACTIVE)
+            taken = reader.slots(sorted(self.oracle.known.holders))
+            ledger = {row.schedule: row for row in reader.ledger()}
+        self._same_jobs(jobs)
+        held = {name: len(holders) for name, holders in self.oracle.known.holders.items()}
+        assert taken == held, f"slots {taken}, the journal says {held}"
+        for job in waiting:
+            assert (
+                job.next_check_at or job.blocked_on or str(job.reason) in IDLE or job.run_id or job.launch
+            ), f"liveness: nobody will ever look at {job}"
+        assert ledger.keys() <= {job.schedule for job in jobs.values()} | ledger.keys()
+
+    def _same_jobs(self, jobs: dict[str, Job]) -> None:
+        told = self.oracle.known.jobs
+        assert jobs.keys() == told.keys(), "jobs: the journal and the table disagree"
+        for id, job in jobs.items():
+            states = STATES[told[id].state]
+            assert str(job.state) in states, f"{job.state} in the table, {told[id]} in the journal"
+            if told[id].state == "waiting":
+                assert told[id].reason in (None, job.reason) or job.by_hand, f"{job}, {told[id]}"
+            if job.launch is not None:
+                assert sum(told[id].launches.values()) >= 1, job
+
+
+IDLE = ("W-TRIGGER", "W-HELD", "W-QUIET")
+"""Waits that only an event, or a person, can end."""
+
+STATES = {
+    "waiting": ("PENDING_TRIGGER", "PENDING_CONSTRAINT"),
+    "launched": ("PENDING_LAUNCH",),
+    "running": ("LAUNCHED",),
+    "ended": ("SUCCEEDED", "FAILED"),
+    "discarded": ("DISCARDED",),
+    "dead": ("FAILED",),
+}
+"""What a job that the journal leaves in a state may be in the table."""
+
+
+def bare(spec: Schedule) -> Any:
+    """A spec as the journal keeps it."""
+    return without_places(msgspec.json.decode(msgspec.json.encode(spec)))

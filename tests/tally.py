@@ -1,0 +1,37 @@
+"""The tally: what the proof of the engine has reached in this run of the tests, in numbers.
+
+A test adds to it, each worker hands its own to the one that prints, and the sums stand at the
+end of the run beside what was promised. The promises hold for a whole run only, so a run of a
+few tests shows smaller numbers and is not blamed for them.
+"""
+
+from collections import Counter
+
+REACHED: Counter[str] = Counter()
+"""What the tests of this process have reached so far."""
+
+PROMISED = {
+    "simulated histories on SQLite": 500,
+    "crashes in them": 5_000,
+    "simulated ticks in memory": 100_000,
+    "points of the crash sweep": 300,
+    "real processes killed": 25,
+    "contested firings": 50_000,
+    "planted bugs found": 10,
+}
+"""What every whole run of the tests reaches at least."""
+
+
+def reach(what: str, amount: int = 1) -> None:
+    """Count something that a test has done; `what` is in the plural."""
+    REACHED[what] += amount
+
+
+def lines(reached: Counter[str]) -> list[str]:
+    """The sums for people, the promised ones first."""
+    names = [*(name for name in PROMISED if name in reached), *sorted(reached.keys() - PROMISED.keys())]
+    width = max((len(f"{reached[name]:,}") for name in names), default=0)
+    return [
+        f"{reached[name]:>{width},} {name}" + (f" (promised: {PROMISED[name]:,})" if name in PROMISED else "")
+        for name in names
+    ]
