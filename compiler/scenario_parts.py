@@ -199,7 +199,10 @@ def _gauge(node: Node, scope: ExampleScope) -> Action | None:
             "S104", node, f"`gauge` is a mapping of gauges to numbers, got {shown(plain(node))}", hint
         )
         return None
-    found = {name: scope.number(value, f"`{name}`") for name, value in node.values.items()}
+    found = {
+        name: scope.number(value, f"`{name}`") if scope.gauge(node.keys[name]) else None
+        for name, value in node.values.items()
+    }
     values = {name: number for name, number in found.items() if number is not None}
     return ReportGauges(values=values) if len(values) == len(found) else None
 

@@ -21,7 +21,7 @@ def read_scenarios(root: Mapping, app: App, findings: Findings) -> tuple[Scenari
     scenarios: list[Scenario] = []
     for node in root.items("examples"):
         if isinstance(node, Mapping):
-            scenario = _scenario(node, ExampleScope(root, app, findings))
+            scenario = read_scenario(node, ExampleScope(root, app, findings))
             if scenario is not None:
                 _check_name(scenario, scenarios, node, findings)
                 scenarios.append(scenario)
@@ -34,7 +34,8 @@ def _check_name(scenario: Scenario, earlier: list[Scenario], node: Mapping, find
         findings.add("N306", node.values["name"], summary, "say in its name what this one shows")
 
 
-def _scenario(node: Mapping, scope: ExampleScope) -> Scenario | None:
+def read_scenario(node: Mapping, scope: ExampleScope) -> Scenario | None:
+    """One example, or None after reporting its mistakes. The schema has seen to its frame."""
     before = len(scope.findings.diagnostics())
     scope.start = scope.instant(node.get("start"), "`start`")
     if scope.start is None:

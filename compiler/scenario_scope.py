@@ -5,6 +5,7 @@ schemes, so it is checked here and not by the schema. A name counts as known if 
 declares it, even when that part has errors of its own.
 """
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 from zoneinfo import ZoneInfo
@@ -14,10 +15,13 @@ from compiler.diagnostic import Findings, listed, shown
 from compiler.model import App
 from compiler.partition_key import PartitionKeyError, join_key, validate_key
 from compiler.reader.node import Mapping, Node, Scalar, Sequence, plain
+from compiler.size import SizeError, parse_size
 from compiler.suggest import did_you_mean
 
 ENDS = ("succeeded", "failed", "cancelled")
 NO_DURATION = timedelta(0)
+
+_GAUGE = re.compile(r"[a-z][a-z0-9_]{0,62}")
 
 FIRST_YEAR, LAST_YEAR = 1970, 2199
 """Examples play in these years, far enough from both ends of the calendar for any arithmetic."""
@@ -100,15 +104,13 @@ class ExampleScope:
         return None
 
     def size(self, node: Node | None, label: str) -> int | None:
-        """A number of bytes: a whole number, or one with KB, MB, GB or TB."""
-        units = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+        """A number of bytes: a whole number, or a size such as 12MB."""
         if isinstance(node, Scalar) and isinstance(node.value, str):
-            number, unit = node.value[:-2].strip(), node.value[-2:]
-            if unit in units and number.isascii() and number.isdigit():
-                return int(number) * units[unit]
-            summary = f"{label} is a number of bytes, or one with KB, MB, GB or TB, got {shown(node.value)}"
-            self.findings.add("S106", node, summary, "write for example 12MB")
-            return None
+            try:
+                return parse_size(node.value)
+            except SizeError as error:
+                self.findings.add("V213", node, f"{label}: {error}", error.hint)
+                return None
         return self.count(node, label)
 
     def flag(self, node: Node | None, label: str) -> bool | None:
@@ -149,6 +151,15 @@ class ExampleScope:
         code = {"dataset": "N301", "program": "N302", "schedule": "N305"}[what]
         summary = f"a {what} must be declared in `{what}s`, got {shown(found)}"
         self.findings.add(code, node, summary, did_you_mean(found, self._declared[f"{what}s"], f"{what}s"))
+        return None
+
+    def gauge(self, node: Scalar) -> str | None:
+        """The name of a gauge. Any will do: gauges belong to no app."""
+        found = str(node.value)
+        if _GAUGE.fullmatch(found):
+            return found
+        hint = "write lower-case letters, digits and underscores, at most 63 of them"
+        self.findings.add("S106", node, f"a gauge has a name like a schedule's, got {shown(found)}", hint)
         return None
 
     # --- times ---

@@ -10,7 +10,7 @@ from typing import Any
 
 from compiler.diagnostic import Findings
 from compiler.reader.node import Mapping, Node, find, plain
-from compiler.schema.validator import app_validator, schedule_validator
+from compiler.schema.validator import app_validator, example_validator, schedule_validator
 from compiler.schema.wording import Fault, word
 
 MAX_SCHEMA_ERRORS = 400
@@ -34,6 +34,13 @@ def check_app(root: Mapping, findings: Findings) -> frozenset[Part]:
 def check_schedule(spec: Mapping, findings: Findings) -> bool:
     """Checks the specification of one schedule; whether it has the right shape."""
     return not _check(schedule_validator(), spec, findings, ("schedules", "it"))
+
+
+def check_example(example: Mapping, findings: Findings) -> bool:
+    """Checks an example that stands in a file of its own; whether it has the right shape."""
+    before = len(findings.diagnostics())
+    _check(example_validator(), example, findings, ())
+    return len(findings.diagnostics()) == before
 
 
 def _check(validator: Any, root: Mapping, findings: Findings, prefix: Path) -> frozenset[Part]:

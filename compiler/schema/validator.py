@@ -33,6 +33,13 @@ def schedule_validator() -> Any:
     return app.evolve(schema=app.schema["properties"]["schedules"]["additionalProperties"])
 
 
+@lru_cache(maxsize=1)
+def example_validator() -> Any:
+    """The validator of one example, for a file that holds it alone."""
+    app = app_validator()
+    return app.evolve(schema=app.schema["properties"]["examples"]["items"])
+
+
 @lru_cache(maxsize=64)
 def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern.removesuffix("$") + r"\Z" if pattern.endswith("$") else pattern)
