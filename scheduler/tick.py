@@ -27,7 +27,7 @@ from compiler.value import Value
 from scheduler.apply import Applier
 from scheduler.decide import Decision, Launch
 from scheduler.deployed import ScheduleState
-from scheduler.event import Event, EventKind, Subscription
+from scheduler.event import Event, EventKind, Subscription, event_facts
 from scheduler.fires import after_fires, due_fires, wound
 from scheduler.journal import Entry, EntryKind
 from scheduler.reason import Reason
@@ -221,25 +221,11 @@ def _routing_entries(board: Board, now: datetime) -> list[Entry]:
             job=delivery.job,
             event=delivery.event.id,
             reason=delivery.reason,
-            data={"leaf": delivery.leaf, **_facts(delivery.event)},
+            data={"leaf": delivery.leaf, **event_facts(delivery.event)},
         )
         for delivery in board.delivered
     ]
     return opened + delivered
-
-
-def _facts(event: Event) -> dict[str, object]:
-    """What the journal keeps of an event, so that it can be understood by itself."""
-    facts = {
-        "kind": str(event.kind),
-        "key": event.key,
-        "arrived": event.arrived.isoformat(),
-        "partition": event.partition,
-        "bytes": event.bytes,
-        "rows": event.rows,
-        "scheduled_for": None if event.scheduled_for is None else event.scheduled_for.isoformat(),
-    }
-    return {name: fact for name, fact in facts.items() if fact is not None}
 
 
 # --- jobs -------------------------------------------------------------------------------

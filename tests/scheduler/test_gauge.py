@@ -1,0 +1,105 @@
+"""Gauges: what is reported, who waits for it, and what is refused."""
+
+import math
+
+import pytest
+
+from scheduler.gauge import gauge_limits, report_gauges
+from scheduler.journal import EntryKind
+from scheduler.refused import Refused
+from tests.scheduler.world import World, at
+
+KEY = "2026-03-09"
+S = (
+    "s: {program: q, status: active, trigger: {partitions: {dataset: raw}},"
+    " constraints: [{load: {gauge: cpu, max: 80}}]}"
+)
+
+VALUES = [
+    ("never reported: nothing is held back", None, "PENDING_LAUNCH"),
+    ("below", 79.9, "PENDING_LAUNCH"),
+    ("the limit itself", 80, "PENDING_LAUNCH"),
+    ("above", 80.1, "PENDING_CONSTRAINT"),
+    ("far below", -1e300, "PENDING_LAUNCH"),
+]
+
+
+@pytest.mark.parametrize(("sentence", "value", "state"), VALUES, ids=[row[0] for row in VALUES])
+def test_a_job_and_a_gauge(sentence, value, state):
+    world = World(S)
+    if value is not None:
+        world.report("09:59", cpu=value)
+    world.arrive("10:00", "raw", KEY)
+    world.tick("10:00")
+    assert world.outcome("s")[0] == state
+
+
+def test_a_report_wakes_the_jobs_that_wait_for_its_gauge_and_no_others():
+    world = World(S)
+    world.report("09:00", cpu=95)
+    world.arrive("10:00", "raw", KEY)
+    world.tick("10:00")
+    assert world.outcome("s") == ("PENDING_CONSTRAINT", "W-LOAD")
+    sleeping = world.only("s").next_check_at
+    world.report("11:00", disk=1)
+    assert world.only("s").next_check_at == sleeping
+    world.report("12:00", cpu=50)
+    assert world.only("s").next_check_at == at("12:00")
+    world.tick("12:00")
+    assert world.outcome("s") == ("PENDING_LAUNCH", None)
+
+
+def test_a_job_that_could_run_before_the_report_runs():
+    world = World(S)
+    world.tick("09:55")
+    world.arrive("09:59", "raw", KEY)
+    world.report("10:00", cpu=95)
+    assert world.outcome("s") == ("PENDING_LAUNCH", None)
+
+
+def test_several_are_reported_together_and_journaled():
+    world = World(S)
+    world.report("09:00", cpu=95, disk=3)
+    with world.store.reading() as reader:
+        assert [(gauge.name, gauge.value, gauge.reported_at) for gauge in reader.gauges()] == [
+            ("cpu", 95.0, at("09:00")),
+            ("disk", 3.0, at("09:00")),
+        ]
+    entries = [entry.data for entry in world.journal() if entry.kind is EntryKind.GAUGE]
+    assert entries == [{"name": "cpu", "value": 95.0}, {"name": "disk", "value": 3.0}]
+
+
+def test_the_last_report_counts():
+    world = World(S)
+    world.report("09:00", cpu=95)
+    world.report("09:30", cpu=20)
+    with world.store.reading() as reader:
+        assert [gauge.value for gauge in reader.gauges()] == [20.0]
+
+
+def test_who_waits_for_which_gauge():
+    world = World(S)
+    with world.store.reading() as reader:
+        assert gauge_limits(reader) == {"cpu": {"a/s": 80.0}}
+
+
+REFUSED = [
+    ("not a number", {"cpu": math.nan}, "cpu cannot be nan"),
+    ("infinite", {"cpu": math.inf}, "cpu cannot be inf"),
+    ("minus infinite", {"cpu": -math.inf}, "cpu cannot be -inf"),
+    ("one of several", {"disk": 1.0, "cpu": math.nan}, "cpu cannot be nan"),
+    ("no name", {"": 1.0}, "'' is no name"),
+    ("capitals", {"CPU": 1.0}, "'CPU' is no name"),
+    ("a line end", {"cpu\n": 1.0}, r"'cpu\\n' is no name"),
+    ("too long", {"c" * 64: 1.0}, "is no name"),
+]
+
+
+@pytest.mark.parametrize(("sentence", "values", "message"), REFUSED, ids=[row[0] for row in REFUSED])
+def test_refused_and_nothing_is_kept(sentence, values, message):
+    world = World(S)
+    before = world.store.dump()
+    with pytest.raises(Refused, match=message) as refusal, world.store.transaction() as transaction:
+        report_gauges(transaction, values, at("09:00"))
+    assert refusal.value.hint
+    assert world.store.dump() == before
