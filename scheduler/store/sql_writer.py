@@ -4,7 +4,7 @@ Rows are written in sets (see `bulk`). Uniqueness is guarded by primary keys as 
 writer that ignored the store's lock could not store one event or claim twice.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -114,9 +114,9 @@ class SqlTransaction(SqlReader):
         """See `Transaction.put_jobs`."""
         self._put(JOBS, jobs)
 
-    def take_slots(self, holder: str, resources: Collection[str]) -> None:
+    def take_slots(self, taken: Mapping[str, Collection[str]]) -> None:
         """See `Transaction.take_slots`."""
-        rows = [(resource, holder) for resource in sorted(set(resources))]
+        rows = [(resource, holder) for holder, each in taken.items() for resource in sorted(set(each))]
         bulk.insert(self._connection, tables.slots, ("resource", "holder"), rows, on_conflict="leave")
 
     def release_slots(self, holder: str) -> tuple[str, ...]:
