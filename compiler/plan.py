@@ -26,6 +26,7 @@ def _app(app: App) -> dict[str, Any]:
         "timezone": app.timezone,
         "description": app.description,
         "groups": dict(sorted(app.groups.items())),
+        "calendars": _parts(app.calendars),
         "datasets": _parts(app.datasets),
         "programs": _parts(app.programs),
         "schedules": _parts(app.schedules, statuses={n: s.status for n, s in app.schedules.items()}),

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from compiler.diff import AppChange, Consequence, Diff, FieldChange, PartChange, Refusal, ScheduleChange
+from compiler.size import size_text
 
 MAX_VALUE_CHARACTERS = 70
 """Longer values are cut: the plan is for reading, `--format json` has them whole."""
@@ -91,13 +92,15 @@ def _past(action: str | None) -> str:
 
 def _field(field: FieldChange) -> str:
     if field.old is None:
-        return f"{field.path}: {_value(field.new)} (added)"
+        return f"{field.path}: {_value(field.path, field.new)} (added)"
     if field.new is None:
-        return f"{field.path}: {_value(field.old)} (removed)"
-    return f"{field.path}: {_value(field.old)} -> {_value(field.new)}"
+        return f"{field.path}: {_value(field.path, field.old)} (removed)"
+    return f"{field.path}: {_value(field.path, field.old)} -> {_value(field.path, field.new)}"
 
 
-def _value(value: Any) -> str:
+def _value(path: str, value: Any) -> str:
+    if path.startswith("trigger") and path.endswith(".bytes"):
+        return size_text(value)
     text = msgspec.json.encode(value, order="sorted").decode()
     return text if len(text) <= MAX_VALUE_CHARACTERS else text[:MAX_VALUE_CHARACTERS] + "…"
 

@@ -33,6 +33,24 @@ ROWS = [
         "a -> b -> a",
     ),
     (f'{{all: [{{all: [{{cron: "@daily"}}]}}, {A_AFTER_B}]}}', "{run: {program: a}}", ""),
+    ("{size: {dataset: y, rows: 5}}", "{size: {dataset: x, bytes: 1GB}}", "a -> b -> a"),
+    ("{size: {dataset: from_outside, rows: 5}}", "{size: {dataset: x, bytes: 1GB}}", ""),
+    ("{elapsed: {for: 1h}}", "{run: {program: a}}", ""),
+    ("{elapsed: {for: 1h, since: last_event, dataset: y}}", "{run: {program: a}}", ""),
+    (f"{{any: [{{elapsed: {{for: 1h}}}}, {A_AFTER_B}]}}", "{run: {program: a}}", "a -> b -> a"),
+    (
+        f"{{sequence: [{{partitions: {{dataset: from_outside}}}}, {A_AFTER_B}]}}",
+        "{run: {program: a}}",
+        "a -> b -> a",
+    ),
+    (f"{{sequence: [{A_AFTER_B}, {{elapsed: {{for: 1h}}}}]}}", "{run: {program: a}}", ""),
+    (f'{{at_least: {{n: 1, of: [{A_AFTER_B}, {{cron: "@daily"}}]}}}}', "{run: {program: a}}", "a -> b -> a"),
+    (f'{{at_least: {{n: 2, of: [{A_AFTER_B}, {{cron: "@daily"}}]}}}}', "{run: {program: a}}", ""),
+    (
+        f'{{at_least: {{n: 2, of: [{A_AFTER_B}, {{cron: "@daily"}}, {{partitions: {{dataset: y}}}}]}}}}',
+        "{run: {program: a}}",
+        "a -> b -> a",
+    ),
 ]
 
 

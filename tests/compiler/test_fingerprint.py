@@ -13,6 +13,7 @@ APP = """\
 app: a
 datasets: {d: {partitions: {cycle: day, start: 2013-01-01}}}
 programs: {p: {run: j.p, reads: [d]}}
+calendars: {c: {closed: [2026-12-24]}}
 schedules:
   s: {program: p, trigger: {partitions: {dataset: d}}, args: {at: 1}}
 """
@@ -37,6 +38,7 @@ def schedule(**changes: Any) -> Schedule:
         {"timeout": "24h"},
         {"timeout": {"after": "1d", "then": "discard"}},
         {"priority": "normal"},
+        {"batching": "coalesce", "on_suspend": "discard", "on_update": "reset"},
         {"constraints": []},
         {"trigger": {"partitions": {"dataset": "d", "count": 1, "distinct": True}}},
     ],
@@ -56,6 +58,12 @@ def test_is_no_difference(changes: dict[str, Any]) -> None:
         {"trigger": {"cron": "@daily"}},
         {"constraints": [{"delay": "1m"}]},
         {"for_each": "day"},
+        {"batching": "each"},
+        {"max_batch": 5},
+        {"on_suspend": "hold"},
+        {"on_update": "carry"},
+        {"trigger": {"partitions": {"dataset": "d"}, "quiet": "10m"}},
+        {"trigger": {"cron": "@daily", "calendar": "c"}},
     ],
 )
 def test_is_a_difference_in_what_it_does(changes: dict[str, Any]) -> None:
@@ -73,6 +81,21 @@ def test_places_and_order_are_no_difference() -> None:
     moved = "# a comment\n\n" + APP.replace("datasets: {d:", "groups: {}\ndatasets: {d:")
     other = compile_files({"elsewhere.yaml": moved.encode()}).apps["a"].app
     assert fingerprint(other) == fingerprint(app())
+
+
+def test_a_changed_calendar_changes_the_schedules_that_name_it() -> None:
+    spec = BASE | {"trigger": {"cron": "@daily", "calendar": "c"}}
+    other = compile_files({"f.yaml": APP.replace("12-24", "12-25").encode()}).apps["a"].app
+    before, after = (compile_schedule(each, "s", spec)[0] for each in (app(), other))
+    assert before is not None
+    assert after is not None
+    assert canonical(before)["trigger"]["calendar"] == {"name": "c", "closed": ["2026-12-24"]}
+    assert behaviour_fingerprint(before) != behaviour_fingerprint(after)
+
+
+def test_the_same_limit_of_a_gauge_is_no_difference() -> None:
+    whole, decimal = (schedule(constraints=[{"load": {"gauge": "cpu", "max": n}}]) for n in (80, 80.0))
+    assert fingerprint(whole) == fingerprint(decimal)
 
 
 def test_a_fingerprint_survives_the_store() -> None:

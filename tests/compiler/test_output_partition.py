@@ -51,6 +51,14 @@ ROWS = [
     ("out_days", "{run: {program: other}}", "", "none"),
     ("out_days", "{partitions: {dataset: days}}", "output_partition: none", "none"),
     ("out_days", '{any: [{cron: "@daily"}, {partitions: {dataset: hours}}]}', "", "business_date"),
+    ("out_days", "{size: {dataset: days, bytes: 1GB}}", "", "manifest"),
+    ("out_days", "{size: {dataset: hours, rows: 5}}", "", "none"),
+    ("out_days", "{size: {dataset: hours, rows: 5}}", "for_each: day", "key"),
+    ("out_days", "{size: {dataset: days, rows: 5}}", "for_each: partition", "key"),
+    ("out_days", "{any: [{elapsed: {for: 4h}}, {size: {dataset: days, bytes: 1GB}}]}", "", "manifest"),
+    ("out_days", "{elapsed: {for: 4h}}", "", "business_date"),
+    ("out_origins", "{elapsed: {for: 4h}}", "", "none"),
+    ("out_days", "{sequence: [{partitions: {dataset: days}}], wait_at_most: 1h}", "", "manifest"),
 ]
 
 

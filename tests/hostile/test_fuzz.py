@@ -19,6 +19,9 @@ VOCABULARY = """
     dataset count keys complete day hour window from to delay concurrency max since_last_run for
     otherwise skip timeout after then status args for_each output_partition key manifest a b UTC 22:00
     10m 2013-01-01 wait_at_most cycle start origin reads writes path format parquet j.a
+    size bytes rows distinct 1GB elapsed since last_event at_least n of sequence quiet quiet_at_most
+    collect_within calendar calendars nth_business_day country US weekend sat closed open rate per load gauge
+    max_active_runs batching each max_batch on_suspend hold on_update carry
 """
 WORDS = st.sampled_from(VOCABULARY.split())
 SCALARS = st.one_of(WORDS, st.integers(), st.booleans(), st.none(), st.floats(), st.text(max_size=8))
@@ -31,6 +34,7 @@ APPS = st.fixed_dictionaries(
     {"app": st.just("a")},
     optional={
         "timezone": SCALARS,
+        "calendars": st.dictionaries(WORDS, VALUES, max_size=2),
         "datasets": st.dictionaries(WORDS, VALUES, max_size=3),
         "programs": st.dictionaries(WORDS, VALUES, max_size=3),
         "schedules": st.dictionaries(
@@ -81,6 +85,22 @@ schedules:
     constraints:
       - window: {from: SLOT_time, to: SLOT_time}
       - delay: SLOT_duration
+    args: {x: SLOT_template, y: [SLOT_template]}
+  t:
+    program: p
+    trigger:
+      at_least:
+        n: SLOT_number
+        of:
+          - {size: {dataset: d, bytes: SLOT_size}, collect_within: SLOT_duration}
+          - {cron: SLOT_cron, calendar: c, nth_business_day: SLOT_number}
+      quiet: SLOT_duration
+      quiet_at_most: SLOT_duration
+    max_batch: SLOT_number
+    constraints:
+      - load: {gauge: a, max: SLOT_number}
+calendars:
+  c: {country: SLOT_country, subdivision: SLOT_country, closed: [SLOT_date], open: [SLOT_date]}
 """
 NEARLY = {
     "zone": st.sampled_from(
@@ -96,6 +116,16 @@ NEARLY = {
     "cron": st.lists(st.text(alphabet="0123456789*/-,LW#?R@ monJAN", max_size=6), max_size=6).map(" ".join),
     "duration": st.text(alphabet="0123456789smhdPTDWY.-", max_size=7),
     "time": st.text(alphabet="0123456789:", max_size=6),
+    "template": st.lists(
+        st.sampled_from(["{{", "}}", " ", "'", '"', "key", "trigger.run.args.", "trigger.partitions", "\0"]),
+        max_size=8,
+    ).map("".join),
+    "number": st.integers(-30, 30) | st.floats(allow_nan=False, allow_infinity=False),
+    "size": st.text(alphabet="0123456789KMGTiB ", max_size=8) | st.integers(),
+    "country": st.sampled_from(
+        ["US", "NY", "NYSE", "DE", "XX", "", "us", "datetime", "HolidayBase", "__init__"]
+    ),
+    "date": st.dates().map(str) | st.text(alphabet="0123456789-", max_size=10),
 }
 
 
