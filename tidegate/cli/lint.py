@@ -7,9 +7,12 @@ at the line. Exit code 0 without errors, 1 with; `--strict` counts warnings as e
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from compiler.compile import Compilation
 
 
 class LintFormat(StrEnum):
@@ -34,19 +37,29 @@ def lint(
 
     compilation = compile_paths(paths or [_schedules_folder()], today=datetime.now(UTC).date())
     found = compilation.diagnostics
+    wrong = any(diagnostic.severity != "note" for diagnostic in found)
     if format is LintFormat.JSON:
         import msgspec
 
         typer.echo(msgspec.json.format(msgspec.json.encode(diagnostics_json(found)), indent=2).decode())
-    elif found:
-        typer.echo(diagnostics_text(found))
-        typer.echo(f"\n{summary_text(found)}")
     else:
-        apps = compilation.apps.values()
-        schedules = sum(len(compiled.app.schedules) for compiled in apps)
-        typer.echo(f"ok: {_count(len(compilation.apps), 'app')}, {_count(schedules, 'schedule')}")
-    if not compilation.ok or (strict and any(d.severity != "note" for d in found)):
+        if found:
+            typer.echo(f"{diagnostics_text(found)}\n")
+        typer.echo(_ok(compilation) if not wrong else summary_text(found))
+    if not compilation.ok or (strict and wrong):
         raise typer.Exit(1)
+
+
+def _ok(compilation: "Compilation") -> str:
+    """What was read, where there are notes at most."""
+    apps = compilation.apps.values()
+    counts = [
+        _count(len(apps), "app"),
+        _count(sum(len(compiled.app.schedules) for compiled in apps), "schedule"),
+    ]
+    if compilation.diagnostics:
+        counts.append(_count(len(compilation.diagnostics), "note"))
+    return f"ok: {', '.join(counts)}"
 
 
 def _schedules_folder() -> Path:
