@@ -1,5 +1,8 @@
 """`tidegate jobs`, `events`, `ledger` and `why`: what waits, what came, and what became of it."""
 
+from datetime import UTC, datetime, timedelta
+
+from scheduler.outbox import OFFERS_MAX, offers, reject
 from tests.tidegate.project import Project
 
 
@@ -44,6 +47,57 @@ def test_cancel_discards_a_waiting_job_and_nothing_else(deployed: Project) -> No
     assert "is discarded: D-CANCELLED" in deployed.run("jobs", "cancel", job)
     assert "DISCARDED" in deployed.refused("jobs", "cancel", job).message
     assert "D-CANCELLED" in deployed.run("ledger")
+
+
+def dead_letter(project: Project) -> str:
+    """A job of which no run could be made."""
+    project.arrive("2026-03-09", "2026-03-10")
+    store, now = project.store(), datetime.now(UTC)
+    with store.transaction() as transaction:
+        for offer in range(OFFERS_MAX):
+            at = now + timedelta(hours=offer)
+            (request,) = offers(transaction, at, "sales")
+            reject(transaction, request.job, 1, "no partition 2026-03-09 of report", at)
+    store.close()
+    (job,) = project.json("jobs", "list", "--dead-letters")
+    return job["id"]
+
+
+def test_dead_letters_are_listed_with_what_was_wrong(deployed: Project) -> None:
+    assert deployed.run("jobs", "list", "--dead-letters") == "No dead letters.\n"
+    job = dead_letter(deployed)
+    printed = deployed.run("jobs", "list", "--dead-letters", "--schedule", "report_daily")
+    assert job in printed
+    assert "no partition 2026-03-09 of report" in printed
+    assert deployed.json("jobs", "list", "--dead-letters", "--schedule", "report_at_six") == []
+
+
+def test_a_dead_letter_is_queued_again_by_its_id(deployed: Project) -> None:
+    job = dead_letter(deployed)
+    printed = deployed.run("jobs", "requeue", job[:-2])
+    assert printed == f"job {job} of sales/report_daily is queued again, attempt 2\n"
+    assert deployed.run("jobs", "list", "--dead-letters") == "No dead letters.\n"
+    assert "which is no dead letter" in deployed.refused("jobs", "requeue", job).message
+
+
+def test_all_dead_letters_are_queued_again(deployed: Project) -> None:
+    job = dead_letter(deployed)
+    assert f"job {job} of" in deployed.run("jobs", "requeue", "--all-dead-letters")
+    assert deployed.run("jobs", "requeue", "--all-dead-letters") == "No dead letters to queue again.\n"
+
+
+def test_letters_of_a_deleted_schedule_are_left_and_said_so(deployed: Project) -> None:
+    dead_letter(deployed)
+    deployed.edit("  report_daily:", "  report_other:")
+    deployed.run("deploy")
+    assert deployed.run("jobs", "requeue", "--all-dead-letters") == (
+        "No dead letters to queue again.\n1 of schedules that are not deployed any more stay as they are.\n"
+    )
+
+
+def test_requeue_needs_to_know_which(deployed: Project) -> None:
+    assert "--all-dead-letters" in deployed.refused("jobs", "requeue").message
+    assert "not both" in deployed.refused("jobs", "requeue", "x", "--all-dead-letters").message
 
 
 def test_an_unknown_job_is_refused_with_the_closest(deployed: Project) -> None:

@@ -35,14 +35,49 @@ def test_show_tells_the_specification_and_the_newest_jobs(deployed: Project) -> 
 
 def test_suspend_discards_what_waits_and_resume_starts_anew(deployed: Project) -> None:
     deployed.arrive("2026-03-09")
-    assert deployed.run("schedules", "suspend", "report_daily") == "sales/report_daily is suspended\n"
+    assert deployed.run("schedules", "suspend", "report_daily") == (
+        "sales/report_daily is suspended: 1 waiting job is discarded, and what comes is ignored\n"
+    )
     assert "was suspended already" in deployed.run("schedules", "suspend", "report_daily")
     assert "D-SUSPENDED" in deployed.run("jobs", "list", "--all")
     deployed.arrive("2026-03-10")
     assert "No jobs in the queue" in deployed.run("jobs", "list")
-    assert deployed.run("schedules", "resume", "sales/report_daily") == "sales/report_daily is active\n"
+    assert deployed.run("schedules", "resume", "sales/report_daily") == (
+        "sales/report_daily is active: events and fires from now on count\n"
+    )
     deployed.arrive("2026-03-11")
     assert "PENDING_TRIGGER" in deployed.run("jobs", "list")
+
+
+MODES = [
+    ("drain", "1 waiting job goes on, and what comes is ignored", "events and fires from now on count"),
+    (
+        "hold",
+        "1 waiting job is held until it is resumed; what comes joins what waits, and is ignored where nothing"
+        " does",
+        "1 waiting job is let go, and it goes on as if it had not been suspended",
+    ),
+    (
+        "backlog",
+        "1 waiting job is held until it is resumed, and what comes waits too",
+        "1 waiting job is let go, and it goes on as if it had not been suspended",
+    ),
+]
+
+
+@pytest.mark.parametrize(("mode", "suspended", "resumed"), MODES, ids=[row[0] for row in MODES])
+def test_the_other_modes_say_what_happens_to_what_waits(
+    deployed: Project, mode: str, suspended: str, resumed: str
+) -> None:
+    deployed.edit(
+        "status: active\n  report_by_day", f"status: active\n    on_suspend: {mode}\n  report_by_day"
+    )
+    deployed.run("deploy")
+    deployed.arrive("2026-03-09")
+    printed = deployed.run("schedules", "suspend", "report_daily")
+    assert printed == f"sales/report_daily is suspended: {suspended}\n"
+    assert "PENDING_TRIGGER" in deployed.run("jobs", "list")
+    assert deployed.run("schedules", "resume", "report_daily") == f"sales/report_daily is active: {resumed}\n"
 
 
 def test_a_schedule_suspended_by_hand_stays_so_through_deploys(deployed: Project) -> None:
@@ -57,7 +92,10 @@ def test_several_are_switched_together_or_not_at_all(deployed: Project) -> None:
     assert error.hint == 'did you mean "report_at_six"?'
     assert {row["status"] for row in deployed.json("schedules", "list")} == {"active", "suspended"}
     printed = deployed.run("schedules", "suspend", "report_daily", "report_at_six")
-    assert printed == "sales/report_daily is suspended\nsales/report_at_six is suspended\n"
+    assert [line.partition(":")[0] for line in printed.splitlines()] == [
+        "sales/report_daily is suspended",
+        "sales/report_at_six is suspended",
+    ]
     assert {row["status"] for row in deployed.json("schedules", "list")} == {"suspended"}
 
 
@@ -109,6 +147,8 @@ COMMANDS = [
     ["jobs", "list"],
     ["jobs", "show", "x"],
     ["jobs", "cancel", "x"],
+    ["jobs", "requeue", "x"],
+    ["gauge", "set", "cpu", "1"],
     ["events", "list"],
     ["ledger"],
     ["why", "x"],
