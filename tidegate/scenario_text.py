@@ -4,7 +4,7 @@ Only draws: what agrees with what was judged in `scheduler.simulation.expectatio
 those of the app's clocks, with the day where it changes.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from zoneinfo import ZoneInfo
 
@@ -35,6 +35,38 @@ def summary_text(performances: Sequence[Performance]) -> str:
     failed = sum(not performance.ok for performance in performances)
     noun = "scenario" if len(performances) == 1 else "scenarios"
     return f"{len(performances)} {noun}: {len(performances) - failed} passed, {failed} failed"
+
+
+def outcome_text(performance: Performance) -> str:
+    """What became of each schedule: a line for its jobs and one for its events."""
+    zone = ZoneInfo(performance.timezone)
+    lines = [
+        f"{performance.app} at {performance.scenario.until.astimezone(zone):%a %Y-%m-%d %H:%M:%S} {zone.key}"
+    ]
+    idle: list[str] = []
+    for each in performance.summary:
+        if not (each.launched or each.discarded or each.waiting or each.events):
+            idle.append(each.schedule)
+            continue
+        jobs = [f"{each.launched} launched{_in_brackets(each.ended, each.running)}"]
+        jobs += [f"{count} discarded {reason}" for reason, count in each.discarded.items()]
+        lines.append(f"  {each.schedule}: {', '.join(jobs)}")
+        if each.events:
+            counts = ", ".join(f"{count} {word}" for word, count in each.events.items())
+            lines.append(f"    events: {counts}")
+        for job in each.waiting:
+            key = f" for {job.key}" if job.key else ""
+            check = f", next check {job.next_check.astimezone(zone):%a %H:%M:%S}" if job.next_check else ""
+            lines.append(f"    waiting{key}: {job.reason or ''}, {job.collected} collected{check}")
+    if idle:
+        lines.append(f"  nothing came of {', '.join(idle)}")
+    return "\n".join(lines)
+
+
+def _in_brackets(ended: Mapping[str, int], running: int) -> str:
+    words = [f"{count} {word}" for word, count in ended.items()]
+    words += [f"{running} running"] if running else []
+    return f" ({', '.join(words)})" if words else ""
 
 
 def _timeline(moments: Sequence[Moment], zone: ZoneInfo) -> Iterator[str]:

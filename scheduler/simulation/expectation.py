@@ -39,7 +39,7 @@ class WaitingSeen(Value, kw_only=True):
 
 
 class Snapshot(Value, kw_only=True):
-    """The unfinished jobs at the end of an instant; `active` names the schedules of launched ones."""
+    """The unfinished jobs at the end of an instant; `active` names the schedule of each launched one."""
 
     waiting: tuple[WaitingSeen, ...] = ()
     active: tuple[str, ...] = ()

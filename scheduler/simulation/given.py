@@ -30,6 +30,7 @@ from compiler.scenario import (
 )
 from scheduler.deploy import deploy
 from scheduler.event import Event, EventKind, partition_event_key
+from scheduler.gauge import report_gauges
 from scheduler.live import deployed_apps, difference
 from scheduler.manual import resume, suspend, trigger
 from scheduler.observe import RunObservation
@@ -112,8 +113,6 @@ class Hands:
             case Deploy():
                 self._deploy(action)
             case ReportGauges(values=values):
-                from scheduler.gauge import report_gauges
-
                 with simulation.store.transaction() as transaction:
                     report_gauges(transaction, values, now)
             case Restart():

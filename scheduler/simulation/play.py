@@ -4,27 +4,29 @@ from collections.abc import Callable
 from datetime import datetime
 
 from compiler.compile import CompiledApp
-from compiler.model import PartitionsTrigger, leaves
+from compiler.model import App, PartitionsTrigger, SizeTrigger, leaves
 from compiler.scenario import ExpectNone, ExpectWaiting, Scenario
 from compiler.value import Value
 from scheduler.deploy import deploy
-from scheduler.event import Delivery, EventKind
+from scheduler.event import Delivery
 from scheduler.job import ACTIVE, WAITING, Job
 from scheduler.simulation.expectation import Failure, Snapshot, WaitingSeen, judge
 from scheduler.simulation.given import Hands
 from scheduler.simulation.moment import Moment
 from scheduler.simulation.simulation import Simulation, SimulationLimit
+from scheduler.simulation.summary import ScheduleSummary, summaries
 from scheduler.store.memory import MemoryStore
 from scheduler.store.protocol import Store
 
 
 class Performance(Value, kw_only=True):
-    """A scenario that was played: its timeline, and what did not agree with it."""
+    """A scenario that was played: its timeline, what came of each schedule, and what did not agree."""
 
     scenario: Scenario
     app: str
     timezone: str
     moments: tuple[Moment, ...]
+    summary: tuple[ScheduleSummary, ...]
     failures: tuple[Failure, ...]
 
     @property
@@ -42,12 +44,14 @@ def play(
     compiled: CompiledApp,
     store: Store | None = None,
     read_file: Callable[[str], bytes] = no_files,
+    judged: bool = True,
 ) -> Performance:
     """Play one scenario of an app.
 
     Args:
         store: an empty store; in memory by default.
         read_file: the contents of a file that a `deploy` names.
+        judged: whether what happens must be what the scenario expects.
 
     Raises:
         OSError: `read_file` cannot read a file that a `deploy` names.
@@ -72,15 +76,30 @@ def play(
         simulation.run_until(scenario.until)
     except SimulationLimit as limit:
         failures = (Failure(at=scenario.at, expected="an end", observed=str(limit)),)
-    else:
+    if judged and not failures:
         failures = judge(scenario, simulation.moments, snapshots, app.timezone)
     return Performance(
         scenario=scenario,
         app=app.name,
         timezone=app.timezone,
         moments=tuple(simulation.moments),
+        summary=_summary(simulation, app),
         failures=failures,
     )
+
+
+def _summary(simulation: Simulation, app: App) -> tuple[ScheduleSummary, ...]:
+    with simulation.store.reading() as reader:
+        rows = reader.ledger()
+    events = {
+        simulation.name_of(row.schedule): {
+            word: count
+            for word, count in {"consumed": row.consumed, "pending": row.pending, **row.discarded}.items()
+            if count
+        }
+        for row in rows
+    }
+    return summaries(app.schedules, simulation.moments, snapshot(simulation), events)
 
 
 def snapshot(simulation: Simulation) -> Snapshot:
@@ -94,7 +113,7 @@ def snapshot(simulation: Simulation) -> Snapshot:
         (ref, leaf.path)
         for ref, spec in specs.items()
         for leaf in leaves(spec.trigger)
-        if isinstance(leaf.trigger, PartitionsTrigger) and not leaf.trigger.distinct
+        if isinstance(leaf.trigger, PartitionsTrigger | SizeTrigger) and not leaf.trigger.distinct
     }
     return Snapshot(
         waiting=tuple(
@@ -107,12 +126,13 @@ def snapshot(simulation: Simulation) -> Snapshot:
             )
             for job in waiting
         ),
-        active=tuple(sorted({simulation.name_of(job.schedule) for job in active})),
+        active=tuple(sorted(simulation.name_of(job.schedule) for job in active)),
     )
 
 
 def collected(job: Job, deliveries: tuple[Delivery, ...], repeats: set[tuple[str, str]]) -> int:
-    """How much a job has collected: a partition counts once however often it was written.
+    """How much a job has collected: a partition counts once however often it was written, but each update
+    of a dataset without partitions.
 
     Args:
         repeats: schedule and leaf of the triggers that count every write.
@@ -120,6 +140,6 @@ def collected(job: Job, deliveries: tuple[Delivery, ...], repeats: set[tuple[str
     found: set[tuple[str, str]] = set()
     for delivery in deliveries:
         event = delivery.event
-        each_write = event.kind is not EventKind.PARTITION or (job.schedule, delivery.leaf) in repeats
+        each_write = not event.partition or (job.schedule, delivery.leaf) in repeats
         found.add((event.key, event.id if each_write else event.partition or ""))
     return len(found)

@@ -33,6 +33,10 @@ COMMANDS: dict[str, Entry] = {
         "tidegate.cli.ledger:ledger", "Balance the events: landed = consumed + pending + discarded."
     ),
     "test": Entry("tidegate.cli.test:test", "Run the examples of the YAML on a virtual clock."),
+    "simulate": Entry(
+        "tidegate.cli.simulate:simulate",
+        "Play events from a file on a virtual clock, and show what comes of them.",
+    ),
     "dev": Entry("tidegate.cli.dev:dev", "Run Dagster on the project; redeploy when the YAML changes."),
     "demo": Entry(
         "tidegate.cli.demo:demo", "Run the example project on real flights, from landing to report."

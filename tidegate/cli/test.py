@@ -4,9 +4,9 @@ The store is in memory and nothing outside is touched, so it is safe and fast an
 loads neither Dagster nor Spark nor SQLAlchemy. Exit code 0 when every scenario agrees, else 1.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -34,7 +34,7 @@ def test(
     compilation = _compiled(paths, format)
     performances: list[Performance] = []
     for app, each in _chosen(compilation, scenario):
-        performance = _played(each, app)
+        performance = played(each, app, Path(app.file).parent)
         performances.append(performance)
         if format is Format.TEXT:
             from tidegate.scenario_text import performance_text
@@ -83,22 +83,42 @@ def _chosen(compilation: "Compilation", wanted: str | None) -> "Iterator[tuple[C
     yield from found
 
 
-def _played(scenario: "Scenario", app: "CompiledApp") -> "Performance":
+def played(scenario: "Scenario", app: "CompiledApp", folder: Path, *, judged: bool = True) -> "Performance":
+    """A scenario, played on the real engine.
+
+    Args:
+        folder: where the files stand that it deploys.
+        judged: whether what happens must be what it expects.
+
+    Raises:
+        UserError: a file that it deploys cannot be read.
+    """
     from scheduler.simulation.play import play
     from tidegate.errors import UserError
 
     try:
-        return play(scenario, app, read_file=_reader(app))
+        return play(scenario, app, read_file=lambda name: (folder / name).read_bytes(), judged=judged)
     except OSError as error:
         raise UserError(
             f"{scenario.at}: the scenario deploys {error.filename}, which cannot be read: {error.strerror}",
-            "write the path from the folder of the app's own file",
+            "write the path from the folder of the file that the scenario stands in",
         ) from error
 
 
-def _reader(app: "CompiledApp") -> Callable[[str], bytes]:
-    folder = Path(app.file).parent
-    return lambda name: (folder / name).read_bytes()
+def performance_json(performance: "Performance") -> dict[str, Any]:
+    """A scenario that was played, for tools."""
+    return {
+        "app": performance.app,
+        "name": performance.scenario.name,
+        "at": str(performance.scenario.at),
+        "ok": performance.ok,
+        "timeline": performance.moments,
+        "summary": performance.summary,
+        "failures": [
+            {"at": str(failure.at), "expected": failure.expected, "observed": failure.observed}
+            for failure in performance.failures
+        ],
+    }
 
 
 def _summarise(performances: "list[Performance]", format: Format) -> None:
@@ -109,20 +129,7 @@ def _summarise(performances: "list[Performance]", format: Format) -> None:
         return
     print_json(
         {
-            "scenarios": [
-                {
-                    "app": each.app,
-                    "name": each.scenario.name,
-                    "at": str(each.scenario.at),
-                    "ok": each.ok,
-                    "timeline": each.moments,
-                    "failures": [
-                        {"at": str(failure.at), "expected": failure.expected, "observed": failure.observed}
-                        for failure in each.failures
-                    ],
-                }
-                for each in performances
-            ],
+            "scenarios": [performance_json(each) for each in performances],
             "failed": sum(not each.ok for each in performances),
         }
     )
