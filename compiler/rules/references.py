@@ -54,14 +54,14 @@ REFERENCES = (
 
 _NO_ARGUMENTS = "add it to the `args` of the upstream schedule; where it is missing the value is null"
 
-_WITH_NAME = (f"{PARTITIONS_OF}DATASET", f"{RUN_ARGUMENT}NAME", f"{RUN_OUTPUT}DATASET")
+WITH_NAME = (f"{PARTITIONS_OF}DATASET", f"{RUN_ARGUMENT}NAME", f"{RUN_OUTPUT}DATASET")
 
 
 def check_references(schedule: Schedule, args: Node | None, scope: Scope) -> None:
     """Reports references in the arguments that are none, or that no job of the schedule has."""
     for place, reference in _references(args, scope.findings):
         if reference not in REFERENCES and _family(reference) is None:
-            hint = did_you_mean(reference, [*REFERENCES, *_WITH_NAME], "references")
+            hint = did_you_mean(reference, [*REFERENCES, *WITH_NAME], "references")
             summary = f"a reference names a value that there is, got {shown(reference)}"
             scope.findings.add("N308", place, summary, hint)
             continue

@@ -1,0 +1,82 @@
+"""docs/language.md: every block of it compiles, and no key of the language is missing from it."""
+
+import json
+import re
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from compiler.compile import compile_files
+from compiler.render.diagnostics_text import diagnostics_text
+from compiler.rules.references import REFERENCES, WITH_NAME
+from compiler.schema import schema_text
+
+PAGE = (Path(__file__).parents[2] / "docs" / "language.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
+PARTS = {
+    "app": "app: flights\n",
+    "calendars": "calendars:\n  new_york: {country: US, subdivision: NY}\n",
+    "datasets": """\
+datasets:
+  raw_flights: {partitions: {cycle: day, start: 2013-01-01}}
+  raw_weather: {partitions: {cycle: day, start: 2013-01-01}}
+  raw_hourly: {partitions: {cycle: hour, start: 2013-01-01}}
+  by_origin: {partitions: {day: {cycle: day, start: 2013-01-01}, origin: [EWR, JFK, LGA]}}
+  flights: {partitions: {cycle: day, start: 2013-01-01}}
+  delays: {}
+""",
+    "programs": """\
+programs:
+  clean_flights: {run: jobs.clean, reads: [raw_flights], writes: [flights]}
+  report: {run: jobs.report, reads: [flights]}
+""",
+}
+SCHEDULE = {"program": "program: report\n", "trigger": "trigger: {partitions: {dataset: raw_flights}}\n"}
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_a_block_of_the_page_compiles(block: str) -> None:
+    keys = set(yaml.load(block, Loader=yaml.BaseLoader))
+    left_out = keys | ({"programs"} if "datasets" in keys else set())
+    app = "".join(part for key, part in PARTS.items() if key not in left_out)
+    if keys & set(PARTS):
+        app += block
+    else:
+        spec = "".join(part for key, part in SCHEDULE.items() if key not in keys)
+        app += "schedules:\n  one:\n" + textwrap.indent(spec + block, "    ")
+
+    compilation = compile_files({"language.md": app.encode()})
+
+    assert not compilation.diagnostics, diagnostics_text(compilation.diagnostics)
+
+
+def keys_of(schema: dict[str, Any], path: tuple[str, ...]) -> list[str]:
+    for step in path:
+        schema = schema[step]
+    return list(schema["properties"])
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        (),
+        *(
+            ("$defs", name)
+            for name in ("schedule", "trigger", "constraint", "calendar", "program", "dataset")
+        ),
+    ],
+    ids=lambda path: "/".join(path),
+)
+def test_the_page_speaks_of_every_key(path: tuple[str, ...]) -> None:
+    missing = [key for key in keys_of(json.loads(schema_text()), path) if not re.search(rf"\b{key}\b", PAGE)]
+    assert not missing
+
+
+def test_the_page_speaks_of_every_reference() -> None:
+    rows = [line for line in PAGE.splitlines() if line.startswith("| `")]
+    named = {name for row in rows for name in re.findall(r"`([a-zA-Z_.]+)`", row.split("|")[1])}
+    whole = {f"trigger.run{name}" if name.startswith(".") else name for name in named}
+    assert set(REFERENCES) | set(WITH_NAME) <= whole
