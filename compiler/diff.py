@@ -11,6 +11,7 @@ from typing import Any, Literal, cast
 
 import msgspec
 
+from compiler.consequence import Action, Consequence, LiveState, consequences
 from compiler.fingerprint import METADATA, canonical
 from compiler.model import (
     App,
@@ -24,30 +25,6 @@ from compiler.model import (
 )
 from compiler.value import Value
 
-Action = Literal["create", "replace", "amend", "delete", "unchanged", "kept"]
-"""`amend` changes a description or an owner and resets nothing; `kept` would be changed with updating on."""
-
-
-class LiveState(Value, kw_only=True):
-    """What a deployed schedule has going on.
-
-    Attributes:
-        waiting: jobs before PENDING_LAUNCH.
-        pending_launch: jobs whose launch has been decided and whose run does not exist yet.
-        active_runs: runs that exist and have not ended.
-        by_hand: waiting jobs that a person has triggered, which no suspension holds or discards.
-        kept_jobs, kept_events: what a change with `on_update: carry` would keep of the waiting jobs, as
-            the wanted trigger has it; the other waiting jobs would be left with nothing.
-    """
-
-    waiting: int = 0
-    pending_launch: int = 0
-    active_runs: int = 0
-    by_hand: int = 0
-    kept_jobs: int = 0
-    kept_events: int = 0
-    status: Literal["active", "suspended"] = "suspended"
-
 
 class FieldChange(Value, kw_only=True):
     """One field that differs.
@@ -60,24 +37,6 @@ class FieldChange(Value, kw_only=True):
     path: str
     old: Any = None
     new: Any = None
-
-
-class Consequence(Value, kw_only=True):
-    """What a change does to something live.
-
-    Attributes:
-        kind: `discards` jobs, `carries` them with their events, `holds` or `lets_go` those of a suspended
-            schedule, lets decided `launches` happen as they were decided, `leaves` runs to end by
-            themselves, `starts` or `keeps` in a status.
-        count: of jobs or runs.
-        events: how many of their events carried jobs keep.
-        detail: the reason code of a discard, or the status.
-    """
-
-    kind: Literal["discards", "carries", "holds", "lets_go", "launches", "leaves", "starts", "keeps"]
-    count: int = 0
-    events: int = 0
-    detail: str = ""
 
 
 class ScheduleChange(Value, kw_only=True):
@@ -217,7 +176,7 @@ def _schedules(
         elif not update_schedules and change.action != "unchanged":
             change = msgspec.structs.replace(change, action="kept", would=change.action)
         state = live.get((app, name), LiveState())
-        found = tuple(_consequences(change, before.get(name), coming.get(name), state))
+        found = tuple(consequences(change.action, change.carries, before.get(name), coming.get(name), state))
         yield msgspec.structs.replace(change, consequences=found)
 
 
@@ -280,45 +239,6 @@ def _dataset_of(trigger: LeafTrigger) -> str | None:
 def _program_of(trigger: LeafTrigger) -> str | None:
     """The program whose runs a leaf names."""
     return trigger.program if isinstance(trigger, RunTrigger | ElapsedTrigger) else None
-
-
-def _consequences(
-    change: ScheduleChange, before: Schedule | None, coming: Schedule | None, state: LiveState
-) -> Iterator[Consequence]:
-    if change.action == "create" and coming is not None:
-        yield Consequence(kind="starts", detail=coming.status)
-    if change.action not in ("replace", "delete"):
-        return
-    if change.carries and before is not None and coming is not None:
-        yield from _carrying(before, coming, state)
-    else:
-        jobs = state.waiting + state.pending_launch
-        if jobs:
-            reason = "D-UPDATED" if change.action == "replace" else "D-DELETED"
-            yield Consequence(kind="discards", count=jobs, detail=reason)
-    if state.active_runs:
-        yield Consequence(kind="leaves", count=state.active_runs)
-    if change.action == "replace":
-        yield Consequence(kind="keeps", detail=state.status)
-
-
-def _carrying(before: Schedule, coming: Schedule, state: LiveState) -> Iterator[Consequence]:
-    """What becomes of the jobs of a schedule that carries them over its change."""
-    if state.waiting > state.kept_jobs:
-        yield Consequence(kind="discards", count=state.waiting - state.kept_jobs, detail="D-UPDATED")
-    others = state.kept_jobs - state.by_hand
-    modes = (before.on_suspend, coming.on_suspend)
-    switched = state.status == "suspended" and modes[0] != modes[1] and others > 0
-    given_up = others if switched and coming.on_suspend == "discard" else 0
-    if given_up:
-        yield Consequence(kind="discards", count=given_up, detail="D-SUSPENDED")
-    if state.kept_jobs > given_up:
-        yield Consequence(kind="carries", count=state.kept_jobs - given_up, events=state.kept_events)
-    held_before, held_after = (mode in ("hold", "backlog") for mode in modes)
-    if switched and not given_up and held_before != held_after:
-        yield Consequence(kind="holds" if held_after else "lets_go", count=others)
-    if state.pending_launch:
-        yield Consequence(kind="launches", count=state.pending_launch)
 
 
 # --- everything else --------------------------------------------------------------------

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 import msgspec
 
-from compiler.diff import Diff, LiveState, diff
+from compiler.consequence import LiveState
+from compiler.diff import Diff, diff
 from compiler.fingerprint import fingerprint
 from compiler.model import App
 from scheduler.carry import carry
@@ -76,6 +77,10 @@ def _with_kept(
 ) -> LiveState:
     deliveries = reader.deliveries([job.id for job in jobs])
     carried = [carry(job, deliveries[job.id], coming, app, job.opened_at) for job in jobs]
-    kept = [each for each in carried if each.job is not None]
-    events = sum(len({delivery.event.id for delivery in each.kept}) for each in kept)
-    return msgspec.structs.replace(live, kept_jobs=len(kept), kept_events=events)
+    kept = [(each.job, len({delivery.event.id for delivery in each.kept})) for each in carried if each.job]
+    return msgspec.structs.replace(
+        live,
+        kept_jobs=len(kept),
+        kept_events=sum(events for _, events in kept),
+        by_hand_events=sum(events for job, events in kept if job.by_hand is not None),
+    )

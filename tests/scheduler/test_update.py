@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from compiler.diff import Consequence
+from compiler.consequence import Consequence
 from compiler.model import Schedule
 from scheduler.journal import EntryKind
 from scheduler.live import difference
@@ -334,6 +334,29 @@ def test_plan_says_what_a_new_mode_does():
     assert foretold(world, mode("drain")) == [carried, Consequence(kind="lets_go", count=1)]
     assert foretold(world, mode("discard")) == [Consequence(kind="discards", count=1, detail="D-SUSPENDED")]
     assert foretold(world, mode("hold", 2)) == [carried]
+
+
+def test_plan_leaves_jobs_by_hand_out_of_what_a_new_mode_does():
+    world = collected(A, B, schedule=mode("hold"))
+    world.trigger("10:30", "s")
+    world.tick("10:30")
+    world.arrive("10:40", "raw", C)
+    world.tick("10:40")
+    world.suspend("11:00", "s")
+    assert foretold(world, mode("drain")) == [
+        Consequence(kind="carries", count=1, events=1),
+        Consequence(kind="lets_go", count=1),
+        Consequence(kind="launches", count=1),
+    ]
+    window = ', constraints: [{window: {from: "20:00", to: "21:00"}}]'
+    world = collected(A, B, schedule=s(raw(3, f", on_suspend: hold{window}")))
+    world.trigger("11:00", "s")
+    world.suspend("11:00", "s")
+    by_hand = [Consequence(kind="carries", count=1, events=2)]
+    assert foretold(world, s(raw(3, f", on_suspend: discard{window}"))) == by_hand
+    world.redeploy("12:00", s(raw(3, f", on_suspend: discard{window}")))
+    world.tick("20:00")
+    assert all_of(world) == [READY]
 
 
 def test_plan_says_that_decided_launches_go_on():
