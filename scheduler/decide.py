@@ -16,8 +16,8 @@ from scheduler.job import ByHand, JobState
 from scheduler.reason import Reason
 from scheduler.slice import Slice
 from scheduler.timeout import deadline as deadline_of
-from scheduler.triggers import evaluate
-from scheduler.triggers.collected import collected
+from scheduler.triggers import dropped, evaluate
+from scheduler.triggers.collected import Collected, collected
 from scheduler.verdict import Verdict, earliest
 
 
@@ -74,7 +74,8 @@ def decide(part: Slice, now: datetime) -> Decision:
     timeout (rule 14), and a timeout or a person never overrides concurrency (rules 5 and 17).
     While its suspended schedule holds the job, it is not launched, and its timeout stands still.
     """
-    trigger = evaluate(part.schedule.trigger, collected(part), now)
+    has = collected(part)
+    trigger = evaluate(part.schedule.trigger, has, now)
     satisfied_at = part.job.satisfied_at or (trigger.since if trigger.met else None)
     part = msgspec.structs.replace(part, job=msgspec.structs.replace(part.job, satisfied_at=satisfied_at))
     constraints = check_all(part, now)
@@ -82,7 +83,7 @@ def decide(part: Slice, now: datetime) -> Decision:
         part.schedule.timeout, part.job, held=any(verdict.kind == "held" for verdict in constraints)
     )
     if satisfied_at is None:
-        outcome = _unsatisfied(part, trigger, deadline, now)
+        outcome = _unsatisfied(part, has, trigger, deadline, now)
     else:
         outcome = _constrained(part, constraints, deadline, now)
     return Decision(
@@ -94,7 +95,9 @@ def decide(part: Slice, now: datetime) -> Decision:
     )
 
 
-def _unsatisfied(part: Slice, trigger: Verdict, deadline: datetime | None, now: datetime) -> Outcome:
+def _unsatisfied(
+    part: Slice, has: Collected, trigger: Verdict, deadline: datetime | None, now: datetime
+) -> Outcome:
     """A half-collected job ages only when its timeout counts from the first event (rule 20)."""
     if deadline is not None and now >= deadline:
         return Discard(reason=Reason.D_TIMEOUT)
@@ -102,6 +105,7 @@ def _unsatisfied(part: Slice, trigger: Verdict, deadline: datetime | None, now: 
         state=JobState.PENDING_TRIGGER,
         reason=trigger.reason or Reason.W_TRIGGER,
         next_check=earliest((trigger.next_check, deadline)),
+        dropped=dropped(part.schedule.trigger, has, now),
     )
 
 
