@@ -1,0 +1,26 @@
+"""The stories of `schedules/stories`, compiled once, and their scenarios by name."""
+
+from functools import lru_cache
+from pathlib import Path
+
+from compiler.compile import Compilation, CompiledApp
+from compiler.scenario import Scenario
+from tidegate.yaml_files import compile_paths
+
+ROOT = Path(__file__).resolve().parents[3]
+FOLDER = ROOT / "schedules" / "stories"
+ORIGINAL = "original_scenarios"
+
+
+@lru_cache(maxsize=1)
+def compilation() -> Compilation:
+    return compile_paths([FOLDER], ROOT)
+
+
+def scenarios() -> dict[str, tuple[CompiledApp, Scenario]]:
+    """Every scenario with its app, by the app's name and its own."""
+    return {
+        f"{name}: {scenario.name}": (app, scenario)
+        for name, app in sorted(compilation().apps.items())
+        for scenario in app.scenarios
+    }

@@ -1,0 +1,107 @@
+"""Judging the judge: whatever is changed in what a story expects, the story fails.
+
+Each scenario is played once. Then one expectation at a time is left out, moved by a second or
+given another value, and what was observed is judged again.
+"""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+import pytest
+
+from compiler.scenario import (
+    Expectation,
+    ExpectDiscarded,
+    Expected,
+    ExpectLaunch,
+    ExpectNone,
+    ExpectRefused,
+    ExpectWaiting,
+    Scenario,
+)
+from scheduler.simulation import play as playing
+from scheduler.simulation.expectation import judge
+from tests import tally
+from tests.scheduler.simulation.stories import scenarios
+
+SCENARIOS = scenarios()
+SECOND = timedelta(seconds=1)
+MUTATIONS_AT_LEAST = 500
+
+
+def observed(name: str, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """What a scenario's judge is given besides the scenario: moments, snapshots and the zone."""
+    seen: list[tuple[Any, ...]] = []
+
+    def recorder(scenario: Scenario, *rest: Any) -> Any:
+        seen.append(rest)
+        return judge(scenario, *rest)
+
+    monkeypatch.setattr(playing, "judge", recorder)
+    app, scenario = SCENARIOS[name]
+    assert playing.play(scenario, app).ok
+    return seen[0]
+
+
+def other_values(expected: Expected, within: timedelta) -> Iterator[tuple[str, Expected]]:
+    """The same expectation with one thing changed, and what was changed."""
+    replace = msgspec.structs.replace
+    if isinstance(expected, ExpectNone):
+        yield "a job where there is none", ExpectWaiting(schedule=expected.schedule, when=expected.when)
+        return
+    if isinstance(expected, ExpectWaiting):
+        yield "no job where one waits", ExpectNone(schedule=expected.schedule, when=expected.when)
+        if expected.next_check is not None:
+            yield "a later check", replace(expected, next_check=expected.next_check + within + SECOND)
+        if expected.collected is not None:
+            yield "one more collected", replace(expected, collected=expected.collected + 1)
+    elif expected.when is not None:
+        yield "a second later", replace(expected, when=expected.when + within + SECOND)
+        yield "a second sooner", replace(expected, when=expected.when - within - SECOND)
+    if isinstance(expected, ExpectWaiting | ExpectDiscarded) and expected.reason is not None:
+        yield "another reason", replace(expected, reason="W-NEVER")
+    if isinstance(expected, ExpectRefused):
+        yield "another code", replace(expected, code="X999")
+    if isinstance(expected, ExpectLaunch):
+        if expected.partitions is not None:
+            yield "a partition more", replace(expected, partitions=(*expected.partitions, "2013-01-01"))
+        for key in expected.args or {}:
+            yield f"another {key}", replace(expected, args={**(expected.args or {}), key: "another"})
+
+
+def without(scenario: Scenario, number: int) -> Scenario:
+    kept = (*scenario.expect[:number], *scenario.expect[number + 1 :])
+    return msgspec.structs.replace(scenario, expect=kept)
+
+
+def with_other(scenario: Scenario, number: int, expected: Expected) -> Scenario:
+    changed: Expectation = msgspec.structs.replace(scenario.expect[number], expected=expected)
+    return msgspec.structs.replace(
+        scenario, expect=(*scenario.expect[:number], changed, *scenario.expect[number + 1 :])
+    )
+
+
+def mutations(scenario: Scenario) -> Iterator[tuple[str, Scenario]]:
+    for number, expectation in enumerate(scenario.expect):
+        expected = expectation.expected
+        if isinstance(expected, ExpectLaunch | ExpectDiscarded | ExpectRefused):
+            only = scenario.expect_only
+            if only is None or isinstance(expected, ExpectRefused) or expected.schedule in only:
+                yield f"{expectation.at}: left out", without(scenario, number)
+        for what, other in other_values(expected, expectation.within):
+            yield f"{expectation.at}: {what}", with_other(scenario, number, other)
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_a_story_with_anything_changed_fails(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = observed(name, monkeypatch)
+    broken = list(mutations(SCENARIOS[name][1]))
+    assert [what for what, scenario in broken if not judge(scenario, *found)] == []
+    tally.reach("wrong expectations told", len(broken))
+
+
+def test_there_is_something_to_change() -> None:
+    count = sum(len(list(mutations(scenario))) for _, scenario in SCENARIOS.values())
+    assert count >= MUTATIONS_AT_LEAST

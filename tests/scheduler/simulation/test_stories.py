@@ -1,0 +1,66 @@
+"""The eleven user stories and the eight scenarios of the original design, played on the real engine."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from compiler.scenario import Scenario
+from scheduler.simulation.play import play
+from scheduler.store.open import open_store
+from tests.scheduler.simulation.stories import FOLDER, ORIGINAL, compilation, scenarios
+
+SCENARIOS = scenarios()
+SCENARIOS_PER_STORY = 2
+
+
+def originals() -> dict[str, Scenario]:
+    return {scenario.name: scenario for scenario in compilation().apps[ORIGINAL].scenarios}
+
+
+def test_every_story_is_there_without_a_mistake_or_a_warning() -> None:
+    assert compilation().ok
+    found = sorted(path.name[:2] for path in FOLDER.glob("[0-9]*.yaml"))
+    assert found == [f"{number:02}" for number in range(1, 12)]
+    assert len(compilation().apps) == 12
+
+
+def test_every_story_says_who_wants_what_and_has_scenarios() -> None:
+    for app in compilation().apps.values():
+        assert len(app.scenarios) >= SCENARIOS_PER_STORY, app.file
+        if app.app.name != ORIGINAL:
+            text = Path(FOLDER / Path(app.file).name).read_text()
+            assert re.search(r"^# Story \d+: .*\.$", text, re.MULTILINE), app.file
+            assert "\n# Who:  " in text and "\n# How:  " in text, app.file
+
+
+def test_every_schedule_of_a_story_is_expected_to_launch_somewhere() -> None:
+    for app in compilation().apps.values():
+        launched = {
+            expectation.expected.schedule
+            for scenario in app.scenarios
+            for expectation in scenario.expect
+            if hasattr(expectation.expected, "partitions")
+        }
+        assert set(app.app.schedules) <= launched, app.file
+
+
+def test_the_eight_original_scenarios_are_there_under_their_numbers() -> None:
+    assert sorted({name[:3] for name in originals()}) == [f"({number})" for number in range(1, 9)]
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_it_plays_as_it_says(name: str) -> None:
+    app, scenario = SCENARIOS[name]
+    performance = play(scenario, app)
+    assert performance.failures == (), "\n".join(map(str, (*performance.moments, *performance.failures)))
+
+
+@pytest.mark.slow  # Each waits for the disk at every commit.
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_it_plays_the_same_on_disk(name: str, tmp_path: Path) -> None:
+    app, scenario = SCENARIOS[name]
+    store = open_store(f"sqlite:///{tmp_path}/store.db")
+    on_disk = play(scenario, app, store)
+    store.close()
+    assert on_disk == play(scenario, app)
