@@ -13,6 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
+from itertools import takewhile
 from typing import Literal
 
 from compiler.cron_field import CronError, read_fields
@@ -102,6 +103,10 @@ class Cron(Value, kw_only=True):
         """Every fire in (after, until], ascending, in UTC."""
         while (after := self.next_fire(after, zone)) <= until:
             yield after
+
+    def walls_between(self, first: datetime, end: datetime) -> Iterator[datetime]:
+        """The wall times in [first, end) that match, ascending, clocks aside."""
+        return takewhile(lambda wall: wall < end, self._walls(first, None))
 
     def matches(self, day: date) -> bool:
         """Whether the pattern fires on a date, clocks aside."""

@@ -50,7 +50,7 @@ def _read(location: Location) -> tuple[Plan, tuple[ScheduleState, ...]]:
 
 
 def _automation(plan: AssetPlan, states: tuple[ScheduleState, ...], location: Location) -> Definitions:
-    names = native_names(states)
+    names = native_names(states, location.clock())
     apps = sorted({assets.app.name for assets in plan.programs.values()})
     native: dict[str, Native] = {app: {} for app in apps}
     for state in states:

@@ -1,4 +1,4 @@
-"""Dagster schedules for the schedules whose whole trigger is one cron.
+"""Dagster schedules for the schedules whose whole trigger is one cron that Dagster can show.
 
 They give such a schedule a switch, a tick history and a next tick in the UI. Their body puts
 the fire into the schedule store under the id it would get anyway and skips: constraints,
@@ -7,7 +7,7 @@ of all assets as their target, since a job for each schedule would make loading 
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from datetime import UTC
+from datetime import UTC, datetime
 
 from dagster import (
     DefaultScheduleStatus,
@@ -16,9 +16,9 @@ from dagster import (
     SkipReason,
 )
 
-from compiler.model import CronTrigger
 from dagster_defs.location import Location
 from dagster_defs.names import dispatcher_name, unique_names
+from dagster_defs.native_cron import native_cron, pattern_for_dagster
 from dagster_defs.preview import PREVIEW_TEXT, is_real_tick
 from dagster_defs.tags import APP, SCHEDULE
 from scheduler.deployed import ScheduleState
@@ -28,30 +28,26 @@ ALL_ASSETS_JOB = "__ASSET_JOB"
 """The job that Dagster makes of all assets; it exists once any asset does."""
 
 
-def plain_cron(state: ScheduleState) -> CronTrigger | None:
-    """The cron that is the schedule's whole trigger, if it is one."""
-    return state.spec.trigger if isinstance(state.spec.trigger, CronTrigger) else None
-
-
-def native_names(states: Iterable[ScheduleState]) -> dict[str, str]:
+def native_names(states: Iterable[ScheduleState], now: datetime) -> dict[str, str]:
     """The Dagster name of each schedule that has one, by its ref."""
-    crons = [state for state in states if plain_cron(state) is not None]
+    crons = [state for state in states if native_cron(state, now) is not None]
     apps = {state.app for state in crons}
     names = unique_names(((s.app, s.name) for s in crons), taken=(dispatcher_name(app) for app in apps))
     return {state.ref: names[state.app, state.name] for state in crons}
 
 
 def native_schedules(states: Iterable[ScheduleState], location: Location) -> Iterator[ScheduleDefinition]:
-    """A Dagster schedule for each schedule with a plain cron."""
+    """A Dagster schedule for each schedule whose cron Dagster can show."""
     states = tuple(states)
-    names = native_names(states)
+    now = location.clock()
+    names = native_names(states, now)
     for state in states:
-        cron = plain_cron(state)
+        cron = native_cron(state, now)
         if cron is None:
             continue
         yield ScheduleDefinition(
             name=names[state.ref],
-            cron_schedule=cron.cron,
+            cron_schedule=pattern_for_dagster(cron.cron),
             execution_timezone=cron.timezone,
             job_name=ALL_ASSETS_JOB,
             execution_fn=_body(state.ref, location),

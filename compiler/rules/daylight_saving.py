@@ -8,6 +8,7 @@ wrong with them, so this is neither an error nor a warning. `today` is an argume
 
 from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta
+from itertools import groupby
 
 from compiler.calendar import opens_on
 from compiler.clock_change import ClockChange, clock_changes
@@ -75,15 +76,14 @@ def _of_cron(cron: CronTrigger, today: date) -> Iterator[tuple[date, str]]:
     if pattern.hours_kind != "fixed":
         return
     for change in _coming(cron.timezone, today):
-        for day in _dates(change):
-            times = [time(hour, minute) for hour in pattern.hours for minute in pattern.minutes]
-            changed = [at for at in times if _is_changed(datetime.combine(day, at), change)]
-            if not changed or not fires_on(cron, day):
+        for day, walls in groupby(pattern.walls_between(*change.changed), datetime.date):
+            times = _named([wall.time() for wall in walls])
+            if not fires_on(cron, day):
                 continue
             if change.forward:
-                yield day, f"there is no {_named(changed)}: it runs at {_shown(change.shown_after, day)}"
+                yield day, f"there is no {times}: it runs at {_shown(change.shown_after, day)}"
             else:
-                yield day, f"{_named(changed)} comes twice: it runs the second time"
+                yield day, f"{times} comes twice: it runs the second time"
 
 
 def _of_window(window: WindowConstraint, today: date) -> Iterator[tuple[date, str]]:
@@ -127,11 +127,6 @@ def _dates(change: ClockChange) -> Iterator[date]:
     while datetime.combine(day, time()) < second:
         yield day
         day += _ONE_DAY
-
-
-def _is_changed(wall: datetime, change: ClockChange) -> bool:
-    first, second = change.changed
-    return first <= wall < second
 
 
 def _named(times: list[time]) -> str:
