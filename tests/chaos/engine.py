@@ -176,7 +176,8 @@ def read_log(path: Path) -> list[list[str]]:
 
 def judge(url: str, log: Path, rounds: int) -> Oracle:
     """What the journal and the world outside say when all is over."""
-    store = open_store(url)
+    store, now = open_store(url), START + rounds * ROUND
+    tick(store, now)
     with store.reading() as reader:
         entries = reader.journal()
         assert not reader.unrouted_events(1), "no loss: an event was never routed"
@@ -190,7 +191,6 @@ def judge(url: str, log: Path, rounds: int) -> Oracle:
             for event in arrivals(number, START + number * ROUND)
         }
     )
-    now = START + rounds * ROUND
     oracle.stuck(now)
     oracle.settled(now, OLDEST_JOB)
     winners = Counter((line[2], line[3]) for line in read_log(log) if line[0] == "won")

@@ -4,6 +4,8 @@ A process that died in a transaction begins again like a restarted one. The hand
 runs are going on and who was told to work, as the world outside of the store does.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TypeVar
@@ -44,6 +46,15 @@ class Hands:
         self.winners: dict[tuple[str, int], str] = {}
         self.ticks = 0
         self._numbers = 0
+
+    def copy(self, store: FaultyStore) -> Hands:
+        """Hands that know what these know, on another store."""
+        copied = Hands(store, self.now)
+        copied.runs = dict(self.runs)
+        copied.winners = dict(self.winners)
+        copied.ticks = self.ticks
+        copied._numbers = self._numbers
+        return copied
 
     def do(self, deed: Callable[[], T]) -> T:
         """Do it until it is done."""
