@@ -7,6 +7,7 @@ of Sunday 29 March belongs to March. Weeks begin on Sunday, as Dagster's do.
 """
 
 from datetime import UTC, date, datetime, timedelta
+from itertools import count
 from typing import assert_never
 
 from compiler.model import Cycle
@@ -112,11 +113,8 @@ def _move_date(first: date, cycle: Cycle, n: int) -> date:
 def _truncate_to_hour(instant: datetime, wall: datetime, zone: str) -> datetime:
     wall = wall.replace(minute=0, second=0, microsecond=0)
     # A clock put back shows an earlier hour after a later one: look at the next one too.
-    for back in range(-1, 48):
-        begun = [found for found in instants(wall - back * _HOUR, zone) if found <= instant]
-        if begun:
-            return begun[-1]
-    raise AssertionError(f"no hour begins in the two days before {instant.isoformat()} in {zone}")
+    walls = (wall - back * _HOUR for back in count(-1))
+    return next(found for each in walls for found in reversed(instants(each, zone)) if found <= instant)
 
 
 def _advance_hours(start: datetime, n: int, zone: str) -> datetime:
@@ -128,11 +126,8 @@ def _advance_hours(start: datetime, n: int, zone: str) -> datetime:
 
 def _next_hour(start: datetime, zone: str) -> datetime:
     wall = wall_time(start, zone)
-    for ahead in range(-1, 48):
-        coming = [found for found in instants(wall + ahead * _HOUR, zone) if found > start]
-        if coming:
-            return coming[0]
-    raise AssertionError(f"no hour begins in the two days after {start.isoformat()} in {zone}")
+    walls = (wall + ahead * _HOUR for ahead in count(-1))
+    return next(found for each in walls for found in instants(each, zone) if found > start)
 
 
 def _truncate_to_hour_before(start: datetime, zone: str) -> datetime:

@@ -462,10 +462,6 @@ class App(Value, kw_only=True):
     description: str = ""
     at: At | None = None
 
-    def writers(self, dataset: str) -> tuple[Program, ...]:
-        """The programs that write a dataset; none for one that comes from outside."""
-        return tuple(p for p in self.programs.values() if dataset in p.writes)
-
 
 def encode(value: Value) -> bytes:
     """A value of the model as canonical JSON: sorted keys, no white space."""
@@ -475,8 +471,3 @@ def encode(value: Value) -> bytes:
 def decode_app(data: bytes | str) -> App:
     """The app that `encode` wrote."""
     return msgspec.json.decode(data, type=App)
-
-
-def decode_schedule(data: bytes | str) -> Schedule:
-    """The schedule that `encode` wrote."""
-    return msgspec.json.decode(data, type=Schedule)

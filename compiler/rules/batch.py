@@ -4,6 +4,8 @@ All three follow from the least number of events that satisfies the trigger: a b
 it, and where one event is enough nothing is ever half collected, so nothing can grow old.
 """
 
+from typing import assert_never
+
 from compiler.build.scope import Scope
 from compiler.diagnostic import Place, plural
 from compiler.duration import duration_text
@@ -39,6 +41,8 @@ def least_events(trigger: Trigger) -> int:
             return min(least_events(member) for member in trigger.of)
         case AtLeastTrigger():
             return sum(sorted(least_events(member) for member in trigger.of)[: trigger.n])
+        case _:
+            assert_never(trigger)
 
 
 def check_batch(schedule: Schedule, place: Place, scope: Scope) -> None:
@@ -112,3 +116,5 @@ def _single(trigger: Trigger) -> bool:
             )
         case AtLeastTrigger():
             return trigger.n == 1 and all(member.quiet is None and _single(member) for member in trigger.of)
+        case _:
+            assert_never(trigger)

@@ -7,16 +7,13 @@ nothing longer: a month begins in the middle of one.
 from compiler.build.scope import Scope
 from compiler.cycle import CYCLES, nests_in
 from compiler.diagnostic import with_article
-from compiler.model import Dataset, PartitionsTrigger
+from compiler.model import Cycle, Dataset
 from compiler.reader.node import Node
 
 
-def check_complete(trigger: PartitionsTrigger, dataset: Dataset, place: Node, scope: Scope) -> bool:
-    """Whether the trigger's period can be completed by its dataset; reports why not."""
+def check_complete(period: Cycle, dataset: Dataset, place: Node, scope: Scope) -> bool:
+    """Whether a trigger's period can be completed by its dataset; reports why not."""
     time = dataset.partitions.time if dataset.partitions else None
-    period = trigger.complete
-    if period is None:
-        return True
     if time is None:
         scope.findings.add(
             "L403",

@@ -5,8 +5,9 @@ program, or by `partitions` or `size` of a dataset that its program writes. A tr
 hold without a clock (`cron`, `elapsed`) has no incoming edges: the clock bounds how often it fires.
 """
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterator
+from typing import assert_never
 
 from compiler.diagnostic import Findings, Related
 from compiler.model import (
@@ -77,6 +78,8 @@ def causes(trigger: Trigger) -> frozenset[Cause]:
             return frozenset({("partitions", trigger.dataset)})
         case AnyTrigger() | AllTrigger() | AtLeastTrigger() | SequenceTrigger():
             return frozenset() if _needs_clock(trigger) else _causes_of(trigger.of)
+        case _:
+            assert_never(trigger)
 
 
 def _causes_of(members: tuple[Trigger, ...]) -> frozenset[Cause]:
@@ -97,6 +100,8 @@ def _needs_clock(trigger: Trigger) -> bool:
             return any(_needs_clock(member) for member in trigger.of)
         case AtLeastTrigger():
             return sum(not _needs_clock(member) for member in trigger.of) < trigger.n
+        case _:
+            assert_never(trigger)
 
 
 def _edges(app: App) -> dict[str, tuple[str, ...]]:
@@ -164,18 +169,15 @@ def _without_loops(edges: dict[str, tuple[str, ...]], group: list[str]) -> dict[
 def _path_back(start: str, edges: dict[str, tuple[str, ...]], group: frozenset[str]) -> tuple[str, ...]:
     """The shortest way from a schedule back to itself inside its group."""
     before: dict[str, str] = {}
-    frontier = [start]
-    while frontier:
-        coming: list[str] = []
-        for node in frontier:
-            for following in edges[node]:
-                if following == start:
-                    path = [node]
-                    while path[-1] != start:
-                        path.append(before[path[-1]])
-                    return tuple(reversed(path))
-                if following in group and following not in before:
-                    before[following] = node
-                    coming.append(following)
-        frontier = coming
-    return (start,)
+    coming = deque([start])
+    while True:
+        node = coming.popleft()
+        for following in edges[node]:
+            if following == start:
+                path = [node]
+                while path[-1] != start:
+                    path.append(before[path[-1]])
+                return tuple(reversed(path))
+            if following in group and following not in before:
+                before[following] = node
+                coming.append(following)

@@ -64,7 +64,7 @@ def check_for_each(schedule: Schedule, place: Place, scope: Scope) -> bool:
 
 def _has_key(member: Trigger, inside_all: bool, for_each: ForEach, place: Place, scope: Scope) -> bool:
     if isinstance(member, PartitionsTrigger | SizeTrigger):
-        return _check_member(member, for_each, scope)
+        return _check_member(member, for_each, _place(member, place), scope)
     if isinstance(member, CronTrigger) and inside_all:
         return True
     what = "a run" if isinstance(member, RunTrigger) else "a cron outside `all`"
@@ -91,11 +91,10 @@ def _place(trigger: Trigger, otherwise: Place) -> Place:
     return trigger.at if trigger.at is not None else otherwise
 
 
-def _check_member(member: PartitionsTrigger | SizeTrigger, for_each: ForEach, scope: Scope) -> bool:
-    dataset = scope.datasets.get(member.dataset)
-    place = member.at
-    if dataset is None or place is None:
-        return True
+def _check_member(
+    member: PartitionsTrigger | SizeTrigger, for_each: ForEach, place: Place, scope: Scope
+) -> bool:
+    dataset = scope.datasets[member.dataset]
     scheme = dataset.partitions
     if scheme is None:
         scope.findings.add(

@@ -60,6 +60,4 @@ def _needed(trigger: Composite) -> int:
 def _kind(trigger: Composite) -> str:
     if isinstance(trigger, AtLeastTrigger):
         return "at_least"
-    if isinstance(trigger, AnyTrigger):
-        return "any"
     return "sequence" if isinstance(trigger, SequenceTrigger) else "all"

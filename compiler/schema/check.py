@@ -94,8 +94,7 @@ def _key_place(root: Mapping, path: Path, node: Node) -> Node:
     """The key that leads to a mapping or list: what is missing in there has no place of its own."""
     if path and isinstance(path[-1], str):
         parent = find(root, path[:-1])
-        if isinstance(parent, Mapping) and path[-1] in parent.keys:
-            return parent.keys[path[-1]]
+        return parent.keys[path[-1]] if isinstance(parent, Mapping) else node
     return node
 
 

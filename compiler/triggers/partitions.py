@@ -32,7 +32,8 @@ def _build(written: Written, scope: Scope) -> PartitionsTrigger | None:
         complete=node.text("complete") or None,  # pyright: ignore[reportArgumentType] - the schema's enum
         **written.options,
     )
-    if trigger.complete is not None and not check_complete(trigger, dataset, node.values["complete"], scope):
+    period = trigger.complete
+    if period is not None and not check_complete(period, dataset, node.values["complete"], scope):
         return None
     return trigger
 
