@@ -213,16 +213,15 @@ def _schedule(
 
 def _recut(schedule: Schedule, old: App | None, new: App | None) -> list[str]:
     """Datasets of the trigger whose partitions change: keys collected so far mean nothing any more."""
-    if old is None or new is None:
-        return []
-    found: list[str] = []
-    for leaf in leaves(schedule.trigger):
-        name = _dataset_of(leaf.trigger)
-        if name is not None:
-            before, coming = old.datasets.get(name), new.datasets.get(name)
-            if before is not None and coming is not None and before.partitions != coming.partitions:
-                found.append(name)
-    return sorted(set(found))
+    before = old.datasets if old is not None else {}
+    coming = new.datasets if new is not None else {}
+    counted = {
+        leaf.trigger.dataset
+        for leaf in leaves(schedule.trigger)
+        if isinstance(leaf.trigger, PartitionsTrigger | SizeTrigger)
+    }
+    standing = sorted(counted & before.keys() & coming.keys())
+    return [name for name in standing if before[name].partitions != coming[name].partitions]
 
 
 def _dataset_of(trigger: LeafTrigger) -> str | None:

@@ -120,10 +120,8 @@ def _renewed(job: Job, kept: tuple[Delivery, ...], state: ScheduleState, app: Ap
     return msgspec.structs.replace(job, closed=own or is_full(state.spec, len(kept), satisfied=True))
 
 
-def carry_entries(carried: Carried, now: datetime) -> Iterator[Entry]:
-    """What the journal says of the events of a carried job that do not stay where they were."""
-    if carried.job is None:
-        return
+def carry_entries(job: str, carried: Carried, now: datetime) -> Iterator[Entry]:
+    """What the journal says of the events of a carried job (its id) that do not stay where they were."""
     for delivery in carried.added:
         before = carried.moved_from.get((delivery.event.id, delivery.leaf))
         data = {"leaf": delivery.leaf, "moved_from": before, **event_facts(delivery.event)}
@@ -131,7 +129,7 @@ def carry_entries(carried: Carried, now: datetime) -> Iterator[Entry]:
             at=now,
             kind=EntryKind.EVENT,
             schedule=delivery.schedule,
-            job=carried.job.id,
+            job=job,
             event=delivery.event.id,
             data=data,
         )
@@ -140,7 +138,7 @@ def carry_entries(carried: Carried, now: datetime) -> Iterator[Entry]:
             at=now,
             kind=EntryKind.EVENT_DISCARDED,
             schedule=delivery.schedule,
-            job=carried.job.id,
+            job=job,
             event=delivery.event.id,
             reason=delivery.reason,
             data={"leaf": delivery.leaf, **event_facts(delivery.event)},

@@ -72,7 +72,7 @@ def carry_schedule(
             continue
         transaction.remove_deliveries(carried.removed)
         transaction.add_deliveries([*carried.added, *carried.dropped])
-        transaction.add_journal(list(carry_entries(carried, now)))
+        transaction.add_journal(list(carry_entries(job.id, carried, now)))
         waiting.append(carried.job)
     _obey_suspension(transaction, before, after, waiting, now)
     return after

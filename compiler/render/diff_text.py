@@ -8,7 +8,7 @@ what stays as it is.
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, assert_never
 
 import msgspec
 
@@ -111,8 +111,8 @@ def _consequence(consequence: Consequence) -> str:
         case "discards":
             return f"{n} waiting {_plural('job', n)} {'is' if n == 1 else 'are'} discarded with {detail}"
         case "carries":
-            events = consequence.events
-            return f"{n} waiting {_plural('job', n)} {_keep(n)} {events} {_plural('event', events)}"
+            events = f"{consequence.events} {_plural('event', consequence.events)}"
+            return f"{n} waiting {_plural('job', n)} {'keeps' if n == 1 else 'keep'} {events}"
         case "holds":
             return f"{n} waiting {_plural('job', n)} {'is' if n == 1 else 'are'} held until it is resumed"
         case "lets_go":
@@ -127,10 +127,8 @@ def _consequence(consequence: Consequence) -> str:
             return f"starts {detail}"
         case "keeps":
             return f"stays {detail}"
-
-
-def _keep(count: int) -> str:
-    return "keeps" if count == 1 else "keep"
+        case _:
+            assert_never(consequence.kind)
 
 
 def _plural(word: str, count: int, plural: str = "") -> str:

@@ -126,3 +126,31 @@ def test_another_kind_of_trigger_differs_as_a_whole() -> None:
         apps(HEAD + DAILY), apps(HEAD + DAILY.replace('{cron: "@daily"}', "{run: {program: q}}"))
     ).schedules()
     assert [f.path for f in change.fields] == ["trigger"]
+
+
+def test_what_a_size_or_a_clock_counts_cannot_be_removed_under_it() -> None:
+    by_size = "  s: {program: q, trigger: {size: {dataset: d, rows: 5}}}\n"
+    silence = "  s: {program: q, trigger: {elapsed: {for: 1h, since: last_event, dataset: d}}}\n"
+    without_d = HEAD.replace("d: {partitions: {cycle: day, start: 2013-01-01}}, ", "").replace(
+        "schedules:\n", ""
+    )
+    for schedule in (by_size, silence):
+        (refusal,) = diff(apps(HEAD + schedule), apps(without_d), update_schedules=False).refusals
+        assert (refusal.section, refusal.name, refusal.schedules) == ("datasets", "d", ("s",))
+
+
+def test_a_schedule_that_counts_by_size_starts_anew_when_its_dataset_is_cut_anew() -> None:
+    by_size = "  s: {program: q, on_update: carry, trigger: {size: {dataset: d, rows: 5}}}\n"
+    (change,) = diff(
+        apps(HEAD + by_size), apps(HEAD.replace("cycle: day", "cycle: week") + by_size)
+    ).schedules()
+    assert (change.action, change.because, change.carries) == ("replace", "the partitions of d change", False)
+
+
+def test_it_carries_if_the_new_text_says_so() -> None:
+    carrying = COUNTING.replace("program: q", "program: q, on_update: carry")
+    more = carrying.replace("count: 7", "count: 8")
+    (change,) = diff(apps(HEAD + COUNTING), apps(HEAD + more)).schedules()
+    assert (change.action, change.carries) == ("replace", True)
+    (change,) = diff(apps(HEAD + more), apps(HEAD + COUNTING)).schedules()
+    assert (change.action, change.carries) == ("replace", False)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 import pytest
 
-from compiler.model import App, CronTrigger, Dataset, PartitionsTrigger, Program, RunTrigger, Schedule
+from compiler.model import App, At, CronTrigger, Dataset, PartitionsTrigger, Program, RunTrigger, Schedule
 from scheduler.deploy import deploy
 from scheduler.deployed import ScheduleState
 from scheduler.job import Job, JobState
@@ -186,3 +186,21 @@ def test_one_entry_of_the_journal_says_what_was_done() -> None:
         entries = [entry for entry in reader.journal() if entry.kind is EntryKind.DEPLOY]
     assert len(entries) == 2
     assert entries[1].data["apps"]["a"]["schedules"] == {"daily": "replace", "paused": "delete"}
+
+
+def test_parts_that_have_only_moved_in_their_file_are_no_change() -> None:
+    deployed = Deployed(WHOLE)
+    moved = msgspec.structs.replace(WHOLE, at=At(file="a.yaml", line=7, column=1))
+    deployed.deploy(moved)
+    with deployed.store.reading() as reader:
+        (app,) = reader.apps()
+        assert (app.revision, app.app.at) == (1, moved.at)
+        assert len([entry for entry in reader.journal() if entry.kind is EntryKind.DEPLOY]) == 1
+
+
+def test_a_run_of_a_deleted_schedule_goes_on_and_hinders_no_deploy() -> None:
+    deployed = Deployed(WHOLE)
+    deployed.job("a/daily", JobState.LAUNCHED, run_id="r")
+    deployed.deploy(an_app(JOINED, PAUSED))
+    deployed.deploy(an_app(changed(JOINED), PAUSED))
+    assert deployed.outcomes() == [(JobState.LAUNCHED, None)]

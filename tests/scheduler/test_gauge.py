@@ -12,7 +12,7 @@ from tests.scheduler.world import World, at
 KEY = "2026-03-09"
 S = (
     "s: {program: q, status: active, trigger: {partitions: {dataset: raw}},"
-    " constraints: [{load: {gauge: cpu, max: 80}}]}"
+    " constraints: [{concurrency: {max: 5}}, {load: {gauge: cpu, max: 80}}]}"
 )
 
 VALUES = [

@@ -2,12 +2,13 @@
 
 from datetime import UTC, datetime
 
+import msgspec
 import pytest
 
 from compiler.model import PartitionScheme, TimeDimension
-from scheduler.job import IllegalTransition, JobState, move
+from scheduler.job import IllegalTransition, JobState, LaunchPlan, move
 from scheduler.launch import business_date
-from scheduler.outbox import FIRST_BACK_OFF, OFFERS_MAX, reject
+from scheduler.outbox import FIRST_BACK_OFF, OFFERS_MAX, launch_reason, reject
 from tests.scheduler.world import World, at
 
 S = "s: {program: p, status: active, trigger: {partitions: {dataset: raw}}"
@@ -119,6 +120,31 @@ def test_an_offer_carries_what_a_launcher_needs():
     )
     assert request.launch.manifest == {"raw": ("2026-03-09",)}
     assert request.reason == "1 partition(s) of raw"
+
+
+def test_a_job_without_a_launch_plan_is_a_bug_and_said_so():
+    world = pending()
+    with world.store.transaction() as transaction:
+        transaction.put_jobs([msgspec.structs.replace(world.only("s"), launch=None)])
+    with pytest.raises(ValueError, match="PENDING_LAUNCH without a launch plan"):
+        world.offers("10:00")
+
+
+REASONS = [
+    ("by hand", {}, "by hand"),
+    (
+        "partitions",
+        {"manifest": {"raw": ("a", "b"), "other": ("c",)}},
+        "2 partition(s) of raw, 1 partition(s) of other",
+    ),
+    ("a cron", {"scheduled_time": at("10:00")}, "cron of 2026-03-10T10:00:00+00:00"),
+    ("a run", {"upstream_runs": ("x",)}, "1 upstream run(s)"),
+]
+
+
+@pytest.mark.parametrize(("sentence", "fields", "line"), REASONS, ids=[row[0] for row in REASONS])
+def test_the_reason_of_a_launch(sentence, fields, line):
+    assert launch_reason(LaunchPlan(program="p", **fields)) == line
 
 
 def test_a_job_is_offered_under_the_same_key_until_a_run_is_seen():

@@ -132,6 +132,24 @@ def test_a_key_of_another_form_is_refused():
         half_collected(EACH).trigger("11:00", "s", key="2026-13-40")
 
 
+def test_a_key_is_judged_by_the_members_that_have_keys():
+    schedule = (
+        "s: {program: q, for_each: day, status: active,"
+        ' trigger: {all: [{cron: "0 6 * * *"}, {size: {dataset: raw, rows: 5}}]}}'
+    )
+    world = World(schedule)
+    with pytest.raises(Refused, match="2026-13-40"):
+        world.trigger("11:00", "s", key="2026-13-40")
+    assert world.trigger("11:00", "s", key="2026-03-09").key == "2026-03-09"
+
+
+def test_a_key_of_a_schedule_for_each_partition_is_one_of_its_dataset():
+    world = World(EACH.replace("for_each: day", "for_each: partition").replace("raw", "hourly"))
+    with pytest.raises(Refused, match="2026-03-09"):
+        world.trigger("11:00", "s", key="2026-03-09")
+    assert world.trigger("11:00", "s", key="2026-03-09-05:00").key == "2026-03-09-05:00"
+
+
 def test_a_launched_job_is_not_cancelled():
     world = half_collected()
     world.trigger("11:00", "s")

@@ -379,6 +379,21 @@ def test_the_journal_says_where_a_carried_event_has_gone():
     assert moved[0].data["partition"] == A
 
 
+def test_events_that_nothing_listens_to_any_more_leave_the_job_that_goes_on():
+    both = "{partitions: {dataset: raw, count: 3}}, {partitions: {dataset: other}}"
+    world = World(s(f"trigger: {{all: [{both}]}}"))
+    world.arrive("10:00", "other", A)
+    world.arrive("10:01", "raw", B)
+    world.tick("10:01")
+    world.redeploy("11:00", s("trigger: {all: [{partitions: {dataset: raw, count: 3}}]}"))
+    job = world.only("s")
+    assert (str(job.state), job.first_event_at) == ("PENDING_TRIGGER", at("10:01"))
+    assert (world.ledger("s").pending, world.ledger("s").discarded) == (1, {"D-UPDATED": 1})
+    (entry,) = [entry for entry in world.journal("s") if entry.kind is EntryKind.EVENT_DISCARDED]
+    assert (entry.job, entry.event, entry.reason) == (job.id, "e1", "D-UPDATED")
+    assert (entry.data["leaf"], entry.data["key"]) == ("1", "partition:a/other")
+
+
 def test_the_journal_holds_every_text_that_was_deployed():
     world = World(s(raw(4)))
     world.redeploy("11:00", s(raw(2)))
