@@ -12,6 +12,7 @@ import msgspec
 
 from compiler.compile import compile_files, compile_schedule
 from compiler.diagnostic import Diagnostic
+from compiler.duration import duration_text
 from compiler.model import App
 from compiler.scenario import (
     Delete,
@@ -40,6 +41,7 @@ from scheduler.simulation.moment import Moment
 from scheduler.simulation.simulation import Simulation
 
 UNKNOWN_SCHEDULE = "N305"
+WRONG_KEY = "V205"
 REMOVED_PART = {"datasets": "N301", "programs": "N302"}
 """The codes of a deployment that is refused because schedules that stay need a part that goes."""
 
@@ -83,7 +85,8 @@ class Hands:
         except RefusedAction as refusal:
             self._refuse(given, name, refusal.codes, str(refusal))
         except Refused as refusal:
-            self._refuse(given, name, (UNKNOWN_SCHEDULE,), refusal.message)
+            code = WRONG_KEY if self._is_deployed(name) else UNKNOWN_SCHEDULE
+            self._refuse(given, name, (code,), refusal.message)
 
     def _refuse(self, given: Given, name: str, codes: tuple[str, ...], message: str) -> None:
         self._simulation.moments.append(
@@ -123,6 +126,10 @@ class Hands:
                 simulation.launcher.fail_next(self._ref(schedule), times)
             case _:
                 assert_never(action)
+
+    def _is_deployed(self, schedule: str) -> bool:
+        with self._simulation.store.reading() as reader:
+            return bool(reader.schedules(refs=(self._ref(schedule),)))
 
     def _ref(self, schedule: str) -> str:
         return f"{self._app}/{schedule}"
@@ -263,7 +270,7 @@ def describe(given: Given) -> tuple[str, str]:
         case Restart():
             return "", "the scheduler restarts"
         case Down(duration=duration):
-            return "", f"the scheduler is down for {duration}"
+            return "", f"the scheduler is down for {duration_text(duration)}"
         case FailLaunch(schedule=schedule, times=times):
             return schedule, f"its next {times} launch(es) will fail"
         case _:

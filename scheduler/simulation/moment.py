@@ -5,7 +5,10 @@ from typing import Any, Literal
 
 from compiler.value import Value
 
-MomentKind = Literal["given", "waiting", "launched", "ended", "discarded", "refused", "launch-failed"]
+MomentKind = Literal[
+    "given", "waiting", "launched", "ended", "discarded", "dropped", "refused", "launch-failed"
+]
+"""`discarded` is a job that was given up, `dropped` an event that no job takes or keeps."""
 
 
 class Moment(Value, kw_only=True):

@@ -15,13 +15,12 @@ from datetime import datetime
 from compiler.scenario import Behaviour
 from scheduler.event import Event
 from scheduler.job import WAITING, Job, JobState
-from scheduler.journal import Entry, EntryKind
 from scheduler.observe import RunObservation, observe_runs
 from scheduler.outbox import LaunchRequest, offers
-from scheduler.reason import Reason
 from scheduler.run import RunStatus
 from scheduler.simulation.launcher import Launcher, SimulatedRun, written
 from scheduler.simulation.moment import Moment
+from scheduler.simulation.timeline import moments_of
 from scheduler.slices import load_whole_app
 from scheduler.store.protocol import Store
 from scheduler.tick import CLOCK, tick
@@ -81,7 +80,7 @@ class Simulation:
 
     def go_down(self, until: datetime) -> None:
         """Stop the scheduler until an instant; at its return it knows that it was away, however short."""
-        self._down_until = until
+        self._down_until = until if self._down_until is None else max(until, self._down_until)
         with self.store.transaction() as transaction:
             transaction.set_cursor(CLOCK, None)
         self.at(until, lambda: None)
@@ -213,35 +212,7 @@ class Simulation:
         fresh = entries[self._entries_seen :]
         self._entries_seen = len(entries)
         jobs = {job.id: job for job in self._jobs([entry.job for entry in fresh if entry.job is not None])}
-        for entry in fresh:
-            job = jobs.get(entry.job or "")
-            if job is not None:
-                self._append(entry, job)
-
-    def _append(self, entry: Entry, job: Job) -> None:
-        match entry.kind:
-            case EntryKind.WAITING:
-                kind, text = "waiting", str(entry.data.get("error", ""))
-            case EntryKind.DISCARDED:
-                kind, text = "discarded", ""
-            case EntryKind.LAUNCH_FAILED:
-                dead = entry.reason == str(Reason.F_LAUNCH)
-                kind, text = ("discarded" if dead else "launch-failed"), str(entry.data.get("message", ""))
-            case _:
-                return
-        check = entry.data.get("next_check")
-        self.moments.append(
-            Moment(
-                when=entry.at,
-                kind=kind,
-                schedule=self.name_of(job.schedule),
-                key=job.key,
-                job=job.id,
-                reason=entry.reason,
-                next_check=None if check is None else datetime.fromisoformat(check),
-                text=text,
-            )
-        )
+        self.moments += moments_of(fresh, jobs, self.name_of)
 
     def _jobs(self, ids: Sequence[str]) -> tuple[Job, ...]:
         with self.store.reading() as reader:
