@@ -2,15 +2,15 @@
 
 import random
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 import pytest
 from croniter import croniter
 
-from compiler.cron import Cron, CronError, parse
+from compiler.cron import CronError, parse
+from tests.compiler.zones import random_pattern
 
-BERLIN, NEW_YORK = "Europe/Berlin", "America/New_York"
+BERLIN = "Europe/Berlin"
 MINUTE = timedelta(minutes=1)
 
 
@@ -142,89 +142,6 @@ def test_a_whole_day_that_a_zone_skipped_fires_when_the_next_begins() -> None:
     ]
 
 
-class RealMinute(NamedTuple):
-    """One minute of real time, what clocks show then, and how far they have just jumped."""
-
-    at: datetime
-    wall: datetime
-    comes_again: bool
-    skipped: timedelta
-
-
-def real_minutes(start: datetime, count: int, zone: str) -> list[RealMinute]:
-    info = ZoneInfo(zone)
-    found: list[RealMinute] = []
-    before = (start - MINUTE).astimezone(info).replace(tzinfo=None, fold=0)
-    for n in range(count):
-        here = (start + n * MINUTE).astimezone(info)
-        wall = here.replace(tzinfo=None, fold=0)
-        comes_again = here.utcoffset() != here.replace(fold=1).utcoffset()
-        found.append(RealMinute(start + n * MINUTE, wall, comes_again, wall - before))
-        before = wall
-    return found
-
-
-def naive_fires(cron: Cron, minutes: list[RealMinute]) -> list[datetime]:
-    """The rule read out literally, minute by minute of real time; slow and plain."""
-
-    def matches(wall: datetime) -> bool:
-        return wall.minute in cron.minutes and wall.hour in cron.hours and cron.matches(wall.date())
-
-    def fires(minute: RealMinute) -> bool:
-        if matches(minute.wall) and not (minute.comes_again and cron.hours_kind == "fixed"):
-            return True
-        in_gap = range(1, minute.skipped // MINUTE)
-        return cron.hours_kind != "every" and any(matches(minute.wall - n * MINUTE) for n in in_gap)
-
-    return [minute.at for minute in minutes if fires(minute)]
-
-
-def random_pattern(chance: random.Random) -> str:
-    minute = chance.choice(["*", "0", "30", "*/15", "*/7", "5,35", "10-20", str(chance.randrange(60))])
-    hour = chance.choice(
-        ["*", "*/2", "*/3", "0-5", "1,2,3", "2", "0", "23", "1-3/2", str(chance.randrange(24))]
-    )
-    day = chance.choice(["*", "*", "*", "*/2", "1", "25-31", "8"])
-    weekday = chance.choice(["*", "*", "*", "0", "sun", "1-5", "6-7", "*/3"])
-    return f"{minute} {hour} {day} * {weekday}"
-
-
-TRANSITIONS = [
-    (BERLIN, "2026-03-29"),
-    (BERLIN, "2026-10-25"),
-    (NEW_YORK, "2013-03-10"),
-    (NEW_YORK, "2013-11-03"),
-    ("America/Havana", "2026-03-08"),
-    ("America/Havana", "2026-11-01"),
-    ("Africa/Cairo", "2026-04-24"),
-    ("Australia/Lord_Howe", "2026-04-05"),
-    ("Australia/Lord_Howe", "2026-10-04"),
-    ("America/Sao_Paulo", "2018-11-04"),
-    ("America/Sao_Paulo", "2018-02-18"),
-    ("Asia/Kathmandu", "2026-01-01"),
-]
-
-
-@pytest.mark.parametrize(("zone", "day"), TRANSITIONS)
-def test_fires_equal_a_scan_of_every_minute_around_a_change_of_the_clocks(zone: str, day: str) -> None:
-    chance = random.Random(f"{zone} {day}")
-    start = instant(day, zone) - timedelta(hours=30)
-    minutes = real_minutes(start, 3 * 24 * 60, zone)
-    end = minutes[-1].at
-    for _ in range(25):
-        pattern = random_pattern(chance)
-        cron = parse(pattern)
-        expected = naive_fires(cron, minutes)
-        found = list(cron.fires(start - MINUTE, end, zone))
-        assert found == expected, f"{pattern} in {zone} around {day}"
-        backwards: list[datetime] = []
-        at = end
-        while (at := cron.previous_fire(at, zone)) >= start:
-            backwards.insert(0, at)
-            at -= timedelta(microseconds=1)
-        assert backwards == expected, f"{pattern} in {zone} around {day}, backwards"
-
-
 # --- other implementations --------------------------------------------------------------
 
 
@@ -239,34 +156,6 @@ def test_fires_equal_croniters_where_clocks_stand_still() -> None:
         for _ in range(5):
             at = cron.next_fire(at, "UTC")
             assert at == theirs.get_next(datetime), f"{pattern} after {start}"
-
-
-@pytest.mark.dagster
-@pytest.mark.parametrize(("zone", "day"), TRANSITIONS[:4])
-@pytest.mark.parametrize(
-    "pattern",
-    [
-        "30 2 * * *",
-        "0 2 * * *",
-        "30 1 * * 0",
-        "0 3 * * *",
-        "0 * * * *",
-        "30 * * * *",
-        "*/15 * * * *",
-        "5,35 1,2 * * *",
-    ],
-)
-def test_fires_equal_dagsters_for_plain_patterns(zone: str, day: str, pattern: str) -> None:
-    from dagster._utils.schedules import schedule_execution_time_iterator
-
-    start = instant(day, zone) - timedelta(days=2)
-    theirs = schedule_execution_time_iterator(start.timestamp(), pattern, zone)
-    at = start - timedelta(microseconds=1)
-    for _ in range(200):
-        at = parse(pattern).next_fire(at, zone)
-        assert at.timestamp() == next(theirs).timestamp()
-        if at > start + timedelta(days=4):
-            break
 
 
 @pytest.mark.dagster
