@@ -8,12 +8,12 @@ too long for a statement, and no database has to parse it anew for each length.
 Rows hold what the database holds (see `codec`). Only the store's own tables and columns get into the text.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, Literal
 
 import msgspec
-from sqlalchemy import ARRAY, ColumnElement, Connection, Dialect, Table, Text, any_, func, literal, select
+from sqlalchemy import ARRAY, ColumnElement, Connection, Dialect, Table, Text, any_, bindparam, func, select
 from sqlalchemy.sql.selectable import TableValuedAlias
 
 from scheduler.store.codec import Held
@@ -54,23 +54,25 @@ def delete(connection: Connection, table: Table, names: Sequence[str], keys: Seq
     _run(connection, _delete(connection.dialect, table, tuple(names)), names, keys)
 
 
-def among(connection: Connection, column: ColumnElement[Any], values: Collection[str]) -> ColumnElement[bool]:
-    """Whether a column has one of these values."""
-    if connection.dialect.name == "postgresql":
-        return column == any_(literal(_distinct(values), ARRAY(Text)))
-    return column.in_(select(given(connection, values).c.value))
+def among(dialect: str, column: ColumnElement[Any], parameter: str) -> ColumnElement[bool]:
+    """Whether a column has one of the values of a parameter, which `listed` makes."""
+    if dialect == "postgresql":
+        return column == any_(bindparam(parameter, type_=ARRAY(Text)))
+    return column.in_(select(given(dialect, parameter).c.value))
 
 
-def given(connection: Connection, values: Collection[str]) -> TableValuedAlias:
-    """The distinct values as a table with one column, `value`."""
-    if connection.dialect.name == "postgresql":
-        listed = func.unnest(literal(_distinct(values), ARRAY(Text)))
-        return listed.table_valued("value", name="given").render_derived()
-    return func.json_each(msgspec.json.encode(_distinct(values)).decode()).table_valued("value", name="given")
+def given(dialect: str, parameter: str) -> TableValuedAlias:
+    """The values of a parameter, which `listed` makes, as a table with one column, `value`."""
+    if dialect == "postgresql":
+        values = func.unnest(bindparam(parameter, type_=ARRAY(Text)))
+        return values.table_valued("value", name="given").render_derived()
+    return func.json_each(bindparam(parameter, type_=Text)).table_valued("value", name="given")
 
 
-def _distinct(values: Collection[str]) -> list[str]:
-    return sorted({str(value) for value in values})
+def listed(dialect: str, values: Iterable[str]) -> str | list[str]:
+    """The parameter that stands for a list of names, without those that repeat."""
+    distinct = sorted({str(value) for value in values})
+    return distinct if dialect == "postgresql" else msgspec.json.encode(distinct).decode()
 
 
 def _run(connection: Connection, text: str, names: Sequence[str], rows: Sequence[Held]) -> None:

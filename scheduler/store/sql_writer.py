@@ -6,10 +6,11 @@ writer that ignored the store's lock could not store one event or claim twice.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
-from sqlalchemy import Column, Connection, delete, or_, select, update
+from sqlalchemy import Column, Connection, Select, Update, delete, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from compiler.value import Value
@@ -19,7 +20,7 @@ from scheduler.job import WAITING, Job
 from scheduler.journal import Entry
 from scheduler.run import Gauge, Run
 from scheduler.store import bulk, tables
-from scheduler.store.bulk import OnConflict, among
+from scheduler.store.bulk import OnConflict, among, listed
 from scheduler.store.codec import Codec
 from scheduler.store.columns import microseconds
 from scheduler.store.error import StoreError
@@ -41,6 +42,18 @@ from scheduler.store.rows import (
 from scheduler.store.sql_reader import SqlReader
 
 V = TypeVar("V", bound=Value)
+
+
+@cache
+def _known(dialect: str) -> Select[tuple[str]]:
+    column = tables.events.c.id
+    return select(column).where(among(dialect, column, "ids"))
+
+
+@cache
+def _mark_routed(dialect: str) -> Update:
+    table = tables.events
+    return update(table).where(among(dialect, table.c.id, "ids")).values(unrouted_since=None)
 
 
 class SqlTransaction(SqlReader):
@@ -92,8 +105,8 @@ class SqlTransaction(SqlReader):
 
     def mark_routed(self, event_ids: Collection[str]) -> None:
         """See `Transaction.mark_routed`."""
-        routed = among(self._connection, tables.events.c.id, event_ids)
-        self._connection.execute(update(tables.events).where(routed).values(unrouted_since=None))
+        if event_ids:
+            self._connection.execute(_mark_routed(self._dialect), {"ids": listed(self._dialect, event_ids)})
 
     def add_deliveries(self, deliveries: Sequence[Delivery]) -> None:
         """See `Transaction.add_deliveries`."""
@@ -156,11 +169,15 @@ class SqlTransaction(SqlReader):
     def wake(self, resources: Collection[str], at: datetime) -> None:
         """See `Transaction.wake`."""
         table = tables.jobs
+        if not resources:
+            return
+        blocked = among(self._dialect, table.c.blocked_on, "blocking")
         self._connection.execute(
             update(table)
-            .where(among(self._connection, table.c.blocked_on, resources), table.c.state.in_(WAITING))
+            .where(blocked, table.c.state.in_(sorted(WAITING)))
             .where(or_(table.c.next_check_at.is_(None), table.c.next_check_at > at))
-            .values(next_check_at=at, due_at=at)
+            .values(next_check_at=at, due_at=at),
+            {"blocking": listed(self._dialect, resources)},
         )
 
     def put_runs(self, runs: Sequence[Run]) -> None:
@@ -191,9 +208,10 @@ class SqlTransaction(SqlReader):
         wanted = set(ids)
         if not wanted:
             return set()
-        column = tables.events.c.id
-        found = self._connection.execute(select(column).where(among(self._connection, column, wanted)))
-        return set(found.scalars())
+        found = self._connection.execute(_known(self._dialect), {"ids": listed(self._dialect, wanted)})
+        return {row.id for row in found.all()}
 
     def _delete(self, column: Column[Any], values: Collection[str]) -> None:
-        self._connection.execute(delete(column.table).where(among(self._connection, column, values)))
+        if values:
+            names = {"names": listed(self._dialect, values)}
+            self._connection.execute(delete(column.table).where(among(self._dialect, column, "names")), names)
