@@ -70,8 +70,9 @@ def _fold(transaction: Transaction, seen: RunObservation, known: dict[str, Run],
     transaction.put_runs([run])
     if lost:
         return
-    counted = _count(transaction, run, job, now)
     if run != before:
+        # Told again, a run takes no more slots than at first, whatever was deployed since.
+        counted = _count(transaction, run, job, now)
         transaction.add_journal([_entry(seen, job, counted, now)])
     if job is not None:
         _advance(transaction, job, seen, now)

@@ -34,6 +34,8 @@ START = datetime(2026, 3, 5, 12, tzinfo=UTC)
 SETTLING_STEPS = (timedelta(minutes=10),) * 12 + (timedelta(hours=1),) * 24 + (timedelta(hours=6),) * 12
 """After so long every timeout and every wait of `chance_schedule` is over."""
 
+BUSY_MINUTES_MAX = 120
+
 OLDEST_JOB = timedelta(days=2, hours=12)
 """A wait of a day at most, then a timeout of a day, and the night between two ticks."""
 
@@ -52,6 +54,7 @@ class ChanceWorld(World):
         self.chance = ChanceApp(self.dice)
         self._events: list[Event] = []
         self._seen: list[RunObservation] = []
+        self.latest = START
         self._poisoned = f"a/s{self.dice.randint(0, 9)}"
         self.deploy(self.chance.app)
 
@@ -75,6 +78,7 @@ class ChanceWorld(World):
         names, weights = [deed for deed, _ in deeds], [weight for _, weight in deeds]
         for _ in range(steps):
             self.now += timedelta(seconds=self.dice.choice(STEPS))
+            self.latest = max(self.latest, self.now)
             self.dice.choices(names, weights)[0]()
 
     def settle(self) -> None:
@@ -88,15 +92,25 @@ class ChanceWorld(World):
             self.now += step
             self.tick()
             self.judge_after_tick()
-            for request in self.offers():
-                self.start(request)
-            for run_id in sorted(self.runs):
-                self.end(run_id, RunStatus.SUCCEEDED)
-            if not self.oracle.unfinished():
+            self._finish()
+            if self.now > self.latest and not self.oracle.unfinished():
                 break
         self.tick()
         self.judge_at_the_end()
         self.oracle.settled(self.now, OLDEST_JOB)
+
+    def _finish(self) -> None:
+        """Launch and end, minute by minute, until nothing more is to be launched."""
+        for _ in range(BUSY_MINUTES_MAX):
+            requests = self.offers()
+            for request in requests:
+                self.start(request)
+            for run_id in sorted(self.runs):
+                self.end(run_id, RunStatus.SUCCEEDED)
+            if not requests:
+                break
+            self.now += timedelta(minutes=1)
+            self.tick()
 
     def _resume_all(self) -> None:
         for name in GAUGES:
