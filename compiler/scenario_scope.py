@@ -180,8 +180,10 @@ class ExampleScope:
         text = self.text(node, label)
         if node is None or text is None:
             return None
-        relative = text.startswith("+") and self.start is not None
-        found = self._relative(node, text) if relative else self._absolute(node, text, label)
+        if text.startswith("+") and self.start is not None:
+            found = self._relative(node, text, self.start)
+        else:
+            found = self._absolute(node, text, label)
         if found is None or not bounded:
             return found
         if self.start is not None and found < self.start:
@@ -194,11 +196,9 @@ class ExampleScope:
         self.instants.append(found)
         return found
 
-    def _relative(self, node: Node, text: str) -> datetime | None:
-        if self.start is None:
-            return None
+    def _relative(self, node: Node, text: str, start: datetime) -> datetime | None:
         try:
-            return self.start + parse_duration(text[1:], minimum=NO_DURATION)
+            return start + parse_duration(text[1:], minimum=NO_DURATION)
         except DurationError as error:
             self.findings.add("V201", node, str(error), f"{error.hint}, after the +")
             return None

@@ -3,8 +3,9 @@
 import pytest
 
 from compiler.compile import compile_files
-from compiler.model import App, Program, RunTrigger, Schedule
-from compiler.rules.cycles import cycles
+from compiler.diagnostic import Findings
+from compiler.model import AnyTrigger, App, Program, RunTrigger, Schedule
+from compiler.rules.cycles import check_cycles, cycles
 
 APP = """\
 app: a
@@ -79,3 +80,21 @@ def test_ten_thousand_schedules_in_a_row_are_no_circle_and_closed_they_are_one()
     assert cycles(chain(10_000, closed=False)) == []
     (whole,) = cycles(chain(10_000, closed=True))
     assert len(whole) == 10_000
+
+
+def test_of_two_ways_round_one_is_told() -> None:
+    app = App(
+        name="a",
+        programs={name: Program(name=name, run="j.x") for name in "abcd"},
+        schedules={
+            name: Schedule(
+                name=name, program=name, trigger=AnyTrigger(of=tuple(RunTrigger(program=p) for p in after))
+            )
+            for name, after in {"a": "d", "b": "a", "c": "a", "d": "bc"}.items()
+        },
+    )
+    assert cycles(app) == [("a", "b", "d")]
+    # An app that was read from no file has no place to point at.
+    findings = Findings("a.yaml", "")
+    check_cycles(app, findings)
+    assert not findings.diagnostics()

@@ -100,3 +100,14 @@ def test_the_second_of_two_equal_keys_names_the_first() -> None:
 def test_mistakes_that_hide_nothing_are_all_reported() -> None:
     _, findings = read("f.yaml", b"a: &x 1\n1: 2\nb: !!str c\na: .inf\n<<: {}\n")
     assert [d.code for d in findings.diagnostics()] == ["R109", "R112", "R113", "R111", "R118", "R110"]
+
+
+def test_a_key_that_is_an_alias_is_reported_as_one_and_left_out() -> None:
+    root, findings = read("f.yaml", b"a: &x 1\n*x : 2\n")
+    assert [found.code for found in findings.diagnostics()] == ["R109", "R109"]
+    assert root is None or "x" not in root.keys
+
+
+def test_a_swarm_of_invisible_characters_is_reported_up_to_a_bound() -> None:
+    _, findings = read("f.yaml", ("a: '" + "\u200b" * 100 + "'\n").encode())
+    assert len(findings.diagnostics()) == 20

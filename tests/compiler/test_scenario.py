@@ -66,6 +66,24 @@ ACTIONS = [
         PartitionsArrive(dataset="plain", keys=("",), bytes=7),
     ),
     ({"run": {"program": "p", "id": 1, "status": "started"}}, RunSeen(program="p", id="1", status="started")),
+    (
+        {
+            "run": {
+                "program": "p",
+                "id": "x",
+                "status": "succeeded",
+                "args": {"n": 1},
+                "outputs": {"chunks": ["2026-03-09|JFK"]},
+            }
+        },
+        RunSeen(
+            program="p",
+            id="x",
+            status="succeeded",
+            args={"n": 1},
+            outputs={"chunks": ("2026-03-09|JFK",)},
+        ),
+    ),
     ({"trigger": "s"}, TriggerByHand(schedule="s")),
     ({"trigger": {"schedule": "s", "force": True}}, TriggerByHand(schedule="s", force=True)),
     (
@@ -134,6 +152,28 @@ def test_expected_keys_are_a_set_in_the_spelling_of_the_store() -> None:
     keys = [{"origin": "JFK", "day": "2026-03-09"}, "2026-03-08", "2026-03-08"]
     found = scenario(expect=[{"launch": "s", "partitions": keys}]).expect[0].expected
     assert found == ExpectLaunch(schedule="s", partitions=("2026-03-08", "2026-03-09|JFK"))
+
+
+MISTAKES = [
+    ("outputs are a mapping", {"run": {"program": "p", "id": 1, "status": "failed", "outputs": 5}}, "S104"),
+    (
+        "of datasets that there are",
+        {"run": {"program": "p", "id": 1, "status": "failed", "outputs": {"rav": ["2026-03-09"]}}},
+        "N301",
+    ),
+    ("a key is a text", {"partitions": {"dataset": "raw", "keys": [["2026-03-09"]]}}, "S104"),
+]
+
+
+@pytest.mark.parametrize(("sentence", "written", "code"), MISTAKES, ids=[row[0] for row in MISTAKES])
+def test_a_mistake_in_an_action(sentence: str, written: dict[str, Any], code: str) -> None:
+    found = compiled({"name": "it", "start": "2026-03-10T12:00:00Z", "given": [{"at": "+0s", **written}]})
+    assert [each.code for each in found.diagnostics] == [code]
+
+
+def test_what_a_program_does_is_a_mapping() -> None:
+    found = compiled({"name": "it", "start": "2026-03-10T12:00:00Z", "programs": {"p": 5}})
+    assert [each.code for each in found.diagnostics] == ["S104"]
 
 
 def test_a_wrong_example_hides_no_other_mistake_and_no_other_example() -> None:

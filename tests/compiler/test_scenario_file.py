@@ -121,6 +121,7 @@ def test_json_lines_are_actions() -> None:
         ("day.csv", "at,dataset,dataset\n1,2,3\n", "S106 the columns"),
         ("day.csv", "at,dataset\nnow,raw,3\n", "day.csv:2:1 S106 a line has 2 values like the first, got 3"),
         ("day.csv", "at,dataset\nnow,plain\n", "day.csv:2:1 V210"),
+        ("day.csv", "at,dataset\n\n2026-03-10T12:00:00,\n", "day.csv:3:1 S103"),
         ("day.csv", CSV + ",plain,,,\n", "day.csv:5:1 S103 an action needs `at`"),
         ("day.csv", CSV + "2026-03-10T18:00:00Z,plane,,,\n", "day.csv:5:1 N301"),
         ("day.csv", CSV + "2026-03-10T18:00:00Z,raw,9 March,,\n", "day.csv:5:1 V205"),

@@ -1,0 +1,139 @@
+"""Builders by themselves: whatever they are handed, they answer; what is no part of a file gives None.
+
+The schema has refused such nodes before a builder sees them. That the two agree is nothing a builder
+relies on.
+"""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from compiler import constraints
+from compiler.build.dataset import build_dataset
+from compiler.build.scope import Scope
+from compiler.compile import compile_files
+from compiler.constraints import build_constraint
+from compiler.diagnostic import Findings
+from compiler.reader.node import Mapping, Scalar, from_value
+from compiler.schema.wording import Fault, word
+from compiler.triggers import build_trigger
+
+NOTHINGS: list[Any] = [None, 3, "x", []]
+EMPTY: list[Any] = [{}, {"from": "satisfied"}]
+"""Mappings that lack what they need."""
+
+
+def scope() -> Scope:
+    return Scope(findings=Findings("a.yaml", ""), timezone="UTC")
+
+
+def cases(kinds: Iterable[str], guarded: Iterable[str]) -> list[tuple[str, Any]]:
+    """Each kind with what is no mapping, and some kinds with an empty one."""
+    whole = [(kind, value) for kind in kinds for value in NOTHINGS]
+    return whole + [(kind, value) for kind in guarded for value in EMPTY]
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"), cases(constraints.KINDS, ("delay", "since_last_run", "rate")), ids=str
+)
+def test_a_constraint_from_nothing(kind: str, value: Any) -> None:
+    assert build_constraint(from_value({kind: value}), scope()) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    cases(("partitions", "size", "run", "elapsed", "at_least"), ("partitions", "size", "run", "elapsed")),
+    ids=str,
+)
+def test_a_trigger_from_nothing(kind: str, value: Any) -> None:
+    assert build_trigger(from_value({kind: value}), scope(), "p") is None
+
+
+@pytest.mark.parametrize("value", [None, 3, [], {}, {"all": [], "any": []}, {"rate": {}, "delay": "5m"}])
+def test_what_is_of_no_kind_or_of_two(value: Any) -> None:
+    assert build_trigger(from_value(value), scope(), "p") is None
+    assert build_constraint(from_value(value), scope()) is None
+
+
+def test_a_dimension_that_is_neither_a_cycle_nor_a_list_is_left_out() -> None:
+    node = from_value({"partitions": {"day": {"cycle": "day", "start": "2013-01-01"}, "x": 3}})
+    assert isinstance(node, Mapping)
+    built = build_dataset(Scalar("raw", 1, 1), node, scope())
+    assert built is not None
+    assert built.partitions is not None
+    assert built.partitions.static is None
+
+
+@pytest.mark.parametrize(
+    ("keyword", "expected"),
+    [
+        ("additionalProperties", False),
+        ("required", ["app"]),
+        ("uniqueItems", True),
+        ("oneOf", [{"required": ["all"]}]),
+        ("dependentRequired", {"a": ["b"]}),
+    ],
+)
+def test_a_fault_of_a_mapping_or_list_says_nothing_of_a_scalar(keyword: str, expected: Any) -> None:
+    node = Scalar(3, 1, 1)
+    fault = Fault(keyword=keyword, expected=expected, schema={}, node=node, place=node, label="it")
+    assert list(word(fault)) == []
+
+
+# --- findings that only some files lead to ---
+
+
+def codes(app: dict[str, Any]) -> list[str]:
+    compilation = compile_files({"a.yaml": json.dumps({"app": "a", **app}).encode()})
+    return [diagnostic.code for diagnostic in compilation.diagnostics]
+
+
+DAYS = {"partitions": {"cycle": "day", "start": "2013-01-01"}}
+AREAS = {"partitions": {"area": ["EWR", "JFK"]}}
+
+
+def schedule(trigger: Any, **more: Any) -> dict[str, Any]:
+    return {
+        "datasets": {"days": DAYS, "areas": AREAS, "plain": {}, "whole": {}, "out": DAYS},
+        "programs": {"p": {"run": "j.p", "writes": ["out", "plain"]}},
+        "schedules": {"s": {"program": "p", "trigger": trigger, **more}},
+    }
+
+
+def test_a_timeout_whose_time_is_wrong() -> None:
+    assert codes(schedule({"partitions": {"dataset": "days"}}, timeout={"after": "9000d"})) == ["V201"]
+
+
+def test_a_key_that_a_dataset_of_static_keys_does_not_have() -> None:
+    app = schedule({"partitions": {"dataset": "areas", "keys": ["SFO"]}})
+    compilation = compile_files({"a.yaml": json.dumps({"app": "a", **app}).encode()})
+    (found,) = [each for each in compilation.diagnostics if each.code == "V205"]
+    assert found.hint == "a key of areas is for example EWR"
+
+
+def test_outputs_of_which_one_has_no_partitions() -> None:
+    app = schedule({"partitions": {"dataset": "areas"}}, output_partition="manifest")
+    compilation = compile_files({"a.yaml": json.dumps({"app": "a", **app}).encode()})
+    (found,) = [each for each in compilation.diagnostics if each.code == "L404"]
+    assert found.summary.endswith("got out for each day, plain without partitions")
+
+
+def test_the_keys_of_a_dataset_without_partitions_are_nobodys() -> None:
+    app = schedule({"partitions": {"dataset": "whole"}})
+    compilation = compile_files({"a.yaml": json.dumps({"app": "a", **app}).encode()})
+    assert compilation.apps["a"].app.schedules["s"].output_partition == "none"
+
+
+def test_a_file_full_of_unknown_names_is_reported_up_to_a_bound() -> None:
+    app = schedule({"partitions": {"dataset": "days"}})
+    app["schedules"] = {
+        f"s{n}": {"program": "none", "trigger": {"partitions": {"dataset": "none"}}} for n in range(300)
+    }
+    assert 50 <= len(codes(app)) < 300
+
+
+def test_an_app_knows_its_file() -> None:
+    compilation = compile_files({"some/a.yaml": json.dumps({"app": "a"}).encode()})
+    assert [app.file for app in compilation.apps.values()] == ["some/a.yaml"]
