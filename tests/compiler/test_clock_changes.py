@@ -8,20 +8,15 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from compiler.calendar import is_business_day
-from compiler.clock_change import ClockChange, clock_changes
+from compiler.clock_change import clock_changes
 from compiler.cron import parse
 from compiler.fire_times import fires, previous_fire
 from compiler.model import Calendar, CronTrigger
-from tests.compiler.zones import YEAR, ZONES, random_pattern
+from tests.compiler.zones import YEAR, ZONES, changes_in, random_pattern
 
 MINUTE, TICK = timedelta(minutes=1), timedelta(microseconds=1)
 BEFORE, AFTER = timedelta(hours=30), timedelta(hours=30)
 CALENDARS = (None, None, Calendar(name="plain"), Calendar(name="gulf", weekend=("fri", "sat")))
-
-
-def changes_in(zone: str, year: int) -> list[ClockChange]:
-    begin = datetime(year, 1, 1, tzinfo=UTC)
-    return list(clock_changes(zone, begin, begin.replace(year=year + 1)))
 
 
 # --- the changes themselves -------------------------------------------------------------

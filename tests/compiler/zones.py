@@ -1,6 +1,9 @@
 """Zones whose clocks change in all the ways there are, and patterns of cron drawn by chance."""
 
 import random
+from datetime import UTC, datetime
+
+from compiler.clock_change import ClockChange, clock_changes
 
 ZONES = (
     "Africa/Cairo",  # at midnight
@@ -33,6 +36,12 @@ HOURS = ("*", "*/2", "*/3", "0-5", "1,2,3", "2", "0", "23", "1-3/2", "0,12", "8-
 DAYS = ("*", "*", "*", "*/2", "1", "25-31", "8", "29", "1-7")
 MONTHS = ("*", "*", "*", "3,4,10,11", "*/2")
 WEEKDAYS = ("*", "*", "*", "0", "sun", "1-5", "6-7", "*/3", "fri")
+
+
+def changes_in(zone: str, year: int) -> list[ClockChange]:
+    """The changes of a zone's clocks within a year of UTC."""
+    begin = datetime(year, 1, 1, tzinfo=UTC)
+    return list(clock_changes(zone, begin, begin.replace(year=year + 1)))
 
 
 def random_pattern(chance: random.Random) -> str:

@@ -1,14 +1,17 @@
 """The window against a naive scan: minute by minute, in several zones, over both changes of the clocks."""
 
-import random
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
+import msgspec
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from compiler.calendar import DAY_NAMES
-from compiler.model import Day, WindowConstraint
-from scheduler.constraints.window import DAYS_AHEAD, is_open, opening
+from compiler.model import Calendar, Day, WindowConstraint
+from scheduler.constraints.window import CALENDAR_DAYS_AHEAD, DAYS_AHEAD, is_open, opening
+from tests.compiler.zones import YEAR, ZONES, changes_in
 
 MINUTE = timedelta(minutes=1)
 
@@ -122,6 +125,85 @@ def test_next_opening(sentence, given, instant, expected):
     assert opening(given, utc(instant)) == utc(expected)
 
 
+def test_a_window_that_clocks_swallow_for_a_week_is_looked_at_again():
+    # given a window within the gap of the one Sunday of its week on which it opens
+    given = window("02:15", "02:45", "America/New_York", "sun")
+    # when it is asked just after the Sunday before
+    after = utc("2026-03-01T08:00:00+00:00")
+    # then the horizon is the next look, and from there the right Sunday is found
+    again = opening(given, after)
+    assert again == after + timedelta(days=DAYS_AHEAD)
+    assert opening(given, again) == utc("2026-03-15T06:15:00+00:00")
+
+
+# --- business days ----------------------------------------------------------------------
+
+US = Calendar(name="us", country="US")
+
+
+def on_business_days(opens: str, closes: str, *days: Day, calendar: Calendar = US) -> WindowConstraint:
+    return msgspec.structs.replace(window(opens, closes, "America/New_York", *days), calendar=calendar)
+
+
+BUSINESS = [
+    ("on a business day", on_business_days("09:00", "17:00"), "2026-03-10T10:00:00-04:00", True),
+    ("on a weekend", on_business_days("09:00", "17:00"), "2026-03-07T10:00:00-05:00", False),
+    ("on a holiday", on_business_days("09:00", "17:00"), "2026-11-26T10:00:00-05:00", False),
+    ("the day of the opening counts", on_business_days("22:00", "06:00"), "2026-03-07T05:00:00-05:00", True),
+    ("not the day of the end", on_business_days("22:00", "06:00"), "2026-03-09T05:00:00-04:00", False),
+    ("both days and calendar", on_business_days("09:00", "17:00", "thu"), "2026-11-26T10:00:00-05:00", False),
+]
+
+
+@pytest.mark.parametrize(("sentence", "given", "instant", "expected"), BUSINESS, ids=[r[0] for r in BUSINESS])
+def test_open_on_business_days(sentence, given, instant, expected):
+    assert is_open(given, utc(instant)) is expected
+
+
+BUSINESS_OPENINGS = [
+    (
+        "after a long weekend",
+        on_business_days("09:00", "17:00"),
+        "2026-07-02T17:00:00-04:00",
+        "2026-07-06T09:00:00-04:00",
+    ),
+    (
+        "the one Friday of Thanksgiving",
+        on_business_days("09:00", "17:00", "thu"),
+        "2026-11-20T00:00:00-05:00",
+        "2026-12-03T09:00:00-05:00",
+    ),
+    (
+        "months ahead",
+        on_business_days(
+            "09:00",
+            "17:00",
+            calendar=Calendar(name="c", weekend=DAY_NAMES, open=(date(2026, 12, 30),)),
+        ),
+        "2026-03-10T12:00:00-04:00",
+        "2026-12-30T09:00:00-05:00",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "given", "instant", "expected"), BUSINESS_OPENINGS, ids=[r[0] for r in BUSINESS_OPENINGS]
+)
+def test_next_opening_on_business_days(sentence, given, instant, expected):
+    assert opening(given, utc(instant)) == utc(expected)
+
+
+def test_a_window_that_no_business_day_opens_is_looked_at_again_after_a_year():
+    given = on_business_days("09:00", "17:00", "sat")
+    after = utc("2026-03-10T12:00:00-04:00")
+    assert opening(given, after) == after + timedelta(days=CALENDAR_DAYS_AHEAD)
+
+
+# --- a scan of every minute -------------------------------------------------------------
+
+OWN = Calendar(name="own", weekend=("fri", "sat"), closed=(date(2026, 3, 8),), open=(date(2026, 10, 24),))
+
+
 def naive_open(given: WindowConstraint, instant: datetime) -> bool:
     """The rule once more, written by minutes of the day."""
     local = instant.astimezone(ZoneInfo(given.timezone))
@@ -132,52 +214,87 @@ def naive_open(given: WindowConstraint, instant: datetime) -> bool:
     if past >= length:
         return False
     opened = local.date() if minute >= opens else local.date() - timedelta(days=1)
-    return not given.days or DAY_NAMES[opened.weekday()] in given.days
+    if given.days and f"{opened:%a}".lower() not in given.days:
+        return False
+    calendar = given.calendar
+    if calendar is None or opened in calendar.open:
+        return True
+    return f"{opened:%a}".lower() not in calendar.weekend and opened not in calendar.closed
 
 
 CHANGES = [
-    ("America/New_York", "2026-03-08"),
-    ("America/New_York", "2026-11-01"),
-    ("Europe/Berlin", "2026-03-29"),
-    ("Europe/Berlin", "2026-10-25"),
-    ("Australia/Lord_Howe", "2026-04-05"),
-    ("Australia/Lord_Howe", "2026-10-04"),
-    ("Asia/Beirut", "2026-03-29"),
-    ("Asia/Beirut", "2026-10-25"),
-    ("America/Havana", "2026-03-08"),
-    ("Africa/Casablanca", "2026-03-22"),
-    ("Asia/Kolkata", "2026-03-08"),
-    ("Pacific/Apia", "2011-12-30"),
+    *((zone, change.at) for zone in ZONES for change in changes_in(zone, YEAR)),
+    ("Asia/Kolkata", utc("2026-03-08T00:00:00+00:00")),
+    ("Pacific/Apia", utc("2011-12-30T10:00:00+00:00")),
+    # Put back over midnight at one minute past it: the end of a day comes after the next has begun.
+    ("America/St_Johns", utc("2011-11-06T02:31:00+00:00")),
 ]
+SCAN = timedelta(hours=60)
 
 
-@pytest.mark.parametrize(("zone", "day"), CHANGES)
-def test_openings_equal_a_scan_minute_by_minute(zone, day):
-    dice = random.Random(f"{zone}{day}")
-    start = datetime.fromisoformat(day).replace(tzinfo=UTC) - timedelta(days=1)
-    scan = [start + n * MINUTE for n in range(3 * 1440)]
-    for _ in range(12):
-        opens, closes = dice.sample(range(0, 1440, 15), 2)
-        days = tuple(dice.sample(DAY_NAMES, dice.choice((0, 0, 1, 4))))
-        given = WindowConstraint(
-            from_=time(opens // 60, opens % 60), to=time(closes // 60, closes % 60), days=days, timezone=zone
-        )
-        naive = [naive_open(given, instant) for instant in scan]
-        assert [is_open(given, instant) for instant in scan] == naive
-        first_of = None
-        for number in range(len(scan) - 1, -1, -1):
-            if naive[number]:
-                first_of = scan[number]
-            elif first_of is not None and number % 17 == 0:
-                assert opening(given, scan[number]) == first_of, (given, scan[number])
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[WindowConstraint, datetime]:
+    """A window, mostly near the hours in which clocks are changed, and a moment around a change."""
+    zone, change = draw(st.sampled_from(CHANGES))
+    minutes = st.one_of(st.integers(0, 1439), st.integers(0, 18).map(lambda n: n * 15))
+    opens, closes = draw(st.lists(minutes, min_size=2, max_size=2, unique=True))
+    days = tuple(draw(st.sets(st.sampled_from(DAY_NAMES), max_size=4)))
+    given = WindowConstraint(
+        from_=time(opens // 60, opens % 60),
+        to=time(closes // 60, closes % 60),
+        days=tuple(sorted(days, key=DAY_NAMES.index)),
+        timezone=zone,
+        calendar=draw(st.sampled_from((None, None, OWN))),
+    )
+    # Seldom on a full minute, as the clock of a scheduler is.
+    moment = change + timedelta(
+        minutes=draw(st.integers(-1800, 600)), microseconds=draw(st.integers(0, 59_000_000))
+    )
+    return given, moment
 
 
-def test_a_window_that_clocks_swallow_for_a_week_is_looked_at_again():
-    # given a window within the gap of the one Sunday of its week on which it opens
-    given = window("02:15", "02:45", "America/New_York", "sun")
-    # when it is asked just after the Sunday before
-    after = utc("2026-03-01T08:00:00+00:00")
-    # then the horizon is the next look, and from there the right Sunday is found
-    again = opening(given, after)
-    assert again == after + timedelta(days=DAYS_AHEAD)
-    assert opening(given, again) == utc("2026-03-15T06:15:00+00:00")
+@settings(max_examples=40, deadline=None)
+@given(case=cases())
+def test_openings_equal_a_scan_minute_by_minute(case):
+    assert_equal_to_a_scan(*case)
+
+
+@pytest.mark.slow  # Hundreds of scans of sixty hours each.
+@settings(max_examples=600, deadline=None)
+@given(case=cases())
+def test_openings_equal_a_scan_minute_by_minute_in_many_cases(case):
+    assert_equal_to_a_scan(*case)
+
+
+def assert_equal_to_a_scan(given_window: WindowConstraint, moment: datetime) -> None:
+    # given the minutes after a moment, and whether the window is open in each
+    first = moment.replace(second=0, microsecond=0)
+    scan = [first + n * MINUTE for n in range(SCAN // MINUTE)]
+    naive = [naive_open(given_window, instant) for instant in scan]
+    # then it is open in those alone
+    assert [is_open(given_window, instant) for instant in scan] == naive
+    # and wherever it is closed, the next minute in which it is open is its opening
+    closed = [n for n, is_inside in enumerate(naive) if not is_inside]
+    for number in closed[:: max(1, len(closed) // 5)]:
+        after = scan[number] + (moment - first)
+        expected = next((scan[n] for n in range(number + 1, len(scan)) if naive[n]), None)
+        found = opening(given_window, after)
+        assert found == expected if expected is not None else found > scan[-1]
+
+
+@settings(max_examples=150, deadline=None)
+@given(case=cases())
+def test_an_opening_is_the_first_instant_inside(case):
+    given_window, moment = case
+    if is_open(given_window, moment):
+        return
+    found = opening(given_window, moment)
+    horizon = DAYS_AHEAD if given_window.calendar is None else CALENDAR_DAYS_AHEAD
+    assert moment < found <= moment + timedelta(days=horizon + 2)
+    if found != moment + timedelta(days=horizon):
+        assert is_open(given_window, found)
+        assert not is_open(given_window, found - timedelta(microseconds=1))
+    # Asking again on the way gives the same answer.
+    between = moment + (found - moment) / 2
+    if not is_open(given_window, between) and is_open(given_window, found):
+        assert opening(given_window, between) == found
