@@ -74,23 +74,26 @@ def _explain_schedule(reader: Reader, ref: str, now: datetime) -> tuple[Explanat
         return tuple(_explain_job(reader, job, state, now) for job in waiting)
     empty = Job(id="", schedule=ref, fingerprint=state.fingerprint, opened_at=now)
     decision = _decision(reader, empty, now)
-    nothing = (
-        "suspended: events are ignored until it is resumed"
-        if not state.active
-        else "nothing waits: no event has come since the last job"
-    )
     return (
         Explanation(
             schedule=ref,
             at=now,
             status=state.status,
-            headline=nothing,
+            headline=_nothing_waits(state),
             trigger=decision.trigger,
             constraints=decision.constraints,
             next_check=state.next_fire_at,
             can_run_at=state.next_fire_at,
         ),
     )
+
+
+def _nothing_waits(state: ScheduleState) -> str:
+    if state.active:
+        return "nothing waits: no event has come since the last job"
+    if state.spec.on_suspend == "backlog":
+        return "suspended: nothing waits yet, and what comes is held until it is resumed"
+    return "suspended: events are ignored until it is resumed"
 
 
 def _explain_job(reader: Reader, job: Job, state: ScheduleState | None, now: datetime) -> Explanation:

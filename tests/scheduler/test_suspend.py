@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from scheduler.job import JobState
+from scheduler.why import explain
 from tests.scheduler.world import World, at
 
 MODES = ["discard", "drain", "hold", "backlog"]
@@ -288,6 +289,23 @@ def test_suspending_or_resuming_twice_changes_nothing(mode):
     before = world.store.dump()
     assert not world.resume("12:00", "s")
     assert world.store.dump() == before
+
+
+HEADLINES = [
+    ("discard", "suspended: events are ignored until it is resumed"),
+    ("drain", "suspended: events are ignored until it is resumed"),
+    ("hold", "suspended: events are ignored until it is resumed"),
+    ("backlog", "suspended: nothing waits yet, and what comes is held until it is resumed"),
+]
+
+
+@pytest.mark.parametrize(("mode", "headline"), HEADLINES, ids=MODES)
+def test_why_says_what_a_suspended_schedule_does_with_what_comes(mode, headline):
+    world = world_of(mode)
+    world.suspend("11:00", "s")
+    with world.store.reading() as reader:
+        (explanation,) = explain(reader, "a/s", at("12:00"))
+    assert explanation.headline == headline
 
 
 # --- clocks of `elapsed` ---
