@@ -14,6 +14,9 @@ from compiler.diagnostic import shown
 from compiler.model import Calendar
 from compiler.reader.node import Mapping, Scalar
 
+FIRST_YEAR, LAST_YEAR = 1970, 2199
+"""Own dates lie in these years, far enough from both ends of the calendar for any arithmetic."""
+
 _HINTS = {
     "country": "write an ISO 3166 code such as US or DE; own dates alone stand in `closed`",
     "market": "write the code of a market such as NYSE; own dates alone stand in `closed`",
@@ -70,20 +73,28 @@ def _wrong_key(calendar: Calendar, country: str) -> str:
     return "subdivision" if problem_of(whole) is None else country
 
 
+def _day(text: str) -> date | None:
+    """The day that a text names; None for one that does not exist, or that no schedule will see."""
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        return None
+    return day if FIRST_YEAR <= day.year <= LAST_YEAR else None
+
+
 def _dates(node: Mapping, key: str, scope: Scope) -> tuple[date, ...] | None:
     """Days in order, each once; None after an error has been reported."""
     found: set[date] = set()
     nodes = node.strings(key)
-    good = True
     for place in nodes:
-        try:
-            found.add(date.fromisoformat(str(place.value)))
-        except ValueError:
-            good = False
-            scope.findings.add(
-                "V214",
-                place,
-                f"a day of a calendar is a date that exists, got {shown(place.value)}",
-                "write for example 2026-12-24",
-            )
-    return tuple(sorted(found)) if good else None
+        day = _day(str(place.value))
+        if day is not None:
+            found.add(day)
+            continue
+        scope.findings.add(
+            "V214",
+            place,
+            f"a day of a calendar is a date from {FIRST_YEAR} to {LAST_YEAR}, got {shown(place.value)}",
+            "write for example 2026-12-24",
+        )
+    return tuple(sorted(found)) if len(found) == len(nodes) else None

@@ -11,12 +11,12 @@ from compiler.build.scope import Scope
 from compiler.build.zone import zone_of
 from compiler.cron import MAX_YEARS_APART, CronError, parse
 from compiler.diagnostic import shown
-from compiler.fire_times import next_fire
+from compiler.fire_times import fires_on, next_fire
 from compiler.model import CronTrigger
 from compiler.reader.node import Mapping
 from compiler.triggers.kind import TriggerKind, Written
 
-_ANY_YEAR = 2024
+_ANY_INSTANT = datetime(2024, 1, 1, tzinfo=UTC)
 """Where the search for a fire begins. Lint has no clock, and weekdays and holidays come round."""
 
 
@@ -56,8 +56,9 @@ def _ever_fires(trigger: CronTrigger, node: Mapping, scope: Scope) -> bool:
     """Whether the pattern meets a business day of its calendar; reports one that does not."""
     if trigger.calendar is None:
         return True
-    year = trigger.calendar.open[0].year if trigger.calendar.open else _ANY_YEAR
-    if next_fire(trigger, datetime(year, 1, 1, tzinfo=UTC)) is not None:
+    if any(fires_on(trigger, day) for day in trigger.calendar.open):
+        return True
+    if next_fire(trigger, _ANY_INSTANT) is not None:
         return True
     days = (
         f"business day {trigger.nth_business_day} of a month" if trigger.nth_business_day else "business day"
