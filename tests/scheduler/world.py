@@ -78,7 +78,9 @@ class World:
         with self.store.transaction() as transaction:
             deploy(transaction, {self.app.name: self.app}, at(clock), update_schedules=update)
 
-    def arrive(self, clock: str, dataset: str, *keys: str, id: str | None = None) -> None:
+    def arrive(
+        self, clock: str, dataset: str, *keys: str, id: str | None = None, rows: int | None = None
+    ) -> None:
         """Partitions arrive; without a key, a dataset without partitions is updated."""
         events: list[Event] = []
         for key in keys or ("",):
@@ -91,6 +93,7 @@ class World:
                     time=at(clock),
                     arrived=at(clock),
                     partition=key,
+                    rows=rows,
                 )
             )
         with self.store.transaction() as transaction:

@@ -1,0 +1,117 @@
+"""Carrying, for any two triggers and any events: nothing is lost, and the old text leaves no trace."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scheduler.job import Job
+from tests.scheduler.world import World
+
+DAYS = [f"2026-03-0{day}" for day in range(1, 6)]
+DATASETS = ["raw", "other"]
+
+LEAVES = st.one_of(
+    st.builds(
+        "{{partitions: {{dataset: {}, count: {}}}}}".format, st.sampled_from(DATASETS), st.integers(1, 4)
+    ),
+    st.builds(
+        "{{partitions: {{dataset: {}, count: {}, distinct: false}}}}".format,
+        st.sampled_from(DATASETS),
+        st.integers(1, 4),
+    ),
+    st.builds(
+        "{{partitions: {{dataset: {}, keys: [{}]}}}}".format, st.sampled_from(DATASETS), st.sampled_from(DAYS)
+    ),
+    st.builds("{{size: {{dataset: {}, rows: {}}}}}".format, st.sampled_from(DATASETS), st.integers(5, 40)),
+    st.builds("{{run: {{program: r, count: {}}}}}".format, st.integers(1, 3)),
+)
+
+WAITING = st.one_of(
+    LEAVES,
+    st.builds(
+        "{}, {}: {}m}}".format,
+        LEAVES.map(lambda leaf: leaf[:-1]),
+        st.sampled_from(["wait_at_most", "quiet"]),
+        st.integers(1, 9),
+    ),
+)
+
+TRIGGERS = st.recursive(
+    WAITING,
+    lambda inner: st.one_of(
+        st.builds("{{all: [{}, {}]}}".format, inner, inner),
+        st.builds("{{any: [{}, {}]}}".format, inner, inner),
+        st.builds("{{sequence: [{}, {}]}}".format, inner, inner),
+        st.builds("{{at_least: {{n: 2, of: [{}, {}, {}]}}}}".format, inner, inner, inner),
+    ),
+    max_leaves=4,
+)
+
+ARRIVALS = st.lists(
+    st.tuples(st.integers(0, 20), st.sampled_from([*DATASETS, "r"]), st.sampled_from(DAYS)), max_size=8
+)
+
+
+def schedule(trigger: str) -> str:
+    """It never launches while it is looked at: what was collected stays to be seen."""
+    return (
+        f"s: {{program: q, status: active, on_update: carry, timeout: 300d, trigger: {trigger},"
+        " constraints: [{delay: 200d}]}"
+    )
+
+
+def arrive(world: World, arrivals: list[tuple[int, str, str]]) -> None:
+    """All arrives, and the engine is there all the time."""
+    world.tick("09:59")
+    for number, (minute, what, day) in enumerate(sorted(arrivals)):
+        clock = f"10:{minute:02}"
+        if what == "r":
+            world.run(clock, "r", "succeeded", f"run-{number}")
+        else:
+            world.arrive(clock, what, day, rows=10)
+    for clock in ("10:14", "10:29", "10:44", "10:59"):
+        world.tick(clock)
+
+
+def collected(world: World, job: Job) -> set[tuple[str, str]]:
+    with world.store.reading() as reader:
+        return {(each.event.id, each.leaf) for each in reader.deliveries([job.id])[job.id]}
+
+
+@settings(max_examples=25, deadline=None)
+@given(TRIGGERS, TRIGGERS, ARRIVALS)
+def test_every_event_is_kept_or_discarded_with_a_reason(before, after, arrivals):
+    world = World(schedule(before))
+    arrive(world, arrivals)
+    had = {event for job in world.jobs("s") for event, _ in collected(world, job)}
+    world.redeploy("11:00", schedule(after))
+    world.tick("11:00")
+    standing = {event for job in world.jobs("s") if job.waiting for event, _ in collected(world, job)}
+    with world.store.reading() as reader:
+        ledger = reader.deliveries_of_events(had)
+        given_up = {
+            each.event.id
+            for each in ledger
+            if each.reason == "D-UPDATED"
+            or (each.job is not None and world.job(each.job).reason == "D-UPDATED")
+        }
+    assert had == standing | given_up
+
+
+@settings(max_examples=25, deadline=None)
+@given(TRIGGERS, TRIGGERS, ARRIVALS)
+def test_a_carried_job_is_what_it_would_be_had_the_new_text_stood_from_the_start(before, after, arrivals):
+    # Both listen to all there is, so that the old text has collected whatever the new one asks for.
+    everything = "{partitions: {dataset: raw, count: 99}}, {partitions: {dataset: other, count: 99}}"
+    listening = f"{{any: [{before}, {everything}, {{run: {{program: r, count: 99}}}}]}}"
+    carried, fresh = World(schedule(listening)), World(schedule(after))
+    for world in (carried, fresh):
+        arrive(world, arrivals)
+    carried.redeploy("11:00", schedule(after))
+    for world in (carried, fresh):
+        world.tick("11:00")
+    jobs = [[job for job in world.jobs("s") if job.waiting] for world in (carried, fresh)]
+    assert len(jobs[0]) == len(jobs[1]) <= 1
+    for one, other in zip(*jobs, strict=True):
+        assert collected(carried, one) == collected(fresh, other)
+        for field in ("state", "reason", "satisfied_at", "first_event_at", "next_check_at", "closed"):
+            assert getattr(one, field) == getattr(other, field), field
