@@ -1,0 +1,34 @@
+"""`python -m tests.simulation.hunt SECONDS`: play histories until one fails, for so long at most.
+
+Prints the seed and what it found, and ends with 1 where something failed, with 0 where nothing did. It
+imports nothing of pytest, so it starts fast, and plays the packages of the folder it is started in.
+"""
+
+import sys
+import time
+import traceback
+
+from scheduler.store.memory import MemoryStore
+from tests.simulation.history import FAULT_RATE, STEPS, history
+from tests.simulation.kept_seeds import kept_seeds
+
+
+def hunt(seconds: float) -> int:
+    """The exit code."""
+    until = time.monotonic() + seconds
+    seeds = [*kept_seeds(), *((seed, STEPS) for seed in range(100_000))]
+    for played, (seed, steps) in enumerate(seeds, start=1):
+        try:
+            history(MemoryStore(), seed, steps=steps, rate=FAULT_RATE, after_commit=True)
+        except Exception as error:  # noqa: BLE001 - whatever the bug does is a find
+            traceback.print_exc(limit=-3)
+            print(f"history {played}, seed {seed}: {str(error)[:400]}")
+            return 1
+        if time.monotonic() > until:
+            break
+    print(f"{played} histories, and nothing was found")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(hunt(float(sys.argv[1])))
