@@ -66,7 +66,11 @@ def _spans(
     """
     if not arrivals:
         return ()
-    counting = cache(lambda index: seen_from(arrivals[index]))
+
+    @cache
+    def counting(index: int) -> Spans:
+        return seen_from(arrivals[index])
+
     found: list[Span] = []
     instant = arrivals[0]
     while (oldest := bisect_left(arrivals, instant - stretch)) < len(arrivals):
@@ -95,7 +99,5 @@ def _held_until(
         return span_at(counting(index), start) is None
 
     latest = bisect_left(range(len(arrivals)), True, lo=oldest + 1, key=lost) - 1
-    span = span_at(counting(latest), start)
-    if span is None:
-        raise AssertionError(f"a trigger that counts more from {arrivals[oldest]} does not hold at {start}")
-    return min(span.end, arrivals[latest] + stretch)
+    end = max(span.end for span in counting(latest) if span.start <= start)
+    return min(end, arrivals[latest] + stretch)

@@ -5,7 +5,7 @@ after that moment. An arrival at the very end of the quiet time comes too late t
 """
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import msgspec
 
@@ -28,7 +28,11 @@ def quieted(trigger: Trigger, path: str, sight: Sight, inner: Judged) -> Judged:
         return inner
     quiet = duration_text(trigger.quiet)
     begun = inner.spans[0].start if inner.spans else None
-    end = None if begun is None else quiet_end(trigger, begun, sight.arrivals_below(path))
+    end = (
+        None
+        if begun is None
+        else quiet_end(trigger.quiet, trigger.quiet_at_most, begun, sight.arrivals_below(path))
+    )
     spans = always_from(end)
 
     def explain(view: datetime) -> Verdict:
@@ -54,19 +58,19 @@ def quieted(trigger: Trigger, path: str, sight: Sight, inner: Judged) -> Judged:
     return Judged(spans=spans, explain=explain)
 
 
-def quiet_end(trigger: Trigger, begun: datetime, arrivals: Sequence[datetime]) -> datetime | None:
-    """When it has been quiet for long enough, as far as the arrivals tell; None without `quiet`.
+def quiet_end(
+    quiet: timedelta, at_most: timedelta | None, begun: datetime, arrivals: Sequence[datetime]
+) -> datetime:
+    """When it has been quiet for long enough, as far as the arrivals tell.
 
     Args:
         begun: when the trigger came to hold without its `quiet`.
         arrivals: of everything below the trigger, in order.
     """
-    if trigger.quiet is None:
-        return None
     last = begun
     for arrival in arrivals:
-        if arrival >= last + trigger.quiet:
+        if arrival >= last + quiet:
             break
         last = max(last, arrival)
-    end = last + trigger.quiet
-    return end if trigger.quiet_at_most is None else min(end, begun + trigger.quiet_at_most)
+    end = last + quiet
+    return end if at_most is None else min(end, begun + at_most)

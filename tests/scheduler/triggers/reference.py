@@ -1,0 +1,171 @@
+"""A second, slow opinion on triggers: what holds at one minute, straight from the words of the design.
+
+It shares nothing with the engine but the model. Time goes by whole minutes, which is all that the
+generated trees use, and every question is answered by trying all minutes up to the one asked for.
+"""
+
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from compiler.model import (
+    AllTrigger,
+    AnyTrigger,
+    AtLeastTrigger,
+    Composite,
+    PartitionsTrigger,
+    RunTrigger,
+    SequenceTrigger,
+    SizeTrigger,
+    Trigger,
+    child_path,
+)
+from scheduler.event import Delivery, EventKind
+from tests.scheduler.world import MIDNIGHT
+
+BEGINNING = -1_000_000
+"""A minute before everything."""
+
+
+class Came(NamedTuple):
+    """Something that a leaf has received, in minutes after midnight."""
+
+    minute: int
+    leaf: str
+    delivery: Delivery
+
+
+class Sees(NamedTuple):
+    """What a part may count: later than one minute (exclusive), and not before another."""
+
+    later_than: int = BEGINNING
+    not_before: int = BEGINNING
+
+
+def minutes(stretch: timedelta) -> int:
+    return stretch // timedelta(minutes=1)
+
+
+def minute_of(instant: datetime) -> int:
+    return minutes(instant - MIDNIGHT)
+
+
+class Reference:
+    """The trigger of one job, and all that ever comes for it."""
+
+    def __init__(self, trigger: Trigger, came: list[Came]) -> None:
+        self._trigger = trigger
+        self._came = sorted(came, key=lambda each: (each.minute, each.delivery.event.id))
+        self._known: dict[object, bool] = {}
+
+    def holds(self, now: int) -> bool:
+        """Whether the whole trigger holds at this very minute, all options counted."""
+        return self._holds(self._trigger, "", Sees(), now)
+
+    def part_holds(self, trigger: Trigger, path: str, now: int) -> bool:
+        return self._holds(trigger, path, Sees(), now)
+
+    def satisfied(self, now: int) -> int | None:
+        """The first minute up to `now` at which it held."""
+        return next((minute for minute in range(now + 1) if self.holds(minute)), None)
+
+    def _holds(self, trigger: Trigger, path: str, sees: Sees, now: int) -> bool:
+        question = (path, sees, now)
+        if question not in self._known:
+            self._known[question] = self._answer(trigger, path, sees, now)
+        return self._known[question]
+
+    def _answer(self, trigger: Trigger, path: str, sees: Sees, now: int) -> bool:
+        seen = sees
+        if trigger.collect_within is not None:
+            seen = Sees(sees.later_than, max(sees.not_before, now - minutes(trigger.collect_within)))
+        if self._quiet_and_kind(trigger, path, seen, now):
+            return True
+        if trigger.wait_at_most is None:
+            return False
+        if isinstance(trigger, Composite) and not self._below(path, seen, now):
+            return False
+        return self._waited(minutes(trigger.wait_at_most), now)
+
+    def _waited(self, wait: int, now: int) -> bool:
+        """Some event of the job is old enough, and none of its leaf's stretches has dropped it."""
+        return any(
+            each.minute + wait <= now and now <= each.minute + self._stretch(each.leaf) for each in self._came
+        )
+
+    def _stretch(self, leaf: str) -> int:
+        stretches = [10**6]
+        trigger, path = self._trigger, ""
+        while True:
+            if trigger.collect_within is not None:
+                stretches.append(minutes(trigger.collect_within))
+            if path == leaf or not isinstance(trigger, Composite):
+                return min(stretches)
+            index = int(leaf[len(path) :].lstrip(".").split(".")[0])
+            trigger, path = trigger.of[index], child_path(path, index)
+
+    def _quiet_and_kind(self, trigger: Trigger, path: str, sees: Sees, now: int) -> bool:
+        if trigger.quiet is None:
+            return self._kind(trigger, path, sees, now)
+        start = next((u for u in range(now + 1) if self._kind(trigger, path, sees, u)), None)
+        if start is None:
+            return False
+        last = start
+        for each in self._below(path, sees, now):
+            if start < each.minute < last + minutes(trigger.quiet):
+                last = each.minute
+        end = last + minutes(trigger.quiet)
+        if trigger.quiet_at_most is not None:
+            end = min(end, start + minutes(trigger.quiet_at_most))
+        return end <= now
+
+    def _kind(self, trigger: Trigger, path: str, sees: Sees, now: int) -> bool:
+        below = self._below(path, sees, now)
+        match trigger:
+            case PartitionsTrigger(distinct=True, count=count):
+                return len({each.delivery.event.partition for each in below}) >= count
+            case PartitionsTrigger(count=count) | RunTrigger(count=count):
+                return len(below) >= count
+            case SizeTrigger():
+                return self._large(trigger, below)
+            case SequenceTrigger(of=of):
+                return bool(below) and self._in_order(of, path, sees, now)
+            case AllTrigger(of=of) | AnyTrigger(of=of) | AtLeastTrigger(of=of):
+                held = sum(
+                    self._holds(inner, child_path(path, index), sees, now) for index, inner in enumerate(of)
+                )
+                needed = {AllTrigger: len(of), AnyTrigger: 1}.get(type(trigger))
+                return bool(below) and held >= (trigger.n if needed is None else needed)
+            case _:
+                return any(each.delivery.event.kind is EventKind.FIRE for each in below)
+
+    def _large(self, trigger: SizeTrigger, below: list[Came]) -> bool:
+        """Whether it was large enough at some minute up to the last arrival."""
+        for minute in sorted({each.minute for each in below}):
+            sizes: dict[object, int] = {}
+            for number, each in enumerate(each for each in below if each.minute <= minute):
+                event = each.delivery.event
+                sizes[event.partition if trigger.distinct else number] = event.bytes or 0
+            if sum(sizes.values()) >= (trigger.bytes or 0):
+                return True
+        return False
+
+    def _in_order(self, of: tuple[Trigger, ...], path: str, sees: Sees, now: int) -> bool:
+        turn = min(each.minute for each in self._below(path, sees, now))
+        for index, inner in enumerate(of):
+            done = next(
+                (u for u in range(turn, now + 1) if self._holds(inner, child_path(path, index), sees, u)),
+                None,
+            )
+            if done is None:
+                return False
+            turn, sees = done, Sees(max(sees.later_than, done), sees.not_before)
+        return True
+
+    def _below(self, path: str, sees: Sees, now: int) -> list[Came]:
+        return [
+            each
+            for each in self._came
+            if (not path or each.leaf == path or each.leaf.startswith(f"{path}."))
+            and sees.later_than < each.minute <= now
+            and each.minute >= sees.not_before
+        ]

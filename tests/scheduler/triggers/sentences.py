@@ -1,0 +1,54 @@
+"""A trigger in YAML and what comes for its leaves: the rows of the tables in this folder.
+
+A leaf is named by its path: "" is the trigger itself, "0" its first member, "1.0" the first member of
+its second. Times are as on a clock, see `tests.scheduler.world.at`.
+"""
+
+from compiler.model import Trigger
+from scheduler.event import Delivery, Event, EventKind
+from scheduler.triggers import dropped, evaluate
+from scheduler.triggers.collected import Collected, in_order
+from scheduler.verdict import Verdict
+from tests.scheduler.world import app_of, at
+
+Came = tuple[str, str, str, int | None]
+
+
+def came(clock: str, path: str = "", key: str = "", size: int | None = None) -> Came:
+    """What a leaf has received, in the order in which it is written down."""
+    return clock, path, key, size
+
+
+def trigger_of(text: str) -> Trigger:
+    return app_of(f"s: {{program: q, status: active, trigger: {text}}}").schedules["s"].trigger
+
+
+def collection(arrivals: list[Came]) -> Collected:
+    """What a job has collected."""
+    by_leaf: dict[str, list[Delivery]] = {}
+    for number, (clock, path, key, size) in enumerate(arrivals):
+        event = Event(
+            id=f"e{number:02}",
+            kind=EventKind.FIRE,
+            key="any",
+            time=at(clock),
+            arrived=at(clock),
+            partition=key,
+            bytes=size,
+            rows=size,
+        )
+        delivery = Delivery(event=event, schedule="a/s", leaf=path, job="j", at=at(clock))
+        by_leaf.setdefault(path, []).append(delivery)
+    datasets = app_of("s: {program: q, status: active, trigger: {run: {program: r}}}").datasets
+    ordered = {leaf: tuple(sorted(found, key=in_order)) for leaf, found in by_leaf.items()}
+    return Collected(by_leaf=ordered, key="", datasets=datasets)
+
+
+def verdict(trigger: str, arrivals: list[Came], look: str) -> Verdict:
+    return evaluate(trigger_of(trigger), collection(arrivals), at(look))
+
+
+def dropped_at(trigger: str, arrivals: list[Came], look: str) -> list[str]:
+    """When what is dropped had arrived, on the clock."""
+    gone = dropped(trigger_of(trigger), collection(arrivals), at(look))
+    return [f"{delivery.event.arrived:%H:%M}" for delivery in gone]
