@@ -110,9 +110,7 @@ def _judge_moments(
 def agrees(expectation: Expectation, moment: Moment) -> bool:
     """Whether a moment is what was expected."""
     expected = expectation.expected
-    if not _same_subject(expected, moment):
-        return False
-    if isinstance(expected, ExpectWaiting | ExpectNone):
+    if isinstance(expected, ExpectWaiting | ExpectNone) or not _same_subject(expected, moment):
         return False
     if expected.when is not None and abs(moment.when - expected.when) > expectation.within:
         return False

@@ -156,6 +156,8 @@ class Hands:
             program=f"{self._app}/{action.program}",
             status=RunStatus(action.status),
             at=given.when,
+            args=action.args,
+            outputs=action.outputs,
         )
 
     def _outputs(self, given: Given, action: RunSeen) -> list[Event]:

@@ -71,6 +71,7 @@ def test_it_plays_for_a_day_after_its_last_event_unless_something_says_otherwise
 
 CSV = """\
 at,dataset,key,bytes,rows
+
 2026-03-10T13:00:00-04:00,raw,2026-03-09,12MB,900
 2026-03-10T12:00:00,chunks,2026-03-09|JFK,,
 2026-03-10T18:00:00Z,plain,,5000,
@@ -88,7 +89,7 @@ def test_csv_is_partitions_that_came_and_begins_with_the_first() -> None:
         (timedelta(0), PartitionsArrive(dataset="chunks", keys=("2026-03-09|JFK",))),
         (timedelta(hours=2), PartitionsArrive(dataset="plain", keys=("",), bytes=5000)),
     ]
-    assert str(found.given[1].at) == "feeds/day.csv:3:1"
+    assert str(found.given[1].at) == "feeds/day.csv:4:1"
 
 
 def test_columns_may_be_left_out_and_stand_in_any_order() -> None:
@@ -122,10 +123,11 @@ def test_json_lines_are_actions() -> None:
         ("day.csv", "at,dataset\nnow,raw,3\n", "day.csv:2:1 S106 a line has 2 values like the first, got 3"),
         ("day.csv", "at,dataset\nnow,plain\n", "day.csv:2:1 V210"),
         ("day.csv", "at,dataset\n\n2026-03-10T12:00:00,\n", "day.csv:3:1 S103"),
-        ("day.csv", CSV + ",plain,,,\n", "day.csv:5:1 S103 an action needs `at`"),
-        ("day.csv", CSV + "2026-03-10T18:00:00Z,plane,,,\n", "day.csv:5:1 N301"),
-        ("day.csv", CSV + "2026-03-10T18:00:00Z,raw,9 March,,\n", "day.csv:5:1 V205"),
-        ("day.csv", CSV + '2026-03-10T18:00:00Z,"raw,x\n', "day.csv:5:1 S106 a line of CSV"),
+        ("day.csv", CSV + "2026-03-10T18:00:00Z,,,,\n", "day.csv:6:1 S103 `partitions` needs `dataset`"),
+        ("day.csv", CSV + ",plain,,,\n", "day.csv:6:1 S103 an action needs `at`"),
+        ("day.csv", CSV + "2026-03-10T18:00:00Z,plane,,,\n", "day.csv:6:1 N301"),
+        ("day.csv", CSV + "2026-03-10T18:00:00Z,raw,9 March,,\n", "day.csv:6:1 V205"),
+        ("day.csv", CSV + '2026-03-10T18:00:00Z,"raw,x\n', "day.csv:6:1 S106 a line of CSV"),
         ("day.csv", CSV.encode("utf-16"), "day.csv:1:1 R102"),
         ("day.jsonl", "\n", "S106 a file of events holds at least one"),
         ("day.jsonl", "{}\n[]", "day.jsonl:2:1 S106 a line is one action as JSON"),

@@ -102,7 +102,8 @@ examples:
 
 def test_it_loads_neither_dagster_nor_spark_nor_sqlalchemy() -> None:
     code = (
-        "import sys; from tidegate.cli.main import main; sys.argv = ['tidegate', 'test', 'schedules/flights.yaml']\n"
+        "import sys; from tidegate.cli.main import main\n"
+        "sys.argv = ['tidegate', 'test', 'schedules/flights.yaml']\n"
         "try: main()\nexcept SystemExit as end: assert not end.code, end.code\n"
         "roots = {module.partition('.')[0] for module in sys.modules}\n"
         "print(sorted(roots & {'dagster', 'pyspark', 'sqlalchemy', 'rich'}))"

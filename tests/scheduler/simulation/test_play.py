@@ -229,6 +229,50 @@ given: [{ARRIVES}, {{at: +0s, fail_launch: {{schedule: by_day, times: 99}}}}]
 until: +1h
 expect: [{{discarded: by_day, reason: F-LAUNCH}}, {{at: +1h, none: by_day}}]
 """,
+    "what a run from elsewhere has written is there once it has succeeded": f"""
+{START}
+given:
+  - {{at: +0s, run: {{program: p, id: one, status: failed, outputs: {{out: [2026-03-08]}}}}}}
+  - {{at: +1m, run: {{program: p, id: two, status: started, outputs: {{out: [2026-03-09]}}}}}}
+  - {{at: +5m, run: {{program: p, id: two, status: succeeded, outputs: {{out: [2026-03-09]}}}}}}
+until: +1h
+expect: [{{at: +5m, launch: after, partitions: [2026-03-09]}}]
+""",
+    "a hand that asks for what cannot be is refused with the code of its mistake": f"""
+{START}
+given:
+  - {{at: +0s, trigger: {{schedule: by_day, key: tuesday}}}}
+  - {{at: +1m, trigger: {{schedule: after, key: 2026-03-09}}}}
+  - {{at: +2m, delete: after}}
+  - {{at: +3m, trigger: after}}
+until: +1h
+expect: [{{at: +0s, refused: V205}}, {{at: +1m, refused: V205}}, {{at: +3m, refused: N305}}]
+""",
+    "a gauge holds back and lets go": f"""
+{START}
+given:
+  - {{at: +0s, update: {{by_day: {{constraints: [{{load: {{gauge: cluster_load, max: 50}}}}]}}}}}}
+  - {{at: +0s, gauge: {{cluster_load: 50.5}}}}
+  - {{at: +1m, partitions: {{dataset: raw, keys: [2026-03-09]}}}}
+  - {{at: +9m, gauge: {{cluster_load: 50}}}}
+until: +20m
+expect:
+  - {{at: +1m, waiting: by_day, reason: W-LOAD}}
+  - {{at: +9m, launch: by_day}}
+  - {{at: +10m, launch: after}}
+""",
+    "a cron goes on while its schedule keeps a backlog": f"""
+{START}
+given:
+  - {{at: +0s, update: {{nightly: {{on_suspend: backlog}}}}}}
+  - {{at: +0s, resume: nightly}}
+  - {{at: +1m, suspend: nightly}}
+  - {{at: +1d, resume: nightly}}
+until: +36h
+expect:
+  - {{at: +18h, waiting: nightly, reason: W-HELD, collected: 1}}
+  - {{at: +1d, launch: nightly, partitions: [2026-03-10]}}
+""",
     "several launches that several expectations could stand for": f"""
 {START}
 programs: {{p: {{ends: failed}}}}

@@ -1,17 +1,28 @@
 """The eleven user stories and the eight scenarios of the original design, played on the real engine."""
 
 import re
+from collections import Counter
+from collections.abc import Iterable
+from datetime import timedelta
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from compiler.scenario import Scenario
+from compiler.scenario import Given, Restart, Scenario
+from scheduler.simulation.moment import Moment
 from scheduler.simulation.play import play
 from scheduler.store.open import open_store
+from tests import tally
 from tests.scheduler.simulation.stories import FOLDER, ORIGINAL, compilation, scenarios
 
 SCENARIOS = scenarios()
 SCENARIOS_PER_STORY = 2
+
+
+def what_came(moments: Iterable[Moment]) -> Counter[str]:
+    """What was observed, without what was given, and in whatever order within an instant."""
+    return Counter(str(moment) for moment in moments if moment.kind != "given")
 
 
 def originals() -> dict[str, Scenario]:
@@ -54,6 +65,22 @@ def test_it_plays_as_it_says(name: str) -> None:
     app, scenario = SCENARIOS[name]
     performance = play(scenario, app)
     assert performance.failures == (), "\n".join(map(str, (*performance.moments, *performance.failures)))
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_a_scheduler_that_dies_at_every_instant_launches_the_same(name: str) -> None:
+    app, scenario = SCENARIOS[name]
+    undisturbed = play(scenario, app).moments
+    deaths = [
+        Given(when=when + later, action=Restart(), at=scenario.at)
+        for when in sorted({moment.when for moment in undisturbed})
+        for later in (timedelta(0), timedelta(milliseconds=1))
+        if when + later <= scenario.until
+    ]
+    disturbed = play(msgspec.structs.replace(scenario, given=(*scenario.given, *deaths)), app)
+    assert disturbed.failures == ()
+    assert what_came(disturbed.moments) == what_came(undisturbed)
+    tally.reach("restarts in stories", len(deaths))
 
 
 @pytest.mark.slow  # Each waits for the disk at every commit.
