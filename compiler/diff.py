@@ -202,13 +202,17 @@ def _schedule(
     if not recut and all(change.path in METADATA for change in fields):
         return ScheduleChange(app=app, name=name, action="amend" if fields else "unchanged", fields=fields)
     because = f"the partitions of {', '.join(recut)} change" if recut else ""
-    rekeyed = before.for_each != coming.for_each
-    if coming.on_update == "carry" and rekeyed and not because:
+    if coming.on_update == "carry" and before.for_each != coming.for_each and not because:
         because = "for_each changes, so nothing that waits can be carried"
-    carries = coming.on_update == "carry" and not recut and not rekeyed
+    carrying = carries(before, coming, old, new)
     return ScheduleChange(
-        app=app, name=name, action="replace", because=because, carries=carries, fields=fields
+        app=app, name=name, action="replace", because=because, carries=carrying, fields=fields
     )
+
+
+def carries(before: Schedule, coming: Schedule, old: App | None, new: App | None) -> bool:
+    """Whether the jobs of a changed schedule keep their events: it says so, and their keys mean the same."""
+    return coming.on_update == "carry" and before.for_each == coming.for_each and not _recut(before, old, new)
 
 
 def _recut(schedule: Schedule, old: App | None, new: App | None) -> list[str]:

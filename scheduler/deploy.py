@@ -21,7 +21,7 @@ from scheduler.journal import Entry, EntryKind
 from scheduler.live import difference
 from scheduler.reason import Reason
 from scheduler.refused import Refused
-from scheduler.replace import carry_schedule, created, reset_schedules
+from scheduler.replace import carry_schedules, created, reset_schedules
 from scheduler.store.protocol import Transaction
 from scheduler.tick import settle
 
@@ -76,7 +76,7 @@ def _put_schedules(transaction: Transaction, changes: Diff, wanted: Mapping[str,
     gone: list[str] = []
     fresh: list[ScheduleState] = []
     reset: list[tuple[ScheduleState, Schedule]] = []
-    standing: list[ScheduleState] = []
+    carried: list[tuple[ScheduleState, Schedule]] = []
     amended: list[ScheduleState] = []
     for change in changes.schedules():
         ref = _ref(change)
@@ -84,8 +84,7 @@ def _put_schedules(transaction: Transaction, changes: Diff, wanted: Mapping[str,
             case "create":
                 fresh.append(_new(ref, wanted[change.app].schedules[change.name], now))
             case "replace" if change.carries:
-                spec = wanted[change.app].schedules[change.name]
-                standing.append(carry_schedule(transaction, states[ref], spec, wanted[change.app], now))
+                carried.append((states[ref], wanted[change.app].schedules[change.name]))
             case "replace":
                 reset.append((states[ref], wanted[change.app].schedules[change.name]))
             case "amend" | "unchanged":
@@ -102,8 +101,11 @@ def _put_schedules(transaction: Transaction, changes: Diff, wanted: Mapping[str,
     discard_waiting(transaction, gone, Reason.D_DELETED, now)
     discard_unlaunched(transaction, gone, now, Reason.D_DELETED)
     transaction.delete_schedules(gone)
-    standing += created(transaction, fresh, now)
+    standing = created(transaction, fresh, now)
     standing += reset_schedules(transaction, [state for state, _ in reset], [spec for _, spec in reset], now)
+    standing += carry_schedules(
+        transaction, [state for state, _ in carried], [spec for _, spec in carried], wanted, now
+    )
     transaction.put_schedules([*standing, *amended])
     transaction.put_subscriptions(
         [state.ref for state in standing], [each for state in standing for each in _subscriptions(state)]

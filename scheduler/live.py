@@ -3,15 +3,15 @@
 `plan` shows this difference and `deploy` applies it, so both ask here.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from compiler.consequence import LiveState
-from compiler.diff import Diff, diff
+from compiler.diff import Diff, carries, diff
 from compiler.fingerprint import fingerprint
 from compiler.model import App
-from scheduler.carry import carry
+from scheduler.carry import Carried, carry
 from scheduler.deployed import ScheduleState, whole_app
 from scheduler.job import ACTIVE, WAITING, Job, JobState
 from scheduler.store.protocol import Reader
@@ -23,7 +23,9 @@ def deployed_apps(reader: Reader) -> dict[str, App]:
     return {deployed.name: whole_app(deployed, schedules) for deployed in reader.apps()}
 
 
-def live_states(reader: Reader, wanted: Mapping[str, App] | None = None) -> dict[tuple[str, str], LiveState]:
+def live_states(
+    reader: Reader, deployed: Mapping[str, App], wanted: Mapping[str, App]
+) -> dict[tuple[str, str], LiveState]:
     """What each deployed schedule has going on, by app and schedule.
 
     Args:
@@ -38,17 +40,21 @@ def live_states(reader: Reader, wanted: Mapping[str, App] | None = None) -> dict
         live[job.schedule] = _with(live[job.schedule], job)
         if job.waiting:
             waiting.setdefault(job.schedule, []).append(job)
-    for ref, jobs in waiting.items():
-        coming = _coming(states[ref], wanted or {})
-        if coming is not None:
-            live[ref] = _with_kept(live[ref], reader, jobs, coming, (wanted or {})[coming.app])
+    coming = {ref: _coming(states[ref], deployed, wanted) for ref in waiting}
+    carrying = {ref: state for ref, state in coming.items() if state is not None}
+    deliveries = reader.deliveries([job.id for ref in carrying for job in waiting[ref]])
+    for ref, state in carrying.items():
+        app = wanted[state.app]
+        carried = [carry(job, deliveries[job.id], state, app, job.opened_at) for job in waiting[ref]]
+        live[ref] = _with_kept(live[ref], carried)
     return {(state.app, state.name): live[ref] for ref, state in states.items()}
 
 
 def difference(reader: Reader, wanted: Mapping[str, App], *, update_schedules: bool = True) -> Diff:
     """The difference that a deployment of `wanted`, all apps of the project, would make."""
-    live = live_states(reader, wanted)
-    return diff(deployed_apps(reader), wanted, update_schedules=update_schedules, live=live)
+    deployed = deployed_apps(reader)
+    live = live_states(reader, deployed, wanted)
+    return diff(deployed, wanted, update_schedules=update_schedules, live=live)
 
 
 def _with(live: LiveState, job: Job) -> LiveState:
@@ -63,20 +69,19 @@ def _with(live: LiveState, job: Job) -> LiveState:
     )
 
 
-def _coming(state: ScheduleState, wanted: Mapping[str, App]) -> ScheduleState | None:
+def _coming(
+    state: ScheduleState, deployed: Mapping[str, App], wanted: Mapping[str, App]
+) -> ScheduleState | None:
     """The schedule as it is to be, if it changes and carries its jobs."""
     app = wanted.get(state.app)
     spec = None if app is None else app.schedules.get(state.name)
-    if spec is None or spec.on_update != "carry" or fingerprint(spec) == state.fingerprint:
+    if spec is None or not carries(state.spec, spec, deployed.get(state.app), app):
         return None
-    return msgspec.structs.replace(state, spec=spec, fingerprint=fingerprint(spec))
+    renewed = msgspec.structs.replace(state, spec=spec, fingerprint=fingerprint(spec))
+    return None if renewed.fingerprint == state.fingerprint else renewed
 
 
-def _with_kept(
-    live: LiveState, reader: Reader, jobs: list[Job], coming: ScheduleState, app: App
-) -> LiveState:
-    deliveries = reader.deliveries([job.id for job in jobs])
-    carried = [carry(job, deliveries[job.id], coming, app, job.opened_at) for job in jobs]
+def _with_kept(live: LiveState, carried: Sequence[Carried]) -> LiveState:
     kept = [(each.job, len({delivery.event.id for delivery in each.kept})) for each in carried if each.job]
     return msgspec.structs.replace(
         live,

@@ -6,20 +6,21 @@ that still mean something (see `scheduler.carry`), launches that were decided st
 schedule keeps its place in time. A suspended one obeys its new `on_suspend` at once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 import msgspec
 
 from compiler.fingerprint import canonical, fingerprint
 from compiler.model import App, CronTrigger, ElapsedTrigger, Schedule, leaves
-from scheduler.activation import clock_entries, started, stopped, takes
+from scheduler.activation import clock_entries, started, takes
 from scheduler.carry import carry, carry_entries
 from scheduler.deployed import ScheduleState
 from scheduler.discard import discard_jobs, discard_unlaunched, discard_waiting
 from scheduler.fires import next_fire
 from scheduler.hold import held, let_go
 from scheduler.job import WAITING, Job
+from scheduler.journal import Entry
 from scheduler.reason import Reason
 from scheduler.store.protocol import Transaction
 from scheduler.working_set import MICROSECOND
@@ -57,47 +58,60 @@ def renewed(state: ScheduleState, spec: Schedule, now: datetime) -> ScheduleStat
     )
 
 
-def carry_schedule(
-    transaction: Transaction, before: ScheduleState, spec: Schedule, app: App, now: datetime
-) -> ScheduleState:
-    """Let the waiting jobs of one schedule go on under another text; returns it as it is to be."""
-    after = _in_its_place(transaction, before, renewed(before, spec, now), now)
-    jobs = transaction.jobs(schedules=[after.ref], states=WAITING)
+def carry_schedules(
+    transaction: Transaction,
+    states: Sequence[ScheduleState],
+    specs: Sequence[Schedule],
+    apps: Mapping[str, App],
+    now: datetime,
+) -> list[ScheduleState]:
+    """Let the waiting jobs of schedules go on under another text; returns the schedules as they are to be.
+
+    Args:
+        apps: as they are to be, by name.
+    """
+    before = {state.ref: state for state in states}
+    renewals = [renewed(state, spec, now) for state, spec in zip(states, specs, strict=True)]
+    begun = {state.ref: state for state in started(transaction, [r for r in renewals if takes(r)], now)}
+    after = {
+        state.ref: _in_its_place(before[state.ref], begun.get(state.ref, state), now) for state in renewals
+    }
+    transaction.add_journal([entry for ref in after for entry in _clocks_set(before[ref], after[ref], now)])
+    jobs = transaction.jobs(schedules=list(after), states=WAITING)
     deliveries = transaction.deliveries([job.id for job in jobs])
-    waiting: list[Job] = []
-    for job in jobs:
-        carried = carry(job, deliveries[job.id], after, app, now)
-        if carried.job is None:
-            discard_jobs(transaction, [job], Reason.D_UPDATED, now)
-            continue
-        transaction.remove_deliveries(carried.removed)
-        transaction.add_deliveries([*carried.added, *carried.dropped])
-        transaction.add_journal(list(carry_entries(job.id, carried, now)))
-        waiting.append(carried.job)
-    _obey_suspension(transaction, before, after, waiting, now)
-    return after
+    found = [(job, carry(job, deliveries[job.id], after[job.schedule], apps[job.app], now)) for job in jobs]
+    transaction.remove_deliveries([each for _, carried in found for each in carried.removed])
+    transaction.add_deliveries([each for _, carried in found for each in (*carried.added, *carried.dropped)])
+    transaction.add_journal([e for job, carried in found for e in carry_entries(job.id, carried, now)])
+    discard_jobs(transaction, [job for job, carried in found if carried.job is None], Reason.D_UPDATED, now)
+    _obey_suspension(transaction, before, after, [carried.job for _, carried in found if carried.job], now)
+    return list(after.values())
 
 
-def _in_its_place(
-    transaction: Transaction, before: ScheduleState, after: ScheduleState, now: datetime
-) -> ScheduleState:
-    """The changed schedule where the unchanged one stood in time; clocks go on where nothing changed."""
-    if not takes(after):
-        return stopped(after)
-    (begun,) = started(transaction, [after], now)
-    if not takes(before):
-        transaction.add_journal(list(clock_entries([begun], now)))
-        return begun
+def _in_its_place(before: ScheduleState, after: ScheduleState, now: datetime) -> ScheduleState:
+    """The changed schedule where the unchanged one stood in time; clocks go on where nothing changed.
+
+    Args:
+        after: started, if it takes anything.
+    """
+    if not takes(after) or not takes(before):
+        return after
     same = {path for path, form in _elapsed(before.spec).items() if _elapsed(after.spec).get(path) == form}
-    anew = {path: since for path, since in begun.clocks.items() if path not in same}
-    transaction.add_journal(list(clock_entries([msgspec.structs.replace(begun, clocks=anew)], now)))
+    anew = {path: since for path, since in after.clocks.items() if path not in same}
     kept = {path: since for path, since in before.clocks.items() if path in same}
     # A new cron fires from now on, this very instant included; the old one has fired up to here.
     after_fires = before.fires_after if _crons(before.spec) == _crons(after.spec) else now - MICROSECOND
     placed = msgspec.structs.replace(
-        begun, active_since=before.active_since, fires_after=after_fires, clocks={**anew, **kept}
+        after, active_since=before.active_since, fires_after=after_fires, clocks={**anew, **kept}
     )
     return msgspec.structs.replace(placed, next_fire_at=next_fire(placed, after_fires or now))
+
+
+def _clocks_set(before: ScheduleState, after: ScheduleState, now: datetime) -> Iterator[Entry]:
+    """What the journal says of the clocks that do not go on as they were."""
+    kept = before.clocks.items() if takes(before) else ()
+    clocks = {path: since for path, since in after.clocks.items() if (path, since) not in kept}
+    return clock_entries([msgspec.structs.replace(after, clocks=clocks)], now)
 
 
 def _elapsed(spec: Schedule) -> dict[str, object]:
@@ -115,17 +129,24 @@ def _crons(spec: Schedule) -> dict[str, object]:
 
 
 def _obey_suspension(
-    transaction: Transaction, before: ScheduleState, after: ScheduleState, waiting: list[Job], now: datetime
+    transaction: Transaction,
+    before: Mapping[str, ScheduleState],
+    after: Mapping[str, ScheduleState],
+    waiting: Sequence[Job],
+    now: datetime,
 ) -> None:
     """Write the waiting jobs, and do to them what the new `on_suspend` of a suspended schedule asks."""
-    by_hand = [job for job in waiting if job.by_hand is not None]
-    others = [job for job in waiting if job.by_hand is None]
-    transaction.put_jobs(by_hand)
-    if after.active:
-        transaction.put_jobs(others)
-    elif after.holding:
-        transaction.put_jobs([held(job, now) for job in others])
-    elif after.spec.on_suspend == "discard" != before.spec.on_suspend:
-        discard_jobs(transaction, others, Reason.D_SUSPENDED, now)
-    else:
-        transaction.put_jobs([let_go(job, after.spec, now) for job in others])
+    going_on: list[Job] = []
+    given_up: list[Job] = []
+    for job in waiting:
+        state = after[job.schedule]
+        if state.active or job.by_hand is not None:
+            going_on.append(job)
+        elif state.holding:
+            going_on.append(held(job, now))
+        elif state.spec.on_suspend == "discard" != before[job.schedule].spec.on_suspend:
+            given_up.append(job)
+        else:
+            going_on.append(let_go(job, state.spec, now))
+    transaction.put_jobs(going_on)
+    discard_jobs(transaction, given_up, Reason.D_SUSPENDED, now)
