@@ -91,13 +91,19 @@ class ChanceWorld(World):
         for step in SETTLING_STEPS:
             self.now += step
             self.tick()
-            self.judge_after_tick()
+            if self.now > self.latest:
+                # Not while the clock on the wall is behind: what is due then is not due again yet.
+                self.judge_after_tick()
             self._finish()
-            if self.now > self.latest and not self.oracle.unfinished():
+            if self.now > self.latest and not self._under_way():
                 break
         self.tick()
         self.judge_at_the_end()
         self.oracle.settled(self.now, OLDEST_JOB)
+
+    def _under_way(self) -> bool:
+        self.judge()
+        return bool(self.oracle.unfinished())
 
     def _finish(self) -> None:
         """Launch and end, minute by minute, until nothing more is to be launched."""

@@ -1,0 +1,129 @@
+"""Two processes race for the last slots of a group: no limit is ever exceeded, and no firing is lost.
+
+Hundreds of jobs wait for three slots. Whenever a run ends, all of them are due, and whichever process
+comes first decides about them; what both have decided is counted.
+"""
+
+import json
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from compiler.compile import compile_files
+from scheduler.claim import claim
+from scheduler.deploy import deploy
+from scheduler.event import Event, EventKind, partition_event_key
+from scheduler.observe import RunObservation, observe_runs
+from scheduler.outbox import offers
+from scheduler.run import RunStatus
+from scheduler.store.open import open_store
+from scheduler.store.protocol import Store
+from scheduler.tick import tick
+from tests.chaos.child import Child, Say
+from tests.simulation.oracle import Oracle
+from tests.tally import PROMISED, reach
+
+pytestmark = pytest.mark.slow  # tens of thousands of decisions in a database
+
+START = datetime(2026, 3, 10, 6, tzinfo=UTC)
+SLOTS = 3
+JOBS = 400
+FIRINGS = PROMISED["contested firings"] // 2
+"""For each of the two databases."""
+
+APP = {
+    "app": "a",
+    "datasets": {"raw": {"partitions": {"cycle": "hour", "start": "2020-01-01-00:00"}}},
+    "programs": {"p": {"run": "programs.p"}},
+    "schedules": {
+        "s": {
+            "program": "p",
+            "trigger": {"partitions": {"dataset": "raw"}},
+            "for_each": "partition",
+            "status": "active",
+            "constraints": [{"concurrency": {"max": SLOTS, "group": "last"}}],
+        }
+    },
+}
+
+
+def arrivals() -> list[Event]:
+    first = datetime(2020, 1, 1, tzinfo=UTC)
+    keys = [f"{first + number * timedelta(hours=1):%Y-%m-%d-%H:00}" for number in range(JOBS)]
+    return [
+        Event(
+            id=f"e{number}",
+            kind=EventKind.PARTITION,
+            key=partition_event_key("a", "raw"),
+            time=START,
+            arrived=START,
+            partition=key,
+        )
+        for number, key in enumerate(keys)
+    ]
+
+
+def prepare(url: str) -> None:
+    compilation = compile_files({"a.yaml": json.dumps(APP).encode()})
+    assert compilation.ok, compilation.diagnostics
+    store = open_store(url)
+    with store.transaction() as transaction:
+        deploy(transaction, {"a": compilation.apps["a"].app}, START)
+        transaction.add_events(arrivals())
+    store.close()
+
+
+def race(url: str, counts: Path, say: Say) -> None:
+    """Tick, launch and end runs until no job is left; writes down how many were decided."""
+    store, now, decided = open_store(url), START, 0
+    say()
+    while unfinished(store):
+        now += timedelta(seconds=1)
+        decided += tick(store, now).decided
+        with store.transaction() as transaction:
+            requests = offers(transaction, now, "a")
+        for request in requests:
+            run = f"{request.run_key}:{os.getpid()}"
+            if claim(store, request.job, request.attempt, run, now).won:
+                seen = RunObservation(
+                    run_id=run,
+                    program="a/p",
+                    job=request.job,
+                    attempt=request.attempt,
+                    status=RunStatus.SUCCEEDED,
+                    at=now,
+                )
+                with store.transaction() as transaction:
+                    observe_runs(transaction, [seen], now)
+    (counts / str(os.getpid())).write_text(str(decided))
+    store.close()
+
+
+def unfinished(store: Store) -> bool:
+    with store.reading() as reader:
+        jobs = reader.jobs(limit=JOBS)
+    return len(jobs) < JOBS or any(job.ended_at is None for job in jobs)
+
+
+def test_two_processes_race_for_the_last_slots(sql_url: str, tmp_path: Path) -> None:
+    prepare(sql_url)
+    counts = tmp_path / "counts"
+    counts.mkdir()
+
+    racers = [Child(lambda say: race(sql_url, counts, say)) for _ in range(2)]
+
+    assert [racer.wait() for racer in racers] == [0, 0]
+    decided = [int(each.read_text()) for each in counts.iterdir()]
+    assert min(decided) > 0, f"only one of them ever decided: {decided}"
+    assert sum(decided) >= FIRINGS
+    reach("contested firings", sum(decided))
+    store = open_store(sql_url)
+    with store.reading() as reader:
+        entries = reader.journal()
+        jobs = reader.jobs()
+    store.close()
+    oracle = Oracle()
+    oracle.read_all(entries)
+    assert [str(job.state) for job in jobs] == ["SUCCEEDED"] * JOBS
