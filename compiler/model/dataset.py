@@ -1,0 +1,79 @@
+"""Datasets and how they are cut into partitions, and the programs that read and write them.
+
+What a partition key looks like is `compiler.partition_key`; how cycles nest is `compiler.cycle`.
+"""
+
+from typing import Literal
+
+from compiler.model.place import At
+from compiler.value import Value
+
+Cycle = Literal["minute", "hour", "day", "week", "month", "year"]
+
+
+class TimeDimension(Value, kw_only=True):
+    """A dimension of partitions with one partition for each step of a cycle.
+
+    Attributes:
+        name: the column that holds the key; the cycle's own name where the YAML gives none.
+        cycle: length of one partition.
+        start: first partition key, for example "2013-01-01".
+        timezone: zone in which the cycle begins and ends.
+    """
+
+    name: str
+    cycle: Cycle
+    start: str
+    timezone: str = "UTC"
+
+
+class StaticDimension(Value, kw_only=True):
+    """A dimension with a fixed list of keys, for example the three airports of a feed."""
+
+    name: str
+    keys: tuple[str, ...]
+
+
+class PartitionScheme(Value, kw_only=True):
+    """How a dataset is cut into partitions: one time dimension, one static one, or both.
+
+    The key of a partition in one dimension is that dimension's key. In two dimensions it is
+    Dagster's: the keys joined by "|" in the alphabetical order of the dimensions' names.
+    """
+
+    time: TimeDimension | None = None
+    static: StaticDimension | None = None
+
+    def dimension_names(self) -> tuple[str, ...]:
+        """The dimensions in the order in which they stand in a partition key."""
+        return tuple(sorted(d.name for d in (self.time, self.static) if d is not None))
+
+
+class Dataset(Value, kw_only=True):
+    """A named table or file set.
+
+    Attributes:
+        path: where the files stand, relative to the project; None lets the warehouse decide.
+    """
+
+    name: str
+    format: Literal["parquet", "iceberg"] = "parquet"
+    partitions: PartitionScheme | None = None
+    path: str | None = None
+    description: str = ""
+    at: At | None = None
+
+
+class Program(Value, kw_only=True):
+    """What is launched: a PySpark function that reads datasets and writes datasets.
+
+    Attributes:
+        run: dotted path of the function, for example "spark_jobs.flights.join_delays".
+    """
+
+    name: str
+    run: str
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    description: str = ""
+    at: At | None = None
