@@ -13,7 +13,7 @@ from itertools import groupby
 from compiler.calendar import opens_on
 from compiler.clock_change import ClockChange, clock_changes
 from compiler.cron import parse
-from compiler.diagnostic import MAX_DIAGNOSTICS_PER_FILE, Findings, listed, plural
+from compiler.diagnostic import MAX_DIAGNOSTICS_PER_FILE, Findings, listed
 from compiler.fire_times import fires_on
 from compiler.model import App, At, CronTrigger, WindowConstraint, leaves
 from compiler.wall_clock import first_instant
@@ -44,7 +44,7 @@ def check_daylight_saving(app: App, today: date, findings: Findings) -> None:
     kept = notes[: min(NOTES_PER_APP, MAX_DIAGNOSTICS_PER_FILE - len(findings.diagnostics()))]
     for number, (at, summary, hint) in enumerate(kept):
         more = len(notes) - len(kept) if number == len(kept) - 1 else 0
-        rest = f"; so it is with {plural(more, 'more cron or window')} of this app" if more else ""
+        rest = f"; so it is with {more} more of the crons and windows of this app" if more else ""
         findings.add("L420", at, summary, f"{hint}{rest}")
 
 

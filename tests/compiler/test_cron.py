@@ -194,6 +194,10 @@ def test_the_calendar_ends() -> None:
         parse("0 0 1 1 *").next_fire(instant("9999-06-01"), "UTC")
     with pytest.raises(OverflowError):
         parse("0 0 1 7 *").previous_fire(instant("0001-06-01"), "UTC")
+    with pytest.raises(OverflowError):
+        parse("0 0 1 * *").next_fire(instant("9999-12-20"), "UTC")
+    with pytest.raises(OverflowError):
+        parse("0 0 31 * *").previous_fire(instant("0001-01-20"), "UTC")
 
 
 def test_a_naive_time_is_refused() -> None:

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from compiler.calendar import DAY_NAMES
 from compiler.model import Calendar, Day, WindowConstraint
-from scheduler.constraints.window import CALENDAR_DAYS_AHEAD, DAYS_AHEAD, is_open, opening
+from scheduler.constraints.window import CALENDAR_DAYS_AHEAD, DAYS_AHEAD, check, is_open, opening
 from tests.compiler.zones import YEAR, ZONES, changes_in
+from tests.scheduler.slice_of import slice_of
 
 MINUTE = timedelta(minutes=1)
 
@@ -191,6 +192,13 @@ BUSINESS_OPENINGS = [
 )
 def test_next_opening_on_business_days(sentence, given, instant, expected):
     assert opening(given, utc(instant)) == utc(expected)
+
+
+def test_a_verdict_names_the_calendar():
+    verdict = check(on_business_days("09:00", "17:00"), slice_of(), utc("2026-11-26T10:00:00-05:00"))
+    assert verdict.summary == (
+        "09:00-17:00 America/New_York on business days of us opens at 2026-11-27T09:00:00-05:00"
+    )
 
 
 def test_a_window_that_no_business_day_opens_is_looked_at_again_after_a_year():
