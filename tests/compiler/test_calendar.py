@@ -11,7 +11,7 @@ from compiler.model import Calendar
 
 
 def calendar(**given: object) -> Calendar:
-    return Calendar(name="work", **given)  # pyright: ignore[reportArgumentType] - rows give fields by name
+    return Calendar(name="work", **given)
 
 
 PLAIN, US, NYSE = calendar(), calendar(country="US"), calendar(country="NYSE")

@@ -34,14 +34,13 @@ def app(*parts: Trigger | Constraint) -> App:
     """An app with a schedule for each trigger, and for each constraint."""
     schedules: dict[str, Schedule] = {}
     for number, part in enumerate(parts):
+        name = f"s{number:04}"
         placed = msgspec.structs.replace(part, at=At(file="a.yaml", line=number + 1, column=1))
-        isolated = isinstance(placed, WindowConstraint)
-        schedules[f"s{number:04}"] = Schedule(
-            name=f"s{number:04}",
-            program="p",
-            trigger=PartitionsTrigger(dataset="d") if isolated else placed,  # pyright: ignore[reportArgumentType] - rows hold both
-            constraints=(placed,) if isolated else (),
-        )
+        if isinstance(placed, WindowConstraint):
+            trigger, constraints = PartitionsTrigger(dataset="d"), (placed,)
+        else:
+            trigger, constraints = placed, ()
+        schedules[name] = Schedule(name=name, program="p", trigger=trigger, constraints=constraints)
     return App(name="a", schedules=schedules)
 
 
