@@ -19,8 +19,13 @@ from scheduler.store.protocol import Reader
 
 def deployed_apps(reader: Reader) -> dict[str, App]:
     """Every deployed app with its schedules, by name."""
-    schedules = reader.schedules()
-    return {deployed.name: whole_app(deployed, schedules) for deployed in reader.apps()}
+    schedules: dict[str, list[ScheduleState]] = {}
+    for state in reader.schedules():
+        schedules.setdefault(state.app, []).append(state)
+    return {
+        deployed.name: whole_app(deployed, tuple(schedules.get(deployed.name, ())))
+        for deployed in reader.apps()
+    }
 
 
 def live_states(
