@@ -14,7 +14,6 @@ not a change.
 from compiler.model.app import (
     App,
     decode_app,
-    decode_schedule,
     encode,
 )
 from compiler.model.calendar import (
@@ -112,7 +111,6 @@ __all__ = [
     "WindowConstraint",
     "child_path",
     "decode_app",
-    "decode_schedule",
     "encode",
     "leaves",
 ]
