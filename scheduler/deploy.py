@@ -5,7 +5,7 @@ What changes is decided by `compiler.diff` alone; here the changes are only carr
 its place in time; what becomes of one that does is told in `scheduler.replace`.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import assert_never
 
@@ -18,7 +18,7 @@ from scheduler.deployed import DeployedApp, ScheduleState
 from scheduler.discard import discard_unlaunched, discard_waiting
 from scheduler.event import Subscription, listens_to
 from scheduler.journal import Entry, EntryKind
-from scheduler.live import difference
+from scheduler.live import deployed_apps, difference
 from scheduler.reason import Reason
 from scheduler.refused import Refused
 from scheduler.replace import carry_schedules, created, reset_schedules
@@ -56,6 +56,28 @@ def deploy(
     if not changes.empty:
         transaction.add_journal([_entry(changes, force, now)])
     return changes
+
+
+def delete_schedules(transaction: Transaction, refs: Collection[str], now: datetime) -> Diff:
+    """Delete deployed schedules ("app/name") without touching their apps; a later deploy may bring them back.
+
+    What waits is discarded with D-DELETED, and so is a decided launch without a run.
+
+    Raises:
+        Refused: no such schedule is deployed.
+    """
+    apps = deployed_apps(transaction)
+    for ref in refs:
+        app, _, name = ref.partition("/")
+        if app not in apps or name not in apps[app].schedules:
+            raise Refused(f"no schedule {ref} is deployed", "`tidegate schedules list` shows what is")
+    standing = {
+        name: msgspec.structs.replace(
+            app, schedules={n: spec for n, spec in app.schedules.items() if f"{name}/{n}" not in refs}
+        )
+        for name, app in apps.items()
+    }
+    return deploy(transaction, standing, now)
 
 
 def _refused(changes: Diff) -> Refused:

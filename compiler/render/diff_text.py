@@ -78,7 +78,7 @@ def _schedule(change: ScheduleChange) -> Iterator[str]:
     for field in change.fields:
         yield f"      {_field(field)}"
     for consequence in change.consequences:
-        yield f"      -> {_consequence(consequence)}"
+        yield f"      -> {consequence_text(consequence)}"
 
 
 def _past(action: str | None) -> str:
@@ -105,7 +105,8 @@ def _value(path: str, value: Any) -> str:
     return text if len(text) <= MAX_VALUE_CHARACTERS else text[:MAX_VALUE_CHARACTERS] + "…"
 
 
-def _consequence(consequence: Consequence) -> str:
+def consequence_text(consequence: Consequence) -> str:
+    """What a change does to something live, in a few words."""
     n, detail = consequence.count, consequence.detail
     match consequence.kind:
         case "discards":

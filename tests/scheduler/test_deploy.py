@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from compiler.model import App, At, CronTrigger, Dataset, PartitionsTrigger, Program, RunTrigger, Schedule
-from scheduler.deploy import deploy
+from scheduler.deploy import delete_schedules, deploy
 from scheduler.deployed import ScheduleState
 from scheduler.job import Job, JobState
 from scheduler.journal import EntryKind
@@ -204,3 +204,23 @@ def test_a_run_of_a_deleted_schedule_goes_on_and_hinders_no_deploy() -> None:
     deployed.deploy(an_app(JOINED, PAUSED))
     deployed.deploy(an_app(changed(JOINED), PAUSED))
     assert deployed.outcomes() == [(JobState.LAUNCHED, None)]
+
+
+def test_a_schedule_is_deleted_without_its_app_and_comes_back_with_a_deploy() -> None:
+    deployed = Deployed(WHOLE, an_app(DAILY, name="b"))
+    deployed.job("a/daily", JobState.PENDING_CONSTRAINT)
+    with deployed.store.transaction() as transaction:
+        delete_schedules(transaction, ["a/daily"], LATER)
+    assert list(deployed.states()) == ["a/joined", "a/paused", "b/daily"]
+    assert deployed.outcomes() == [(JobState.DISCARDED, Reason.D_DELETED)]
+    deployed.deploy(WHOLE, an_app(DAILY, name="b"), at=LATER + timedelta(hours=1))
+    assert "a/daily" in deployed.states()
+
+
+@pytest.mark.parametrize("ref", ["a/none", "none/daily", "daily", ""])
+def test_a_schedule_that_is_not_deployed_is_not_deleted(ref: str) -> None:
+    deployed = Deployed(WHOLE)
+    before = deployed.store.dump()
+    with pytest.raises(Refused, match="is deployed"), deployed.store.transaction() as transaction:
+        delete_schedules(transaction, ["a/daily", ref], LATER)
+    assert deployed.store.dump() == before

@@ -99,6 +99,16 @@ def test_several_are_switched_together_or_not_at_all(deployed: Project) -> None:
     assert {row["status"] for row in deployed.json("schedules", "list")} == {"suspended"}
 
 
+def test_delete_says_what_becomes_of_what_waits(deployed: Project) -> None:
+    deployed.arrive("2026-03-09")
+    printed = deployed.run("schedules", "delete", "report_daily", "report_at_six")
+    assert printed == (
+        "sales/report_at_six is deleted: nothing waited\n"
+        "sales/report_daily is deleted: 1 waiting job is discarded with D-DELETED\n"
+    )
+    assert "+ schedule report_daily" in deployed.run("plan", exit_code=2)
+
+
 def test_trigger_makes_a_job_due_at_the_next_tick(deployed: Project) -> None:
     printed = deployed.run("schedules", "trigger", "report_daily")
     assert "of sales/report_daily is due at the next tick" in printed

@@ -24,7 +24,9 @@ COMMANDS: dict[str, Entry] = {
     "schema": Entry("tidegate.cli.schema:schema", "Print the JSON Schema of the YAML, for editors."),
     "plan": Entry("tidegate.cli.plan:plan", "Show what a deploy would change; exit code 2 when it would."),
     "deploy": Entry("tidegate.cli.deploy:deploy", "Bring the YAML into the schedule store."),
-    "schedules": Entry("tidegate.cli.schedules:app", "List, show, suspend, resume and trigger schedules."),
+    "schedules": Entry(
+        "tidegate.cli.schedules:app", "List, show, suspend, resume, trigger and delete schedules."
+    ),
     "jobs": Entry("tidegate.cli.jobs:app", "List, show, cancel and requeue jobs."),
     "gauge": Entry("tidegate.cli.gauge:app", "Report and list the gauges that jobs wait for."),
     "why": Entry("tidegate.cli.why:why", "Say why a schedule runs or waits, and what would unblock it."),

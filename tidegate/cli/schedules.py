@@ -24,7 +24,7 @@ NameArgument = Annotated[
 ]
 NamesArgument = Annotated[list[str], typer.Argument(help='Schedules, as "app/schedule" or by name alone.')]
 
-app = typer.Typer(no_args_is_help=True, help="List, show, suspend, resume and trigger schedules.")
+app = typer.Typer(no_args_is_help=True, help="List, show, suspend, resume, trigger and delete schedules.")
 
 
 @app.command("list")
@@ -129,6 +129,23 @@ def trigger_schedule(
     typer.echo(f"job {job.id} of {state.ref} is due at the next tick")
     if not state.active:
         typer.echo("the schedule itself stays suspended; it does not hold a job that was triggered by hand")
+
+
+@app.command("delete")
+def delete_schedule(names: NamesArgument) -> None:
+    """Delete deployed schedules; what waits is discarded. One that the YAML has comes back with a deploy."""
+    from compiler.render.diff_text import consequence_text
+    from scheduler.deploy import delete_schedules
+    from tidegate.cli.names import find_schedule
+    from tidegate.cli.opened_store import opened_store
+
+    with opened_store() as store, store.transaction() as transaction:
+        refs = [find_schedule(transaction, name).ref for name in names]
+        changes = delete_schedules(transaction, refs, datetime.now(UTC))
+    for change in changes.schedules():
+        if change.action == "delete":
+            effects = "; ".join(map(consequence_text, change.consequences)) or "nothing waited"
+            typer.echo(f"{change.app}/{change.name} is deleted: {effects}")
 
 
 def _switch(
