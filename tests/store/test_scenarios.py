@@ -1,0 +1,21 @@
+"""The eight scenarios of the original design on a real PostgreSQL: the same timeline as in memory."""
+
+from pathlib import Path
+
+import pytest
+
+from scheduler.simulation.play import play
+from scheduler.store.open import open_store
+from tests.scheduler.simulation.stories import ORIGINAL, compilation
+from tests.store.conftest import new_url
+
+APP = compilation().apps[ORIGINAL]
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("scenario", APP.scenarios, ids=lambda scenario: scenario.name)
+def test_it_plays_the_same(scenario, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    store = open_store(new_url("postgres", request, tmp_path))
+    on_server = play(scenario, APP, store)
+    store.close()
+    assert on_server == play(scenario, APP)
