@@ -80,7 +80,7 @@ def _coming(
     """The schedule as it is to be, if it changes and carries its jobs."""
     app = wanted.get(state.app)
     spec = None if app is None else app.schedules.get(state.name)
-    if spec is None or not carries(state.spec, spec, deployed.get(state.app), app):
+    if spec is None or spec == state.spec or not carries(state.spec, spec, deployed.get(state.app), app):
         return None
     renewed = msgspec.structs.replace(state, spec=spec, fingerprint=fingerprint(spec))
     return None if renewed.fingerprint == state.fingerprint else renewed
