@@ -17,6 +17,7 @@ from scheduler.claim import claim
 from scheduler.deploy import deploy
 from scheduler.event import Event
 from scheduler.gauge import report_gauges
+from scheduler.job import Job
 from scheduler.observe import RunObservation, observe_runs
 from scheduler.outbox import LaunchRequest, offers, reject
 from scheduler.run import RunStatus
@@ -120,6 +121,21 @@ class Hands:
         if seen_started:
             self.see(run, RunStatus.STARTED)
         return True
+
+    def start_job(self, job: Job, run_id: str) -> None:
+        """The run of a job begins, whoever asked for it."""
+        assert job.launch is not None
+        run = RunObservation(
+            run_id=run_id,
+            program=f"{job.app}/{job.launch.program}",
+            job=job.id,
+            attempt=job.attempt,
+            status=RunStatus.STARTED,
+            at=self.now,
+        )
+        if self.do(lambda: claim(self.store, job.id, job.attempt, run_id, self.now)).won:
+            self.runs[run_id] = run
+            self.see(run, RunStatus.STARTED)
 
     def start_by_hand(self, program: str) -> None:
         """Somebody else starts a run."""

