@@ -1,17 +1,13 @@
-"""The window against a naive scan: minute by minute, in several zones, over both changes of the clocks."""
+"""The window: when it is open and when it opens next, on days, business days and changes of the clocks."""
 
 from datetime import UTC, date, datetime, time, timedelta
-from zoneinfo import ZoneInfo
 
 import msgspec
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from compiler.calendar import DAY_NAMES
 from compiler.model import Calendar, Day, WindowConstraint
 from scheduler.constraints.window import CALENDAR_DAYS_AHEAD, DAYS_AHEAD, check, is_open, opening
-from tests.compiler.zones import YEAR, ZONES, changes_in
 from tests.scheduler.slice_of import slice_of
 
 MINUTE = timedelta(minutes=1)
@@ -205,104 +201,3 @@ def test_a_window_that_no_business_day_opens_is_looked_at_again_after_a_year():
     given = on_business_days("09:00", "17:00", "sat")
     after = utc("2026-03-10T12:00:00-04:00")
     assert opening(given, after) == after + timedelta(days=CALENDAR_DAYS_AHEAD)
-
-
-# --- a scan of every minute -------------------------------------------------------------
-
-OWN = Calendar(name="own", weekend=("fri", "sat"), closed=(date(2026, 3, 8),), open=(date(2026, 10, 24),))
-
-
-def naive_open(given: WindowConstraint, instant: datetime) -> bool:
-    """The rule once more, written by minutes of the day."""
-    local = instant.astimezone(ZoneInfo(given.timezone))
-    minute = local.hour * 60 + local.minute
-    opens = given.from_.hour * 60 + given.from_.minute
-    length = (given.to.hour * 60 + given.to.minute - opens) % 1440
-    past = (minute - opens) % 1440
-    if past >= length:
-        return False
-    opened = local.date() if minute >= opens else local.date() - timedelta(days=1)
-    if given.days and f"{opened:%a}".lower() not in given.days:
-        return False
-    calendar = given.calendar
-    if calendar is None or opened in calendar.open:
-        return True
-    return f"{opened:%a}".lower() not in calendar.weekend and opened not in calendar.closed
-
-
-CHANGES = [
-    *((zone, change.at) for zone in ZONES for change in changes_in(zone, YEAR)),
-    ("Asia/Kolkata", utc("2026-03-08T00:00:00+00:00")),
-    ("Pacific/Apia", utc("2011-12-30T10:00:00+00:00")),
-    # Put back over midnight at one minute past it: the end of a day comes after the next has begun.
-    ("America/St_Johns", utc("2011-11-06T02:31:00+00:00")),
-]
-SCAN = timedelta(hours=60)
-
-
-@st.composite
-def cases(draw: st.DrawFn) -> tuple[WindowConstraint, datetime]:
-    """A window, mostly near the hours in which clocks are changed, and a moment around a change."""
-    zone, change = draw(st.sampled_from(CHANGES))
-    minutes = st.one_of(st.integers(0, 1439), st.integers(0, 18).map(lambda n: n * 15))
-    opens, closes = draw(st.lists(minutes, min_size=2, max_size=2, unique=True))
-    days = tuple(draw(st.sets(st.sampled_from(DAY_NAMES), max_size=4)))
-    given = WindowConstraint(
-        from_=time(opens // 60, opens % 60),
-        to=time(closes // 60, closes % 60),
-        days=tuple(sorted(days, key=DAY_NAMES.index)),
-        timezone=zone,
-        calendar=draw(st.sampled_from((None, None, OWN))),
-    )
-    # Seldom on a full minute, as the clock of a scheduler is.
-    moment = change + timedelta(
-        minutes=draw(st.integers(-1800, 600)), microseconds=draw(st.integers(0, 59_000_000))
-    )
-    return given, moment
-
-
-@settings(max_examples=40, deadline=None)
-@given(case=cases())
-def test_openings_equal_a_scan_minute_by_minute(case):
-    assert_equal_to_a_scan(*case)
-
-
-@pytest.mark.slow  # Hundreds of scans of sixty hours each.
-@settings(max_examples=600, deadline=None)
-@given(case=cases())
-def test_openings_equal_a_scan_minute_by_minute_in_many_cases(case):
-    assert_equal_to_a_scan(*case)
-
-
-def assert_equal_to_a_scan(given_window: WindowConstraint, moment: datetime) -> None:
-    # given the minutes after a moment, and whether the window is open in each
-    first = moment.replace(second=0, microsecond=0)
-    scan = [first + n * MINUTE for n in range(SCAN // MINUTE)]
-    naive = [naive_open(given_window, instant) for instant in scan]
-    # then it is open in those alone
-    assert [is_open(given_window, instant) for instant in scan] == naive
-    # and wherever it is closed, the next minute in which it is open is its opening
-    closed = [n for n, is_inside in enumerate(naive) if not is_inside]
-    for number in closed[:: max(1, len(closed) // 5)]:
-        after = scan[number] + (moment - first)
-        expected = next((scan[n] for n in range(number + 1, len(scan)) if naive[n]), None)
-        found = opening(given_window, after)
-        assert found == expected if expected is not None else found > scan[-1]
-
-
-@settings(max_examples=150, deadline=None)
-@given(case=cases())
-def test_an_opening_is_the_first_instant_inside(case):
-    given_window, moment = case
-    if is_open(given_window, moment):
-        return
-    found = opening(given_window, moment)
-    horizon = DAYS_AHEAD if given_window.calendar is None else CALENDAR_DAYS_AHEAD
-    assert moment < found <= moment + timedelta(days=horizon + 2)
-    if found != moment + timedelta(days=horizon):
-        assert is_open(given_window, found)
-        assert not is_open(given_window, found - timedelta(microseconds=1))
-    # Asking again on the way gives the same answer.
-    between = moment + (found - moment) / 2
-    if not is_open(given_window, between) and is_open(given_window, found):
-        assert opening(given_window, between) == found

@@ -1,0 +1,60 @@
+"""The rule of a window once more, by minutes of the day, and windows drawn by chance near clock changes."""
+
+from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+from hypothesis import strategies as st
+
+from compiler.calendar import DAY_NAMES
+from compiler.model import Calendar, WindowConstraint
+from tests.compiler.zones import YEAR, ZONES, changes_in
+
+OWN = Calendar(name="own", weekend=("fri", "sat"), closed=(date(2026, 3, 8),), open=(date(2026, 10, 24),))
+
+
+def naive_open(given: WindowConstraint, instant: datetime) -> bool:
+    """The rule once more, written by minutes of the day."""
+    local = instant.astimezone(ZoneInfo(given.timezone))
+    minute = local.hour * 60 + local.minute
+    opens = given.from_.hour * 60 + given.from_.minute
+    length = (given.to.hour * 60 + given.to.minute - opens) % 1440
+    past = (minute - opens) % 1440
+    if past >= length:
+        return False
+    opened = local.date() if minute >= opens else local.date() - timedelta(days=1)
+    if given.days and f"{opened:%a}".lower() not in given.days:
+        return False
+    calendar = given.calendar
+    if calendar is None or opened in calendar.open:
+        return True
+    return f"{opened:%a}".lower() not in calendar.weekend and opened not in calendar.closed
+
+
+CHANGES = [
+    *((zone, change.at) for zone in ZONES for change in changes_in(zone, YEAR)),
+    ("Asia/Kolkata", datetime(2026, 3, 8, tzinfo=UTC)),
+    ("Pacific/Apia", datetime(2011, 12, 30, 10, tzinfo=UTC)),
+    # Put back over midnight at one minute past it: the end of a day comes after the next has begun.
+    ("America/St_Johns", datetime(2011, 11, 6, 2, 31, tzinfo=UTC)),
+]
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[WindowConstraint, datetime]:
+    """A window, mostly near the hours in which clocks are changed, and a moment around a change."""
+    zone, change = draw(st.sampled_from(CHANGES))
+    minutes = st.one_of(st.integers(0, 1439), st.integers(0, 18).map(lambda n: n * 15))
+    opens, closes = draw(st.lists(minutes, min_size=2, max_size=2, unique=True))
+    days = tuple(draw(st.sets(st.sampled_from(DAY_NAMES), max_size=4)))
+    given = WindowConstraint(
+        from_=time(opens // 60, opens % 60),
+        to=time(closes // 60, closes % 60),
+        days=tuple(sorted(days, key=DAY_NAMES.index)),
+        timezone=zone,
+        calendar=draw(st.sampled_from((None, None, OWN))),
+    )
+    # Seldom on a full minute, as the clock of a scheduler is.
+    moment = change + timedelta(
+        minutes=draw(st.integers(-1800, 600)), microseconds=draw(st.integers(0, 59_000_000))
+    )
+    return given, moment
