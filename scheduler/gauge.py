@@ -26,7 +26,8 @@ def report_gauges(transaction: Transaction, values: Mapping[str, float], now: da
     """Report the values of some gauges as of `now`, all of them or none.
 
     Returns:
-        The gauges as they were reported, by name.
+        The gauges as they stand then, by name: one that was reported with a later instant, by a host
+        whose clock is ahead, stays as it is.
 
     Raises:
         Refused: a name or a value that no gauge can have.
@@ -34,16 +35,21 @@ def report_gauges(transaction: Transaction, values: Mapping[str, float], now: da
     for name, value in values.items():
         _check(name, value)
     settle(transaction, now)
-    gauges = tuple(Gauge(name=name, value=float(values[name]), reported_at=now) for name in sorted(values))
-    transaction.put_gauges(gauges)
-    transaction.wake([gauge_resource(gauge.name) for gauge in gauges], now)
+    later = {gauge.name: gauge for gauge in transaction.gauges(values) if gauge.reported_at > now}
+    reported = [
+        Gauge(name=name, value=float(values[name]), reported_at=now)
+        for name in sorted(values)
+        if name not in later
+    ]
+    transaction.put_gauges(reported)
+    transaction.wake([gauge_resource(gauge.name) for gauge in reported], now)
     transaction.add_journal(
         [
             Entry(at=now, kind=EntryKind.GAUGE, data={"name": gauge.name, "value": gauge.value})
-            for gauge in gauges
+            for gauge in reported
         ]
     )
-    return gauges
+    return tuple(sorted((*reported, *later.values()), key=lambda gauge: gauge.name))
 
 
 def gauge_limits(reader: Reader) -> dict[str, dict[str, float]]:

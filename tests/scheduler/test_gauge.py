@@ -77,6 +77,17 @@ def test_the_last_report_counts():
         assert [gauge.value for gauge in reader.gauges()] == [20.0]
 
 
+def test_a_report_that_is_older_than_the_last_one_changes_nothing():
+    world = World(S)
+    world.report("09:00", cpu=95)
+    before = world.store.dump()
+    world.report("08:59", cpu=20)
+    assert world.store.dump() == before
+    with world.store.transaction() as transaction:
+        gauges = report_gauges(transaction, {"disk": 1, "cpu": 20}, at("08:59"))
+    assert [(gauge.name, gauge.value) for gauge in gauges] == [("cpu", 95.0), ("disk", 1.0)]
+
+
 def test_who_waits_for_which_gauge():
     world = World(S)
     with world.store.reading() as reader:

@@ -76,7 +76,8 @@ def test_the_other_modes_say_what_happens_to_what_waits(
     deployed.arrive("2026-03-09")
     printed = deployed.run("schedules", "suspend", "report_daily")
     assert printed == f"sales/report_daily is suspended: {suspended}\n"
-    assert "PENDING_TRIGGER" in deployed.run("jobs", "list")
+    (job,) = deployed.json("jobs", "list")
+    assert ("held since" in deployed.run("jobs", "show", job["id"])) == (mode != "drain")
     assert deployed.run("schedules", "resume", "report_daily") == f"sales/report_daily is active: {resumed}\n"
 
 

@@ -169,6 +169,7 @@ def _fields(job: "Job") -> Iterator[list[str]]:
         "opened": job.opened_at,
         "first event": job.first_event_at,
         "satisfied": job.satisfied_at,
+        "held since": job.held_at if job.waiting else None,
         "next check": job.next_check_at if job.waiting else None,
         "decided": job.decided_at,
         "launched": job.launched_at,
