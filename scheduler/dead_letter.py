@@ -50,23 +50,24 @@ def requeue(transaction: Transaction, job: str, now: datetime) -> Job:
             f"job {job} cannot be queued again: its schedule {found.schedule} is not deployed any more",
             "deploy the schedule again first",
         )
-    queued = _queued(found, state, now)
-    transaction.put_jobs([queued])
+    again = queued(found, state, now)
+    transaction.put_jobs([again])
     transaction.add_journal(
         [
             Entry(
                 at=now,
                 kind=EntryKind.MANUAL,
-                schedule=queued.schedule,
-                job=queued.id,
-                data={"action": "requeue", "key": queued.key, "attempt": queued.attempt},
+                schedule=again.schedule,
+                job=again.id,
+                data={"action": "requeue", "key": again.key, "attempt": again.attempt},
             )
         ]
     )
-    return queued
+    return again
 
 
-def _queued(job: Job, state: ScheduleState, now: datetime) -> Job:
+def queued(job: Job, state: ScheduleState, now: datetime) -> Job:
+    """The dead letter, waiting again for its constraints, with its next attempt."""
     return move(
         _with_whole_timeout(job, state.spec, now),
         JobState.PENDING_CONSTRAINT,

@@ -24,6 +24,7 @@ class Verdict(Value, kw_only=True):
         holds_at: for an unmet trigger, the instant at which it will hold if nothing more arrives;
             None where something must arrive.
         blocked_on: for an unmet part, the resource whose freeing may change it.
+        needs: for an unmet leaf of a trigger, what would have to come.
         reason: for an unmet constraint, the code of a job that waits for it; for an unmet trigger W-QUIET,
             if that is all it waits for.
         discard: for an unmet constraint that says `skip`, the code of a job that is given up for it.
@@ -37,6 +38,7 @@ class Verdict(Value, kw_only=True):
     since: datetime | None = None
     next_check: datetime | None = None
     holds_at: datetime | None = None
+    needs: str | None = None
     blocked_on: str | None = None
     reason: Reason | None = None
     discard: Reason | None = None

@@ -1,13 +1,14 @@
 """Why: what a schedule or a job waits for, what has come so far, and when it can run next.
 
 It loads the same slice and calls the same `decide` as the tick, so what it says is what the
-scheduler would do at that instant. It changes nothing.
+scheduler would do at that instant. It changes nothing. Of a past moment it is asked with the store
+as it was then, see `scheduler.past`.
 """
 
 from datetime import datetime
 
 from compiler.value import Value
-from scheduler.decide import Decision, Discard, Launch, decide
+from scheduler.decide import Decision, Discard, Launch, Wait, decide
 from scheduler.deployed import ScheduleState
 from scheduler.job import WAITING, Job
 from scheduler.journal import Entry
@@ -15,6 +16,7 @@ from scheduler.reason import Reason
 from scheduler.refused import Refused
 from scheduler.slices import load_slices
 from scheduler.store.protocol import Reader
+from scheduler.unblock import Missing, missing
 from scheduler.verdict import Verdict
 
 
@@ -28,6 +30,8 @@ class Explanation(Value, kw_only=True):
         next_check: when the scheduler looks again without a new event.
         can_run_at: the next instant at which it can run as far as time alone is concerned;
             None while something else is missing.
+        missing: what would unblock it, each with its line of the YAML; all of it is needed, but of an
+            `any` or `at_least` only as much as it asks for.
         history: the journal of the job.
     """
 
@@ -40,6 +44,7 @@ class Explanation(Value, kw_only=True):
     constraints: tuple[Verdict, ...] = ()
     next_check: datetime | None = None
     can_run_at: datetime | None = None
+    missing: tuple[Missing, ...] = ()
     history: tuple[Entry, ...] = ()
 
 
@@ -84,6 +89,7 @@ def _explain_schedule(reader: Reader, ref: str, now: datetime) -> tuple[Explanat
             constraints=decision.constraints,
             next_check=state.next_fire_at,
             can_run_at=state.next_fire_at,
+            missing=missing(decision),
         ),
     )
 
@@ -112,8 +118,9 @@ def _explain_job(reader: Reader, job: Job, state: ScheduleState | None, now: dat
         job=job,
         trigger=decision.trigger,
         constraints=decision.constraints,
-        next_check=job.next_check_at,
+        next_check=decision.outcome.next_check if isinstance(decision.outcome, Wait) else now,
         can_run_at=can_run_at(decision, now),
+        missing=missing(decision),
         history=history,
     )
 
@@ -128,9 +135,9 @@ def can_run_at(decision: Decision, now: datetime) -> datetime | None:
     if isinstance(decision.outcome, Launch):
         return now
     unmet = [verdict for verdict in decision.constraints if not verdict.met]
-    if not decision.trigger.met and decision.satisfied_at is None:
-        unmet.append(decision.trigger)
     instants = [verdict.next_check for verdict in unmet]
+    if not decision.trigger.met and decision.satisfied_at is None:
+        instants.append(decision.trigger.holds_at)
     known = [instant for instant in instants if instant is not None]
     return max(known) if known and len(known) == len(instants) else None
 

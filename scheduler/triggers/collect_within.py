@@ -44,7 +44,7 @@ def within(trigger: Trigger, path: str, sight: Sight, judge: Callable[[Sight], J
         span, coming = span_at(spans, view), next_start(spans, view)
         summary = f"{verdict.summary}; counted are the last {duration_text(stretch)}"
         if span is not None:
-            return msgspec.structs.replace(verdict, met=True, since=span.start, summary=summary)
+            return msgspec.structs.replace(verdict, met=True, since=span.start, needs=None, summary=summary)
         leaves = (arrival + stretch for arrival in seen.arrivals_below(path))
         out = next((instant for instant in leaves if instant > view), None)
         if out is not None:

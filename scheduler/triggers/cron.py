@@ -19,9 +19,16 @@ def _since(trigger: CronTrigger, fires: Deliveries, collected: Collected) -> dat
 def _summary(trigger: CronTrigger, fires: Deliveries, collected: Collected, now: datetime) -> str:
     if fires:
         return f"fired at {fires[0].event.time.isoformat()}"
+    return f'next fire of "{trigger.cron}" {_when(trigger, now)}'
+
+
+def _needs(trigger: CronTrigger, fires: Deliveries, collected: Collected, now: datetime) -> str:
+    return f'a fire of "{trigger.cron}", the next one {_when(trigger, now)}'
+
+
+def _when(trigger: CronTrigger, now: datetime) -> str:
     following = next_fire(trigger, now)
-    when = "never comes again" if following is None else f"at {following.isoformat()}"
-    return f'next fire of "{trigger.cron}" {when}'
+    return "is out of sight" if following is None else f"at {following.isoformat()}"
 
 
-KIND = LeafKind("cron", _since, _summary)
+KIND = LeafKind("cron", _since, _summary, _needs)

@@ -19,13 +19,22 @@ def _since(trigger: ElapsedTrigger, deliveries: Deliveries, collected: Collected
 
 
 def _summary(trigger: ElapsedTrigger, deliveries: Deliveries, collected: Collected, now: datetime) -> str:
-    what = "the last run" if trigger.since == "last_run" else f"the last event of {trigger.dataset}"
-    if trigger.since == "last_run" and trigger.program is not None:
-        what += f" of {trigger.program}"
+    what = _stretch(trigger)
     fired = _since(trigger, deliveries, collected)
     if fired is None:
-        return f"{duration_text(trigger.for_)} since {what} have not passed"
-    return f"{duration_text(trigger.for_)} since {what} had passed at {fired.isoformat()}"
+        return f"{what} have not passed"
+    return f"{what} had passed at {fired.isoformat()}"
 
 
-KIND = LeafKind("elapsed", _since, _summary)
+def _needs(trigger: ElapsedTrigger, deliveries: Deliveries, collected: Collected, now: datetime) -> str:
+    return f"{_stretch(trigger)} to pass"
+
+
+def _stretch(trigger: ElapsedTrigger) -> str:
+    what = f"the last event of {trigger.dataset}"
+    if trigger.since == "last_run":
+        what = "the last run" if trigger.program is None else f"the last run of {trigger.program}"
+    return f"{duration_text(trigger.for_)} since {what}"
+
+
+KIND = LeafKind("elapsed", _since, _summary, _needs)

@@ -36,6 +36,7 @@ def verdict_on(
     *,
     parts: tuple[Verdict, ...] = (),
     reason: Reason | None = None,
+    needs: str | None = None,
 ) -> Verdict:
     """The verdict on a part that holds in these spans, as of `view`."""
     span = span_at(spans, view)
@@ -47,6 +48,7 @@ def verdict_on(
         since=None if span is None else span.start,
         next_check=coming,
         holds_at=coming,
+        needs=None if span is not None else needs,
         reason=None if span is not None else reason,
         at=trigger.at,
         parts=parts,

@@ -1,8 +1,8 @@
-"""A kind of leaf: what it needs to have counted, in two functions.
+"""A kind of leaf: what it needs to have counted, in three functions.
 
-Both see the deliveries that count at the leaf, in order of arrival. `since` is the moment at which
+All see the deliveries that count at the leaf, in order of arrival. `since` is the moment at which
 they came to be enough; as time alone adds none, a leaf that holds goes on holding for as long as it
-may count them. `summary` says for people how far it has come.
+may count them. `summary` says for people how far it has come, `needs` what is still to come.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,11 +20,12 @@ Deliveries = Sequence[Delivery]
 
 
 class LeafKind(NamedTuple):
-    """One kind of leaf; `summary` gets the instant at which it is asked besides."""
+    """One kind of leaf; what it says to people may depend on the instant at which it is asked."""
 
     word: str
     since: Callable[[Any, Deliveries, Collected], datetime | None]
     summary: Callable[[Any, Deliveries, Collected, datetime], str]
+    needs: Callable[[Any, Deliveries, Collected, datetime], str]
 
 
 def judge_leaf(kind: LeafKind, trigger: Trigger, path: str, sight: Sight) -> Judged:
@@ -34,6 +35,7 @@ def judge_leaf(kind: LeafKind, trigger: Trigger, path: str, sight: Sight) -> Jud
 
     def explain(view: datetime) -> Verdict:
         summary = kind.summary(trigger, deliveries, sight.collected, sight.now)
-        return verdict_on(trigger, kind.word, spans, view, summary)
+        needs = None if spans else kind.needs(trigger, deliveries, sight.collected, sight.now)
+        return verdict_on(trigger, kind.word, spans, view, summary, needs=needs)
 
     return Judged(spans=spans, explain=explain)

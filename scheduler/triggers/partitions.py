@@ -4,9 +4,10 @@ A key counts once in one job, whatever the number of times it is written, unless
 says `distinct: false` (DESIGN rules 3 and 15).
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
+from compiler.diagnostic import plural
 from compiler.model import PartitionsTrigger
 from compiler.partition_key import enclosing_key, expected_keys
 from scheduler.event import Delivery
@@ -38,6 +39,21 @@ def _summary(trigger: PartitionsTrigger, deliveries: Deliveries, collected: Coll
     return f"{len(_counted(trigger, deliveries))} of {trigger.count} {noun} of {trigger.dataset}"
 
 
+def _needs(trigger: PartitionsTrigger, deliveries: Deliveries, collected: Collected, now: datetime) -> str:
+    if trigger.complete is not None:
+        periods = _periods(trigger, deliveries, collected)
+        if not periods:
+            return f"all parts of some {trigger.complete} of {trigger.dataset}"
+        period, (wanted, first) = next(iter(periods.items()))
+        missing = [key for key in wanted if key not in first]
+        return f"{plural(len(missing), 'part')} of {trigger.dataset} of {period}: {_listed(missing)}"
+    if trigger.keys:
+        missing = [key for key in trigger.keys if key not in _first_arrivals(deliveries)]
+        return f"{plural(len(missing), 'partition')} of {trigger.dataset}: {_listed(missing)}"
+    noun = "more new partition" if trigger.distinct else "more write"
+    return f"{plural(trigger.count - len(_counted(trigger, deliveries)), noun)} of {trigger.dataset}"
+
+
 def _counted(trigger: PartitionsTrigger, deliveries: Deliveries) -> list[datetime]:
     """When each partition that counts came."""
     if trigger.distinct:
@@ -61,11 +77,12 @@ def _all_came(wanted: Collection[str], first: dict[str, datetime]) -> datetime |
 def _so_many(wanted: Collection[str], first: dict[str, datetime], noun: str) -> str:
     missing = [key for key in wanted if key not in first]
     summary = f"{len(wanted) - len(missing)} of {len(wanted)} {noun}"
-    if missing:
-        shown = ", ".join(missing[:MISSING_KEYS_SHOWN])
-        more = len(missing) - MISSING_KEYS_SHOWN
-        summary += f"; missing {shown}" + (f" and {more} more" if more > 0 else "")
-    return summary
+    return f"{summary}; missing {_listed(missing)}" if missing else summary
+
+
+def _listed(missing: Sequence[str]) -> str:
+    more = len(missing) - MISSING_KEYS_SHOWN
+    return ", ".join(missing[:MISSING_KEYS_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 def _periods(
@@ -100,4 +117,4 @@ def _completeness(trigger: PartitionsTrigger, deliveries: Deliveries, collected:
     return _so_many(wanted, first, f"parts of {trigger.dataset} of {trigger.complete} {period}")
 
 
-KIND = LeafKind("partitions", _since, _summary)
+KIND = LeafKind("partitions", _since, _summary, _needs)

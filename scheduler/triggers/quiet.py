@@ -52,6 +52,7 @@ def quieted(trigger: Trigger, path: str, sight: Sight, inner: Judged) -> Judged:
             next_check=end,
             holds_at=end,
             reason=Reason.W_QUIET,
+            needs=f"nothing new for {quiet}",
             summary=f"{verdict.summary}; to be quiet for {quiet}, until {end.isoformat()} if nothing comes",
         )
 

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from compiler.diagnostic import plural
 from compiler.model import RunTrigger
 from scheduler.triggers.collected import Collected
 from scheduler.triggers.leaf import Deliveries, LeafKind
@@ -15,4 +16,8 @@ def _summary(trigger: RunTrigger, runs: Deliveries, collected: Collected, now: d
     return f"{len(runs)} of {trigger.count} runs of {trigger.program} {trigger.status}"
 
 
-KIND = LeafKind("run", _since, _summary)
+def _needs(trigger: RunTrigger, runs: Deliveries, collected: Collected, now: datetime) -> str:
+    return f"{plural(trigger.count - len(runs), 'more run')} of {trigger.program} ({trigger.status})"
+
+
+KIND = LeafKind("run", _since, _summary, _needs)

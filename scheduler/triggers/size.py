@@ -25,11 +25,15 @@ def _since(trigger: SizeTrigger, deliveries: Deliveries, collected: Collected) -
 
 
 def _summary(trigger: SizeTrigger, deliveries: Deliveries, collected: Collected, now: datetime) -> str:
-    total = max(_totals(trigger, deliveries, collected), default=(now, 0))[1]
-    text = _amount if trigger.bytes is not None else _rows
-    summary = f"{text(total)} of {text(_wanted(trigger))} of {trigger.dataset}"
+    total, wanted = _total(trigger, deliveries, collected), _wanted(trigger)
+    summary = f"{_text(trigger, total)} of {_text(trigger, wanted)} of {trigger.dataset}"
     unknown = sum(_size(trigger, event) is None for event in _counted(trigger, deliveries, collected))
     return f"{summary}; {unknown} of unknown size" if unknown else summary
+
+
+def _needs(trigger: SizeTrigger, deliveries: Deliveries, collected: Collected, now: datetime) -> str:
+    lacking = _wanted(trigger) - _total(trigger, deliveries, collected)
+    return f"{_text(trigger, lacking)} more of {trigger.dataset}"
 
 
 def _wanted(trigger: SizeTrigger) -> int:
@@ -62,11 +66,20 @@ def _totals(
         yield instant, total
 
 
+def _total(trigger: SizeTrigger, deliveries: Deliveries, collected: Collected) -> int:
+    """The sum by now."""
+    return sum(_size(trigger, event) or 0 for event in _counted(trigger, deliveries, collected))
+
+
 def _counted(trigger: SizeTrigger, deliveries: Deliveries, collected: Collected) -> Iterable[Event]:
     """The events whose sizes are in the sum by now."""
     if not _by_key(trigger, collected):
         return [each.event for each in deliveries]
     return {each.event.partition: each.event for each in deliveries}.values()
+
+
+def _text(trigger: SizeTrigger, size: int) -> str:
+    return f"{size:,} rows" if trigger.bytes is None else _amount(size)
 
 
 def _amount(size: int) -> str:
@@ -76,8 +89,4 @@ def _amount(size: int) -> str:
     return f"{size} bytes"
 
 
-def _rows(rows: int) -> str:
-    return f"{rows:,} rows"
-
-
-KIND = LeafKind("size", _since, _summary)
+KIND = LeafKind("size", _since, _summary, _needs)

@@ -50,6 +50,7 @@ def waited(trigger: Trigger, path: str, sight: Sight, limits: Limits, inner: Jud
             since=span.start,
             next_check=None,
             holds_at=None,
+            needs=None,
             reason=None,
             summary=f"{verdict.summary}; goes on with what has come after waiting {text}",
         )
