@@ -15,12 +15,13 @@ KIND_WIDTH = 13
 """The longest kind of moment, "launch-failed"."""
 
 
-def performance_text(performance: Performance) -> str:
-    """One scenario: a headline, its timeline, its failures."""
+def performance_text(performance: Performance, *, timeline: bool = True) -> str:
+    """One scenario: a headline, its timeline, its failures. One that failed always has its timeline."""
     scenario = performance.scenario
     mark = "ok  " if performance.ok else "FAIL"
     lines = [f"{mark} {performance.app}: {scenario.name}  ({scenario.at})"]
-    lines += _timeline(performance.moments, ZoneInfo(performance.timezone))
+    if timeline or not performance.ok:
+        lines += _timeline(performance.moments, ZoneInfo(performance.timezone))
     for failure in performance.failures:
         lines += [
             f"  {failure.at}:",

@@ -59,6 +59,14 @@ def test_one_scenario_by_its_name(project: Project) -> None:
     assert printed.endswith("1 scenario: 1 passed, 0 failed\n")
 
 
+def test_brief_shows_the_timelines_of_those_that_fail(project: Project) -> None:
+    printed = with_examples(project, WRONG).run("test", "--brief", exit_code=1)
+    first, second, *rest = printed.splitlines()
+    assert first.startswith("ok   sales: two days of orders make a report")
+    assert second.startswith("FAIL sales: the report at six")
+    assert any("launched       report_at_six" in line for line in rest)
+
+
 def test_a_name_that_no_scenario_has_is_refused(project: Project) -> None:
     error = with_examples(project, EXAMPLES).refused("test", "--scenario", "the report at seven")
     assert error.message == 'no scenario has "the report at seven" in its name'

@@ -25,10 +25,14 @@ ScenarioOption = Annotated[
     str | None,
     typer.Option("--scenario", help="Only the scenarios with this in their name.", show_default=False),
 ]
+BriefOption = Annotated[bool, typer.Option("--brief", help="The timelines of those that fail alone.")]
 
 
 def test(
-    paths: PathsArgument = None, scenario: ScenarioOption = None, format: FormatOption = Format.TEXT
+    paths: PathsArgument = None,
+    scenario: ScenarioOption = None,
+    brief: BriefOption = False,
+    format: FormatOption = Format.TEXT,
 ) -> None:
     """Run the examples of the YAML on a virtual clock; print a timeline of each, and what differs."""
     compilation = _compiled(paths, format)
@@ -39,7 +43,8 @@ def test(
         if format is Format.TEXT:
             from tidegate.scenario_text import performance_text
 
-            typer.echo(f"{performance_text(performance)}\n")
+            shown = performance_text(performance, timeline=not brief)
+            typer.echo(shown if brief and performance.ok else f"{shown}\n")
     _summarise(performances, format)
     if not all(performance.ok for performance in performances):
         raise typer.Exit(1)
