@@ -7,6 +7,7 @@ A seed that fails is printed with its steps; it is added to seeds.txt with a wor
 import itertools
 import random
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,9 @@ from tests.simulation.chance_app import NUMBERS, accepted
 from tests.simulation.chance_schedule import chance_schedule
 from tests.simulation.history import FAULT_RATE, STEPS, history
 from tests.simulation.kept_seeds import kept_seeds
+from tests.simulation.paced import compare_paces
+from tests.simulation.quick_sqlite import quick_sqlite, wipe
+from tests.tally import reach
 
 FEW = range(5)
 KINDS = {
@@ -83,12 +87,27 @@ def test_sqlite_has_the_same_history(seed: int, tmp_path: Path) -> None:
         store.close()
 
 
-def test_fresh_seeds_for_as_long_as_asked(soak_minutes: float) -> None:
+def test_fresh_seeds_for_as_long_as_asked(soak_minutes: float, tmp_path: Path) -> None:
     until = time.monotonic() + soak_minutes * 60
-    first = random.SystemRandom().randrange(1_000_000_000)
-    for seed in itertools.count(first):
+    on_disk = quick_sqlite(tmp_path)
+    played = Counter[str]()
+    for seed in itertools.count(random.SystemRandom().randrange(1_000_000_000)):
         if time.monotonic() >= until:
-            return
+            break
         # Short histories fail in ways that are easier to understand, long ones in more of them.
         steps = random.Random(seed).choice((STEPS // 4, STEPS, 4 * STEPS))
-        history(MemoryStore(), seed, steps=steps, rate=FAULT_RATE, after_commit=True)
+        match seed % 10:
+            case 0:
+                what = "on SQLite"
+                wipe(on_disk)
+                history(on_disk, seed, steps=steps, rate=FAULT_RATE, after_commit=True)
+            case 1 | 2:
+                what = "at two paces"
+                compare_paces(seed, ("600 s", "at random"))
+            case _:
+                what = "in memory"
+                history(MemoryStore(), seed, steps=steps, rate=FAULT_RATE, after_commit=True)
+        played[what] += 1
+    on_disk.close()
+    for what, count in played.items():
+        reach(f"fresh histories {what}", count)
