@@ -85,9 +85,7 @@ def _fits(node: Mapping, dataset: Dataset, scope: Scope) -> bool:
 
 def _key(node: Node, dataset: Dataset, scope: Scope) -> str | None:
     """A key in its canonical form, or None with a finding."""
-    scheme = dataset.partitions
-    if scheme is None:
-        return None
+    scheme = dataset.partitions or PartitionScheme()
     try:
         key = join_key(scheme, plain(node)) if isinstance(node, Mapping) else str(plain(node))
         wrong = validate_key(scheme, key)

@@ -6,6 +6,7 @@ relies on.
 
 import json
 from collections.abc import Iterable
+from datetime import date
 from typing import Any
 
 import pytest
@@ -15,8 +16,9 @@ from compiler.build.dataset import build_dataset
 from compiler.build.scope import Scope
 from compiler.compile import compile_files
 from compiler.constraints import build_constraint
-from compiler.diagnostic import Findings
+from compiler.diagnostic import MAX_COLLECTED_PER_FILE, Findings
 from compiler.reader.node import Mapping, Scalar, from_value
+from compiler.schema.validator import app_validator
 from compiler.schema.wording import Fault, word
 from compiler.triggers import build_trigger
 
@@ -82,6 +84,12 @@ def test_a_fault_of_a_mapping_or_list_says_nothing_of_a_scalar(keyword: str, exp
     assert list(word(fault)) == []
 
 
+def test_members_that_are_equal_are_those_of_a_list() -> None:
+    validator = app_validator().evolve(schema={"uniqueItems": True})
+    assert validator.is_valid(3)
+    assert not validator.is_valid([3, 3])
+
+
 # --- findings that only some files lead to ---
 
 
@@ -126,12 +134,27 @@ def test_the_keys_of_a_dataset_without_partitions_are_nobodys() -> None:
     assert compilation.apps["a"].app.schedules["s"].output_partition == "none"
 
 
-def test_a_file_full_of_unknown_names_is_reported_up_to_a_bound() -> None:
-    app = schedule({"partitions": {"dataset": "days"}})
-    app["schedules"] = {
-        f"s{n}": {"program": "none", "trigger": {"partitions": {"dataset": "none"}}} for n in range(300)
-    }
-    assert 50 <= len(codes(app)) < 300
+def test_where_nothing_more_is_collected_no_hint_is_looked_for() -> None:
+    full = scope()
+    for line in range(1, MAX_COLLECTED_PER_FILE + 1):
+        full.findings.add("N301", Scalar("x", line, 1), "unknown", "")
+    before = full.findings.diagnostics()
+    assert full.dataset(Scalar("none", 1, 9)) is None
+    assert full.findings.diagnostics() == before
+
+
+def test_members_of_one_scheme_meet_for_each_key_of_it_and_a_cron_beside_them() -> None:
+    members = [{"partitions": {"dataset": name}} for name in ("days", "more")]
+    app = schedule({"all": [*members, {"cron": "@daily"}], "wait_at_most": "3h"}, for_each="partition")
+    app["datasets"]["more"] = DAYS
+    assert codes(app) == []
+
+
+def test_only_crons_and_windows_mind_the_clocks() -> None:
+    app = schedule({"cron": "30 2 * * *"}, constraints=[{"delay": "5m"}], timeout="2h")
+    text = json.dumps({"app": "a", "timezone": "America/New_York", **app}).encode()
+    compilation = compile_files({"a.yaml": text}, today=date(2026, 1, 1))
+    assert [found.severity for found in compilation.diagnostics] == ["note"]
 
 
 def test_an_app_knows_its_file() -> None:

@@ -1,10 +1,12 @@
 """Keys at the ends of the calendar, where date arithmetic overflows, are refused like any other."""
 
+from datetime import UTC, datetime
 from itertools import product
 
 import pytest
 
 from compiler.compile import compile_files
+from compiler.cron import parse
 
 APP = """\
 app: a
@@ -33,3 +35,10 @@ def test_a_key_whose_period_does_not_fit_is_refused(key: str) -> None:
         APP.replace("ZONE", "UTC").replace("CYCLE", "day").replace("START", "1970-01-01").replace("KEY", key)
     )
     assert [d.code for d in compile_files({"f.yaml": text.encode()}).diagnostics] == ["V205"]
+
+
+def test_no_fire_beyond_the_ends() -> None:
+    with pytest.raises(OverflowError, match="does not fire after"):
+        parse("0 0 1 12 *").next_fire(datetime(9999, 12, 30, tzinfo=UTC), "UTC")
+    with pytest.raises(OverflowError, match="does not fire before"):
+        parse("0 0 31 1 *").previous_fire(datetime(1, 1, 3, tzinfo=UTC), "UTC")
