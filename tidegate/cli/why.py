@@ -1,7 +1,8 @@
 """`tidegate why`: what a schedule or a job waits for, as a tree, and when it can run next.
 
 It prints what `scheduler.why` says and decides nothing. Every part carries the line of the
-YAML that asks for it.
+YAML that asks for it. With `--at` it asks the same about a past moment, of the store as
+`scheduler.past` finds it in the journal.
 """
 
 from datetime import UTC, datetime
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from rich.text import Text
     from rich.tree import Tree
 
+    from scheduler.unblock import Missing
     from scheduler.verdict import Verdict
     from scheduler.why import Explanation
 
@@ -23,20 +25,49 @@ def why(
     name: Annotated[
         str, typer.Argument(help='A schedule ("app/schedule", or its name), or the id of a job.')
     ],
+    at: Annotated[
+        str | None,
+        typer.Option(metavar="INSTANT", help="A past moment, for example 2026-03-10T22:00:00Z."),
+    ] = None,
     format: FormatOption = Format.TEXT,
 ) -> None:
     """Say why a schedule or a job runs or waits, what would unblock it, and when it can run next."""
+    from scheduler.past import store_at
     from scheduler.why import explain
     from tidegate.cli.names import find_target
     from tidegate.cli.opened_store import opened_store
 
-    with opened_store() as store, store.reading() as reader:
-        explanations = explain(reader, find_target(reader, name), datetime.now(UTC))
+    now = datetime.now(UTC)
+    moment = now if at is None else past_instant(at, now)
+    with opened_store() as store, store.reading() as present:
+        known = store if at is None else store_at(present, moment)
+        with known.reading() as reader:
+            explanations = explain(reader, find_target(reader, name), moment)
     if format is Format.JSON:
         print_json(explanations)
         return
     for explanation in explanations:
         print_rich(explanation_tree(explanation))
+
+
+def past_instant(text: str, now: datetime) -> datetime:
+    """The moment that `--at` names.
+
+    Raises:
+        UserError: it is no instant, has no zone, or is still to come.
+    """
+    from tidegate.errors import UserError
+
+    hint = "write for example 2026-03-10T22:00:00Z or 2026-03-10T18:00:00-04:00"
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise UserError(f'--at is an instant of ISO 8601, got "{text}"', hint) from None
+    if moment.tzinfo is None:
+        raise UserError(f'--at needs a zone or an offset, got "{text}"', hint)
+    if moment > now:
+        raise UserError(f"--at is a moment that has been, got {text}", "leave it out to ask about now")
+    return moment.astimezone(UTC)
 
 
 def explanation_tree(explanation: "Explanation") -> "Tree":
@@ -59,6 +90,10 @@ def explanation_tree(explanation: "Explanation") -> "Tree":
         branch = tree.add(Text("constraints"))
         for verdict in explanation.constraints:
             _add(branch, verdict)
+    if explanation.missing:
+        branch = tree.add(Text("would unblock it"))
+        for missing in explanation.missing:
+            branch.add(_missing_line(missing))
     if explanation.next_check is not None:
         tree.add(Text(f"next check: {instant(explanation.next_check)}"))
     if explanation.can_run_at is not None:
@@ -94,4 +129,15 @@ def _line(verdict: "Verdict") -> "Text":
         line.append(f", waits for {verdict.blocked_on}")
     if verdict.at is not None:
         line.append(f"  {verdict.at}", style="dim")
+    return line
+
+
+def _missing_line(missing: "Missing") -> "Text":
+    from rich.text import Text
+
+    line = Text(f"{missing.kind}: {missing.what}")
+    if missing.by is not None:
+        line.append(f", at {instant(missing.by)} at the latest")
+    if missing.at is not None:
+        line.append(f"  {missing.at}", style="dim")
     return line
