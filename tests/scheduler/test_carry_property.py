@@ -1,54 +1,9 @@
 """Carrying, for any two triggers and any events: nothing is lost, and the old text leaves no trace."""
 
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from scheduler.job import Job
+from tests.scheduler.any_trigger import ARRIVALS, TRIGGERS, arrive, collected
 from tests.scheduler.world import World
-
-DAYS = [f"2026-03-0{day}" for day in range(1, 6)]
-DATASETS = ["raw", "other"]
-
-LEAVES = st.one_of(
-    st.builds(
-        "{{partitions: {{dataset: {}, count: {}}}}}".format, st.sampled_from(DATASETS), st.integers(1, 4)
-    ),
-    st.builds(
-        "{{partitions: {{dataset: {}, count: {}, distinct: false}}}}".format,
-        st.sampled_from(DATASETS),
-        st.integers(1, 4),
-    ),
-    st.builds(
-        "{{partitions: {{dataset: {}, keys: [{}]}}}}".format, st.sampled_from(DATASETS), st.sampled_from(DAYS)
-    ),
-    st.builds("{{size: {{dataset: {}, rows: {}}}}}".format, st.sampled_from(DATASETS), st.integers(5, 40)),
-    st.builds("{{run: {{program: r, count: {}}}}}".format, st.integers(1, 3)),
-)
-
-WAITING = st.one_of(
-    LEAVES,
-    st.builds(
-        "{}, {}: {}m}}".format,
-        LEAVES.map(lambda leaf: leaf[:-1]),
-        st.sampled_from(["wait_at_most", "quiet"]),
-        st.integers(1, 9),
-    ),
-)
-
-TRIGGERS = st.recursive(
-    WAITING,
-    lambda inner: st.one_of(
-        st.builds("{{all: [{}, {}]}}".format, inner, inner),
-        st.builds("{{any: [{}, {}]}}".format, inner, inner),
-        st.builds("{{sequence: [{}, {}]}}".format, inner, inner),
-        st.builds("{{at_least: {{n: 2, of: [{}, {}, {}]}}}}".format, inner, inner, inner),
-    ),
-    max_leaves=4,
-)
-
-ARRIVALS = st.lists(
-    st.tuples(st.integers(0, 20), st.sampled_from([*DATASETS, "r"]), st.sampled_from(DAYS)), max_size=8
-)
 
 
 def schedule(trigger: str) -> str:
@@ -57,24 +12,6 @@ def schedule(trigger: str) -> str:
         f"s: {{program: q, status: active, on_update: carry, timeout: 300d, trigger: {trigger},"
         " constraints: [{delay: 200d}]}"
     )
-
-
-def arrive(world: World, arrivals: list[tuple[int, str, str]]) -> None:
-    """All arrives, and the engine is there all the time."""
-    world.tick("09:59")
-    for number, (minute, what, day) in enumerate(sorted(arrivals)):
-        clock = f"10:{minute:02}"
-        if what == "r":
-            world.run(clock, "r", "succeeded", f"run-{number}")
-        else:
-            world.arrive(clock, what, day, rows=10)
-    for clock in ("10:14", "10:29", "10:44", "10:59"):
-        world.tick(clock)
-
-
-def collected(world: World, job: Job) -> set[tuple[str, str]]:
-    with world.store.reading() as reader:
-        return {(each.event.id, each.leaf) for each in reader.deliveries([job.id])[job.id]}
 
 
 @settings(max_examples=25, deadline=None)
