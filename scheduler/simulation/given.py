@@ -231,7 +231,7 @@ class Hands:
 def _wrong(diagnostics: tuple[Diagnostic, ...]) -> RefusedAction:
     errors = [each for each in diagnostics if each.severity == "error"]
     codes = tuple(dict.fromkeys(each.code for each in errors))
-    return RefusedAction(codes, "; ".join(f"{each.code}: {each.summary}" for each in errors))
+    return RefusedAction(codes, "; ".join(each.summary for each in errors))
 
 
 def merged(spec: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from datetime import datetime
 from compiler.scenario import Behaviour
 from scheduler.event import Event
 from scheduler.job import WAITING, Job, JobState
+from scheduler.journal import Entry
 from scheduler.observe import RunObservation, observe_runs
 from scheduler.outbox import LaunchRequest, offers
 from scheduler.run import RunStatus
@@ -31,6 +32,9 @@ INSTANTS_MAX = 100_000
 
 ROUNDS_PER_INSTANT_MAX = 1_000
 """The most rounds at one instant; more means that schedules trigger each other without time passing."""
+
+ENTRIES_AT_ONCE = 16
+"""So many entries of the journal are looked at first, and so many times more while they do not suffice."""
 
 
 class SimulationLimit(Exception):
@@ -207,12 +211,19 @@ class Simulation:
 
     def _collect(self) -> None:
         """Turn what the journal says of this instant into moments."""
-        with self.store.reading() as reader:
-            entries = reader.journal(since=self.now)
+        entries = self._entries_of_now()
         fresh = entries[self._entries_seen :]
         self._entries_seen = len(entries)
         jobs = {job.id: job for job in self._jobs([entry.job for entry in fresh if entry.job is not None])}
         self.moments += moments_of(fresh, jobs, self.name_of)
+
+    def _entries_of_now(self) -> list[Entry]:
+        """What was written at this instant, the end of the journal: nothing is written for earlier ones."""
+        limit = ENTRIES_AT_ONCE
+        with self.store.reading() as reader:
+            while len(newest := reader.journal(limit=limit)) == limit and newest[0].at >= self.now:
+                limit *= ENTRIES_AT_ONCE
+        return [entry for entry in newest if entry.at >= self.now]
 
     def _jobs(self, ids: Sequence[str]) -> tuple[Job, ...]:
         with self.store.reading() as reader:

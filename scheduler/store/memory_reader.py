@@ -222,6 +222,8 @@ class MemoryReader:
         limit: int | None = None,
     ) -> tuple[Entry, ...]:
         """See `Reader.journal`."""
+        if schedule is None and job is None and since is None:
+            return _newest(self._tables.journal, limit)
         found = [
             entry
             for entry in self._tables.journal
