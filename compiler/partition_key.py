@@ -24,7 +24,7 @@ MAX_KEYS = 100_000
 """As many keys as Dagster recommends at most for one asset; a year of hours has 8,784."""
 
 PERIODS_KEPT = 4096
-"""Parsed keys that are remembered: a burst speaks of few keys, and each means a search in the zone's calendar."""
+"""Parsed keys that are remembered: a burst speaks of few keys, and each is a search in its zone."""
 
 _KEY = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:-(\d\d):(\d\d)([+-]\d{4})?)?", re.ASCII)
 

@@ -30,6 +30,7 @@ def build_schedule(key: Scalar, node: Mapping, scope: Scope) -> Schedule | None:
     args = node.mapping("args")
     plain_args: dict[str, Any] = plain(args) if args else {}
     for_each = node.text("for_each") or None
+    on_suspend = node.text("on_suspend", "discard")
     outputs = node.get("output_partition") or node.keys.get("for_each") or key
     schedule = Schedule(
         name=str(key.value),
@@ -42,7 +43,7 @@ def build_schedule(key: Scalar, node: Mapping, scope: Scope) -> Schedule | None:
         for_each=for_each,  # pyright: ignore[reportArgumentType] - one of the schema's enum
         batching="each" if node.text("batching") == "each" else "coalesce",
         max_batch=node.number("max_batch", 1) if "max_batch" in node.values else None,
-        on_suspend=node.text("on_suspend", "discard"),  # pyright: ignore[reportArgumentType] - an enum
+        on_suspend=on_suspend,  # pyright: ignore[reportArgumentType] - one of the schema's enum
         on_update="carry" if node.text("on_update") == "carry" else "reset",
         status="active" if node.text("status") == "active" else "suspended",
         timezone=scope.timezone,
