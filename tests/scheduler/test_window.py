@@ -109,6 +109,18 @@ OPENINGS = [
         "2026-11-01T06:15:00+00:00",
     ),
     (
+        "clocks put back into last evening's window open it again",
+        window("22:00", "01:30", "America/New_York"),
+        "2026-11-01T05:45:00+00:00",
+        "2026-11-01T06:00:00+00:00",
+    ),
+    (
+        "today's opening comes before last evening's window is opened again",
+        window("01:30", "01:15", "America/New_York"),
+        "2026-11-01T05:20:00+00:00",
+        "2026-11-01T05:30:00+00:00",
+    ),
+    (
         "clocks put back into a window open it again",
         window("00:30", "01:30", "America/New_York"),
         "2026-11-01T05:45:00+00:00",
