@@ -169,6 +169,24 @@ def test_a_full_batch_stays_full_where_the_new_text_still_calls_it_so():
     assert [job.closed for job in world.jobs("s")] == [True]
 
 
+def test_full_batches_that_are_not_full_any_more_are_filled_again_one_after_the_other():
+    delayed = ", batching: each, constraints: [{delay: 5h}]"
+    world = World(s(raw(1, delayed)))
+    for minute, key in enumerate((A, B)):
+        world.arrive(f"10:0{minute}", "raw", key)
+        world.tick(f"10:0{minute}")
+    assert [job.closed for job in world.jobs("s")] == [True, True]
+    world.redeploy("11:00", s(raw(2, delayed)))
+    for minute, key in enumerate((C, D)):
+        world.arrive(f"12:0{minute}", "raw", key)
+        world.tick(f"12:0{minute}")
+    assert [(job.closed, job.satisfied_at) for job in world.jobs("s")] == [
+        (True, at("12:01")),
+        (True, at("12:00")),
+    ]
+    assert len(world.jobs("s")) == 2
+
+
 def test_a_requeued_job_takes_no_further_events_after_an_update_either():
     world = collected(A, schedule=s(raw(1)))
     for offer in range(OFFERS_MAX + 1):
