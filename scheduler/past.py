@@ -47,6 +47,7 @@ class _Past:
     def __init__(self) -> None:
         self._apps: dict[str, DeployedApp] = {}
         self._states: dict[str, ScheduleState] = {}
+        self._deleted: set[str] = set()
         self._jobs: dict[str, Job] = {}
         self._waiting: dict[str, dict[str, None]] = {}
         self._collected: dict[str, dict[tuple[str, str], Delivery]] = {}
@@ -74,11 +75,14 @@ class _Past:
     def read(self, entry: Entry) -> None:
         """Change what one entry has changed."""
         self._journal.append(entry)
+        tells = entry.kind in (EntryKind.SPEC, EntryKind.CLOCK) or entry.schedule is None
+        if not tells and entry.schedule not in self._states:
+            return  # The journal begins later than the schedule, and does not say what it was.
         special = self._readers.get(entry.kind)
         if special is not None:
             special(entry)
         job = self._jobs.get(entry.job or "")
-        if job is not None and job.schedule in self._states:
+        if job is not None:
             self._put(after_entry(job, entry, self._states[job.schedule]))
 
     def store(self, instant: datetime) -> MemoryStore:
@@ -87,7 +91,13 @@ class _Past:
         deliveries = [each for found in self._collected.values() for each in found.values()]
         with store.transaction() as transaction:
             transaction.put_apps(list(self._apps.values()))
-            transaction.put_schedules([self._placed(state, instant) for state in self._states.values()])
+            transaction.put_schedules(
+                [
+                    self._placed(state, instant)
+                    for ref, state in self._states.items()
+                    if ref not in self._deleted
+                ]
+            )
             transaction.add_events([delivery.event for delivery in deliveries])
             transaction.mark_routed([delivery.event.id for delivery in deliveries])
             transaction.put_jobs([self._as_it_was(job) for job in self._jobs.values()])
@@ -136,9 +146,10 @@ class _Past:
 
     def _schedule_spec(self, entry: Entry, ref: str, written: Any) -> None:
         if written is None:
-            self._states.pop(ref, None)
+            self._deleted.add(ref)
             return
         spec = msgspec.convert(written, Schedule)
+        self._deleted.discard(ref)
         before = self._states.get(ref)
         state = ScheduleState(
             ref=ref,
@@ -165,14 +176,12 @@ class _Past:
         app = self._apps[state.app].app
         for id in tuple(self._waiting.get(state.ref, ())):
             deliveries = tuple(self._collected.get(id, {}).values())
-            job = carry(self._jobs[id], deliveries, state, app, at).job
-            if job is not None:
-                self._put(held(job, at) if state.holding else let_go(job, state.spec, at))
+            # Those of which nothing is kept have been given up before.
+            job = carry(self._jobs[id], deliveries, state, app, at).job or self._jobs[id]
+            self._put(held(job, at) if state.holding else let_go(job, state.spec, at))
 
     def _status(self, entry: Entry) -> None:
-        state = self._states.get(entry.schedule or "")
-        if state is None:
-            return
+        state = self._states[entry.schedule or ""]
         held_before = state.holding
         state = msgspec.structs.replace(
             state, status=entry.data["status"], changed_by=entry.data.get("by", state.changed_by)
@@ -204,9 +213,7 @@ class _Past:
     # --- jobs and what they collect ---
 
     def _opened(self, entry: Entry) -> None:
-        state = self._states.get(entry.schedule or "")
-        if state is not None:
-            self._put(opened(entry, state))
+        self._put(opened(entry, self._states[entry.schedule or ""]))
 
     def _manual(self, entry: Entry) -> None:
         if entry.job not in self._jobs:
@@ -236,11 +243,13 @@ class _Past:
 
     def _fill(self, id: str) -> None:
         """A satisfied job may be full now, and take no more."""
-        job = self._jobs.get(id)
-        state = self._states.get(job.schedule) if job is not None else None
-        if job is not None and state is not None and job.satisfied_at is not None:
-            full = is_full(state.spec, len(self._collected[id]), satisfied=True)
-            self._put(msgspec.structs.replace(job, closed=job.closed or full))
+        job = self._jobs[id]
+        full = is_full(
+            self._states[job.schedule].spec,
+            len(self._collected[id]),
+            satisfied=job.satisfied_at is not None,
+        )
+        self._put(msgspec.structs.replace(job, closed=job.closed or full))
 
     def _event_discarded(self, entry: Entry) -> None:
         leaf = entry.data["leaf"]
@@ -250,8 +259,8 @@ class _Past:
 
     def _ran_out(self, entry: Entry, path: str, kind: EventKind) -> None:
         """A fire of an `elapsed` leaf has used up its clock, or wound it up again."""
-        state = self._states.get(entry.schedule or "")
-        if kind is not EventKind.FIRE or state is None:
+        state = self._states[entry.schedule or ""]
+        if kind is not EventKind.FIRE:
             return
         for leaf in leaves(state.spec.trigger):
             if leaf.path == path and isinstance(leaf.trigger, ElapsedTrigger):

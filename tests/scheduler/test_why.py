@@ -2,6 +2,7 @@
 
 import pytest
 
+from scheduler.gauge import report_gauges
 from scheduler.refused import Refused
 from scheduler.why import Explanation, explain, waiting_line
 from tests.scheduler.world import World, at
@@ -37,6 +38,12 @@ def test_a_suspended_schedule_says_so():
     world = World(S)
     world.suspend("09:00", "s")
     assert told(world, "10:00").headline == "suspended: events are ignored until it is resumed"
+
+
+def test_a_suspended_schedule_with_a_backlog_says_that_it_keeps_what_comes():
+    world = World(S.replace("status: active", "status: active\n  on_suspend: backlog"))
+    world.suspend("09:00", "s")
+    assert told(world, "10:00").headline.startswith("suspended: nothing waits yet, and what comes is held")
 
 
 def test_a_cron_says_when_it_comes():
@@ -148,3 +155,99 @@ def test_a_waiting_job_is_told_in_one_line():
     world.tick("10:00")
     (job,) = world.jobs("s")
     assert waiting_line(job) == "a/s[2026-03-09]: W-TRIGGER the trigger is not satisfied yet"
+
+
+def lacking(found: Explanation) -> list[tuple[str, str, object]]:
+    return [(each.kind, each.what, each.by) for each in found.missing]
+
+
+def test_what_would_unblock_a_half_collected_job():
+    world = World(S)
+    world.arrive("10:00", "raw", "2026-03-09")
+    world.tick("10:00")
+    assert lacking(told(world, "11:00"))[:2] == [
+        ("all", "time, if nothing more comes", at("13:00")),
+        ("partitions", "1 more new partition of other", None),
+    ]
+
+
+def test_what_would_unblock_a_job_whose_trigger_is_satisfied():
+    world = World(S)
+    world.run("09:00", "q", "started", "hand")
+    for dataset in ("raw", "other"):
+        world.arrive("10:00", dataset, "2026-03-09")
+    world.tick("10:00")
+    assert lacking(told(world, "10:00")) == [
+        ("delay", "time", at("10:10")),
+        ("window", "time", at("22:00")),
+        ("concurrency", "a free slot of program a/q", None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("trigger", "what"),
+    [
+        ('{cron: "0 6 * * *"}', 'a fire of "0 6 * * *", the next one at 2026-03-11T06:00:00+00:00'),
+        ("{elapsed: {for: 4h}}", "4h since the last run of q to pass"),
+        ("{run: {program: r, count: 2, status: failed}}", "2 more runs of r (failed)"),
+        ("{size: {dataset: raw, bytes: 3GB}}", "3 GB more of raw"),
+        (
+            "{partitions: {dataset: raw, keys: [2026-03-01, 2026-03-02]}}",
+            "2 partitions of raw: 2026-03-01, 2026-03-02",
+        ),
+        ("{partitions: {dataset: chunks, complete: day}}", "all parts of some day of chunks"),
+        ("{partitions: {dataset: raw, count: 2, distinct: false}}", "2 more writes of raw"),
+    ],
+)
+def test_what_each_kind_of_trigger_needs(trigger, what):
+    (found,) = told(World(f"s: {{program: q, status: active, trigger: {trigger}}}"), "10:00").missing
+    assert found.what == what
+    assert str(found.at).startswith("a.yaml:")
+
+
+def test_what_a_period_needs_that_is_half_there_and_what_quiet_needs():
+    world = World("s: {program: q, status: active, trigger: {partitions: {dataset: chunks, complete: day}}}")
+    world.arrive("10:00", "chunks", "2026-03-09|JFK")
+    world.tick("10:00")
+    assert lacking(told(world, "10:00")) == [
+        ("partitions", "2 parts of chunks of 2026-03-09: 2026-03-09|EWR, 2026-03-09|LGA", None)
+    ]
+    world = World("s: {program: q, status: active, trigger: {partitions: {dataset: raw}, quiet: 10m}}")
+    world.arrive("10:00", "raw", "2026-03-09")
+    world.tick("10:00")
+    assert lacking(told(world, "10:05")) == [("partitions", "nothing new for 10m", at("10:10"))]
+
+
+@pytest.mark.parametrize(
+    ("constraint", "what"),
+    [
+        ("{load: {max_active_runs: 1}}", "the end of some active run"),
+        ("{load: {gauge: cpu, max: 80}}", "a lower report of gauge cpu"),
+        ("{since_last_run: {for: 30m}}", "the end of the active run of a/q"),
+    ],
+)
+def test_what_a_busy_world_has_to_give(constraint, what):
+    world = World(
+        "s: {program: q, status: active, trigger: {partitions: {dataset: raw}},"
+        f" constraints: [{constraint}]}}"
+    )
+    with world.store.transaction() as transaction:
+        report_gauges(transaction, {"cpu": 90}, at("09:00"))
+    world.run("09:00", "q", "started", "hand")
+    world.arrive("10:00", "raw", "2026-03-09")
+    world.tick("10:00")
+    assert [each.what for each in told(world, "10:00").missing] == [what]
+
+
+def test_a_held_job_needs_its_schedule_resumed():
+    world = World(
+        "s: {program: q, status: active, on_suspend: hold, trigger: {partitions: {dataset: raw, count: 2}}}"
+    )
+    world.arrive("10:00", "raw", "2026-03-08")
+    world.tick("10:00")
+    world.suspend("10:05", "s")
+    world.arrive("10:10", "raw", "2026-03-09")
+    world.tick("10:10")
+    assert lacking(told(world, "10:10")) == [
+        ("held", "a/s is suspended and holds what waits; `tidegate schedules resume` lets it go", None)
+    ]

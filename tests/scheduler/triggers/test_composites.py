@@ -1,10 +1,12 @@
 """`at_least`, `sequence`, `all`, `any` and `elapsed`: since when they hold, and what is said of them."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from compiler.model import PartitionsTrigger
 from scheduler.triggers import evaluate
-from tests.scheduler.triggers.sentences import came, collection, verdict
+from tests.scheduler.triggers.sentences import came, collection, trigger_of, verdict
 from tests.scheduler.world import at
 
 RAW, OTHER, RUN = "{partitions: {dataset: raw}}", "{partitions: {dataset: other}}", "{run: {program: r}}"
@@ -172,9 +174,12 @@ def test_what_is_said(trigger, arrivals, summaries):
     assert [found.summary, *(part.summary for part in found.parts)] == summaries
 
 
-def test_a_cron_that_never_comes_says_so():
-    assert verdict('{cron: "0 6 * * *"}', [], "20:00").summary.endswith("at 2026-03-11T06:00:00+00:00")
-    assert verdict('{cron: "0 6 * * *"}', [came("06:00")], "20:00").since == at("06:00")
+def test_a_cron_names_its_next_fire_as_far_as_the_calendar_goes():
+    cron = '{cron: "0 6 * * *"}'
+    assert verdict(cron, [], "20:00").summary.endswith("at 2026-03-11T06:00:00+00:00")
+    assert verdict(cron, [came("06:00")], "20:00").since == at("06:00")
+    last_day = datetime(9999, 12, 31, 12, tzinfo=UTC)
+    assert evaluate(trigger_of(cron), collection([]), last_day).summary.endswith("is out of sight")
 
 
 def test_a_period_of_which_nothing_has_come_and_one_that_is_half_there():
