@@ -6,6 +6,7 @@ names a country, since that costs a quarter of a second. A day is a date on the 
 whoever asks: the zone belongs to the cron or the window, not to the calendar.
 """
 
+from collections.abc import Iterable
 from datetime import date, timedelta
 from functools import cache, lru_cache
 from typing import Any
@@ -48,6 +49,12 @@ def opens_on(window: WindowConstraint, day: date) -> bool:
     if window.days and DAY_NAMES[day.weekday()] not in window.days:
         return False
     return window.calendar is None or is_business_day(window.calendar, day)
+
+
+def ever_a_business_day(days: Iterable[Day], calendar: Calendar) -> bool:
+    """Whether one of some days of the week can be a business day, holidays aside."""
+    opened = {DAY_NAMES[day.weekday()] for day in calendar.open}
+    return any(day in opened or day not in calendar.weekend for day in days)
 
 
 def problem_of(calendar: Calendar) -> str | None:

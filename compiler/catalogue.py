@@ -125,7 +125,8 @@ CATALOGUE: dict[str, Entry] = {
     ),
     "V204": _error(
         "empty window",
-        "A window is [from, to): with from = to it would never, or always, be open.",
+        "A window is [from, to): with from = to it would never, or always, be open. It opens on business"
+        " days of its calendar, if it has one.",
     ),
     "V205": _error("bad partition key", "The key does not belong to the partitions of the dataset."),
     "V206": _error(

@@ -5,8 +5,9 @@ from datetime import time
 from compiler.build.calendar import calendar_at
 from compiler.build.scope import Scope
 from compiler.build.zone import zone_of
+from compiler.calendar import ever_a_business_day
 from compiler.constraints.kind import ConstraintKind, otherwise_of
-from compiler.diagnostic import Related, shown
+from compiler.diagnostic import Related, listed, shown
 from compiler.model import At, WindowConstraint
 from compiler.reader.node import Mapping, Node
 
@@ -31,7 +32,7 @@ def _build(node: Node, at: At, scope: Scope) -> WindowConstraint | None:
     if calendar is None and "calendar" in node.values:
         return None
     days = tuple(str(n.value) for n in node.strings("days"))
-    return WindowConstraint(
+    window = WindowConstraint(
         from_=from_,
         to=to,
         days=days,  # pyright: ignore[reportArgumentType] - each one of the schema's enum
@@ -40,6 +41,22 @@ def _build(node: Node, at: At, scope: Scope) -> WindowConstraint | None:
         otherwise=otherwise_of(node),
         at=at,
     )
+    return window if _ever_opens(window, node, scope) else None
+
+
+def _ever_opens(window: WindowConstraint, node: Mapping, scope: Scope) -> bool:
+    """Whether the window's days can be business days; reports those that cannot."""
+    calendar = window.calendar
+    if calendar is None or not window.days or ever_a_business_day(window.days, calendar):
+        return True
+    scope.findings.add(
+        "V204",
+        node.values["days"],
+        f"a window opens on business days, got {listed(window.days, 'and')},"
+        f' which are none in calendar "{calendar.name}"',
+        "name a day on which there is work, or delete one of `days` and `calendar`",
+    )
+    return False
 
 
 KIND = ConstraintKind(key="window", build=_build)
