@@ -232,3 +232,11 @@ def test_whatever_stands_in_an_example_becomes_diagnostics(first: Any, action: A
         }
     )
     assert all(each.hint for each in found.diagnostics)
+
+
+def test_nothing_more_is_said_of_a_dataset_that_has_mistakes_of_its_own() -> None:
+    wrong = {**APP["datasets"], "raw": {"partitions": {"cycle": "daily", "start": "2013-01-01"}}}
+    arrives = {"at": "+0s", "partitions": {"dataset": "raw", "keys": ["2026-03-09"]}}
+    example = {"name": "it", "start": "2026-03-10T12:00:00Z", "given": [arrives]}
+    found = compile_files({"a.yaml": json.dumps({**APP, "datasets": wrong, "examples": [example]}).encode()})
+    assert [each.code for each in found.diagnostics] == ["S105"]
