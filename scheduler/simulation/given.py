@@ -29,6 +29,7 @@ from compiler.scenario import (
     TriggerByHand,
     Update,
 )
+from compiler.size import size_text
 from scheduler.deploy import deploy
 from scheduler.event import Event, EventKind, partition_event_key
 from scheduler.gauge import report_gauges
@@ -248,11 +249,19 @@ def merged(spec: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]
     return found
 
 
+def _in_brackets(arrival: PartitionsArrive) -> str:
+    """How large what came is, where that was given."""
+    parts = [] if arrival.bytes is None else [size_text(arrival.bytes)]
+    parts += [] if arrival.rows is None else [f"{arrival.rows} rows"]
+    return f" ({', '.join(parts)})" if parts else ""
+
+
 def describe(given: Given) -> tuple[str, str]:
     """The schedule that an action speaks of, "" for none, and the action in a few words."""
     match given.action:
-        case PartitionsArrive(dataset=dataset, keys=keys):
-            return "", f"{dataset}: {', '.join(keys)}" if keys != ("",) else f"{dataset} is updated"
+        case PartitionsArrive(dataset=dataset, keys=keys) as arrival:
+            what = f"{dataset}: {', '.join(keys)}" if keys != ("",) else f"{dataset} is updated"
+            return "", what + _in_brackets(arrival)
         case RunSeen(program=program, id=id, status=status):
             return "", f"run {id} of {program} {status}"
         case Suspend(schedule=schedule):

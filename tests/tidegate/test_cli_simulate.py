@@ -1,10 +1,13 @@
 """`tidegate simulate` from the outside: the forms of file, what it prints, how it ends."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from tests.tidegate.project import SALES, Project
+
+ROOT = Path(__file__).resolve().parents[2]
 
 DAY = """\
 start: 2026-03-10T12:00:00+01:00
@@ -140,3 +143,12 @@ def test_a_file_that_it_deploys_stands_beside_it(project: Project) -> None:
     assert "launched       report_daily  [2026-03-08, 2026-03-09, 2026-03-10]" in project.run(
         "simulate", file
     )
+
+
+def test_the_documentation_shows_what_is_printed(project: Project) -> None:
+    text = (ROOT / "docs/scenarios.md").read_text()
+    shown = text.partition("$ cat clicks.csv\n")[2].partition("```")[0]
+    table, command, printed = re.split(r"^(\$ .*)\n", shown, flags=re.MULTILINE)
+    written(project, "clicks.csv", table)
+    story = command.split()[-1]
+    assert project.run("simulate", "clicks.csv", "--app", str(ROOT / story)) == printed
