@@ -84,11 +84,12 @@ class MemoryTransaction(MemoryReader):
 
     def add_deliveries(self, deliveries: Sequence[Delivery]) -> None:
         """See `Transaction.add_deliveries`."""
+        missing = {each.event.id for each in deliveries} - self._tables.events.keys()
+        if missing:
+            raise StoreError(f"a delivery of event {min(missing)}, which the store does not hold")
         self._tables.own("deliveries")
         copied: set[str | None] = set()
         for each in deliveries:
-            if each.event.id not in self._tables.events:
-                raise StoreError(f"a delivery of event {each.event.id}, which the store does not hold")
             if each.job not in copied:
                 self._tables.deliveries[each.job] = dict(self._tables.deliveries.get(each.job, {}))
                 copied.add(each.job)

@@ -1,0 +1,193 @@
+"""What Hypothesis draws for the store: calls of a transaction, and the questions that are asked after them.
+
+The names are few and alike, so that calls meet each other's rows, and differ in what databases
+like to confuse: capitals, umlauts, wildcards and prefixes.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+from hypothesis import strategies as st
+
+from compiler.model import Priority
+from scheduler.event import Subscription
+from scheduler.job import WAITING, JobState
+from scheduler.reason import Reason
+from scheduler.run import RunStatus
+from scheduler.store.error import StoreError
+from scheduler.store.protocol import Reader, Transaction
+from tests.store.samples import (
+    app,
+    at,
+    delivery,
+    entry,
+    event,
+    gauge,
+    job,
+    launched,
+    run,
+    schedule,
+    upstream,
+)
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a transaction."""
+
+    method: str
+    arguments: tuple[Any, ...]
+
+    def __call__(self, transaction: Transaction) -> Any:
+        """What the call gives back, or what it is refused with."""
+        try:
+            return getattr(transaction, self.method)(*self.arguments)
+        except StoreError as error:
+            return str(error)
+
+
+ids = st.sampled_from(["a", "B", "b", "b0", "ä", "_", "a/b", "Z%"])
+refs = st.sampled_from(["a/s", "a/t", "a/S", "ab/s", "b/s"])
+resources = st.sampled_from(["program:a/p", "group:g", "group:G"])
+instants = st.integers(0, 4).map(at)
+maybe_instants = st.none() | instants
+reasons = st.none() | st.sampled_from(list(Reason))
+
+events = st.builds(
+    event,
+    ids,
+    st.integers(0, 3),
+    key=st.sampled_from(["partition:a/d", "partition:a/dd", "run:a/p:failed"]),
+    run=st.none() | st.builds(upstream, ids, args=st.just({"x": 1})),
+    detail=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=5),
+)
+jobs = st.builds(
+    job,
+    ids,
+    refs,
+    state=st.sampled_from(list(JobState)),
+    reason=reasons,
+    priority=st.sampled_from(list(Priority)),
+    opened_at=instants,
+    next_check_at=maybe_instants,
+    blocked_on=st.none() | resources,
+    resources=st.lists(resources, max_size=4).map(tuple),
+    closed=st.booleans(),
+    held_at=maybe_instants,
+    held_for=st.timedeltas(timedelta(0), timedelta(days=9)),
+)
+schedules = st.builds(
+    schedule,
+    refs,
+    spec=st.sampled_from(["discard", "drain", "hold", "backlog"]).map(
+        lambda mode: msgspec.structs.replace(schedule("a/s").spec, on_suspend=mode)
+    ),
+    status=st.sampled_from(["active", "suspended"]),
+    next_fire_at=maybe_instants,
+    clocks=st.dictionaries(st.sampled_from(["", "0"]), instants),
+)
+launches = st.builds(launched, ids, st.integers(0, 4), program=st.sampled_from(["a/p", "a/q"]))
+gauges = st.builds(
+    gauge, st.sampled_from(["g", "G"]), st.floats(allow_nan=False, allow_infinity=False), st.integers(0, 4)
+)
+runs = st.builds(
+    run,
+    ids,
+    st.sampled_from(list(RunStatus)),
+    program=st.sampled_from(["a/p", "a/q"]),
+    job=st.none() | ids,
+    seen_at=instants,
+    started_at=maybe_instants,
+    ended_at=maybe_instants,
+)
+subscriptions = st.builds(
+    Subscription, event_key=st.sampled_from(["k", "K"]), schedule=refs, leaf=st.sampled_from(["", "0", "0.1"])
+)
+entries = st.builds(
+    entry,
+    at=instants,
+    schedule=st.none() | refs,
+    job=st.none() | ids,
+    reason=st.none() | st.just("D-TIMEOUT"),
+)
+values = st.none() | st.integers(-5, 5) | st.lists(st.text("aä", max_size=2), max_size=2)
+
+
+deliveries = st.builds(
+    delivery,
+    ids.map(event),
+    refs,
+    st.sampled_from(["", "0"]),
+    job=st.none() | ids,
+    reason=st.none() | st.just("D-EXPIRED"),
+    at=instants,
+)
+
+
+def many(values: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
+    """A few values, of which some may repeat."""
+    return st.lists(values, max_size=4)
+
+
+ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
+    "put_apps": (many(st.builds(app, ids, revision=st.integers(1, 3))),),
+    "delete_apps": (many(ids),),
+    "put_schedules": (many(schedules),),
+    "put_subscriptions": (many(refs), many(subscriptions)),
+    "delete_schedules": (many(refs),),
+    "add_events": (many(events),),
+    "mark_routed": (many(ids),),
+    "add_deliveries": (many(deliveries),),
+    "remove_deliveries": (many(deliveries),),
+    "put_jobs": (many(jobs),),
+    "take_slots": (st.dictionaries(ids, many(resources), max_size=3),),
+    "release_slots": (ids,),
+    "add_launches": (many(launches),),
+    "remove_launch": (ids,),
+    "put_gauges": (many(gauges),),
+    "wake": (many(resources), instants),
+    "put_runs": (many(runs),),
+    "claim": (ids, st.integers(1, 2), ids, instants),
+    "set_cursor": (ids, values),
+    "add_journal": (many(entries),),
+}
+"""What each method of a transaction is called with."""
+
+calls: st.SearchStrategy[Call] = st.one_of(
+    *(st.builds(Call, st.just(method), st.tuples(*drawn)) for method, drawn in ARGUMENTS.items())
+)
+
+
+def answers(reader: Reader, now: datetime) -> list[Any]:
+    """What a reader says to every question."""
+    names = ["a", "B", "b", "ä", "a/b", "none"]
+    return [
+        reader.apps(),
+        reader.schedules(app="a"),
+        reader.schedules(refs=["a/s", "a/S"]),
+        reader.due_schedules(now, 2),
+        reader.subscriptions(["k"]),
+        reader.unrouted_events(3),
+        reader.events(key_prefix="partition:a/d", limit=3),
+        reader.jobs(states=WAITING),
+        reader.jobs(schedules=["a/s", "a/t"], limit=2),
+        reader.jobs(app="a", ids=names),
+        reader.due_jobs(now, 3),
+        reader.deliveries(names),
+        reader.deliveries_of_events(names),
+        reader.slots(["program:a/p", "group:g", "group:x"]),
+        reader.history(["a/p", "a/q", "a/x"]),
+        reader.launches(["a/p", "a/q", "a/x"], now),
+        reader.gauges(),
+        reader.gauges(["G", "x"]),
+        reader.runs(active=True),
+        reader.runs(jobs=names, limit=2),
+        [reader.claim_of(name, 1) for name in names],
+        [reader.cursor(name) for name in names],
+        reader.journal(schedule="a/s", limit=2),
+        reader.journal(since=now, job="b"),
+        reader.ledger(),
+        reader.ledger(app="a"),
+    ]

@@ -1,0 +1,153 @@
+"""Whatever is called, committed and rolled back, every store says and holds what the one in memory does.
+
+A machine that Hypothesis drives: transactions begin, do a few things and end, well or badly, while readers
+look on and the store is closed and opened again. After each step both stores tell all they hold,
+and it is the same; an open transaction is asked everything, and so is each reader.
+"""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from scheduler.store.memory import MemoryStore
+from scheduler.store.open_sql import open_sql_store
+from scheduler.store.protocol import Reader, Store, Transaction
+from scheduler.store.sql import SqlStore
+from tests.simulation.quick_sqlite import quick_sqlite, wipe
+from tests.store.conftest import new_url
+from tests.store.drawn import ARGUMENTS, Call, answers, calls
+from tests.store.samples import at
+
+PHASES = tuple(phase for phase in Phase if phase is not Phase.shrink)
+"""A failing history is not made shorter: that takes minutes, and its calls are printed one by one."""
+
+READERS = 2
+"""Readers that may look on at once."""
+
+
+class Boom(Exception):
+    """What a transaction ends badly with."""
+
+
+class StoreMachine(RuleBasedStateMachine):
+    """A tested store beside the one in memory."""
+
+    def __init__(self, open_store: Callable[[], SqlStore]) -> None:
+        super().__init__()
+        self._open_store = open_store
+        self.model, self.tested = MemoryStore(), open_store()
+        wipe(self.tested)
+        self.transactions: list[tuple[AbstractContextManager[Transaction], Transaction]] = []
+        self.readers: list[tuple[list[AbstractContextManager[Reader]], Reader, Any]] = []
+
+    @property
+    def stores(self) -> tuple[Store, Store]:
+        return self.model, self.tested
+
+    @precondition(lambda self: not self.transactions)
+    @rule()
+    def begin(self) -> None:
+        for store in self.stores:
+            context = store.transaction()
+            self.transactions.append((context, context.__enter__()))
+
+    @precondition(lambda self: self.transactions)
+    @rule(called=st.lists(calls, min_size=1, max_size=6))
+    def do(self, called: list[Call]) -> None:
+        (_, model), (_, tested) = self.transactions
+        for call in called:
+            assert call(tested) == call(model), call
+        assert answers(tested, at(2)) == answers(model, at(2))
+
+    @precondition(lambda self: self.transactions)
+    @rule()
+    def commit(self) -> None:
+        for context, _ in self.transactions:
+            context.__exit__(None, None, None)
+        self.transactions.clear()
+
+    @precondition(lambda self: self.transactions)
+    @rule()
+    def go_wrong(self) -> None:
+        for context, _ in self.transactions:
+            assert not context.__exit__(Boom, Boom(), None)
+        self.transactions.clear()
+
+    @precondition(lambda self: len(self.readers) < READERS)
+    @rule()
+    def look(self) -> None:
+        """A reader that begins now sees this state for as long as it looks."""
+        contexts = [store.reading() for store in self.stores]
+        model, tested = [context.__enter__() for context in contexts]
+        seen = answers(model, at(2))
+        assert answers(tested, at(2)) == seen
+        self.readers.append((contexts, tested, seen))
+
+    @precondition(lambda self: self.readers)
+    @rule()
+    def look_away(self) -> None:
+        contexts, tested, seen = self.readers.pop(0)
+        assert answers(tested, at(2)) == seen
+        for context in contexts:
+            context.__exit__(None, None, None)
+
+    @precondition(lambda self: not self.transactions and not self.readers)
+    @rule()
+    def open_again(self) -> None:
+        self.tested.close()
+        self.tested = self._open_store()
+
+    @invariant()
+    def both_hold_the_same(self) -> None:
+        assert self.tested.dump() == self.model.dump()
+
+    def teardown(self) -> None:
+        while self.readers:
+            self.look_away()
+        if self.transactions:
+            self.go_wrong()
+        self.tested.close()
+
+
+def test_every_method_of_a_transaction_is_drawn() -> None:
+    asked = {name for name in vars(Reader) if not name.startswith("_")}
+    methods = {name for name in vars(Transaction) if not name.startswith("_")}
+    assert methods - asked == ARGUMENTS.keys()
+
+
+def run_machine(open_store: Callable[[], SqlStore], *, examples: int, steps: int) -> None:
+    run_state_machine_as_test(
+        lambda: StoreMachine(open_store),
+        settings=settings(max_examples=examples, stateful_step_count=steps, deadline=None, phases=PHASES),
+    )
+
+
+def test_sqlite_agrees_with_memory_at_every_step(tmp_path: Path) -> None:
+    run_machine(lambda: quick_sqlite(tmp_path), examples=8, steps=20)
+
+
+@pytest.mark.slow  # hundreds of histories of fifty steps, each with two whole dumps
+def test_sqlite_agrees_with_memory_in_long_histories(tmp_path: Path) -> None:
+    run_machine(lambda: quick_sqlite(tmp_path), examples=150, steps=50)
+
+
+@pytest.fixture
+def postgres_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return new_url("postgres", request, tmp_path)
+
+
+@pytest.mark.postgres
+def test_postgres_agrees_with_memory_at_every_step(postgres_url: str) -> None:
+    run_machine(lambda: open_sql_store(postgres_url), examples=12, steps=25)
