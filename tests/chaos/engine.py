@@ -184,13 +184,12 @@ def judge(url: str, log: Path, rounds: int) -> Oracle:
     store.close()
     oracle = Oracle()
     oracle.read_all(entries)
-    oracle.lost(
-        {
-            event.id: (event.key, len(entries))
-            for number in range(rounds)
-            for event in arrivals(number, START + number * ROUND)
-        }
-    )
+    inputs = {
+        event.id: (event.key, len(entries))
+        for number in range(rounds)
+        for event in arrivals(number, START + number * ROUND)
+    }
+    oracle.heeded_all(inputs, now)
     oracle.stuck(now)
     oracle.settled(now, OLDEST_JOB)
     winners = Counter((line[2], line[3]) for line in read_log(log) if line[0] == "won")

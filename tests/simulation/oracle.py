@@ -15,16 +15,20 @@ journal; their invariants belong to the publisher's tests.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
 from scheduler.journal import Entry
+from tests.simulation.heeded import Heeded
 from tests.simulation.oracle_launch import Launch, check_launch, free
 from tests.simulation.oracle_trigger import holds
 
 WAITS, LAUNCHED, RUNS, ENDED, DISCARDED, DEAD = "waiting", "launched", "running", "ended", "discarded", "dead"
+
+SET_BACK = timedelta(minutes=15)
+"""A clock on the wall that is set back by more is believed."""
 
 
 class Violation(AssertionError):
@@ -95,11 +99,9 @@ class Oracle:
         self.deployed: list[dict[str, Any]] | None = None
         self._revision = 0
         self._specs_changed = False
-        self._delivered: dict[str, set[tuple[str, str]]] = defaultdict(set)
-        self._routed_at: dict[str, int] = {}
-        self._spec_since: dict[str, int] = {}
-        self._consumed: dict[tuple[str, str, str, str, str], str] = {}
-        self._run_events: dict[str, str] = {}
+        self.heeded = Heeded()
+        self._consumed: dict[tuple[str, str, str, str], str] = {}
+        self._decided_at: datetime | None = None
 
     def read_all(self, entries: Iterable[Entry]) -> None:
         """Read what the journal says after what has been read."""
@@ -119,6 +121,7 @@ class Oracle:
             case "deploy" | "clock":
                 pass
             case "status":
+                self.heeded.changed(entry)
                 self.known.status[entry.schedule or ""] = entry.data["status"]
             case "gauge":
                 self.known.gauges[entry.data["name"]] = entry.data["value"]
@@ -142,7 +145,7 @@ class Oracle:
             return
         spec, ref = entry.data["spec"], entry.schedule
         self._specs_changed = True
-        self._spec_since[ref] = self.read
+        self.heeded.changed(entry, self.read)
         if spec is None:
             self.known.specs.pop(ref, None)
             self.known.status.pop(ref, None)
@@ -210,7 +213,7 @@ class Oracle:
             "a suspended schedule took an event"
         )
         job.events[event, leaf] = entry.data
-        self._deliver(entry)
+        self.heeded.delivered(entry)
 
     def _event_discarded(self, entry: Entry) -> None:
         assert (entry.reason or "").startswith("D-"), "no loss: discarded without a code"
@@ -220,12 +223,7 @@ class Oracle:
             gone = job.events.pop((entry.event or "", entry.data["leaf"]), None)
             assert gone is not None, "no loss: the job never had this event"
             return
-        self._deliver(entry)
-
-    def _deliver(self, entry: Entry) -> None:
-        event = entry.event or ""
-        self._routed_at.setdefault(event, self.read)
-        self._delivered[event].add((entry.schedule or "", entry.data["leaf"]))
+        self.heeded.delivered(entry)
 
     # --- the life of a job ---
 
@@ -287,7 +285,7 @@ class Oracle:
         assert job.launches[attempt] == 1, "no duplicates: two launches of one attempt"
         manifest: dict[str, set[str]] = defaultdict(set)
         for (event, leaf), data in job.events.items():
-            place = (job.schedule, leaf, job.key, event, "")
+            place = (job.schedule, leaf, job.key, event)
             other = self._consumed.setdefault(place, job.id)
             assert other == job.id, f"no duplicates: {event} was consumed by {other} already"
             if data["kind"] == "partition" and data.get("partition") is not None:
@@ -295,6 +293,7 @@ class Oracle:
         assert {name: tuple(sorted(keys)) for name, keys in manifest.items()} == {
             name: tuple(keys) for name, keys in entry.data["manifest"].items()
         }, f"no loss: the manifest is not what was collected, {dict(manifest)}"
+        self._goes_on(entry.at)
         for resource in entry.data["resources"]:
             self.known.holders[resource].add(job.id)
         self.known.launches[entry.data["program"]].append((entry.at, job.id))
@@ -316,6 +315,11 @@ class Oracle:
             spec["constraints"],
         )
         job.state = LAUNCHED
+
+    def _goes_on(self, at: datetime) -> None:
+        """The engine's clock never goes back, unless the one on the wall was set back by far."""
+        before, self._decided_at = self._decided_at, at
+        assert before is None or at >= before or before - at > SET_BACK, f"decided as of {at} after {before}"
 
     def _run(self, entry: Entry) -> None:
         self._whole()
@@ -368,20 +372,17 @@ class Oracle:
         for job in self.unfinished():
             assert job.since is not None and now - job.since < oldest, f"liveness: {job} never ended"
 
-    def lost(self, inputs: dict[str, tuple[str, int]]) -> None:
-        """Every input reached every leaf that listens to it.
+    def heeded_all(self, inputs: Mapping[str, tuple[str, int]], now: datetime) -> None:
+        """Nothing that was put in was lost, and no cron was skipped.
 
         Args:
-            inputs: key, and how many entries had been read when it was added, by event id.
+            inputs: see `Heeded.lost`.
+            now: of the last tick.
         """
-        listening: dict[str, list[tuple[str, str]]] = defaultdict(list)
-        for ref, spec in self.known.specs.items():
-            for leaf, key in _listens(spec["trigger"], ""):
-                listening[key].append((ref, leaf))
-        for event, (key, added) in inputs.items():
-            for ref, leaf in listening[key]:
-                if self._spec_since[ref] <= added and (ref, leaf) not in self._delivered[event]:
-                    raise Violation(f"no loss: {event} ({key}) never reached {ref} at {leaf!r}")
+        active = {ref: spec for ref, spec in self.known.specs.items() if self.known.status[ref] == "active"}
+        found = self.heeded.lost(self.known.specs, inputs) or self.heeded.skipped(active, now)
+        if found is not None:
+            raise Violation(f"no loss: {found}")
 
 
 def without_places(plain: Any) -> Any:
@@ -391,14 +392,3 @@ def without_places(plain: Any) -> Any:
     if isinstance(plain, list):
         return [without_places(each) for each in plain]
     return plain
-
-
-def _listens(trigger: dict[str, Any], path: str) -> Iterable[tuple[str, str]]:
-    members = trigger.get("of")
-    if members is not None:
-        for index, member in enumerate(members):
-            yield from _listens(member, f"{path}.{index}" if path else str(index))
-    elif trigger["kind"] in ("partitions", "size"):
-        yield path, f"partition:a/{trigger['dataset']}"
-    elif trigger["kind"] == "run":
-        yield path, f"run:a/{trigger['program']}:{trigger['status']}"

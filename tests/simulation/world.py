@@ -54,7 +54,7 @@ class World(Hands):
     def judge_at_the_end(self) -> None:
         """Everything that was put in was heeded, and the tables say what the journal says."""
         self.judge()
-        self.oracle.lost(self._inputs)
+        self.oracle.heeded_all(self._inputs, self.now)
         with self.store.reading() as reader:
             assert not reader.unrouted_events(1), "no loss: an event was never routed"
             jobs = {job.id: job for job in reader.jobs()}

@@ -1,0 +1,87 @@
+"""Whether every input was heeded: a part of the oracle.
+
+An event must have reached every leaf that listens to it, and a cron must have fired at each of its
+instants, be it into a job or into a discard with its code. Judged for schedules that stood as they
+are from before the input on; what a deployment in between has changed is judged by other means.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from scheduler.journal import Entry
+from tests.simulation.oracle_cron import due
+
+Specs = Mapping[str, dict[str, Any]]
+
+
+class Heeded:
+    """What was delivered where."""
+
+    def __init__(self) -> None:
+        self._delivered: dict[str, set[tuple[str, str]]] = defaultdict(set)
+        self._fires: set[tuple[str, str, datetime]] = set()
+        self._spec_since: dict[str, int] = {}
+        self._steady_since: dict[str, datetime] = {}
+
+    def delivered(self, entry: Entry) -> None:
+        """An event came to a leaf, and joined a job or was discarded."""
+        place = entry.schedule or "", entry.data["leaf"]
+        self._delivered[entry.event or ""].add(place)
+        scheduled = entry.data.get("scheduled_for")
+        if scheduled is not None:
+            self._fires.add((*place, datetime.fromisoformat(scheduled)))
+
+    def changed(self, entry: Entry, read: int | None = None) -> None:
+        """A schedule was switched, or is another one from this entry on, the `read`-th."""
+        ref = entry.schedule or ""
+        self._steady_since[ref] = entry.at
+        if read is not None:
+            self._spec_since[ref] = read
+
+    def lost(self, specs: Specs, inputs: Mapping[str, tuple[str, int]]) -> str | None:
+        """An event that never reached a leaf that listens to it.
+
+        Args:
+            inputs: key, and how many entries had been read when it was added, by event id.
+        """
+        listening: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        for ref, spec in specs.items():
+            for leaf, key in _listens(spec["trigger"], ""):
+                listening[key].append((ref, leaf))
+        for event, (key, added) in inputs.items():
+            for ref, leaf in listening[key]:
+                if self._spec_since[ref] <= added and (ref, leaf) not in self._delivered[event]:
+                    return f"{event} ({key}) never reached {ref} at {leaf!r}"
+        return None
+
+    def skipped(self, specs: Specs, now: datetime) -> str | None:
+        """A cron of one of these schedules, all active, that has not fired by `now` when it should have."""
+        for ref, spec in specs.items():
+            for leaf, cron in _crons(spec["trigger"], ""):
+                for instant in due(cron["cron"], cron["timezone"], self._steady_since[ref], now):
+                    if (ref, leaf, instant) not in self._fires:
+                        return f"{cron['cron']} of {ref} did not fire at {instant}"
+        return None
+
+
+def _leaves(trigger: dict[str, Any], path: str) -> Iterable[tuple[str, dict[str, Any]]]:
+    if "of" not in trigger:
+        yield path, trigger
+    for index, member in enumerate(trigger.get("of", ())):
+        yield from _leaves(member, f"{path}.{index}" if path else str(index))
+
+
+def _listens(trigger: dict[str, Any], path: str) -> Iterable[tuple[str, str]]:
+    for place, leaf in _leaves(trigger, path):
+        if leaf["kind"] in ("partitions", "size"):
+            yield place, f"partition:a/{leaf['dataset']}"
+        elif leaf["kind"] == "run":
+            yield place, f"run:a/{leaf['program']}:{leaf['status']}"
+
+
+def _crons(trigger: dict[str, Any], path: str) -> Iterable[tuple[str, dict[str, Any]]]:
+    for place, leaf in _leaves(trigger, path):
+        if leaf["kind"] == "cron" and leaf["calendar"] is None:
+            yield place, leaf
