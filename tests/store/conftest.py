@@ -63,17 +63,32 @@ def sql_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return new_url(request.param, request, tmp_path)
 
 
+@pytest.fixture(scope="session")
+def sqlite_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A SQLite store with nothing in it: to copy one is quicker than to migrate a new one."""
+    file = tmp_path_factory.mktemp("empty") / "store.db"
+    open_store(f"sqlite:///{file}").close()
+    return file
+
+
+def open_empty(url: str, request: pytest.FixtureRequest) -> Store:
+    """The store at a URL that nobody has opened yet."""
+    if url.startswith("sqlite"):
+        shutil.copy(request.getfixturevalue("sqlite_file"), url.removeprefix("sqlite:///"))
+    return open_store(url)
+
+
 @pytest.fixture
-def store(url: str) -> Generator[Store, None, None]:
+def store(url: str, request: pytest.FixtureRequest) -> Generator[Store, None, None]:
     """A new store of every kind."""
-    opened = open_store(url)
+    opened = open_empty(url, request)
     yield opened
     opened.close()
 
 
 @pytest.fixture
-def sql_store(sql_url: str) -> Generator[Store, None, None]:
+def sql_store(sql_url: str, request: pytest.FixtureRequest) -> Generator[Store, None, None]:
     """A new store of every kind that several processes can open."""
-    opened = open_store(sql_url)
+    opened = open_empty(sql_url, request)
     yield opened
     opened.close()

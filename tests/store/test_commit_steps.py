@@ -9,28 +9,28 @@ from sqlalchemy import Engine, create_engine, text
 
 from scheduler.store.commit_steps import SqlCommitStepStore
 from scheduler.store.open import MEMORY_URL
-from scheduler.store.open_sql import open_sql_store
+from scheduler.store.sql import SqlStore
 from spark_jobs.commit.memory import MemoryCommitStepStore
 from spark_jobs.commit.store import CommitStepStore
+from tests.store.conftest import open_empty
 
 HOSTILE_NAMES = ("a:b", "a_b", "x/y", "_hidden", ".h", "é漢字", "it's", "a" * 300)
 
 
 @pytest.fixture
-def engine(sql_url: str) -> Iterator[Engine]:
+def engine(sql_store: SqlStore) -> Engine:
     """The engine of a new schedule store, in each kind of database."""
-    opened = open_sql_store(sql_url)
-    yield opened.engine
-    opened.close()
+    return sql_store.engine
 
 
 @pytest.fixture
-def store(url: str) -> Iterator[CommitStepStore]:
+def store(url: str, request: pytest.FixtureRequest) -> Iterator[CommitStepStore]:
     """A commit step store of every kind."""
     if url == MEMORY_URL:
         yield MemoryCommitStepStore()
         return
-    opened = open_sql_store(url)
+    opened = open_empty(url, request)
+    assert isinstance(opened, SqlStore)
     yield SqlCommitStepStore(opened.engine)
     opened.close()
 

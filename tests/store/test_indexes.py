@@ -4,15 +4,14 @@ The plan is asked of the very statements that the store sends, so a query that l
 index fails here and not in production.
 """
 
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Generator
 from typing import Any
 
 import pytest
 import sqlalchemy
 
 from scheduler.job import WAITING, JobState
-from scheduler.store.open import open_store
+from scheduler.store.open_sql import open_sql_store
 from scheduler.store.protocol import Transaction
 from scheduler.store.sql import SqlStore
 from tests.store.samples import NOON, delivery, event
@@ -56,14 +55,20 @@ BOUNDED_BY_LIMIT = {"newest events", "newest jobs", "newest journal"}
 """They walk an index from its end and stop at their limit."""
 
 
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Generator[SqlStore, None, None]:
+    """A store that holds one event."""
+    opened = open_sql_store(f"sqlite:///{tmp_path_factory.mktemp('store')}/store.db")
+    with opened.transaction() as transaction:
+        transaction.add_events([event("e")])
+    yield opened
+    opened.close()
+
+
 @pytest.mark.parametrize(("name", "ask"), HOT, ids=[name for name, _ in HOT])
 def test_no_question_of_a_tick_scans_a_table(
-    tmp_path: Path, name: str, ask: Callable[[Transaction], Any]
+    store: SqlStore, name: str, ask: Callable[[Transaction], Any]
 ) -> None:
-    store = open_store(f"sqlite:///{tmp_path}/store.db")
-    assert isinstance(store, SqlStore)
-    with store.transaction() as transaction:
-        transaction.add_events([event("e")])
     plans: list[str] = []
 
     def explain(connection: Any, cursor: Any, statement: str, parameters: Any, *rest: Any) -> None:
@@ -75,7 +80,7 @@ def test_no_question_of_a_tick_scans_a_table(
     sqlalchemy.event.listen(store.engine, "before_cursor_execute", explain)
     with store.transaction() as transaction:
         ask(transaction)
-    store.close()
+    sqlalchemy.event.remove(store.engine, "before_cursor_execute", explain)
     assert plans
     scans = [
         line
