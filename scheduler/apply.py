@@ -6,7 +6,7 @@ from `scheduler.launch`. An error in the decision on one job postpones that job 
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, assert_never
 
 import msgspec
 
@@ -69,6 +69,8 @@ class Applier:
                 self.discard(job, reason)
             case Launch(overridden=overridden):
                 self._launch(job, msgspec.structs.replace(part, job=job), overridden)
+            case _:
+                assert_never(decision.outcome)
 
     def _wait(self, job: Job, wait: Wait) -> None:
         if (wait.state, wait.reason) != (job.state, job.reason):

@@ -38,8 +38,10 @@ def enqueue_fire(transaction: Transaction, ref: str, scheduled_for: datetime, no
         event = next(due, fire_event(ref, leaf.path, scheduled_for))
         fresh = transaction.add_events([event])
         advance_to(transaction, now)
-        for delivery in transaction.deliveries_of_events([event.id]):
-            if delivery.job is None:
-                return f"discarded with {delivery.reason}"
-            return f"{'queued as' if fresh else 'already queued as'} job {delivery.job}"
+        delivery = next(iter(transaction.deliveries_of_events([event.id])), None)
+        if delivery is None:
+            return "noted; a later tick delivers it"
+        if delivery.job is None:
+            return f"discarded with {delivery.reason}"
+        return f"{'queued as' if fresh else 'already queued as'} job {delivery.job}"
     return f"{scheduled_for.isoformat()} is no fire of {ref}"

@@ -7,6 +7,7 @@ happened; arrival time is when the store first held it, and is what satisfies a 
 
 from datetime import datetime
 from enum import StrEnum
+from typing import assert_never
 
 from compiler.model import CronTrigger, ElapsedTrigger, Leaf, PartitionsTrigger, RunTrigger, SizeTrigger
 from compiler.value import Value
@@ -108,6 +109,8 @@ def listens_to(app: str, schedule: str, leaf: Leaf, program: str) -> tuple[str, 
             return (fire_event_key(schedule, leaf.path), ends)
         case CronTrigger():
             return (fire_event_key(schedule, leaf.path),)
+        case _:
+            assert_never(leaf.trigger)
 
 
 class Subscription(Value, kw_only=True):

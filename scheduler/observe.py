@@ -13,7 +13,7 @@ at the clock, since what has been decided stays decided.
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, assert_never
 
 import msgspec
 
@@ -169,6 +169,8 @@ def _advance(transaction: Transaction, job: Job, seen: RunObservation, now: date
             state, reason = JobState.FAILED, Reason.F_RUN
         case RunStatus.CANCELLED:
             state, reason = JobState.FAILED, Reason.F_CANCELLED
+        case _:
+            assert_never(seen.status)
     ended = move(
         job,
         state,
@@ -210,6 +212,8 @@ def _events(seen: RunObservation, upstream: UpstreamRun, now: datetime) -> list[
             words = ("failed", "completed")
         case RunStatus.CANCELLED:
             words = ("completed",)
+        case _:
+            assert_never(seen.status)
     app, _, program = seen.program.partition("/")
     return [
         Event(
