@@ -13,6 +13,7 @@ from scheduler.event import Event, EventKind, partition_event_key
 from scheduler.job import WAITING
 from scheduler.manual import cancel, resume, suspend, trigger
 from scheduler.run import RunStatus
+from scheduler.store.protocol import Reader
 from tests.simulation.hands import Hands
 
 START = datetime(2026, 3, 10, 6, tzinfo=UTC)
@@ -236,5 +237,5 @@ def queueing_again(hands: Hands) -> None:
         hands.within(lambda t, job=job: _is_dead(t, job) and requeue(t, job, hands.now))
 
 
-def _is_dead(transaction: object, job: str) -> bool:
-    return any(letter.id == job for letter in dead_letters(transaction))  # pyright: ignore[reportArgumentType]
+def _is_dead(reader: Reader, job: str) -> bool:
+    return any(letter.id == job for letter in dead_letters(reader))
