@@ -46,10 +46,15 @@ HOUR = timedelta(hours=1)
 
 
 class ChanceWorld(World):
-    """One history. The launches of one schedule, if it exists, always fail while the world lives."""
+    """One history. The launches of one schedule, if it exists, always fail while the world lives.
 
-    def __init__(self, store: FaultyStore, seed: int) -> None:
+    Args:
+        ticks_in_a_row: how many ticks follow each other, seconds apart, whenever there is one.
+    """
+
+    def __init__(self, store: FaultyStore, seed: int, ticks_in_a_row: int = 1) -> None:
         super().__init__(store, START)
+        self._ticks_in_a_row = ticks_in_a_row
         self.dice = random.Random(seed)
         self.chance = ChanceApp(self.dice)
         self._events: list[Event] = []
@@ -180,6 +185,9 @@ class ChanceWorld(World):
             case _:
                 self.tick(self._stale())
                 self.tick()
+        for _ in range(self._ticks_in_a_row - 1):
+            self.now += timedelta(seconds=self.dice.choice((1, 5, 30)))
+            self.tick()
 
     def _stale(self) -> datetime:
         """What the clock of the other scheduler shows."""

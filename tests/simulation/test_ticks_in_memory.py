@@ -9,7 +9,8 @@ from tests.tally import PROMISED, reach
 pytestmark = pytest.mark.slow  # a minute and more: a hundred thousand ticks
 
 LOTS = 20
-STEPS = 2_000
+STEPS = 600
+TICKS_IN_A_ROW = 10
 
 
 @pytest.mark.parametrize("lot", range(LOTS))
@@ -17,5 +18,12 @@ def test_the_promises_are_kept_for_many_ticks(lot: int) -> None:
     ticks, seed = 0, 10_000 * (lot + 1)
     while ticks < PROMISED["simulated ticks in memory"] / LOTS:
         seed += 1
-        ticks += history(MemoryStore(), seed, steps=STEPS, rate=FAULT_RATE, after_commit=True).ticks
+        ticks += history(
+            MemoryStore(),
+            seed,
+            steps=STEPS,
+            rate=FAULT_RATE,
+            after_commit=True,
+            ticks_in_a_row=TICKS_IN_A_ROW,
+        ).ticks
     reach("simulated ticks in memory", ticks)
