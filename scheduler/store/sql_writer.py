@@ -94,6 +94,8 @@ class SqlTransaction(SqlReader):
 
     def add_events(self, events: Sequence[Event]) -> tuple[Event, ...]:
         """See `Transaction.add_events`."""
+        if not events:
+            return ()
         known = self._known_events(event.id for event in events)
         new: dict[str, Event] = {}
         for event in events:
