@@ -113,8 +113,12 @@ def _partitions(part: Slice, manifest: dict[str, tuple[str, ...]], date: str | N
         case "key":
             return (part.job.key,) if part.job.key else ()
         case "manifest":
+            # What was collected before a change may come from a dataset that is no more.
+            datasets = part.app.datasets
             same = (
-                keys for dataset, keys in manifest.items() if part.app.datasets[dataset].partitions == outputs
+                keys
+                for dataset, keys in manifest.items()
+                if dataset in datasets and datasets[dataset].partitions == outputs
             )
             return tuple(sorted({key for keys in same for key in keys}))
         case "business_date":

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from compiler.model import Dataset
+from compiler.model import Dataset, leaves
 from compiler.value import Value
-from scheduler.event import Delivery
+from scheduler.event import Delivery, listens_to
 from scheduler.slice import Slice
 
 
@@ -25,10 +25,20 @@ class Collected(Value, kw_only=True):
 
 
 def collected(part: Slice) -> Collected:
-    """What the job of a slice has collected."""
+    """What the job of a slice has collected.
+
+    A dead letter that is queued again under a changed schedule has what no leaf listens to any more. It
+    is launched with it, but that counts nowhere.
+    """
+    job, program = part.job, part.schedule.program
+    heard = {
+        leaf.path: listens_to(job.app, job.schedule, leaf, program)[0]
+        for leaf in leaves(part.schedule.trigger)
+    }
     by_leaf: dict[str, list[Delivery]] = {}
     for delivery in sorted(part.deliveries, key=in_order):
-        by_leaf.setdefault(delivery.leaf, []).append(delivery)
+        if heard.get(delivery.leaf) == delivery.event.key:
+            by_leaf.setdefault(delivery.leaf, []).append(delivery)
     return Collected(
         by_leaf={leaf: tuple(found) for leaf, found in by_leaf.items()},
         key=part.job.key,
