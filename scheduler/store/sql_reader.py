@@ -113,6 +113,12 @@ def _narrowed(
 
 
 @cache
+def _since(query: Statement) -> Statement:
+    """The entries of the journal from the parameter `since` on."""
+    return query.where(tables.journal.c.at >= bindparam("since"))
+
+
+@cache
 def _history(dialect: str) -> Statement:
     """Start and end of the last success, and the last end for each ended status, of the listed programs.
 
@@ -302,9 +308,9 @@ class SqlReader:
         table = tables.journal
         equals = {table.c.schedule: schedule, table.c.job: job}
         query = ENTRIES if limit is None else NEWEST_ENTRIES
-        if since is not None:
-            query = query.where(table.c.at >= since)
         bound: dict[str, Any] = {} if limit is None else {"limit": limit}
+        if since is not None:
+            query, bound = _since(query), {**bound, "since": since}
         found = self._all(query, JOURNAL.value, None, equals, **bound)
         return tuple(found[::-1])
 
