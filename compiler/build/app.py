@@ -1,6 +1,7 @@
 """An app: the parts in the order in which they refer to each other, then the rules over all of them."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from compiler.build.calendar import build_calendar
 from compiler.build.dataset import build_dataset
@@ -18,6 +19,9 @@ from compiler.schema.check import Part
 
 DEFAULT_TIMEZONE = "UTC"
 
+MAX_CALENDARS = 100
+"""The schema's limit: a calendar takes years of holidays, and no app looks at so many."""
+
 
 def build_app(root: Mapping, findings: Findings, broken: frozenset[Part]) -> App:
     """The app that a file describes, without the parts that are broken."""
@@ -29,12 +33,7 @@ def build_app(root: Mapping, findings: Findings, broken: frozenset[Part]) -> App
         broken=frozenset(f"{section}.{name}" for section, name in broken),
     )
     scope = _in_zone(scope, root)
-    for key, node in _parts(root, "calendars", broken):
-        calendar = build_calendar(key, node, scope)
-        if calendar is None:
-            scope = scope.with_broken(f"calendars.{key.value}")
-        else:
-            scope.calendars[calendar.name] = calendar
+    scope = _with_calendars(scope, root, broken)
     for key, node in _parts(root, "datasets", broken):
         scope.datasets[str(key.value)] = build_dataset(key, node, scope)
     for key, node in _parts(root, "programs", broken):
@@ -69,6 +68,15 @@ def _in_zone(scope: Scope, root: Mapping) -> Scope:
         groups=scope.groups,
         broken=scope.broken,
     )
+
+
+def _with_calendars(scope: Scope, root: Mapping, broken: frozenset[Part]) -> Scope:
+    """The same scope with the app's calendars, those with errors among its broken parts."""
+    section = list(_parts(root, "calendars", broken))
+    built = [build_calendar(key, node, scope) for key, node in section[:MAX_CALENDARS]]
+    good = {calendar.name: calendar for calendar in built if calendar is not None}
+    wrong = {f"calendars.{key.value}" for key, _ in section} - {f"calendars.{name}" for name in good}
+    return replace(scope, calendars=good, broken=scope.broken | wrong)
 
 
 def _parts(root: Mapping, section: str, broken: frozenset[Part]) -> Iterator[tuple[Scalar, Mapping]]:

@@ -5,7 +5,7 @@ argument. Resolving a name reports it when it is unknown.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from compiler.diagnostic import Findings, Place, shown
 from compiler.model import At, Calendar, Dataset, Program
@@ -31,10 +31,6 @@ class Scope:
     groups: dict[str, str] = field(default_factory=dict[str, str])
     calendars: dict[str, Calendar] = field(default_factory=dict[str, Calendar])
     broken: frozenset[str] = frozenset()
-
-    def with_broken(self, part: str) -> "Scope":
-        """The same scope, in which one more part ("calendars.us") is known to have errors of its own."""
-        return replace(self, broken=self.broken | {part})
 
     def at(self, place: Place) -> At:
         """A place as the model keeps it."""

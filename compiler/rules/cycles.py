@@ -6,7 +6,7 @@ hold without a clock (`cron`, `elapsed`) has no incoming edges: the clock bounds
 """
 
 from collections import defaultdict, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import assert_never
 
 from compiler.diagnostic import Findings, Related
@@ -28,12 +28,22 @@ from compiler.model import (
 Cause = tuple[str, str]
 """What triggers: ("run", program) or ("partitions", dataset)."""
 
+Node = str | Cause
+"""A schedule's name, or a cause."""
+
+Graph = dict[Node, dict[Node, None]]
+"""From schedules to the causes that their runs are, from causes to the schedules that they trigger.
+
+In this form it grows with the file: a thousand schedules of a program and a thousand that it triggers
+are two thousand edges and not a million. Neighbours are kept in order, each once.
+"""
+
 
 def check_cycles(app: App, findings: Findings) -> None:
     """Reports each cycle once, at its first schedule in the file, with its whole path."""
     for cycle in cycles(app):
         first = app.schedules[cycle[0]]
-        if first.at is None:
+        if first.at is None or findings.full:
             continue
         path = " -> ".join((*cycle, cycle[0]))
         related = tuple(
@@ -56,14 +66,14 @@ def cycles(app: App) -> list[tuple[str, ...]]:
     One for each group of schedules that trigger each other, and each schedule that triggers
     itself: a group of n can hold far more cycles than anybody would read.
     """
-    edges = _edges(app)
+    graph = _graph(app)
     order = {name: number for number, name in enumerate(app.schedules)}
     found: list[tuple[str, ...]] = []
-    for group in _strong_groups(edges):
-        found.extend((name,) for name in group if name in edges[name])
+    for nodes in _strong_groups(graph):
+        group = [node for node in nodes if isinstance(node, str)]
+        found.extend((name,) for name in group if any(name in graph[cause] for cause in graph[name]))
         if len(group) > 1:
-            start = min(group, key=order.__getitem__)
-            found.append(_path_back(start, _without_loops(edges, group), frozenset(group)))
+            found.append(_path_back(min(group, key=order.__getitem__), graph, frozenset(group)))
     return sorted(found, key=lambda path: order[path[0]])
 
 
@@ -104,32 +114,37 @@ def _needs_clock(trigger: Trigger) -> bool:
             assert_never(trigger)
 
 
-def _edges(app: App) -> dict[str, tuple[str, ...]]:
-    by_cause: defaultdict[Cause, list[str]] = defaultdict(list)
+def _graph(app: App) -> Graph:
+    triggered: defaultdict[Cause, dict[Node, None]] = defaultdict(dict)
     for schedule in app.schedules.values():
         for cause in causes(schedule.trigger):
-            by_cause[cause].append(schedule.name)
-    return {s.name: tuple(_triggered(s, app, by_cause)) for s in app.schedules.values()}
+            triggered[cause][schedule.name] = None
+    graph: Graph = {name: dict.fromkeys(_caused_by(s, app, triggered)) for name, s in app.schedules.items()}
+    return graph | triggered
 
 
-def _triggered(schedule: Schedule, app: App, by_cause: defaultdict[Cause, list[str]]) -> Iterator[str]:
-    yield from by_cause.get(("run", schedule.program), ())
+def _caused_by(schedule: Schedule, app: App, triggered: Mapping[Cause, object]) -> Iterator[Cause]:
+    """What a run of a schedule is to others, as far as anything is triggered by it."""
+    written = (("partitions", dataset) for dataset in _writes(schedule, app))
+    return (cause for cause in (("run", schedule.program), *written) if cause in triggered)
+
+
+def _writes(schedule: Schedule, app: App) -> tuple[str, ...]:
     program = app.programs.get(schedule.program)
-    for dataset in program.writes if program else ():
-        yield from by_cause.get(("partitions", dataset), ())
+    return program.writes if program else ()
 
 
-def _strong_groups(edges: dict[str, tuple[str, ...]]) -> list[list[str]]:
+def _strong_groups(graph: Graph) -> list[list[Node]]:
     """Tarjan's strongly connected components, with a stack of its own: apps may hold 10,000 schedules."""
-    index: dict[str, int] = {}
-    low: dict[str, int] = {}
-    on_stack: set[str] = set()
-    stack: list[str] = []
-    groups: list[list[str]] = []
-    for root, targets in edges.items():
+    index: dict[Node, int] = {}
+    low: dict[Node, int] = {}
+    on_stack: set[Node] = set()
+    stack: list[Node] = []
+    groups: list[list[Node]] = []
+    for root in graph:
         if root in index:
             continue
-        work: list[tuple[str, Iterator[str]]] = [(root, iter(targets))]
+        work: list[tuple[Node, Iterator[Node]]] = [(root, iter(graph[root]))]
         index[root] = low[root] = len(index)
         stack.append(root)
         on_stack.add(root)
@@ -146,14 +161,14 @@ def _strong_groups(edges: dict[str, tuple[str, ...]]) -> list[list[str]]:
                 index[following] = low[following] = len(index)
                 stack.append(following)
                 on_stack.add(following)
-                work.append((following, iter(edges[following])))
+                work.append((following, iter(graph[following])))
             elif following in on_stack:
                 low[node] = min(low[node], index[following])
     return groups
 
 
-def _unwind(stack: list[str], on_stack: set[str], until: str) -> list[str]:
-    group: list[str] = []
+def _unwind(stack: list[Node], on_stack: set[Node], until: Node) -> list[Node]:
+    group: list[Node] = []
     while True:
         node = stack.pop()
         on_stack.discard(node)
@@ -162,22 +177,28 @@ def _unwind(stack: list[str], on_stack: set[str], until: str) -> list[str]:
             return group
 
 
-def _without_loops(edges: dict[str, tuple[str, ...]], group: list[str]) -> dict[str, tuple[str, ...]]:
-    return {name: tuple(other for other in edges[name] if other != name) for name in group}
-
-
-def _path_back(start: str, edges: dict[str, tuple[str, ...]], group: frozenset[str]) -> tuple[str, ...]:
-    """The shortest way from a schedule back to itself inside its group."""
+def _path_back(start: str, graph: Graph, group: frozenset[str]) -> tuple[str, ...]:
+    """The shortest way from a schedule through others of its group back to itself."""
     before: dict[str, str] = {}
+    followed: set[Node] = set()
     coming = deque([start])
     while True:
-        node = coming.popleft()
-        for following in edges[node]:
-            if following == start:
-                path = [node]
+        name = coming.popleft()
+        for cause in graph[name]:
+            if name != start and start in graph[cause]:
+                path = [name]
                 while path[-1] != start:
                     path.append(before[path[-1]])
                 return tuple(reversed(path))
-            if following in group and following not in before:
-                before[following] = node
-                coming.append(following)
+            if cause in followed:
+                continue
+            followed.add(cause)
+            for following in graph[cause]:
+                if (
+                    isinstance(following, str)
+                    and following in group
+                    and following != start
+                    and following not in before
+                ):
+                    before[following] = name
+                    coming.append(following)

@@ -60,6 +60,8 @@ WITH_NAME = (f"{PARTITIONS_OF}DATASET", f"{RUN_ARGUMENT}NAME", f"{RUN_OUTPUT}DAT
 def check_references(schedule: Schedule, args: Node | None, scope: Scope) -> None:
     """Reports references in the arguments that are none, or that no job of the schedule has."""
     for place, reference in _references(args, scope.findings):
+        if scope.findings.full:
+            return
         if reference not in REFERENCES and _family(reference) is None:
             hint = did_you_mean(reference, [*REFERENCES, *WITH_NAME], "references")
             summary = f"a reference names a value that there is, got {shown(reference)}"
@@ -88,13 +90,14 @@ def check_upstream_arguments(app: App, args: Mapping[str, Node], findings: Findi
             continue
         upstream = sorted({leaf.program for leaf in _leaves(schedule) if isinstance(leaf, RunTrigger)})
         known = set[str]().union(*(handed_over[program] for program in upstream))
+        listing = sorted(known)
         for place, reference in found:
             argument = reference.removeprefix(RUN_ARGUMENT)
-            if upstream and argument not in known:
+            if upstream and argument not in known and not findings.full:
                 summary = (
                     f"no schedule of {listed(upstream)} hands over such an argument, got {shown(argument)}"
                 )
-                hint = did_you_mean(argument, known, "arguments") if known else _NO_ARGUMENTS
+                hint = did_you_mean(argument, listing, "arguments") if known else _NO_ARGUMENTS
                 findings.add("L412", place, summary, hint)
 
 

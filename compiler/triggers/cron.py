@@ -4,6 +4,7 @@ They are `timezone`, `calendar`, `nth_business_day`, `catch_up` and `catch_up_at
 """
 
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from compiler.build.calendar import calendar_at
 from compiler.build.duration import optional_duration
@@ -12,7 +13,7 @@ from compiler.build.zone import zone_of
 from compiler.cron import MAX_YEARS_APART, CronError, parse
 from compiler.diagnostic import shown
 from compiler.fire_times import fires_on, next_fire
-from compiler.model import CronTrigger
+from compiler.model import Calendar, CronTrigger
 from compiler.reader.node import Mapping
 from compiler.triggers.kind import TriggerKind, Written
 
@@ -56,9 +57,9 @@ def _ever_fires(trigger: CronTrigger, node: Mapping, scope: Scope) -> bool:
     """Whether the pattern meets a business day of its calendar; reports one that does not."""
     if trigger.calendar is None:
         return True
-    if any(fires_on(trigger, day) for day in trigger.calendar.open):
-        return True
-    if next_fire(trigger, _ANY_INSTANT) is not None:
+    if scope.findings.full or _meets_a_day(
+        _days_of(trigger.cron), trigger.calendar, trigger.nth_business_day
+    ):
         return True
     days = (
         f"business day {trigger.nth_business_day} of a month" if trigger.nth_business_day else "business day"
@@ -71,6 +72,20 @@ def _ever_fires(trigger: CronTrigger, node: Mapping, scope: Scope) -> bool:
         "name days on which there is work, or add them to `open` of the calendar",
     )
     return False
+
+
+def _days_of(cron: str) -> str:
+    """The same pattern at midnight: whether it meets a day has nothing to do with the hour."""
+    return cron if cron.startswith("@") else " ".join(("0", "0", *cron.split()[2:]))
+
+
+@lru_cache(maxsize=1024)
+def _meets_a_day(cron: str, calendar: Calendar, nth: int | None) -> bool:
+    """Whether a pattern ever fires. Remembered: a search in vain looks at each day of nine years."""
+    trigger = CronTrigger(cron=cron, calendar=calendar, nth_business_day=nth)
+    if any(fires_on(trigger, day) for day in calendar.open):
+        return True
+    return next_fire(trigger, _ANY_INSTANT) is not None
 
 
 def _nth(node: Mapping, scope: Scope) -> int | None:

@@ -76,6 +76,16 @@ def chain(length: int, *, closed: bool) -> App:
     return App(name="a", programs=programs, schedules=schedules)
 
 
+def test_ten_thousand_schedules_that_all_trigger_each_other_take_no_square_of_time() -> None:
+    programs = {"p": Program(name="p", run="j.p")}
+    schedules = {
+        f"s{n}": Schedule(name=f"s{n}", program="p", trigger=RunTrigger(program="p")) for n in range(10_000)
+    }
+    found = cycles(App(name="a", programs=programs, schedules=schedules))
+    assert len(found) == 10_001
+    assert ("s0", "s1") in found
+
+
 def test_ten_thousand_schedules_in_a_row_are_no_circle_and_closed_they_are_one() -> None:
     assert cycles(chain(10_000, closed=False)) == []
     (whole,) = cycles(chain(10_000, closed=True))

@@ -1,5 +1,6 @@
 """Fingerprints: what is a difference and what is not."""
 
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -9,6 +10,7 @@ from compiler.compile import compile_files, compile_schedule
 from compiler.fingerprint import behaviour_fingerprint, canonical, fingerprint
 from compiler.model import App, Schedule, decode_app, encode
 
+SCHEDULES = Path(__file__).parents[2] / "schedules"
 APP = """\
 app: a
 datasets: {d: {partitions: {cycle: day, start: 2013-01-01}}}
@@ -100,6 +102,12 @@ def test_the_same_limit_of_a_gauge_is_no_difference() -> None:
 
 def test_a_fingerprint_survives_the_store() -> None:
     assert fingerprint(decode_app(encode(app()))) == fingerprint(app())
+
+
+@pytest.mark.parametrize("file", sorted(SCHEDULES.rglob("*.yaml")), ids=lambda file: file.stem)
+def test_every_app_of_the_project_survives_the_store(file: Path) -> None:
+    (compiled,) = compile_files({file.name: file.read_bytes()}).apps.values()
+    assert decode_app(encode(compiled.app)) == compiled.app
 
 
 def test_a_field_that_a_new_version_adds_is_no_difference() -> None:

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from jsonschema import Draft202012Validator
 
 from compiler import constraints, triggers
+from compiler.build.app import MAX_CALENDARS
 from compiler.schema import schema_text
 from compiler.schema.later import LATER
 from compiler.schema.validator import app_validator
@@ -87,6 +88,10 @@ def test_the_registries_know_the_kinds_of_the_schema() -> None:
 
     assert set(triggers.KINDS) == kinds("trigger")
     assert set(constraints.KINDS) == kinds("constraint")
+
+
+def test_the_builder_stops_at_as_many_calendars_as_the_schema_allows() -> None:
+    assert SCHEMA["properties"]["calendars"]["maxProperties"] == MAX_CALENDARS
 
 
 def test_a_key_that_is_supported_is_no_longer_announced() -> None:
