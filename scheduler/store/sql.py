@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Table, select
-from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, PendingRollbackError
 
 from scheduler.store import tables
 from scheduler.store.codec import Codec
@@ -33,6 +33,10 @@ from scheduler.store.sql_writer import SqlTransaction
 
 LOCK_TIMEOUTS = ("database is locked", "canceling statement due to lock timeout")
 """What SQLite and PostgreSQL say when another writer held the lock for too long."""
+
+NOTHING_KEPT = "nothing of this transaction was kept; repair the database, and try again"
+MAYBE_KEPT = "this transaction was kept whole or not at all; repair the database, and try again"
+"""A server that goes away at the commit does not say which; whoever writes may write it again."""
 
 
 def begin_writing(engine: Engine) -> Connection:
@@ -73,26 +77,27 @@ class SqlStore:
     @contextmanager
     def reading(self) -> Generator[SqlReader]:
         """See `Store.reading`."""
-        with self._told(), for_reading(self.engine).connect() as connection, connection.begin():
+        with self._told(NOTHING_KEPT), for_reading(self.engine).connect() as connection, connection.begin():
             yield SqlReader(connection)
 
     @contextmanager
     def transaction(self) -> Generator[SqlTransaction]:
         """See `Store.transaction`."""
-        with self._told(), begin_writing(self.engine) as connection:
+        with self._told(NOTHING_KEPT), begin_writing(self.engine) as connection:
             # Closing a connection rolls back whatever was not committed.
             yield SqlTransaction(connection)
-            connection.commit()
+            with self._told(MAYBE_KEPT):
+                connection.commit()
 
     @contextmanager
-    def _told(self) -> Generator[None]:
+    def _told(self, hint: str) -> Generator[None]:
         """Say what the database cannot do (a full disk, a server that went away) as a `StoreError`."""
         try:
             yield
-        except OperationalError as error:
+        except (OperationalError, InterfaceError, PendingRollbackError) as error:
+            said = error.orig if isinstance(error, DBAPIError) else error
             raise StoreError(
-                f"the store {self.engine.url.render_as_string()} failed: {str(error.orig).strip()}",
-                "nothing of this transaction was kept; repair the database, and try again",
+                f"the store {self.engine.url.render_as_string()} failed: {str(said).strip()}", hint
             ) from error
 
     def close(self) -> None:

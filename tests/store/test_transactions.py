@@ -1,13 +1,21 @@
 """Transactions of every store: all or nothing, one after the other, and never in a reader's way."""
 
+import contextlib
 import threading
+from collections.abc import Generator
 from datetime import datetime
+from pathlib import Path
 
 import pytest
+from sqlalchemy import create_engine, text
+from sqlalchemy.exc import OperationalError
 
 from scheduler.store.error import StoreError
 from scheduler.store.memory import MemoryStore
+from scheduler.store.open_sql import open_sql_store
 from scheduler.store.protocol import Store, Transaction
+from scheduler.store.sql import SqlStore
+from tests.store.conftest import new_url
 from tests.store.samples import (
     NOON,
     app,
@@ -191,3 +199,64 @@ def test_dumps_of_the_same_history_are_equal_in_every_store(store: Store) -> Non
             transaction.add_journal([entry(schedule="b"), entry(schedule="a")])
     assert store.dump() == reference.dump()
     assert len(store.dump()["journal"]) == 3
+
+
+def end_connections(store: SqlStore) -> None:
+    """Let the server end every other connection to this database, as a restart does."""
+    with create_engine(store.engine.url).connect() as killer:
+        killer.execute(
+            text(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+        )
+
+
+@pytest.fixture
+def postgres(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[SqlStore, None, None]:
+    """An empty store in PostgreSQL."""
+    opened = open_sql_store(new_url("postgres", request, tmp_path))
+    yield opened
+    opened.close()
+
+
+@pytest.mark.postgres
+def test_a_server_that_goes_away_within_a_transaction_has_kept_nothing(postgres: SqlStore) -> None:
+    with (
+        pytest.raises(StoreError, match="nothing of this transaction was kept"),
+        postgres.transaction() as transaction,
+    ):
+        transaction.set_cursor("c", 1)
+        end_connections(postgres)
+        transaction.set_cursor("c", 2)
+    with postgres.transaction() as transaction:
+        assert transaction.cursor("c") is None
+
+
+@pytest.mark.postgres
+def test_a_server_that_goes_away_at_the_commit_may_have_kept_it(postgres: SqlStore) -> None:
+    with pytest.raises(StoreError, match="kept whole or not at all"), postgres.transaction() as transaction:
+        transaction.set_cursor("c", 1)
+        end_connections(postgres)
+    with postgres.transaction() as transaction:
+        assert transaction.cursor("c") is None
+
+
+@pytest.mark.postgres
+def test_whoever_goes_on_after_the_server_went_away_is_told_so_again(postgres: SqlStore) -> None:
+    with pytest.raises(StoreError, match="failed"), postgres.transaction() as transaction:
+        transaction.set_cursor("c", 1)
+        end_connections(postgres)
+        with contextlib.suppress(OperationalError):
+            transaction.set_cursor("c", 2)
+        transaction.set_cursor("c", 3)
+
+
+@pytest.mark.postgres
+def test_a_reader_is_told_that_the_server_went_away_and_the_next_one_reads(postgres: SqlStore) -> None:
+    with pytest.raises(StoreError, match="failed"), postgres.reading() as reader:
+        assert reader.cursor("c") is None
+        end_connections(postgres)
+        reader.cursor("c")
+    with postgres.reading() as reader:
+        assert reader.cursor("c") is None
