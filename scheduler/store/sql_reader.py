@@ -227,7 +227,9 @@ class SqlReader:
     def deliveries(self, jobs: Collection[str]) -> dict[str, tuple[Delivery, ...]]:
         """See `Reader.deliveries`."""
         found: dict[str, list[Delivery]] = {job: [] for job in jobs}
-        for delivery in self._all(DELIVERIES, delivery_of, {tables.deliveries.c.job: jobs}):
+        # `why` asks for a job that does not exist yet and has no id; NO_JOB's deliveries are not its own.
+        named = [job for job in found if job != tables.NO_JOB]
+        for delivery in self._all(DELIVERIES, delivery_of, {tables.deliveries.c.job: named}):
             found[delivery.job or tables.NO_JOB].append(delivery)
         for each in found.values():
             each.sort(key=lambda d: (d.event.arrived, d.event.id, d.leaf, d.schedule))

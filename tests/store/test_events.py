@@ -186,6 +186,15 @@ def test_deliveries_of_events_tell_all_that_became_of_an_event(store: Store) -> 
         assert transaction.deliveries_of_events([]) == ()
 
 
+def test_what_was_discarded_at_the_door_is_no_jobs_whatever_its_name(store: Store) -> None:
+    e = event("e")
+    with store.transaction() as transaction:
+        transaction.add_events([e])
+        transaction.add_deliveries([delivery(e, reason="D-SUSPENDED")])
+    with store.reading() as reader:
+        assert reader.deliveries(["", "j"]) == {"": (), "j": ()}
+
+
 def test_a_delivery_of_an_event_that_the_store_does_not_hold_is_refused(store: Store) -> None:
     with pytest.raises(StoreError, match="event e, which"), store.transaction() as transaction:
         transaction.add_deliveries([delivery(event("e"), job="j")])
