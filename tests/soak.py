@@ -1,8 +1,8 @@
 """`python -m tests.soak MINUTES`: the seeded random tests, again and again with other seeds.
 
 A third of the time goes to the property tests, a new seed each round, the rest to fresh histories
-of the simulation: in memory, on SQLite, and at two paces against each other. It stops at the first failure and prints the command that
-repeats it; a seed that failed once belongs into the tests for good.
+of the simulation: in memory, on SQLite, and at two paces against each other. It stops at the first
+failure and prints the command that repeats it; a seed that failed once belongs into the tests for good.
 """
 
 import random

@@ -53,7 +53,7 @@ def words(plain: Any) -> Iterator[str]:
 
 def test_the_histories_speak_the_whole_language() -> None:
     spoken = {
-        word for number in range(NUMBERS) if accepted(number) for word in words(chance_schedule(number))
+        word for number in range(NUMBERS // 2) if accepted(number) for word in words(chance_schedule(number))
     }
     assert spoken >= KINDS
 
