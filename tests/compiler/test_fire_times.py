@@ -133,7 +133,7 @@ MOMENTS = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(trigger=triggers(), moment=MOMENTS)
 def test_next_and_previous_are_inverse(trigger: CronTrigger, moment: datetime) -> None:
     following = next_fire(trigger, moment)

@@ -220,7 +220,7 @@ JSON = st.recursive(
 
 
 @given(JSON, JSON, JSON)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_whatever_stands_in_an_example_becomes_diagnostics(first: Any, action: Any, expectation: Any) -> None:
     compiled(first)
     found = compiled(

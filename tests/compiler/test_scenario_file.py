@@ -143,14 +143,14 @@ def test_a_wrong_file_is_told_where(file: str, text: str | bytes, says: str) -> 
     assert says in complaint(file, text)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(suffix=st.sampled_from(["csv", "jsonl", "yaml"]), data=st.binary(max_size=200))
 def test_no_bytes_raise(suffix: str, data: bytes) -> None:
     read = ScenarioFile(f"x.{suffix}", data)
     assert read.scenario(app()) is not None or read.diagnostics
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     text=st.lists(
         st.lists(

@@ -49,7 +49,7 @@ def resolved(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 @given(VALUES | APPS)
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 def test_the_validator_says_what_the_schema_says(value: Any) -> None:
     assert app_validator().is_valid(value) == Draft202012Validator(SCHEMA).is_valid(value)
 

@@ -141,7 +141,7 @@ def test_any_text_where_the_language_has_a_form_of_its_own(data: st.DataObject) 
 
 
 @given(st.data())
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 def test_a_good_file_with_a_piece_cut_out_or_doubled(data: st.DataObject) -> None:
     begin = data.draw(st.integers(0, len(FLIGHTS)))
     end = data.draw(st.integers(begin, min(len(FLIGHTS), begin + 200)))
