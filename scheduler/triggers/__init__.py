@@ -30,7 +30,7 @@ def evaluate(trigger: Trigger, collected: Collected, now: datetime) -> Verdict:
         collected: what the job has collected so far.
         now: the instant for which the question is asked.
     """
-    judged = judge(trigger, "", Sight(collected, now), limits_of(trigger))
+    judged = judge(trigger, "", Sight(collected, now, limits_of(trigger)))
     held_last = last_instant(judged.spans, now)
     if held_last is not None:
         verdict = judged.explain(held_last)

@@ -10,7 +10,7 @@ from compiler.model import AllTrigger, AnyTrigger, AtLeastTrigger, child_path
 from scheduler.reason import Reason
 from scheduler.triggers.collected import Sight
 from scheduler.triggers.judged import Judged, Member, verdict_on
-from scheduler.triggers.spans import always_from, overlap
+from scheduler.triggers.spans import overlap, union
 from scheduler.verdict import Verdict
 
 
@@ -29,8 +29,8 @@ def judge_members(
 ) -> Judged:
     """When so many members of a composite hold at once."""
     members = tuple(member(inner, child_path(path, index), sight) for index, inner in enumerate(trigger.of))
-    something_came = always_from(sight.first_below(path))
-    spans = overlap((overlap([each.spans for each in members], needed), something_came), 2)
+    evidence = union(span for each in members for span in each.evidence)
+    spans = overlap((overlap([each.spans for each in members], needed), evidence), 2)
 
     def explain(view: datetime) -> Verdict:
         parts = tuple(each.explain(view) for each in members)
@@ -42,4 +42,4 @@ def judge_members(
         reason = Reason.W_QUIET if met < needed <= met + quiet else None
         return verdict_on(trigger, kind, spans, view, summary, parts=parts, reason=reason)
 
-    return Judged(spans=spans, explain=explain)
+    return Judged(spans=spans, evidence=evidence, explain=explain)

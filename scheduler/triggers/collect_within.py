@@ -36,10 +36,17 @@ def within(trigger: Trigger, path: str, sight: Sight, judge: Callable[[Sight], J
     stretch = trigger.collect_within
     if stretch is None:
         return judge(sight)
-    spans = _spans(sight.arrivals_below(path), stretch, lambda first: judge(sight.since(first)).spans)
+    arrivals = sight.arrivals_below(path)
+
+    @cache
+    def counting(oldest: int) -> Judged:
+        return judge(sight.since(path, arrivals[oldest]))
+
+    spans = _spans(arrivals, stretch, lambda oldest: counting(oldest).spans)
+    evidence = _spans(arrivals, stretch, lambda oldest: counting(oldest).evidence)
 
     def explain(view: datetime) -> Verdict:
-        seen = sight.since(view - stretch)
+        seen = sight.since(path, view - stretch)
         verdict = judge(seen).explain(view)
         span, coming = span_at(spans, view), next_start(spans, view)
         summary = f"{verdict.summary}; counted are the last {duration_text(stretch)}"
@@ -53,24 +60,17 @@ def within(trigger: Trigger, path: str, sight: Sight, judge: Callable[[Sight], J
             verdict, summary=summary, next_check=earliest((coming, out)), holds_at=coming
         )
 
-    return Judged(spans=spans, explain=explain)
+    return Judged(spans=spans, evidence=evidence, explain=explain)
 
 
-def _spans(
-    arrivals: tuple[datetime, ...], stretch: timedelta, seen_from: Callable[[datetime], Spans]
-) -> Spans:
+def _spans(arrivals: tuple[datetime, ...], stretch: timedelta, counting: Callable[[int], Spans]) -> Spans:
     """When it holds.
 
     Args:
-        seen_from: when the trigger would hold if it counted what came at an instant or later.
+        counting: when it would if this were the oldest arrival in sight, by its place.
     """
     if not arrivals:
         return ()
-
-    @cache
-    def counting(index: int) -> Spans:
-        return seen_from(arrivals[index])
-
     found: list[Span] = []
     instant = arrivals[0]
     while (oldest := bisect_left(arrivals, instant - stretch)) < len(arrivals):

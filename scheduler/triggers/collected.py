@@ -2,13 +2,16 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 
 from compiler.model import Dataset, leaves
 from compiler.value import Value
 from scheduler.event import Delivery, listens_to
 from scheduler.slice import Slice
+
+Limits = Mapping[str, timedelta | None]
+"""How old what came for a leaf may be, by path, as the `collect_within` above it say; None is for ever."""
 
 
 class Collected(Value, kw_only=True):
@@ -66,12 +69,18 @@ class Sight:
 
     A `sequence` hides what came before a member's turn, a `collect_within` what is too old. Nobody
     sees what will have arrived only after `now`.
+
+    Attributes:
+        later_than: what came then or before is hidden.
+        limits: how old what came may be and still count.
+        cuts: below each of these paths, what came before the instant is gone from the job.
     """
 
     collected: Collected
     now: datetime
+    limits: Limits = field(default_factory=dict[str, timedelta | None])
     later_than: datetime | None = None
-    not_before: datetime | None = None
+    cuts: tuple[tuple[str, datetime], ...] = ()
 
     def after(self, instant: datetime) -> "Sight":
         """Only what came strictly later than an instant."""
@@ -79,34 +88,32 @@ class Sight:
             return self
         return replace(self, later_than=instant)
 
-    def since(self, instant: datetime) -> "Sight":
-        """Only what came at an instant or later."""
-        if self.not_before is not None and self.not_before >= instant:
-            return self
-        return replace(self, not_before=instant)
+    def since(self, path: str, instant: datetime) -> "Sight":
+        """Of what came below a path, only what came at an instant or later."""
+        return replace(self, cuts=(*self.cuts, (path, instant)))
 
     def at(self, path: str) -> tuple[Delivery, ...]:
         """What the leaf at a path may count, in order of arrival."""
+        found = self.in_job(path)
+        first = 0 if self.later_than is None else bisect_right(found, self.later_than, key=_arrived)
+        return found[first:]
+
+    def in_job(self, path: str) -> tuple[Delivery, ...]:
+        """What the job has for the leaf at a path, hidden or not, in order of arrival."""
         found = self.collected.by_leaf.get(path, ())
         first, end = 0, len(found)
-        if self.later_than is not None:
-            first = bisect_right(found, self.later_than, key=_arrived)
-        if self.not_before is not None:
-            first = max(first, bisect_left(found, self.not_before, key=_arrived))
+        for cut, instant in self.cuts:
+            if is_below(path, cut):
+                first = max(first, bisect_left(found, instant, key=_arrived))
         if found and found[-1].event.arrived > self.now:
             end = bisect_right(found, self.now, key=_arrived)
         return found[first:end]
 
-    def first_below(self, path: str) -> datetime | None:
-        """The first arrival that counts at a path or below it."""
-        return min((found[0].event.arrived for found in self._below(path)), default=None)
-
     def arrivals_below(self, path: str) -> tuple[datetime, ...]:
         """The instants of all arrivals that count at a path or below it, each once, in order."""
-        return tuple(sorted({each.event.arrived for found in self._below(path) for each in found}))
+        leaves = self.leaves_below(path)
+        return tuple(sorted({each.event.arrived for leaf in leaves for each in self.at(leaf)}))
 
-    def _below(self, path: str) -> Iterator[tuple[Delivery, ...]]:
-        for leaf in self.collected.by_leaf:
-            found = self.at(leaf) if is_below(leaf, path) else ()
-            if found:
-                yield found
+    def leaves_below(self, path: str) -> Iterator[str]:
+        """The leaves at a path or below it for which something has come."""
+        return (leaf for leaf in self.collected.by_leaf if is_below(leaf, path))

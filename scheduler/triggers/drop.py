@@ -3,7 +3,8 @@
 While a job's trigger is not satisfied, what is as old as the stretch has not helped and never
 will; it leaves the job, one by one (DESIGN rule 2: with a reason). What some part of the trigger
 rests on stays, although it is old: a member of a `sequence` whose turn is over, and a trigger
-that waits only for its `quiet`, need what came then as evidence.
+that waits only for its `quiet`, need what came then as evidence. If there is a `wait_at_most` in
+such a part, the evidence includes what came for the others, since the wait may run from that.
 """
 
 from collections.abc import Iterator
@@ -11,74 +12,88 @@ from datetime import datetime, timedelta
 
 from compiler.model import Composite, SequenceTrigger, Trigger, child_path
 from scheduler.event import Delivery
-from scheduler.triggers.collected import Collected, Sight, in_order, is_below
+from scheduler.triggers.collected import Collected, Limits, Sight, in_order, is_below
 from scheduler.triggers.judged import Judged
 from scheduler.triggers.sequence import steps
-from scheduler.triggers.tree import judge, judge_kind, limits_of, shorter
-from scheduler.triggers.wait_at_most import Limits
+from scheduler.triggers.spans import TICK
+from scheduler.triggers.tree import judge, judge_kind, limits_of
+
+Stretches = tuple[tuple[str, timedelta], ...]
+"""The `collect_within` on the way down to a part: path and length, from the top."""
 
 
 def dropped(trigger: Trigger, collected: Collected, now: datetime) -> tuple[Delivery, ...]:
     """What a job whose trigger is not satisfied at `now` has no more use for, in order of arrival."""
-    limits = limits_of(trigger)
-    if not any(limits.values()):
-        return ()
     found = [
         delivery
-        for leaf, limit in _usable_for(trigger, "", None, Sight(collected, now), limits)
+        for leaf, limit in _Use(trigger, collected, now).limits()
         for delivery in collected.by_leaf.get(leaf, ())
-        if limit is not None and now - delivery.event.arrived >= limit
+        if now - delivery.event.arrived >= limit
     ]
     return tuple(sorted(found, key=in_order))
 
 
 def next_drop(trigger: Trigger, collected: Collected, now: datetime) -> datetime | None:
     """The first instant after `now` at which something is to be dropped if nothing comes."""
-    limits = limits_of(trigger)
-    if not any(limits.values()):
-        return None
     instants = (
         delivery.event.arrived + limit
-        for leaf, limit in _usable_for(trigger, "", None, Sight(collected, now), limits)
-        if limit is not None
+        for leaf, limit in _Use(trigger, collected, now).limits()
         for delivery in collected.by_leaf.get(leaf, ())
     )
     return min((instant for instant in instants if instant > now), default=None)
 
 
-def _usable_for(
-    trigger: Trigger, path: str, above: timedelta | None, sight: Sight, limits: Limits
-) -> Iterator[tuple[str, timedelta | None]]:
-    """How old what came for each leaf may be and still be of use; None for as old as it likes.
+class _Use:
+    """How old what came for each leaf may be, and still be of use at an instant."""
 
-    Args:
-        above: the shortest `collect_within` on the way down that counts.
-    """
-    limit = shorter(above, trigger.collect_within)
-    if trigger.collect_within is not None:
-        # What is exactly as old as that goes now, and nothing rests on it any more.
-        sight = sight.after(sight.now - trigger.collect_within)
-    rests = trigger.quiet is not None and _held(judge_kind(trigger, path, sight, limits), sight.now)
-    if rests or not isinstance(trigger, Composite):
-        yield from ((leaf, limit) for leaf in limits if is_below(leaf, path))
-    elif isinstance(trigger, SequenceTrigger):
-        yield from _usable_in_sequence(trigger, path, limit, sight, limits)
-    else:
-        for index, member in enumerate(trigger.of):
-            yield from _usable_for(member, child_path(path, index), limit, sight, limits)
+    def __init__(self, trigger: Trigger, collected: Collected, now: datetime) -> None:
+        self._limits: Limits = limits_of(trigger)
+        self._above: dict[str, Stretches] = {}
+        self._resting: list[tuple[str, Stretches]] = []
+        if any(self._limits.values()):
+            self._visit(trigger, "", (), Sight(collected, now, self._limits))
 
+    def limits(self) -> Iterator[tuple[str, timedelta]]:
+        """The limits, by leaf; a leaf that has none, for now or for ever, is left out."""
+        for leaf, stretches in self._above.items():
+            for part, above in self._resting:
+                if not is_below(leaf, part):
+                    stretches = tuple(each for each in above if each in stretches)
+            if stretches:
+                yield leaf, min(length for _, length in stretches)
 
-def _usable_in_sequence(
-    trigger: SequenceTrigger, path: str, limit: timedelta | None, sight: Sight, limits: Limits
-) -> Iterator[tuple[str, timedelta | None]]:
-    def member(inner: Trigger, inner_path: str, seen: Sight) -> Judged:
-        return judge(inner, inner_path, seen, limits)
-
-    for step in steps(trigger, path, sight, member):
-        if step.done is not None and step.done <= sight.now:
-            yield from ((leaf, limit) for leaf in limits if is_below(leaf, step.path))
+    def _visit(self, trigger: Trigger, path: str, above: Stretches, sight: Sight) -> None:
+        if trigger.collect_within is not None:
+            above = (*above, (path, trigger.collect_within))
+            # What is exactly as old as that goes now, and nothing rests on it any more.
+            sight = sight.since(path, sight.now - trigger.collect_within + TICK)
+        if trigger.quiet is not None and _held(judge_kind(trigger, path, sight), sight.now):
+            self._rest(trigger, path, above)
+        elif not isinstance(trigger, Composite):
+            self._above[path] = above
+        elif isinstance(trigger, SequenceTrigger):
+            for step in steps(trigger, path, sight, judge):
+                if step.done is not None and step.done <= sight.now:
+                    self._rest(step.trigger, step.path, above)
+                else:
+                    self._visit(step.trigger, step.path, above, step.sight)
         else:
-            yield from _usable_for(step.trigger, step.path, limit, step.sight, limits)
+            for index, member in enumerate(trigger.of):
+                self._visit(member, child_path(path, index), above, sight)
+
+    def _rest(self, trigger: Trigger, path: str, above: Stretches) -> None:
+        """A part that rests on all that came below it, as long as the stretches above let it be."""
+        for leaf in self._limits:
+            if is_below(leaf, path):
+                self._above[leaf] = above
+        if _waits(trigger):
+            self._resting.append((path, above))
+
+
+def _waits(trigger: Trigger) -> bool:
+    """Whether a trigger or a member of it has a `wait_at_most`."""
+    members = trigger.of if isinstance(trigger, Composite) else ()
+    return trigger.wait_at_most is not None or any(_waits(member) for member in members)
 
 
 def _held(judged: Judged, now: datetime) -> bool:

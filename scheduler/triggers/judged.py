@@ -17,9 +17,15 @@ from scheduler.verdict import Verdict
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """When a part of a trigger holds; `explain` gives its verdict as of an instant."""
+    """When a part of a trigger holds.
+
+    Attributes:
+        evidence: when something that it may count has come, however little that is.
+        explain: gives its verdict as of an instant.
+    """
 
     spans: Spans
+    evidence: Spans
     explain: Callable[[datetime], Verdict]
 
 

@@ -13,7 +13,7 @@ from compiler.model import Trigger
 from scheduler.event import Delivery
 from scheduler.triggers.collected import Collected, Sight
 from scheduler.triggers.judged import Judged, verdict_on
-from scheduler.triggers.spans import always_from
+from scheduler.triggers.spans import Span, Spans, always_from, union
 from scheduler.verdict import Verdict
 
 Deliveries = Sequence[Delivery]
@@ -38,4 +38,13 @@ def judge_leaf(kind: LeafKind, trigger: Trigger, path: str, sight: Sight) -> Jud
         needs = None if spans else kind.needs(trigger, deliveries, sight.collected, sight.now)
         return verdict_on(trigger, kind.word, spans, view, summary, needs=needs)
 
-    return Judged(spans=spans, explain=explain)
+    return Judged(spans=spans, evidence=evidence_of(path, deliveries, sight), explain=explain)
+
+
+def evidence_of(path: str, deliveries: Deliveries, sight: Sight) -> Spans:
+    """When something that came for a leaf counted: until it was too old."""
+    limit = sight.limits.get(path)
+    if limit is None:
+        return always_from(deliveries[0].event.arrived if deliveries else None)
+    arrivals = (delivery.event.arrived for delivery in deliveries)
+    return union(Span(arrived, arrived + limit) for arrived in arrivals)

@@ -14,7 +14,7 @@ from compiler.model import Trigger
 from scheduler.reason import Reason
 from scheduler.triggers.collected import Sight
 from scheduler.triggers.judged import Judged
-from scheduler.triggers.spans import always_from, next_start, span_at
+from scheduler.triggers.spans import always_from, next_start, span_at, union
 from scheduler.verdict import Verdict
 
 
@@ -56,7 +56,9 @@ def quieted(trigger: Trigger, path: str, sight: Sight, inner: Judged) -> Judged:
             summary=f"{verdict.summary}; to be quiet for {quiet}, until {end.isoformat()} if nothing comes",
         )
 
-    return Judged(spans=spans, explain=explain)
+    # From the moment at which it only has to be quiet it rests on what came until then.
+    evidence = union((*inner.evidence, *always_from(begun)))
+    return Judged(spans=spans, evidence=evidence, explain=explain)
 
 
 def quiet_end(

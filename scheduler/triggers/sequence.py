@@ -14,7 +14,8 @@ from compiler.model import SequenceTrigger, Trigger, child_path
 from scheduler.reason import Reason
 from scheduler.triggers.collected import Sight
 from scheduler.triggers.judged import Judged, Member, verdict_on
-from scheduler.triggers.spans import FOREVER, always_from, first_from, overlap, span_at
+from scheduler.triggers.leaf import evidence_of
+from scheduler.triggers.spans import FOREVER, Spans, always_from, first_from, overlap, span_at, union
 from scheduler.verdict import Verdict
 
 
@@ -36,13 +37,15 @@ class Step(NamedTuple):
 
 
 def steps(trigger: SequenceTrigger, path: str, sight: Sight, member: Member) -> Iterator[Step]:
-    """The members one after the other."""
-    begins = sight.first_below(path)
+    """The members one after the other; the first cannot be done by waiting before anything has come."""
+    came = _came(path, sight)
+    begins = came[0].start if came else None
     shown = sight
     for index, inner in enumerate(trigger.of):
         inner_path = child_path(path, index)
         judged = member(inner, inner_path, shown)
-        done = None if begins is None else first_from(judged.spans, begins)
+        holds = judged.spans if index else overlap((judged.spans, union((*judged.evidence, *came))), 2)
+        done = None if begins is None else first_from(holds, begins)
         yield Step(inner, inner_path, shown, judged, begins, done)
         begins = done
         shown = sight.after(FOREVER if done is None else done)
@@ -51,8 +54,9 @@ def steps(trigger: SequenceTrigger, path: str, sight: Sight, member: Member) -> 
 def judge(trigger: SequenceTrigger, path: str, sight: Sight, member: Member) -> Judged:
     """See `scheduler.triggers.tree`."""
     found = tuple(steps(trigger, path, sight, member))
-    last = found[-1].done
-    spans = overlap((always_from(last), always_from(sight.first_below(path))), 2)
+    spans = always_from(found[-1].done)
+    # What a member rests on that is done, it has from the moment at which the first one was.
+    evidence = union((*_came(path, sight), *found[0].judged.evidence, *always_from(found[0].done)))
 
     def explain(view: datetime) -> Verdict:
         parts = tuple(_explained(step, view) for step in found)
@@ -62,7 +66,14 @@ def judge(trigger: SequenceTrigger, path: str, sight: Sight, member: Member) -> 
         reason = Reason.W_QUIET if waits_for_quiet else None
         return verdict_on(trigger, "sequence", spans, view, summary, parts=parts, reason=reason)
 
-    return Judged(spans=spans, explain=explain)
+    return Judged(spans=spans, evidence=evidence, explain=explain)
+
+
+def _came(path: str, sight: Sight) -> Spans:
+    """When something that came for any member counted, whether or not it was its turn."""
+    return union(
+        span for leaf in sight.leaves_below(path) for span in evidence_of(leaf, sight.at(leaf), sight)
+    )
 
 
 def _explained(step: Step, view: datetime) -> Verdict:

@@ -38,11 +38,11 @@ from scheduler.triggers import (
     size,
 )
 from scheduler.triggers.collect_within import within
-from scheduler.triggers.collected import Sight
+from scheduler.triggers.collected import Limits, Sight
 from scheduler.triggers.judged import Judged, Member
 from scheduler.triggers.leaf import LeafKind, judge_leaf
 from scheduler.triggers.quiet import quieted
-from scheduler.triggers.wait_at_most import Limits, waited
+from scheduler.triggers.wait_at_most import waited
 
 LEAVES: dict[type, LeafKind] = {
     CronTrigger: cron.KIND,
@@ -61,28 +61,20 @@ COMPOSITES: dict[type, Callable[[Any, str, Sight, Member], Judged]] = {
 """(trigger, its path, what it may count, how to judge a member) -> when it holds."""
 
 
-def judge(trigger: Trigger, path: str, sight: Sight, limits: Limits) -> Judged:
-    """When a trigger holds, with all its members and options.
-
-    Args:
-        limits: see `limits_of`, for the whole tree.
-    """
+def judge(trigger: Trigger, path: str, sight: Sight) -> Judged:
+    """When a trigger holds, with all its members and options."""
 
     def filtered(seen: Sight) -> Judged:
-        return quieted(trigger, path, seen, judge_kind(trigger, path, seen, limits))
+        return quieted(trigger, path, seen, judge_kind(trigger, path, seen))
 
-    return waited(trigger, path, sight, limits, within(trigger, path, sight, filtered))
+    return waited(trigger, sight, within(trigger, path, sight, filtered))
 
 
-def judge_kind(trigger: Trigger, path: str, sight: Sight, limits: Limits) -> Judged:
+def judge_kind(trigger: Trigger, path: str, sight: Sight) -> Judged:
     """When a trigger holds without its own options; those of its members count."""
-    if not isinstance(trigger, Composite):
-        return judge_leaf(LEAVES[type(trigger)], trigger, path, sight)
-
-    def member(inner: Trigger, inner_path: str, seen: Sight) -> Judged:
-        return judge(inner, inner_path, seen, limits)
-
-    return COMPOSITES[type(trigger)](trigger, path, sight, member)
+    if isinstance(trigger, Composite):
+        return COMPOSITES[type(trigger)](trigger, path, sight, judge)
+    return judge_leaf(LEAVES[type(trigger)], trigger, path, sight)
 
 
 def limits_of(trigger: Trigger) -> Limits:

@@ -5,7 +5,6 @@ that a `collect_within` has dropped was none. A composite of which nothing has a
 waiting; a leaf may, since its siblings' arrival is what its wait is counted from.
 """
 
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 import msgspec
@@ -14,14 +13,11 @@ from compiler.duration import duration_text
 from compiler.model import Composite, Trigger
 from scheduler.triggers.collected import Sight
 from scheduler.triggers.judged import Judged
-from scheduler.triggers.spans import FOREVER, Span, Spans, always_from, next_start, overlap, span_at, union
+from scheduler.triggers.spans import FOREVER, Span, Spans, next_start, overlap, span_at, union
 from scheduler.verdict import Verdict
 
-Limits = Mapping[str, timedelta | None]
-"""How old what came for a leaf may be, by path, as the `collect_within` above it say; None is for ever."""
 
-
-def waited(trigger: Trigger, path: str, sight: Sight, limits: Limits, inner: Judged) -> Judged:
+def waited(trigger: Trigger, sight: Sight, inner: Judged) -> Judged:
     """The trigger with its `wait_at_most`.
 
     Args:
@@ -29,9 +25,9 @@ def waited(trigger: Trigger, path: str, sight: Sight, limits: Limits, inner: Jud
     """
     if trigger.wait_at_most is None:
         return inner
-    over = _over(trigger.wait_at_most, sight, limits)
+    over = _over(trigger.wait_at_most, sight)
     if isinstance(trigger, Composite):
-        over = overlap((over, _something_came(trigger, path, sight)), 2)
+        over = overlap((over, inner.evidence), 2)
     spans = union((*inner.spans, *over))
     text = duration_text(trigger.wait_at_most)
 
@@ -55,25 +51,18 @@ def waited(trigger: Trigger, path: str, sight: Sight, limits: Limits, inner: Jud
             summary=f"{verdict.summary}; goes on with what has come after waiting {text}",
         )
 
-    return Judged(spans=spans, explain=explain)
+    return Judged(spans=spans, evidence=inner.evidence, explain=explain)
 
 
-def _over(wait: timedelta, sight: Sight, limits: Limits) -> Spans:
+def _over(wait: timedelta, sight: Sight) -> Spans:
     """When the wait is over: while the job has an event that is old enough, and not too old to count."""
     found: list[Span] = []
-    for leaf, deliveries in sight.collected.by_leaf.items():
-        limit = limits.get(leaf)
-        for arrived in (delivery.event.arrived for delivery in deliveries):
-            if arrived > sight.now or (limit is not None and wait > limit):
-                break
+    for leaf in sight.collected.by_leaf:
+        limit = sight.limits.get(leaf)
+        if limit is not None and wait > limit:
+            continue
+        for arrived in (delivery.event.arrived for delivery in sight.in_job(leaf)):
             found.append(Span(arrived + wait, FOREVER if limit is None else arrived + limit))
             if limit is None:
                 break
     return union(found)
-
-
-def _something_came(trigger: Trigger, path: str, sight: Sight) -> Spans:
-    stretch = trigger.collect_within
-    if stretch is None:
-        return always_from(sight.first_below(path))
-    return union(Span(arrival, arrival + stretch) for arrival in sight.arrivals_below(path))

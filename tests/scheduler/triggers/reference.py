@@ -35,10 +35,20 @@ class Came(NamedTuple):
 
 
 class Sees(NamedTuple):
-    """What a part may count: later than one minute (exclusive), and not before another."""
+    """What a part may count: what came later than a minute, and is not cut off.
+
+    A cut says that below a path what came before a minute is gone, from the whole job.
+    """
 
     later_than: int = BEGINNING
-    not_before: int = BEGINNING
+    cuts: tuple[tuple[str, int], ...] = ()
+
+    def cut_off(self, each: Came) -> bool:
+        return any(each.minute < minute for path, minute in self.cuts if stands_below(each.leaf, path))
+
+
+def stands_below(leaf: str, path: str) -> bool:
+    return not path or leaf == path or leaf.startswith(f"{path}.")
 
 
 def minutes(stretch: timedelta) -> int:
@@ -77,19 +87,21 @@ class Reference:
     def _answer(self, trigger: Trigger, path: str, sees: Sees, now: int) -> bool:
         seen = sees
         if trigger.collect_within is not None:
-            seen = Sees(sees.later_than, max(sees.not_before, now - minutes(trigger.collect_within)))
+            seen = Sees(sees.later_than, (*sees.cuts, (path, now - minutes(trigger.collect_within))))
         if self._quiet_and_kind(trigger, path, seen, now):
             return True
         if trigger.wait_at_most is None:
             return False
-        if isinstance(trigger, Composite) and not self._below(path, seen, now):
+        if isinstance(trigger, Composite) and not self._evidence(trigger, path, seen, now):
             return False
-        return self._waited(minutes(trigger.wait_at_most), now)
+        return self._waited(minutes(trigger.wait_at_most), seen, now)
 
-    def _waited(self, wait: int, now: int) -> bool:
+    def _waited(self, wait: int, sees: Sees, now: int) -> bool:
         """Some event of the job is old enough, and none of its leaf's stretches has dropped it."""
         return any(
-            each.minute + wait <= now and now <= each.minute + self._stretch(each.leaf) for each in self._came
+            each.minute + wait <= now <= each.minute + self._stretch(each.leaf)
+            for each in self._came
+            if not sees.cut_off(each)
         )
 
     def _stretch(self, leaf: str) -> int:
@@ -127,14 +139,15 @@ class Reference:
                 return len(below) >= count
             case SizeTrigger():
                 return self._large(trigger, below)
-            case SequenceTrigger(of=of):
-                return bool(below) and self._in_order(of, path, sees, now)
+            case SequenceTrigger():
+                return self._done(trigger, path, sees, now)[1]
             case AllTrigger(of=of) | AnyTrigger(of=of) | AtLeastTrigger(of=of):
                 held = sum(
                     self._holds(inner, child_path(path, index), sees, now) for index, inner in enumerate(of)
                 )
                 needed = {AllTrigger: len(of), AnyTrigger: 1}.get(type(trigger))
-                return bool(below) and held >= (trigger.n if needed is None else needed)
+                enough = held >= (trigger.n if needed is None else needed)
+                return enough and self._kind_evidence(trigger, path, sees, now)
             case _:
                 return any(each.delivery.event.kind is EventKind.FIRE for each in below)
 
@@ -149,23 +162,56 @@ class Reference:
                 return True
         return False
 
-    def _in_order(self, of: tuple[Trigger, ...], path: str, sees: Sees, now: int) -> bool:
-        turn = min(each.minute for each in self._below(path, sees, now))
-        for index, inner in enumerate(of):
+    def _done(self, trigger: SequenceTrigger, path: str, sees: Sees, now: int) -> tuple[int | None, bool]:
+        """When the first member of a sequence was done, and whether all are."""
+        first, turn, shown = None, 0, sees
+        for index, inner in enumerate(trigger.of):
+            inner_path = child_path(path, index)
             done = next(
-                (u for u in range(turn, now + 1) if self._holds(inner, child_path(path, index), sees, u)),
+                (
+                    u
+                    for u in range(turn, now + 1)
+                    if self._holds(inner, inner_path, shown, u)
+                    and (first is not None or self._begun(inner, inner_path, path, sees, u))
+                ),
                 None,
             )
             if done is None:
-                return False
-            turn, sees = done, Sees(max(sees.later_than, done), sees.not_before)
-        return True
+                return first, False
+            first = done if first is None else first
+            turn, shown = done, Sees(max(shown.later_than, done), shown.cuts)
+        return first, True
+
+    def _begun(self, inner: Trigger, inner_path: str, path: str, sees: Sees, now: int) -> bool:
+        return self._alive(path, sees, now) or self._evidence(inner, inner_path, sees, now)
+
+    def _alive(self, path: str, sees: Sees, now: int) -> bool:
+        """Whether something has come below a path that no stretch has dropped."""
+        return any(now <= each.minute + self._stretch(each.leaf) for each in self._below(path, sees, now))
+
+    def _evidence(self, trigger: Trigger, path: str, sees: Sees, now: int) -> bool:
+        """Whether anything that counts stands behind a part: an arrival, or what it came to hold by."""
+        seen = sees
+        if trigger.collect_within is not None:
+            seen = Sees(sees.later_than, (*sees.cuts, (path, now - minutes(trigger.collect_within))))
+        if trigger.quiet is not None and any(self._kind(trigger, path, seen, u) for u in range(now + 1)):
+            return True
+        return self._kind_evidence(trigger, path, seen, now)
+
+    def _kind_evidence(self, trigger: Trigger, path: str, sees: Sees, now: int) -> bool:
+        if not isinstance(trigger, Composite):
+            return self._alive(path, sees, now)
+        if isinstance(trigger, SequenceTrigger):
+            first, _ = self._done(trigger, path, sees, now)
+            return first is not None or self._begun(trigger.of[0], child_path(path, 0), path, sees, now)
+        members = enumerate(trigger.of)
+        return any(self._evidence(inner, child_path(path, index), sees, now) for index, inner in members)
 
     def _below(self, path: str, sees: Sees, now: int) -> list[Came]:
         return [
             each
             for each in self._came
-            if (not path or each.leaf == path or each.leaf.startswith(f"{path}."))
+            if stands_below(each.leaf, path)
             and sees.later_than < each.minute <= now
-            and each.minute >= sees.not_before
+            and not sees.cut_off(each)
         ]
