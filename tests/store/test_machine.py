@@ -134,13 +134,15 @@ def run_machine(open_store: Callable[[], SqlStore], *, examples: int, steps: int
     )
 
 
+@pytest.mark.hypothesis
 def test_sqlite_agrees_with_memory_at_every_step(tmp_path: Path) -> None:
     run_machine(lambda: quick_sqlite(tmp_path), examples=8, steps=20)
 
 
-@pytest.mark.slow  # hundreds of histories of fifty steps, each with two whole dumps
+@pytest.mark.hypothesis
+@pytest.mark.slow  # dozens of histories of forty steps, each with two whole dumps
 def test_sqlite_agrees_with_memory_in_long_histories(tmp_path: Path) -> None:
-    run_machine(lambda: quick_sqlite(tmp_path), examples=150, steps=50)
+    run_machine(lambda: quick_sqlite(tmp_path), examples=60, steps=40)
 
 
 @pytest.fixture
