@@ -14,18 +14,16 @@ Determinism is judged by comparing whole stores. Watermarks and commit steps hav
 journal; their invariants belong to the publisher's tests.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
 from scheduler.journal import Entry
 from tests.simulation.heeded import Heeded
-from tests.simulation.oracle_launch import Launch, check_launch, free
-from tests.simulation.oracle_trigger import holds
-
-WAITS, LAUNCHED, RUNS, ENDED, DISCARDED, DEAD = "waiting", "launched", "running", "ended", "discarded", "dead"
+from tests.simulation.knowledge import DEAD, DISCARDED, ENDED, LAUNCHED, RUNS, WAITS, JobSeen, Knowledge
+from tests.simulation.oracle_launch import Launch, check_launch, may_go
+from tests.simulation.oracle_trigger import holds, must_hold
 
 SET_BACK = timedelta(minutes=15)
 """A clock on the wall that is set back by more is believed."""
@@ -33,56 +31,6 @@ SET_BACK = timedelta(minutes=15)
 
 class Violation(AssertionError):
     """The engine broke a promise."""
-
-
-@dataclass
-class JobSeen:
-    """What the journal has said of one job."""
-
-    id: str
-    schedule: str
-    key: str
-    state: str = WAITS
-    reason: str | None = None
-    by_hand: str | None = None
-    attempt: int = 1
-    closed: bool = False
-    since: datetime | None = None
-    told_at: datetime | None = None
-    launches: Counter[int] = field(default_factory=Counter)
-    claims: Counter[int] = field(default_factory=Counter)
-    events: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
-
-
-@dataclass
-class Knowledge:
-    """What follows from the journal so far.
-
-    Attributes:
-        specs: the deployed schedules by ref, as plain JSON.
-        holders: who takes a slot of each resource.
-        launches: (instant, holder) by program.
-        successes: (start, end) of the successful runs by program.
-    """
-
-    specs: dict[str, dict[str, Any]] = field(default_factory=dict)
-    status: dict[str, str] = field(default_factory=dict)
-    jobs: dict[str, JobSeen] = field(default_factory=dict)
-    holders: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    launches: dict[str, list[tuple[datetime, str]]] = field(default_factory=lambda: defaultdict(list))
-    successes: dict[str, list[tuple[datetime, datetime]]] = field(default_factory=lambda: defaultdict(list))
-    gauges: dict[str, float] = field(default_factory=dict)
-    started: dict[str, datetime] = field(default_factory=dict)
-
-    def release(self, holder: str) -> None:
-        """Its slots are free again."""
-        for holders in self.holders.values():
-            holders.discard(holder)
-
-    def forget_launch(self, holder: str) -> None:
-        """A launch came to nothing, and counts in no rate."""
-        for launches in self.launches.values():
-            launches[:] = [each for each in launches if each[1] != holder]
 
 
 class Oracle:
@@ -278,7 +226,6 @@ class Oracle:
             assert holds(trigger, "", events), "launched too early: its trigger"
 
     def _launch(self, job: JobSeen, entry: Entry) -> None:
-        assert job.since is not None, "legal states: launched before its trigger was satisfied"
         attempt = entry.data.get("attempt", job.attempt)
         assert attempt == job.attempt, f"legal states: attempt {attempt} instead of {job.attempt}"
         job.launches[attempt] += 1
@@ -298,21 +245,10 @@ class Oracle:
             self.known.holders[resource].add(job.id)
         self.known.launches[entry.data["program"]].append((entry.at, job.id))
         spec = self.known.specs[job.schedule]
-        held = self.known.status[job.schedule] != "active" and spec["on_suspend"] in ("hold", "backlog")
-        assert not held or job.by_hand, "a held schedule launched"
-        arrivals = [datetime.fromisoformat(data["arrived"]) for data in job.events.values()]
+        assert not self._held(job.schedule) or job.by_hand, "a held schedule launched"
+        overridden = entry.data["overridden"]
         check_launch(
-            self.known,
-            Launch(
-                job=job.id,
-                program=entry.data["program"],
-                at=entry.at,
-                since=job.since,
-                first_event=min(arrivals, default=None),
-                forced=job.by_hand == "force",
-                overridden=frozenset(entry.data["overridden"]),
-            ),
-            spec["constraints"],
+            self.known, self._coming(job, entry.data["program"], entry.at, overridden), spec["constraints"]
         )
         job.state = LAUNCHED
 
@@ -354,13 +290,35 @@ class Oracle:
     # --- at the end, or between two steps ---
 
     def stuck(self, now: datetime) -> None:
-        """No job waits for a slot, a load or a gauge that is free; call it right after a tick."""
+        """No job waits for what holds already; call it right after a tick at `now`."""
         for job in self.known.jobs.values():
-            if job.state != WAITS or job.reason not in ("W-CONCURRENCY", "W-LOAD"):
-                continue
             spec = self.known.specs.get(job.schedule)
-            if spec is not None and free(self.known, spec, job.reason):
-                raise Violation(f"liveness at {now}: {job} waits for what is free")
+            if job.state != WAITS or spec is None or (self._held(job.schedule) and not job.by_hand):
+                continue
+            events = [(leaf, data) for (_, leaf), data in job.events.items()]
+            if job.since is None:
+                waits_for_nothing = must_hold(spec["trigger"], "", events, now)
+            else:
+                coming = self._coming(job, f"a/{spec['program']}", now)
+                waits_for_nothing = may_go(self.known, coming, spec["constraints"])
+            if waits_for_nothing:
+                raise Violation(f"liveness at {now}: {job} waits for what holds")
+
+    def _held(self, ref: str) -> bool:
+        holding = self.known.specs[ref]["on_suspend"] in ("hold", "backlog")
+        return self.known.status[ref] != "active" and holding
+
+    def _coming(self, job: JobSeen, program: str, at: datetime, overridden: Iterable[str] = ()) -> Launch:
+        assert job.since is not None, "legal states: launched before its trigger was satisfied"
+        arrivals = [datetime.fromisoformat(data["arrived"]) for data in job.events.values()]
+        return Launch(
+            job=job.id,
+            program=program,
+            at=at,
+            since=job.since,
+            first_event=min(arrivals, default=None),
+            overridden=frozenset(overridden),
+        )
 
     def unfinished(self) -> list[JobSeen]:
         """The jobs that were satisfied or launched, and have not come to their end."""

@@ -4,17 +4,14 @@ Constraints come as plain JSON. A timeout or a person may override a wait, and t
 it then; nothing overrides concurrency.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import msgspec
 
-if TYPE_CHECKING:
-    from tests.simulation.oracle import Knowledge
+from tests.simulation.knowledge import Knowledge
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
@@ -33,7 +30,6 @@ class Launch:
     at: datetime
     since: datetime
     first_event: datetime | None
-    forced: bool
     overridden: frozenset[str]
 
 
@@ -46,7 +42,7 @@ def check_launch(known: Knowledge, launch: Launch, constraints: list[dict[str, A
                 active, most = len(known.holders[resource]), constraint["max"]
                 assert active <= most, f"limits: {active} of {most} active in {resource}"
             case "load":
-                assert "W-LOAD" in launch.overridden or not _overloaded(known, constraint, coming=0), (
+                assert "W-LOAD" in launch.overridden or not _overloaded(known, constraint), (
                     f"limits: the load of {constraint}"
                 )
             case "rate":
@@ -70,16 +66,22 @@ def check_launch(known: Knowledge, launch: Launch, constraints: list[dict[str, A
                 raise AssertionError(f"an unknown constraint: {other}")
 
 
-def free(known: Knowledge, spec: dict[str, Any], reason: str) -> bool:
-    """Whether all that can be meant by this reason of a wait holds for one more run."""
-    program = f"a/{spec['program']}"
-    found = True
-    for constraint in spec["constraints"]:
-        if constraint["kind"] == "concurrency" and reason == "W-CONCURRENCY":
-            found &= len(known.holders[_resource(constraint, program)]) < constraint["max"]
-        if constraint["kind"] == "load" and reason == "W-LOAD":
-            found &= not _overloaded(known, constraint, coming=1)
-    return found
+def may_go(known: Knowledge, launch: Launch, constraints: list[dict[str, Any]]) -> bool:
+    """Whether every constraint that waits would hold if this job were launched."""
+    resources = {_resource(each, launch.program) for each in constraints if each["kind"] == "concurrency"}
+    mine = [known.holders[name] for name in {"runs", *resources}]
+    known.launches[launch.program].append((launch.at, launch.job))
+    for holders in mine:
+        holders.add(launch.job)
+    try:
+        check_launch(known, launch, [each for each in constraints if each["otherwise"] == "wait"])
+    except AssertionError:
+        return False
+    finally:
+        known.launches[launch.program].pop()
+        for holders in mine:
+            holders.discard(launch.job)
+    return True
 
 
 def duration(text: str) -> timedelta:
@@ -106,9 +108,9 @@ def _resource(constraint: dict[str, Any], program: str) -> str:
     return f"program:{program}" if group is None else f"group:{group}"
 
 
-def _overloaded(known: Knowledge, constraint: dict[str, Any], *, coming: int) -> bool:
+def _overloaded(known: Knowledge, constraint: dict[str, Any]) -> bool:
     if constraint["max_active_runs"] is not None:
-        return len(known.holders["runs"]) + coming > constraint["max_active_runs"]
+        return len(known.holders["runs"]) > constraint["max_active_runs"]
     return known.gauges.get(constraint["gauge"], constraint["max"]) > constraint["max"]
 
 

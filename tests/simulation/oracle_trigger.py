@@ -1,12 +1,15 @@
 """Whether a trigger can hold with what a job has collected, told apart from the engine.
 
-The engine may be stricter (`quiet`, `sequence`, the order of arrival), never more generous: what
+For `holds` the engine may be stricter (`quiet`, `sequence`, the order of arrival), never more generous: what
 does not hold by these sums must not have been called satisfied. A `wait_at_most` lets its trigger
 hold with anything, so it ends the question.
 """
 
 from collections import Counter
+from datetime import datetime
 from typing import Any
+
+from tests.simulation.oracle_launch import duration
 
 Collected = list[tuple[str, dict[str, Any]]]
 """Leaf and facts of every event that a job has."""
@@ -36,6 +39,31 @@ def holds(trigger: dict[str, Any], path: str, events: Collected) -> bool:
             return len(below) >= trigger["count"]
         case _:
             return bool(below)
+
+
+def must_hold(trigger: dict[str, Any], path: str, events: Collected, now: datetime) -> bool:
+    """Whether these sums suffice beyond doubt: nothing that the engine may weigh otherwise is in the way."""
+    if any(trigger[option] is not None for option in ("quiet", "collect_within")):
+        return False
+    below = [facts for leaf, facts in events if leaf == path or path == "" or leaf.startswith(f"{path}.")]
+    arrivals = [datetime.fromisoformat(facts["arrived"]) for facts in below]
+    waits = trigger["wait_at_most"]
+    if path == "" and waits is not None and arrivals and min(arrivals) + duration(waits) <= now:
+        return True
+    members = trigger.get("of")
+    if members is not None:
+        paths = [f"{path}.{index}" if path else str(index) for index in range(len(members))]
+        met = sum(must_hold(member, place, events, now) for member, place in zip(members, paths, strict=True))
+        return trigger["kind"] != "sequence" and met >= _needed(trigger, len(members))
+    match trigger["kind"]:
+        case "partitions":
+            return trigger["complete"] is None and _partitions(
+                trigger, [facts["partition"] for facts in below]
+            )
+        case "size":
+            return not trigger["distinct"] and _size(trigger, below)
+        case _:
+            return len(below) >= trigger.get("count", 1)
 
 
 def _needed(trigger: dict[str, Any], members: int) -> int:

@@ -1,0 +1,59 @@
+"""What the oracle knows: all that follows from the journal so far, in its own words."""
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+WAITS, LAUNCHED, RUNS, ENDED, DISCARDED, DEAD = "waiting", "launched", "running", "ended", "discarded", "dead"
+"""How far a job is, as far as entries tell."""
+
+
+@dataclass
+class JobSeen:
+    """What the journal has said of one job."""
+
+    id: str
+    schedule: str
+    key: str
+    state: str = WAITS
+    reason: str | None = None
+    by_hand: str | None = None
+    attempt: int = 1
+    closed: bool = False
+    since: datetime | None = None
+    told_at: datetime | None = None
+    launches: Counter[int] = field(default_factory=Counter)
+    claims: Counter[int] = field(default_factory=Counter)
+    events: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
+
+
+@dataclass
+class Knowledge:
+    """What follows from the journal so far.
+
+    Attributes:
+        specs: the deployed schedules by ref, as plain JSON.
+        holders: who takes a slot of each resource.
+        launches: (instant, holder) by program.
+        successes: (start, end) of the successful runs by program.
+    """
+
+    specs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    status: dict[str, str] = field(default_factory=dict)
+    jobs: dict[str, JobSeen] = field(default_factory=dict)
+    holders: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    launches: dict[str, list[tuple[datetime, str]]] = field(default_factory=lambda: defaultdict(list))
+    successes: dict[str, list[tuple[datetime, datetime]]] = field(default_factory=lambda: defaultdict(list))
+    gauges: dict[str, float] = field(default_factory=dict)
+    started: dict[str, datetime] = field(default_factory=dict)
+
+    def release(self, holder: str) -> None:
+        """Its slots are free again."""
+        for holders in self.holders.values():
+            holders.discard(holder)
+
+    def forget_launch(self, holder: str) -> None:
+        """A launch came to nothing, and counts in no rate."""
+        for launches in self.launches.values():
+            launches[:] = [each for each in launches if each[1] != holder]
