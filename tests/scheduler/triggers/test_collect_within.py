@@ -115,6 +115,20 @@ ROWS = [
         None,
     ),
     (
+        "a wait within a stretch may run from what came elsewhere, longer ago",
+        "{all: [{all: [{partitions: {dataset: raw, count: 2}}, {run: {program: r}, wait_at_most: 2h}],"
+        " collect_within: 1h}, {run: {program: r}}]}",
+        [came("10:00", "1"), came("11:50", "0.0", "a"), came("11:55", "0.0", "b")],
+        "12:00",
+    ),
+    (
+        "a wait is not over by what a stretch has dropped, nor is what it dropped something that came",
+        "{any: [{any: [{partitions: {dataset: raw, count: 2}, collect_within: 1m}], wait_at_most: 3m},"
+        " {run: {program: r, count: 2}}]}",
+        [came("10:00", "1"), came("10:01", "0.0", "a")],
+        None,
+    ),
+    (
         "a composite's wait needs something that counts still",
         "{all: [{all: [{partitions: {dataset: raw}}, {partitions: {dataset: other}}], collect_within: 30m,"
         " wait_at_most: 1h}, {run: {program: r}}]}",
@@ -135,6 +149,11 @@ SEQUENCE = "{sequence: [{partitions: {dataset: raw, count: 2}, collect_within: 3
 QUIET = "{all: [{partitions: {dataset: raw}, collect_within: 30m}, {run: {program: r}}], quiet: 2h}"
 OUTER = (
     "{sequence: [{partitions: {dataset: raw}, collect_within: 30m}, {run: {program: r}}], collect_within: 2h}"
+)
+
+WAITING = (
+    "{all: [{any: [{partitions: {dataset: other}, wait_at_most: 20m}, {run: {program: r, count: 2}}],"
+    " quiet: 2h}, {partitions: {dataset: raw}, collect_within: 30m}]}"
 )
 
 DROPS = [
@@ -185,6 +204,20 @@ DROPS = [
     ),
     ("what lacks a member rests on nothing", QUIET, [came("10:00", "0", "a")], "11:00", ["10:00"]),
     ("a done step within an outer stretch", OUTER, [came("10:00", "0", "a")], "11:59", []),
+    (
+        "a wait in what rests needs what it runs from, wherever that came",
+        WAITING,
+        [came("10:00", "1", "a"), came("10:01", "0.1")],
+        "10:40",
+        [],
+    ),
+    (
+        "but only as long as a stretch above both lets it be",
+        f"{{any: [{WAITING}], collect_within: 35m}}",
+        [came("10:00", "0.1", "a"), came("10:01", "0.0.1")],
+        "10:40",
+        ["10:00", "10:01"],
+    ),
     ("which ends", OUTER, [came("10:00", "0", "a")], "12:00", ["10:00"]),
 ]
 
