@@ -17,7 +17,9 @@ from compiler.build.scope import Scope
 from compiler.compile import compile_files
 from compiler.constraints import build_constraint
 from compiler.diagnostic import MAX_COLLECTED_PER_FILE, Findings
+from compiler.model import PartitionsTrigger, Schedule
 from compiler.reader.node import Mapping, Scalar, from_value
+from compiler.rules.references import check_references
 from compiler.schema.validator import app_validator
 from compiler.schema.wording import Fault, word
 from compiler.triggers import build_trigger
@@ -140,6 +142,8 @@ def test_where_nothing_more_is_collected_no_hint_is_looked_for() -> None:
         full.findings.add("N301", Scalar("x", line, 1), "unknown", "")
     before = full.findings.diagnostics()
     assert full.dataset(Scalar("none", 1, 9)) is None
+    wrong = from_value({"day": "{{ trigger.partition }}"})
+    check_references(Schedule(name="s", program="p", trigger=PartitionsTrigger(dataset="d")), wrong, full)
     assert full.findings.diagnostics() == before
 
 

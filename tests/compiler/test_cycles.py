@@ -108,3 +108,16 @@ def test_of_two_ways_round_one_is_told() -> None:
     findings = Findings("a.yaml", "")
     check_cycles(app, findings)
     assert not findings.diagnostics()
+
+
+def test_two_schedules_of_one_program_are_one_way_on() -> None:
+    after = {"a": ("p", "r"), "b": ("q", "p"), "c": ("q", "p"), "d": ("r", "q")}
+    app = App(
+        name="a",
+        programs={name: Program(name=name, run="j.x") for name in "pqr"},
+        schedules={
+            name: Schedule(name=name, program=program, trigger=RunTrigger(program=upstream))
+            for name, (program, upstream) in after.items()
+        },
+    )
+    assert cycles(app) == [("a", "b", "d")]

@@ -1,0 +1,49 @@
+"""Every line and every branch of the pure modules is run by a fast test with fixed examples.
+
+Pure is what `tests.tidy.purity` says: the compiler, and the engine without its store. What cannot be
+reached is removed and not excluded; the exclusions of pyproject.toml are what a type checker proves.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.tidy.purity import IMPURE, PURE
+
+ROOT = Path(__file__).parent.parent
+TESTS = ("tests/compiler", "tests/golden", "tests/hostile", "tests/scheduler")
+FIXED = "not spark and not dagster and not postgres and not slow and not hypothesis"
+"""The fast tests, without those that draw their examples: what is covered must not be a matter of chance."""
+
+SECONDS = 500
+"""After these the traced tests are given up."""
+
+
+def coverage(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """A coverage command, with all it has printed."""
+    return subprocess.run(
+        [sys.executable, "-m", "coverage", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+
+
+@pytest.mark.slow  # runs the fast tests of two packages once more, traced: most of a minute
+def test_the_pure_modules_are_covered_branch_by_branch(tmp_path: Path) -> None:
+    data = f"--data-file={tmp_path / 'coverage'}"
+    sources = ",".join(folder.rstrip("/") for folder in PURE)
+    omitted = ",".join(f"{folder}*" for folder in IMPURE)
+
+    run = coverage(
+        "run", "--branch", data, f"--source={sources}", f"--omit={omitted}",
+        "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", FIXED, *TESTS,
+    )  # fmt: skip
+    report = coverage("report", data, "--show-missing", "--skip-covered", "--fail-under=100")
+
+    assert run.returncode == 0, run.stdout[-4000:] + run.stderr[-2000:]
+    assert report.returncode == 0, "\n" + report.stdout + report.stderr
