@@ -22,6 +22,7 @@ from scheduler.job import Job, JobState, LaunchPlan, move
 from scheduler.journal import Entry, EntryKind
 from scheduler.reason import Reason
 from scheduler.store.protocol import Transaction
+from scheduler.turn import turn
 
 OFFERS_PER_TICK = 25
 """One sensor tick of Dagster creates 2 to 6 runs a second and must stay far from its 60 s limit."""
@@ -91,16 +92,11 @@ def offers(
 
 
 def select(due: list[Job], limit: int) -> list[Job]:
-    """Which due jobs go together: one suspect alone, or else the first ones in order of priority."""
+    """Which due jobs go together: one suspect alone, or else the first ones in order of their turn."""
     suspects = [job for job in due if job.offers >= SUSPECT_AFTER_OFFERS]
     if suspects:
         return [min(suspects, key=lambda job: (job.offers, job.id))]
-    return sorted(due, key=_turn)[:limit]
-
-
-def _turn(job: Job) -> tuple[int, str, str]:
-    decided = job.decided_at.isoformat() if job.decided_at is not None else ""
-    return job.priority.rank, decided, job.id
+    return sorted(due, key=lambda job: turn(job, job.satisfied_at))[:limit]
 
 
 def reject(transaction: Transaction, job_id: str, attempt: int, message: str, now: datetime) -> None:

@@ -34,7 +34,8 @@ def test_trigger_leaves_the_constraints_in_force_and_they_count_from_now():
 
 def test_force_overrides_the_constraints():
     world = arrived(
-        '[{window: {from: "22:00", to: "23:00"}}, {since_last_run: {for: 1d, otherwise: skip}}]',
+        '[{window: {from: "22:00", to: "23:00"}}, {since_last_run: {for: 1d, otherwise: skip}},'
+        " {rate: {max: 1, per: 1d}}]",
         before=SUCCESS,
     )
     world.trigger("10:30", "s", force=True)

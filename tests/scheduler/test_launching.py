@@ -167,6 +167,26 @@ def test_only_so_many_are_offered_at_once_the_higher_priority_first():
     assert [request.schedule for request in requests] == ["a/h"]
 
 
+def test_a_low_priority_is_offered_in_the_end_however_many_high_ones_come():
+    world = World(
+        "low: {program: q, priority: low, status: active, trigger: {partitions: {dataset: other}}}\n"
+        "high: {program: q, priority: high, for_each: partition, status: active,"
+        " trigger: {partitions: {dataset: raw}}}"
+    )
+    world.arrive("10:00", "other", "2026-03-09")
+    offered = []
+    for minute in range(0, 120, 10):
+        clock = f"{10 + minute // 60}:{minute % 60:02}"
+        world.arrive(clock, "raw", *(f"2025-{minute // 10 + 1:02}-{day:02}" for day in (1, 2, 3)))
+        world.tick(clock)
+        for request in world.offers(clock, limit=2):
+            world.run(clock, "q", "queued", f"run-{request.job}", request.job)
+            offered.append(request.schedule)
+    # 2 of 3 can go each time: those that were satisfied within an hour after it go first.
+    assert "a/low" in offered
+    assert offered.index("a/low") <= 3 * 7
+
+
 def test_a_suspect_goes_alone_and_its_pauses_grow():
     world = pending(
         "2026-03-08", "2026-03-09", schedules=S.replace("status", "for_each: partition, status") + "}"

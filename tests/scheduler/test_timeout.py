@@ -46,6 +46,18 @@ def test_a_timeout_that_runs_never_overrides_concurrency():
     assert world.outcome("s") == ("PENDING_LAUNCH", None)
 
 
+def test_a_timeout_that_runs_overrides_rate_and_load_like_any_other_wait():
+    world = arrived(
+        "[{load: {max_active_runs: 1}}, {rate: {max: 1, per: 1d}}]",
+        before=[busy()],
+        rest=", timeout: {after: 2h, then: run}",
+    )
+    world.tick("12:00")
+    assert world.outcome("s") == ("PENDING_LAUNCH", None)
+    (launch,) = [entry for entry in world.journal("s") if entry.kind == "launch"]
+    assert launch.data["overridden"] == ["W-RATE", "W-LOAD"]
+
+
 def test_a_timeout_that_runs_still_skips():
     world = arrived(
         "[{delay: 5h}, {since_last_run: {for: 10h, otherwise: skip}}]",
