@@ -15,18 +15,17 @@ from typing import Any
 import msgspec
 
 from compiler.fingerprint import fingerprint
-from compiler.model import App, ElapsedTrigger, Schedule, leaves
+from compiler.model import App, Schedule
 from scheduler.activation import stopped, takes
 from scheduler.carry import carry
 from scheduler.deployed import DeployedApp, ScheduleState
 from scheduler.event import Delivery, Event, EventKind
-from scheduler.fires import next_fire
+from scheduler.fires import elapsed_leaves, next_fire
 from scheduler.hold import held, let_go
 from scheduler.job import Job
 from scheduler.journal import Entry, EntryKind
 from scheduler.observe import RunObservation, merge
 from scheduler.past_job import after_entry, opened
-from scheduler.route import is_full
 from scheduler.run import Gauge, Run, RunStatus
 from scheduler.store.memory import MemoryStore
 from scheduler.store.protocol import Launched, Reader
@@ -35,9 +34,9 @@ from scheduler.store.protocol import Launched, Reader
 def store_at(reader: Reader, instant: datetime) -> MemoryStore:
     """The store as it was when all that belongs to an instant had been done."""
     past = _Past()
-    entries = [entry for entry in reader.journal() if entry.at <= instant]
-    for entry in sorted(entries, key=lambda each: each.at):
-        past.read(entry)
+    for entry in reader.journal():
+        if entry.at <= instant:
+            past.read(entry)
     return past.store(instant)
 
 
@@ -75,15 +74,27 @@ class _Past:
     def read(self, entry: Entry) -> None:
         """Change what one entry has changed."""
         self._journal.append(entry)
-        tells = entry.kind in (EntryKind.SPEC, EntryKind.CLOCK) or entry.schedule is None
-        if not tells and entry.schedule not in self._states:
-            return  # The journal begins later than the schedule, and does not say what it was.
+        if not self._can_tell(entry):
+            return
         special = self._readers.get(entry.kind)
         if special is not None:
             special(entry)
         job = self._jobs.get(entry.job or "")
         if job is not None:
             self._put(after_entry(job, entry, self._states[job.schedule]))
+
+    def _can_tell(self, entry: Entry) -> bool:
+        """Whether what the entry is about is known.
+
+        A journal may begin later than a schedule; and where a clock went back, the opening of a job may
+        bear a later instant than what followed.
+        """
+        if entry.kind in (EntryKind.SPEC, EntryKind.CLOCK) or entry.schedule is None:
+            return True
+        if entry.schedule not in self._states:
+            return False
+        opens = entry.job is None or entry.kind in (EntryKind.JOB_OPENED, EntryKind.MANUAL)
+        return opens or entry.job in self._jobs
 
     def store(self, instant: datetime) -> MemoryStore:
         """A store with all of it, as it stood at the instant."""
@@ -100,7 +111,7 @@ class _Past:
             )
             transaction.add_events([delivery.event for delivery in deliveries])
             transaction.mark_routed([delivery.event.id for delivery in deliveries])
-            transaction.put_jobs([self._as_it_was(job) for job in self._jobs.values()])
+            transaction.put_jobs(list(self._jobs.values()))
             transaction.add_deliveries(deliveries)
             transaction.take_slots(self._slots)
             transaction.add_launches(list(self._launches.values()))
@@ -108,12 +119,6 @@ class _Past:
             transaction.put_gauges(list(self._gauges.values()))
             transaction.add_journal(self._journal)
         return store
-
-    def _as_it_was(self, job: Job) -> Job:
-        """The job with what follows from its events."""
-        deliveries = self._collected.get(job.id, {}).values()
-        first = min((delivery.event.arrived for delivery in deliveries), default=None)
-        return msgspec.structs.replace(job, first_event_at=first)
 
     def _placed(self, state: ScheduleState, instant: datetime) -> ScheduleState:
         """The schedule with its next fire, which follows from its crons and its clocks."""
@@ -160,13 +165,17 @@ class _Past:
             deployed_at=entry.at,
         )
         carries = bool(entry.data.get("carries"))
-        if before is not None and (carries or entry.data["action"] == "amend"):
+        stays = before is not None and (carries or entry.data["action"] == "amend")
+        if before is not None and stays:
             stands = before.deployed_at if not carries else entry.at
             state = msgspec.structs.replace(state, active_since=before.active_since, deployed_at=stands)
-        else:
-            # What was set at this very instant was set by the same deployment.
-            clocks = self._clocks.get(ref, {})
-            self._clocks[ref] = {path: clock for path, clock in clocks.items() if clock[1] == entry.at}
+        # What was set at this very instant was set by the same deployment.
+        running = {leaf.path for leaf, _ in elapsed_leaves(state)}
+        self._clocks[ref] = {
+            path: clock
+            for path, clock in self._clocks.get(ref, {}).items()
+            if path in running and (stays or clock[1] == entry.at)
+        }
         self._states[ref] = state
         if carries:
             self._carry(state, entry.at)
@@ -238,35 +247,31 @@ class _Past:
         found[event.id, leaf] = Delivery(
             event=event, schedule=entry.schedule or "", leaf=leaf, job=entry.job, at=entry.at
         )
+        job = self._jobs[entry.job or ""]
+        first = arrived if job.first_event_at is None else min(arrived, job.first_event_at)
+        self._put(msgspec.structs.replace(job, first_event_at=first))
         self._ran_out(entry, leaf, event.kind)
-        self._fill(entry.job or "")
-
-    def _fill(self, id: str) -> None:
-        """A satisfied job may be full now, and take no more."""
-        job = self._jobs[id]
-        full = is_full(
-            self._states[job.schedule].spec,
-            len(self._collected[id]),
-            satisfied=job.satisfied_at is not None,
-        )
-        self._put(msgspec.structs.replace(job, closed=job.closed or full))
 
     def _event_discarded(self, entry: Entry) -> None:
         leaf = entry.data["leaf"]
         self._collected.get(entry.job or "", {}).pop((entry.event or "", leaf), None)
         if entry.job is None:
             self._ran_out(entry, leaf, EventKind(entry.data["kind"]))
+            return
+        arrivals = (delivery.event.arrived for delivery in self._collected[entry.job].values())
+        first = min(arrivals, default=None)
+        self._put(msgspec.structs.replace(self._jobs[entry.job], first_event_at=first))
 
     def _ran_out(self, entry: Entry, path: str, kind: EventKind) -> None:
         """A fire of an `elapsed` leaf has used up its clock, or wound it up again."""
         state = self._states[entry.schedule or ""]
         if kind is not EventKind.FIRE:
             return
-        for leaf in leaves(state.spec.trigger):
-            if leaf.path == path and isinstance(leaf.trigger, ElapsedTrigger):
+        for leaf, elapsed in elapsed_leaves(state):
+            if leaf.path == path:
                 clocks = self._clocks.setdefault(state.ref, {})
                 clocks.pop(path, None)
-                if leaf.trigger.since == "last_run":
+                if elapsed.since == "last_run":
                     clocks[path] = (entry.at, entry.at)
 
     # --- launches and runs ---

@@ -1,7 +1,7 @@
 """What one journal entry says of its job: the job before it, and the job after it.
 
 The counterpart of all that writes jobs, read back from what was noted about it. What only keeps the
-books of the engine (when it looks next, how often it has offered) is not in the journal and not here.
+books of the engine (when it looks next, how often it has offered, whether a job is full) is not here.
 """
 
 from datetime import datetime

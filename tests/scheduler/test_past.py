@@ -21,7 +21,7 @@ from scheduler.store.memory import MemoryStore
 from scheduler.why import Explanation, explain
 from tests.scheduler.world import World, at
 
-BOOKS = ("next_check_at", "blocked_on", "offers", "offered_at", "decided_at", "launch", "resources")
+BOOKS = ("closed", "next_check_at", "blocked_on", "offers", "offered_at", "decided_at", "launch", "resources")
 """What a job carries for the engine itself, and nobody is told."""
 
 

@@ -1,0 +1,84 @@
+"""Histories of chance, told from their journals: the past that `why --at` asks is what the store held.
+
+A world lives on by a few deeds at a time; after each stretch the store that the journal makes is
+compared with the one that the engine has kept, in all that decisions rest on.
+"""
+
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from scheduler.job import WAITING, Job
+from scheduler.past import store_at
+from scheduler.run import ALL_RUNS
+from scheduler.store.memory import MemoryStore
+from scheduler.store.protocol import Reader, Store
+from tests.scheduler.test_past import BOOKS
+from tests.simulation.chance_world import ChanceWorld
+from tests.simulation.faulty_store import FaultyStore
+from tests.simulation.quick_sqlite import quick_sqlite
+
+DEEDS_BETWEEN = 15
+STRETCHES = 8
+LONGEST_RATE = timedelta(days=7)
+
+
+pytestmark = pytest.mark.slow  # each history takes a second and more
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_journal_says_what_the_store_holds(seed: int) -> None:
+    compare(MemoryStore(), seed)
+
+
+def test_so_it_does_when_it_was_written_to_sqlite(tmp_path: Path) -> None:
+    store = quick_sqlite(tmp_path)
+    compare(store, 63)
+    store.close()
+
+
+def compare(store: Store, seed: int) -> None:
+    """Live through a history, and look back every now and then."""
+    world = ChanceWorld(FaultyStore(store), seed)
+    for _ in range(STRETCHES):
+        world.live(DEEDS_BETWEEN)
+        with store.reading() as reader:
+            latest = max(entry.at for entry in reader.journal())
+            past, now = store_at(reader, latest), held(reader, latest)
+        with past.reading() as reader:
+            then = held(reader, latest)
+        for name in now:
+            assert then[name] == now[name], f"seed {seed}: {name}"
+
+
+def held(reader: Reader, latest: datetime) -> dict[str, Any]:
+    """What decisions rest on."""
+    states = reader.schedules()
+    programs = sorted({f"{state.app}/{state.spec.program}" for state in states})
+    waiting = [job.id for job in reader.jobs(states=WAITING)]
+    return {
+        "schedules": {state.ref: (state.fingerprint, state.status, state.clocks) for state in states},
+        "apps": {deployed.name: deployed.revision for deployed in reader.apps()},
+        "jobs": {job.id: told(job) for job in reader.jobs()},
+        "collected": {
+            job: [(each.event.id, each.leaf, each.event.arrived) for each in found]
+            for job, found in reader.deliveries(waiting).items()
+        },
+        "slots": reader.slots([ALL_RUNS, *(f"program:{program}" for program in programs)]),
+        "launches": reader.launches(programs, latest - LONGEST_RATE),
+        "successes": {
+            program: (history.last_success_started, history.last_success_ended)
+            for program, history in reader.history(programs).items()
+        },
+        "gauges": reader.gauges(),
+    }
+
+
+def told(job: Job) -> dict[str, Any]:
+    """A job without the engine's books, and once it is over without what no longer matters."""
+    found = msgspec.to_builtins(job)
+    over = () if job.waiting else ("held_at", "held_for", "first_event_at", "closed", "decided_at")
+    return {name: value for name, value in found.items() if name not in (*BOOKS, *over)}
