@@ -26,7 +26,7 @@ from tidegate.flights_feed import Chunk
 from tidegate.landing import Landing
 from tidegate.settings import Settings
 
-SETTLE_SECONDS = 600
+SETTLE_SECONDS = 1200
 """A run takes some 10 s of a core, the default demo has some 25 of them, and the machine may be slow."""
 
 POLL_SECONDS = 0.5
