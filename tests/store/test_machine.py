@@ -56,16 +56,12 @@ class StoreMachine(RuleBasedStateMachine):
     def stores(self) -> tuple[Store, Store]:
         return self.model, self.tested
 
-    @precondition(lambda self: not self.transactions)
-    @rule()
-    def begin(self) -> None:
-        for store in self.stores:
-            context = store.transaction()
-            self.transactions.append((context, context.__enter__()))
-
-    @precondition(lambda self: self.transactions)
-    @rule(called=st.lists(calls, min_size=1, max_size=6))
+    @rule(called=st.lists(calls, min_size=2, max_size=8))
     def do(self, called: list[Call]) -> None:
+        if not self.transactions:
+            for store in self.stores:
+                context = store.transaction()
+                self.transactions.append((context, context.__enter__()))
         (_, model), (_, tested) = self.transactions
         for call in called:
             assert call(tested) == call(model), call
