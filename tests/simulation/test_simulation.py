@@ -78,11 +78,11 @@ def test_a_failure_before_the_commit_leaves_no_trace(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", FEW[:2])
-def test_sqlite_has_the_same_history(seed: int, tmp_path: Path) -> None:
-    store = open_store(f"sqlite:///{tmp_path}/store.db")
+def test_a_database_has_the_same_history_as_memory(seed: int, sql_url: str) -> None:
+    store = open_store(sql_url)
     try:
-        on_disk = history(store, seed, steps=60, rate=FAULT_RATE).store
-        assert on_disk.dump() == history(MemoryStore(), seed, steps=60).store.dump()
+        in_sql = history(store, seed, steps=60, rate=FAULT_RATE).store
+        assert in_sql.dump() == history(MemoryStore(), seed, steps=60).store.dump()
     finally:
         store.close()
 
