@@ -5,9 +5,9 @@ So a lower priority is a penalty in time, and waiting works it off:
 
     turn = the moment the trigger was satisfied + the penalty of the priority
 
-The smallest goes first. At the same instant the higher priority wins. The bound: a job is
-overtaken by jobs of higher priority only if these were satisfied less than the difference of
-the penalties after it, an hour at most; whatever is satisfied later goes after it.
+The smallest goes first; of two that are equal, the one that was satisfied first. So at the same
+instant the higher priority wins. The bound: a job is overtaken by jobs of higher priority only if
+these were satisfied after it by less than the difference of the penalties, so by less than an hour.
 """
 
 from datetime import datetime, timedelta
@@ -22,7 +22,7 @@ PENALTIES: dict[Priority, timedelta] = {
 }
 """How much later than a high one a job of this priority is taken to have become ready."""
 
-Turn = tuple[datetime, int, datetime, str]
+Turn = tuple[datetime, datetime, str]
 """Compares as the order of the turns."""
 
 
@@ -33,4 +33,4 @@ def turn(job: Job, satisfied_at: datetime | None) -> Turn:
         satisfied_at: when its trigger was satisfied; without one it counts from its opening.
     """
     ready = satisfied_at or job.opened_at
-    return ready + PENALTIES[job.priority], job.priority.rank, ready, job.id
+    return ready + PENALTIES[job.priority], ready, job.id

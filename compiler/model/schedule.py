@@ -20,14 +20,6 @@ class Priority(StrEnum):
     NORMAL = "normal"
     HIGH = "high"
 
-    @property
-    def rank(self) -> int:
-        """Where jobs of this priority stand in a queue, 0 first."""
-        return _RANKS[self]
-
-
-_RANKS = {Priority.HIGH: 0, Priority.NORMAL: 1, Priority.LOW: 2}
-
 
 OutputPartition = Literal["key", "manifest", "business_date", "none"]
 OnSuspend = Literal["discard", "drain", "hold", "backlog"]
