@@ -5,12 +5,14 @@ A composite of which nothing has come holds in no case: its members' waits alone
 """
 
 from datetime import datetime
+from functools import cache
 
 from compiler.model import AllTrigger, AnyTrigger, AtLeastTrigger, child_path
 from scheduler.reason import Reason
 from scheduler.triggers.collected import Sight
 from scheduler.triggers.judged import Judged, Member, verdict_on
-from scheduler.triggers.spans import overlap, union
+from scheduler.triggers.spans import Spans, overlap, union
+from scheduler.triggers.wait_at_most import waits
 from scheduler.verdict import Verdict
 
 
@@ -29,8 +31,14 @@ def judge_members(
 ) -> Judged:
     """When so many members of a composite hold at once."""
     members = tuple(member(inner, child_path(path, index), sight) for index, inner in enumerate(trigger.of))
-    evidence = union(span for each in members for span in each.evidence)
-    spans = overlap((overlap([each.spans for each in members], needed), evidence), 2)
+    spans = overlap([each.spans for each in members], needed)
+
+    @cache
+    def evidence() -> Spans:
+        return union(span for each in members for span in each.evidence())
+
+    if spans and any(waits(inner) for inner in trigger.of):
+        spans = overlap((spans, evidence()), 2)
 
     def explain(view: datetime) -> Verdict:
         parts = tuple(each.explain(view) for each in members)

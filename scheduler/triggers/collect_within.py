@@ -20,7 +20,7 @@ from functools import cache
 import msgspec
 
 from compiler.duration import duration_text
-from compiler.model import Trigger
+from compiler.model import Composite, SequenceTrigger, Trigger
 from scheduler.triggers.collected import Sight
 from scheduler.triggers.judged import Judged
 from scheduler.triggers.spans import TICK, Span, Spans, first_from, next_start, span_at, union
@@ -43,7 +43,11 @@ def within(trigger: Trigger, path: str, sight: Sight, judge: Callable[[Sight], J
         return judge(sight.since(path, arrivals[oldest]))
 
     spans = _spans(arrivals, stretch, lambda oldest: counting(oldest).spans)
-    evidence = _spans(arrivals, stretch, lambda oldest: counting(oldest).evidence)
+
+    def evidence() -> Spans:
+        if not rests(trigger):
+            return judge(sight).evidence()  # Which is never older than any stretch allows.
+        return _spans(arrivals, stretch, lambda oldest: counting(oldest).evidence())
 
     def explain(view: datetime) -> Verdict:
         seen = sight.since(path, view - stretch)
@@ -61,6 +65,13 @@ def within(trigger: Trigger, path: str, sight: Sight, judge: Callable[[Sight], J
         )
 
     return Judged(spans=spans, evidence=evidence, explain=explain)
+
+
+def rests(trigger: Trigger) -> bool:
+    """Whether some part of a trigger may go on resting on what is too old to count."""
+    members = trigger.of if isinstance(trigger, Composite) else ()
+    by_itself = trigger.quiet is not None or isinstance(trigger, SequenceTrigger)
+    return by_itself or any(rests(member) for member in members)
 
 
 def _spans(arrivals: tuple[datetime, ...], stretch: timedelta, counting: Callable[[int], Spans]) -> Spans:

@@ -17,6 +17,7 @@ from scheduler.triggers.judged import Judged
 from scheduler.triggers.sequence import steps
 from scheduler.triggers.spans import TICK
 from scheduler.triggers.tree import judge, judge_kind, limits_of
+from scheduler.triggers.wait_at_most import waits
 
 Stretches = tuple[tuple[str, timedelta], ...]
 """The `collect_within` on the way down to a part: path and length, from the top."""
@@ -86,14 +87,8 @@ class _Use:
         for leaf in self._limits:
             if is_below(leaf, path):
                 self._above[leaf] = above
-        if _waits(trigger):
+        if waits(trigger):
             self._resting.append((path, above))
-
-
-def _waits(trigger: Trigger) -> bool:
-    """Whether a trigger or a member of it has a `wait_at_most`."""
-    members = trigger.of if isinstance(trigger, Composite) else ()
-    return trigger.wait_at_most is not None or any(_waits(member) for member in members)
 
 
 def _held(judged: Judged, now: datetime) -> bool:

@@ -20,12 +20,13 @@ class Judged:
     """When a part of a trigger holds.
 
     Attributes:
-        evidence: when something that it may count has come, however little that is.
+        evidence: when something that it may count has come, however little that is; found out only
+            when somebody asks.
         explain: gives its verdict as of an instant.
     """
 
     spans: Spans
-    evidence: Spans
+    evidence: Callable[[], Spans]
     explain: Callable[[datetime], Verdict]
 
 

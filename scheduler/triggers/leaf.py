@@ -38,7 +38,7 @@ def judge_leaf(kind: LeafKind, trigger: Trigger, path: str, sight: Sight) -> Jud
         needs = None if spans else kind.needs(trigger, deliveries, sight.collected, sight.now)
         return verdict_on(trigger, kind.word, spans, view, summary, needs=needs)
 
-    return Judged(spans=spans, evidence=evidence_of(path, deliveries, sight), explain=explain)
+    return Judged(spans=spans, evidence=lambda: evidence_of(path, deliveries, sight), explain=explain)
 
 
 def evidence_of(path: str, deliveries: Deliveries, sight: Sight) -> Spans:

@@ -57,8 +57,9 @@ def quieted(trigger: Trigger, path: str, sight: Sight, inner: Judged) -> Judged:
         )
 
     # From the moment at which it only has to be quiet it rests on what came until then.
-    evidence = union((*inner.evidence, *always_from(begun)))
-    return Judged(spans=spans, evidence=evidence, explain=explain)
+    return Judged(
+        spans=spans, evidence=lambda: union((*inner.evidence(), *always_from(begun))), explain=explain
+    )
 
 
 def quiet_end(

@@ -5,7 +5,7 @@ and needs to have held once: what happens to it afterwards does not matter any m
 """
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 import msgspec
@@ -16,7 +16,11 @@ from scheduler.triggers.collected import Sight
 from scheduler.triggers.judged import Judged, Member, verdict_on
 from scheduler.triggers.leaf import evidence_of
 from scheduler.triggers.spans import FOREVER, Spans, always_from, first_from, overlap, span_at, union
+from scheduler.triggers.wait_at_most import waits
 from scheduler.verdict import Verdict
+
+BEGINNING = datetime.min.replace(tzinfo=UTC)
+"""When the turn of the first member comes."""
 
 
 class Step(NamedTuple):
@@ -38,13 +42,14 @@ class Step(NamedTuple):
 
 def steps(trigger: SequenceTrigger, path: str, sight: Sight, member: Member) -> Iterator[Step]:
     """The members one after the other; the first cannot be done by waiting before anything has come."""
-    came = _came(path, sight)
-    begins = came[0].start if came else None
+    begins: datetime | None = BEGINNING
     shown = sight
     for index, inner in enumerate(trigger.of):
         inner_path = child_path(path, index)
         judged = member(inner, inner_path, shown)
-        holds = judged.spans if index else overlap((judged.spans, union((*judged.evidence, *came))), 2)
+        holds = judged.spans
+        if index == 0 and waits(inner):
+            holds = overlap((holds, union((*judged.evidence(), *_came(path, sight)))), 2)
         done = None if begins is None else first_from(holds, begins)
         yield Step(inner, inner_path, shown, judged, begins, done)
         begins = done
@@ -55,8 +60,10 @@ def judge(trigger: SequenceTrigger, path: str, sight: Sight, member: Member) -> 
     """See `scheduler.triggers.tree`."""
     found = tuple(steps(trigger, path, sight, member))
     spans = always_from(found[-1].done)
-    # What a member rests on that is done, it has from the moment at which the first one was.
-    evidence = union((*_came(path, sight), *found[0].judged.evidence, *always_from(found[0].done)))
+
+    def evidence() -> Spans:
+        # What a member rests on that is done, it has from the moment at which the first one was.
+        return union((*_came(path, sight), *found[0].judged.evidence(), *always_from(found[0].done)))
 
     def explain(view: datetime) -> Verdict:
         parts = tuple(_explained(step, view) for step in found)

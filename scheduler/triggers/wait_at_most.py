@@ -27,7 +27,7 @@ def waited(trigger: Trigger, sight: Sight, inner: Judged) -> Judged:
         return inner
     over = _over(trigger.wait_at_most, sight)
     if isinstance(trigger, Composite):
-        over = overlap((over, inner.evidence), 2)
+        over = overlap((over, inner.evidence()), 2)
     spans = union((*inner.spans, *over))
     text = duration_text(trigger.wait_at_most)
 
@@ -66,3 +66,9 @@ def _over(wait: timedelta, sight: Sight) -> Spans:
             if limit is None:
                 break
     return union(found)
+
+
+def waits(trigger: Trigger) -> bool:
+    """Whether a trigger or a member of it has a `wait_at_most`, and may hold by it alone."""
+    members = trigger.of if isinstance(trigger, Composite) else ()
+    return trigger.wait_at_most is not None or any(waits(member) for member in members)
