@@ -11,5 +11,9 @@ import msgspec
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(msgspec.field,))
-class Value(msgspec.Struct, frozen=True, kw_only=True):
-    """An immutable record with named fields. Subclasses repeat `kw_only=True`: it is not inherited."""
+class Value(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """An immutable record with named fields. Subclasses repeat `kw_only=True`: it is not inherited.
+
+    A frozen value is made after its parts, so none can be part of itself, and the collector of
+    reference cycles need not look at it: a tick makes tens of thousands.
+    """
