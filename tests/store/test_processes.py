@@ -4,9 +4,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from scheduler.store.open import open_store
 from scheduler.store.protocol import Store
 from tests.store.samples import job
+
+pytestmark = pytest.mark.slow  # several Pythons are started for each test
 
 PROJECT = Path(__file__).parents[2]
 INCREMENTS = 40
