@@ -145,10 +145,9 @@ def _at(work: WorkingSet, instant: datetime) -> TickReport:
 def _wind(work: WorkingSet, events: Sequence[Event], instant: datetime) -> None:
     """Set the clocks that count from these events, before it is asked which of them have run out."""
     listeners = work.listeners({event.key for event in events})
-    work.schedules(refs={listener.schedule for each in listeners.values() for listener in each})
     for event in events:
         for listener in listeners[event.key]:
-            (state,) = work.schedules(refs=(listener.schedule,))
+            state = work.schedule(listener.schedule)
             if not _sets_clock(event, listener, state) or not (state.active or state.holding):
                 continue
             work.put_schedule(wound(state, listener.leaf, event))
@@ -189,7 +188,7 @@ def _route(work: WorkingSet, events: Sequence[Event], instant: datetime) -> None
         return
     listeners = work.listeners({event.key for event in events})
     refs = {listener.schedule for each in listeners.values() for listener in each}
-    states = {state.ref: state for state in work.schedules(refs=refs)}
+    states = {ref: work.schedule(ref) for ref in refs}
     apps = load_apps(work, {state.app for state in states.values()})
     board = Board(work.waiting_jobs(refs), lambda job: work.deliveries([job])[job])
     for event in events:

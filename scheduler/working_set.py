@@ -131,6 +131,11 @@ class WorkingSet:
                 self._know_schedule(state)
         return tuple(self._states[ref] for ref in sorted(refs) if ref in self._states)
 
+    def schedule(self, ref: str) -> ScheduleState:
+        """A deployed schedule that something listens for."""
+        known = self._states.get(ref)
+        return known if known is not None else self.schedules(refs=(ref,))[0]
+
     def listeners(self, keys: Collection[str]) -> dict[str, tuple[Subscription, ...]]:
         """The leaves that listen to each event key. Every key has an entry."""
         missing = {each for each in keys if each not in self._listeners}
