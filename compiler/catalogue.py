@@ -210,6 +210,10 @@ CATALOGUE: dict[str, Entry] = {
         "argument that nobody hands over",
         "The upstream schedules have no such argument; it is null unless somebody starts the run with it.",
     ),
+    "L413": _warning(
+        "window closed beyond the default timeout",
+        "A job that becomes ready meanwhile is discarded before it opens, though nobody wrote a timeout.",
+    ),
     "L420": _note(
         "touched by a change of the clocks",
         "On these dates the time is skipped or comes twice. It is said beforehand; nothing is wrong.",

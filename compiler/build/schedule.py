@@ -10,6 +10,7 @@ from compiler.constraints import build_constraint
 from compiler.model import Priority, Program, Schedule, Timeout
 from compiler.reader.node import Mapping, Node, Scalar, plain
 from compiler.rules.batch import check_batch, check_collect_within
+from compiler.rules.closed_window import check_closed_window
 from compiler.rules.for_each import check_for_each
 from compiler.rules.output_partition import output_partition
 from compiler.rules.references import check_references
@@ -52,6 +53,7 @@ def build_schedule(key: Scalar, node: Mapping, scope: Scope) -> Schedule | None:
         at=scope.at(key),
     )
     check_waiting(schedule, key, scope)
+    check_closed_window(schedule, key, scope)
     check_collect_within(schedule.trigger, scope)
     check_batch(schedule, node.values.get("max_batch", key), scope)
     if not check_for_each(schedule, node.keys.get("for_each", key), scope):
