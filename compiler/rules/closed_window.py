@@ -45,7 +45,8 @@ def longest_closed(window: WindowConstraint) -> timedelta:
         if day not in weekend and (not window.days or day in window.days)
     ]
     if not opens:
-        return timedelta(0)
+        # It opens on dates that the calendar names, and in no ordinary week.
+        return len(DAY_NAMES) * DAY
     following = [*opens[1:], opens[0] + len(DAY_NAMES)]
     apart = max(after - before for before, after in zip(opens, following, strict=True))
     return apart * DAY - _length(window)
