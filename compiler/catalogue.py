@@ -160,6 +160,10 @@ CATALOGUE: dict[str, Entry] = {
         "bad template",
         "`{{` and `}}` in an argument hold the name of one reference, and nothing else.",
     ),
+    "V216": _error(
+        "does not fit the format",
+        "Appending and merging need Iceberg, overwriting partitions needs some, and Iceberg has no path.",
+    ),
     "N301": _error("unknown dataset", "The dataset is not declared in this app."),
     "N302": _error("unknown program", "The program is not declared in this app."),
     "N303": _error("unknown group", "An app that declares groups uses only those."),

@@ -3,6 +3,7 @@
 import msgspec
 
 from compiler.build.scope import Scope
+from compiler.build.write import check_write, write_of
 from compiler.build.zone import zone_of
 from compiler.diagnostic import shown
 from compiler.model import Dataset, PartitionScheme, StaticDimension, TimeDimension
@@ -15,11 +16,14 @@ _PATH_HINT = "write a path inside the project, such as landing/flights"
 def build_dataset(key: Scalar, node: Mapping, scope: Scope) -> Dataset:
     """One dataset of an app."""
     partitions = node.mapping("partitions")
+    check_write(node, scope)
     return Dataset(
         name=str(key.value),
         format="iceberg" if node.text("format") == "iceberg" else "parquet",
         partitions=_scheme(partitions, scope) if partitions else None,
         path=_path(node, scope),
+        write=write_of(node),
+        merge_keys=tuple(str(column.value) for column in node.strings("merge_keys")),
         description=node.text("description"),
         at=scope.at(key),
     )

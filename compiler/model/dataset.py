@@ -9,6 +9,7 @@ from compiler.model.place import At
 from compiler.value import Value
 
 Cycle = Literal["minute", "hour", "day", "week", "month", "year"]
+WriteMode = Literal["append", "overwrite_partitions", "merge", "full"]
 
 
 class TimeDimension(Value, kw_only=True):
@@ -54,14 +55,23 @@ class Dataset(Value, kw_only=True):
 
     Attributes:
         path: where the files stand, relative to the project; None lets the warehouse decide.
+        write: what a publish does with the rows that stand there; None for the mode that
+            replaces what the run writes: `overwrite_partitions`, or `full` without partitions.
+        merge_keys: for `merge`, the columns that name a row within its partition.
     """
 
     name: str
     format: Literal["parquet", "iceberg"] = "parquet"
     partitions: PartitionScheme | None = None
     path: str | None = None
+    write: WriteMode | None = None
+    merge_keys: tuple[str, ...] = ()
     description: str = ""
     at: At | None = None
+
+    def write_mode(self) -> WriteMode:
+        """The mode that holds, given or not."""
+        return self.write or ("full" if self.partitions is None else "overwrite_partitions")
 
 
 class Program(Value, kw_only=True):
