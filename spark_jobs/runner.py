@@ -15,14 +15,14 @@ from pyspark.sql import DataFrame, SparkSession
 
 from compiler.model import Dataset, PartitionScheme, Program
 from compiler.partition_key import validate_key
+from spark_jobs.commit.context import CommitContext
 from spark_jobs.commit.publish import recover, resolve
 from spark_jobs.commit.store import CommitStepStore
 from spark_jobs.errors import OutputError, ProgramError
 from spark_jobs.io.dataset_ref import DatasetRef, Warehouse, dataset_ref
 from spark_jobs.io.key_selection import KeySelection
 from spark_jobs.io.published import PublishedPartition
-from spark_jobs.io.table import Publication, prune_table, read_taken
-from spark_jobs.io.version_log import head
+from spark_jobs.io.table import Publication, prune_table, read_taken, top_token
 from spark_jobs.params import Params
 from spark_jobs.program import load_program, outputs_of
 
@@ -63,14 +63,16 @@ def run_program(
     """
     writes = [_ref(app, datasets, name, program) for name in program.writes]
     keys = {ref.name: _keys(ref, params) for ref in writes}
-    recover([ref.id for ref in writes], commit_store, warehouse.files)
-    published = _published(commit_id, program, commit_store, warehouse)
+    start = spark if callable(spark) else lambda: spark
+    context = CommitContext(files=warehouse.files, spark=start)
+    recover([ref.id for ref in writes], commit_store, context)
+    published = _published(commit_id, program, commit_store, context)
     if published is not None:
         return published
     # Taken before the inputs are read: whoever has a larger one has seen at least what we see.
-    seen = [head(warehouse.files, ref.root(warehouse)).top_token() for ref in writes]
+    seen = [top_token(ref, warehouse, start) for ref in writes]
     token = commit_store.next_token(at_least=max(seen, default=0))
-    session = spark if isinstance(spark, SparkSession) else spark()
+    session = start()
     selection = KeySelection(_output_scheme(writes, program), params.partitions)
     inputs: dict[str, DataFrame | None] = {}
     for name in program.reads:
@@ -78,7 +80,9 @@ def run_program(
         inputs[name] = read_taken(session, ref, warehouse, _takes(selection, ref))
     returned = load_program(program.run)(session, inputs, params)
     outputs = outputs_of(program.name, returned, program.writes)
-    publication = Publication(warehouse, commit_store, commit=commit_id, token=token)
+    publication = Publication(
+        warehouse, commit_store, commit=commit_id, token=token, job=params.job, spark=start
+    )
     try:
         for ref in writes:
             publication.stage(outputs[ref.name], ref, keys[ref.name])
@@ -86,7 +90,7 @@ def run_program(
         publication.discard()
         # Another attempt of this commit that gets through removes the staging of all of them: then this
         # one has failed for that reason, and its work is done.
-        published = _published(commit_id, program, commit_store, warehouse)
+        published = _published(commit_id, program, commit_store, context)
         if published is None:
             raise
         return published
@@ -97,10 +101,10 @@ def run_program(
 
 
 def _published(
-    commit: str, program: Program, commit_store: CommitStepStore, warehouse: Warehouse
+    commit: str, program: Program, commit_store: CommitStepStore, context: CommitContext
 ) -> tuple[PublishedPartition, ...] | None:
     """What was published under this commit id, by whichever attempt; None when nothing was."""
-    published = resolve(commit, commit_store, warehouse.files)
+    published = resolve(commit, commit_store, context)
     if published is not None:
         log.warning("%s: commit %s is published already; nothing is repeated", program.name, commit)
     return published

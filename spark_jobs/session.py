@@ -17,6 +17,7 @@ from pathlib import Path
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
+from spark_jobs.iceberg_runtime import IcebergSettings, iceberg_conf
 from spark_jobs.java import java_home
 
 LOG_SETTINGS = Path(__file__).with_name("log4j2.properties")
@@ -54,11 +55,13 @@ class SparkSettings:
         master: a Spark master URL, for example "local[*]" or "spark://host:7077".
         conf: Spark properties, for example {"spark.driver.memory": "2g"}.
         app_name: shown in Spark's own logs and UI.
+        iceberg: where Iceberg and its catalog come from; None for a session without Iceberg.
     """
 
     master: str = "local[*]"
     conf: Mapping[str, str] = field(default_factory=dict[str, str])
     app_name: str = "tidegate"
+    iceberg: IcebergSettings | None = None
 
 
 def session(settings: SparkSettings) -> SparkSession:
@@ -87,6 +90,8 @@ def _start(settings: SparkSettings) -> SparkSession:
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     builder = SparkSession.Builder().master(settings.master).appName(settings.app_name)
     conf = {**DEFAULTS, **settings.conf, **FIXED}
+    if settings.iceberg is not None:
+        conf |= iceberg_conf(settings.iceberg, settings.master, conf)
     if settings.master.startswith("local"):
         # Everything is in this process: a machine whose name does not resolve must not matter.
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")

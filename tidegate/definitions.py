@@ -14,8 +14,8 @@ from dagster_defs.location import Location
 from scheduler.store.commit_steps import SqlCommitStepStore
 from scheduler.store.open_sql import open_sql_store
 from spark_jobs.io.dataset_ref import Warehouse
-from spark_jobs.session import SparkSettings
 from tidegate.settings import Settings, load_settings
+from tidegate.spark_settings import spark_settings
 
 
 def location_of(settings: Settings) -> Location:
@@ -26,7 +26,7 @@ def location_of(settings: Settings) -> Location:
         open_store=store,
         open_commits=lambda: SqlCommitStepStore(store().engine),
         warehouse=Warehouse(path=settings.warehouse, project=settings.project),
-        spark=SparkSettings(master=settings.spark_master, conf=settings.spark_conf),
+        spark=spark_settings(settings),
         dispatch_interval_seconds=settings.tick_seconds,
     )
 

@@ -33,6 +33,7 @@ KNOWN: Mapping[str, Mapping[str, type]] = {
     "store": {"url": str},
     "warehouse": {"path": str},
     "spark": {"master": str, "conf": dict},
+    "iceberg": {"packages": str, "catalog": dict},
     "dagster": {"home": str, "tick_seconds": int},
 }
 """Every section, its keys and their types: the whole language of the file."""
@@ -62,6 +63,8 @@ class Settings:
         warehouse: the folder of the datasets that have no path of their own.
         spark_master: Spark's master URL.
         spark_conf: Spark's further settings, by their names.
+        iceberg_packages: Maven coordinates of the Iceberg runtime; empty for the installed wheel.
+        iceberg_catalog: Iceberg's options of the catalog; none of them: type hadoop on the warehouse.
         dagster_home: Dagster's instance folder (DAGSTER_HOME).
         tick_seconds: how often the engine looks for new work.
     """
@@ -73,6 +76,8 @@ class Settings:
     warehouse: Path
     spark_master: str
     spark_conf: Mapping[str, str]
+    iceberg_packages: str
+    iceberg_catalog: Mapping[str, str] = field(repr=False)
     dagster_home: Path
     tick_seconds: int
 
@@ -159,7 +164,9 @@ def _settings(file: Path, content: dict[str, Any]) -> Settings:
         store_url=_store_url(file, sections["store"]),
         warehouse=folder("warehouse", "path", "warehouse"),
         spark_master=sections["spark"].get("master", "local[*]"),
-        spark_conf=_flat(file, sections["spark"].get("conf", {}), ""),
+        spark_conf=_flat(file, "spark.conf", sections["spark"].get("conf", {})),
+        iceberg_packages=sections["iceberg"].get("packages", ""),
+        iceberg_catalog=_flat(file, "iceberg.catalog", sections["iceberg"].get("catalog", {})),
         dagster_home=folder("dagster", "home", ".tidegate/dagster"),
         tick_seconds=tick_seconds,
     )
@@ -210,17 +217,17 @@ def _store_url(file: Path, store: dict[str, Any]) -> str:
     return f"{scheme}:///{(file.parent / path).resolve()}{question}{options}"
 
 
-def _flat(file: Path, table: dict[str, Any], prefix: str) -> dict[str, str]:
-    """Spark settings by their dotted names, whether the TOML quotes the names or not."""
+def _flat(file: Path, place: str, table: dict[str, Any], prefix: str = "") -> dict[str, str]:
+    """Settings of another program by their dotted names, whether the TOML quotes the names or not."""
     flat: dict[str, str] = {}
     for key, value in table.items():
         name = prefix + key
         if isinstance(value, dict):
-            flat |= _flat(file, value, name + ".")
+            flat |= _flat(file, place, value, name + ".")
         elif isinstance(value, bool):
             flat[name] = str(value).lower()
         elif isinstance(value, str | int | float):
             flat[name] = str(value)
         else:
-            raise SettingsError(f"{file}: spark.conf {name} is {value!r:.100}", f'write "{name}" = "..."')
+            raise SettingsError(f"{file}: {place} {name} is {value!r:.100}", f'write "{name}" = "..."')
     return flat

@@ -5,8 +5,6 @@ at the end of its work. Part of building a dataset; the modes themselves are in
 spark_jobs/io/.
 """
 
-from typing import cast
-
 from compiler.build.scope import Scope
 from compiler.diagnostic import shown
 from compiler.model.dataset import WriteMode
@@ -19,7 +17,7 @@ NEEDS_ICEBERG = ("append", "merge")
 def write_of(node: Mapping) -> WriteMode | None:
     """The mode that a dataset names, or None."""
     mode = node.text("write")
-    return cast(WriteMode, mode) if mode in MODES else None
+    return mode if mode in MODES else None
 
 
 def check_write(node: Mapping, scope: Scope) -> None:

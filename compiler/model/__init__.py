@@ -40,6 +40,7 @@ from compiler.model.dataset import (
     Program,
     StaticDimension,
     TimeDimension,
+    WriteMode,
 )
 from compiler.model.place import (
     At,
@@ -109,6 +110,7 @@ __all__ = [
     "Trigger",
     "TriggerBase",
     "WindowConstraint",
+    "WriteMode",
     "child_path",
     "decode_app",
     "encode",

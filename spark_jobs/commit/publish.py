@@ -1,6 +1,6 @@
 """Works through commit sequences: publish a new one, or finish what a dead process left.
 
-Neither needs Spark, and neither keeps a lock. Two processes may finish one sequence at the
+Neither needs Spark unless a step does, and neither keeps a lock. Two processes may finish one sequence at the
 same time: each step is verified before and after, so the slower one finds it done. What
 must never happen is told by an exception that leaves the sequence in the store: the next
 writer of the dataset meets it again, and nothing is published over it meanwhile.
@@ -9,6 +9,7 @@ writer of the dataset meets it again, and nothing is published over it meanwhile
 import logging
 from collections.abc import Sequence
 
+from spark_jobs.commit.context import CommitContext
 from spark_jobs.commit.sequence import (
     CommitSequence,
     decode_result,
@@ -19,14 +20,13 @@ from spark_jobs.commit.sequence import (
 from spark_jobs.commit.step import CommitStep, Verdict
 from spark_jobs.commit.store import CommitStepStore
 from spark_jobs.errors import CommitFailed, CommitUnknown
-from spark_jobs.io.filesystem import FileSystem
 from spark_jobs.io.published import PublishedPartition
 
 log = logging.getLogger(__name__)
 
 
 def publish(
-    sequence: CommitSequence, store: CommitStepStore, files: FileSystem
+    sequence: CommitSequence, store: CommitStepStore, context: CommitContext
 ) -> tuple[PublishedPartition, ...]:
     """Publishes what a run has staged.
 
@@ -37,9 +37,9 @@ def publish(
         CommitUnknown, CommitFailed: see `finish`.
     """
     if store.put(sequence.id, sequence.datasets, sequence.token, encode_sequence(sequence)):
-        return finish(sequence, store, files)
+        return finish(sequence, store, context)
     log.warning("commit %s was put by another attempt; this one publishes nothing", sequence.id)
-    published = resolve(sequence.id, store, files)
+    published = resolve(sequence.id, store, context)
     if published is None:
         raise CommitFailed(
             f"commit {sequence.id} can be neither stored nor found", "look at it with: tidegate commits show"
@@ -47,16 +47,18 @@ def publish(
     return published
 
 
-def resolve(commit: str, store: CommitStepStore, files: FileSystem) -> tuple[PublishedPartition, ...] | None:
+def resolve(
+    commit: str, store: CommitStepStore, context: CommitContext
+) -> tuple[PublishedPartition, ...] | None:
     """The result of a commit, finished now if it was not; None when it never was put."""
     body = store.get(commit)
     if body is not None:
-        return finish(_decode(commit, body), store, files)
+        return finish(_decode(commit, body), store, context)
     result = store.result(commit)
     return None if result is None else decode_result(result)
 
 
-def recover(datasets: Sequence[str], store: CommitStepStore, files: FileSystem) -> tuple[str, ...]:
+def recover(datasets: Sequence[str], store: CommitStepStore, context: CommitContext) -> tuple[str, ...]:
     """Finishes every unfinished sequence that writes one of these datasets, oldest first.
 
     Returns the ids of those that were finished here.
@@ -69,14 +71,14 @@ def recover(datasets: Sequence[str], store: CommitStepStore, files: FileSystem) 
         for commit in store.list_unfinished(dataset):
             body = store.get(commit)
             if body is not None:
-                finish(_decode(commit, body), store, files)
+                finish(_decode(commit, body), store, context)
                 finished.append(commit)
                 log.warning("finished commit %s, which an earlier run had left unfinished", commit)
     return tuple(finished)
 
 
 def finish(
-    sequence: CommitSequence, store: CommitStepStore, files: FileSystem
+    sequence: CommitSequence, store: CommitStepStore, context: CommitContext
 ) -> tuple[PublishedPartition, ...]:
     """Does every step of a stored sequence that is not done, in order, and removes it.
 
@@ -85,23 +87,23 @@ def finish(
         CommitFailed: a step that readers depend on did not hold after it was executed.
     """
     for number, step in enumerate(sequence.steps, start=1):
-        _do(step, sequence, number, store, files)
+        _do(step, sequence, number, store, context)
     store.remove(sequence.id, encode_result(sequence.result))
     return sequence.result
 
 
 def _do(
-    step: CommitStep, sequence: CommitSequence, number: int, store: CommitStepStore, files: FileSystem
+    step: CommitStep, sequence: CommitSequence, number: int, store: CommitStepStore, context: CommitContext
 ) -> None:
-    if _verified(step, sequence, number, store, files):
+    if _verified(step, sequence, number, store, context):
         return
     failure: Exception | None = None
     try:
-        step.execute(files)
+        step.execute(context)
     except OSError as error:
         # Another process may have done it in the same moment, and then it failed for us.
         failure = error
-    if _verified(step, sequence, number, store, files):
+    if _verified(step, sequence, number, store, context):
         return
     undone = f"{_name(step, sequence, number)} was executed and is not done: {failure or 'no error came'}"
     if step.only_cleans:
@@ -113,9 +115,9 @@ def _do(
 
 
 def _verified(
-    step: CommitStep, sequence: CommitSequence, number: int, store: CommitStepStore, files: FileSystem
+    step: CommitStep, sequence: CommitSequence, number: int, store: CommitStepStore, context: CommitContext
 ) -> bool:
-    answer = step.verify(files)
+    answer = step.verify(context)
     if answer.verdict is Verdict.UNKNOWN:
         if store.result(sequence.id) is not None:
             # Finished by another process, and its traces have been cleaned away since we looked.

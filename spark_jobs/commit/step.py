@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 import msgspec
 
 from compiler.value import Value
-from spark_jobs.io.filesystem import FileSystem
+from spark_jobs.commit.context import CommitContext
 
 
 class Verdict(StrEnum):
@@ -42,7 +42,7 @@ def unknown(seen: str) -> Verified:
 
 
 class CommitStep(Protocol):
-    """One effect of a publish. Its fields are its JSON; `files` is where it acts.
+    """One effect of a publish. Its fields are its JSON; `context` is where it acts.
 
     Attributes:
         only_cleans: it removes what no reader and no later step needs, so one that was
@@ -51,11 +51,11 @@ class CommitStep(Protocol):
 
     only_cleans: ClassVar[bool]
 
-    def verify(self, files: FileSystem) -> Verified:
+    def verify(self, context: CommitContext) -> Verified:
         """Whether this very effect has happened. Looks only, changes nothing."""
         ...
 
-    def execute(self, files: FileSystem) -> None:
+    def execute(self, context: CommitContext) -> None:
         """Makes it happen. Called when `verify` said NOT_DONE; may be called by two processes at once."""
         ...
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-from compiler.model import Dataset, PartitionScheme
+from compiler.model import Dataset, PartitionScheme, WriteMode
 from compiler.partition_key import split_key
 from compiler.value import Value
 from spark_jobs.io.filesystem import FileSystem, LocalFiles
@@ -41,6 +41,8 @@ class DatasetRef(Value, kw_only=True):
     Attributes:
         scheme: None for a dataset without partitions, whose only key is "".
         path: relative to the project; None lets the warehouse decide.
+        write: what a publish does with the rows that stand there; the default replaces what is written.
+        merge_keys: for `merge`, the columns that name a row within its partition.
     """
 
     app: str
@@ -48,6 +50,8 @@ class DatasetRef(Value, kw_only=True):
     format: str = "parquet"
     scheme: PartitionScheme | None = None
     path: str | None = None
+    write: WriteMode = "overwrite_partitions"
+    merge_keys: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
@@ -76,7 +80,13 @@ class DatasetRef(Value, kw_only=True):
 def dataset_ref(app: str, dataset: Dataset) -> DatasetRef:
     """The reference of a dataset of the validated model."""
     return DatasetRef(
-        app=app, name=dataset.name, format=dataset.format, scheme=dataset.partitions, path=dataset.path
+        app=app,
+        name=dataset.name,
+        format=dataset.format,
+        scheme=dataset.partitions,
+        path=dataset.path,
+        write=dataset.write_mode(),
+        merge_keys=dataset.merge_keys,
     )
 
 

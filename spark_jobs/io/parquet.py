@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
-from pyspark.sql.types import DateType, StringType, StructType, TimestampNTZType, TimestampType
+from pyspark.sql.types import StringType, StructType
 
 from compiler.partition_key import SEPARATOR
 from compiler.value import Value
@@ -23,8 +23,8 @@ from spark_jobs.commit.step import CommitStep
 from spark_jobs.commit.steps.delete_staging import DeleteStaging
 from spark_jobs.commit.steps.publish_folder import FolderMarker, PublishFolder, write_marker
 from spark_jobs.commit.steps.publish_version import PublishVersion
-from spark_jobs.errors import OutputError
 from spark_jobs.io.dataset_ref import DatasetRef, Warehouse, commit_folder
+from spark_jobs.io.partition_columns import NO_VALUE, refuse_surplus, with_partition_columns
 from spark_jobs.io.published import PublishedPartition
 from spark_jobs.io.version_log import PartitionEntry, TableVersion, head
 
@@ -33,11 +33,6 @@ STAGING_FOLDER = "_staging"
 KEY_COLUMN = "__tidegate_key"
 KEY_MARK = "k"
 """Stands before a staged key: Spark can name no folder after "", the key of a table without partitions."""
-NO_VALUE = "(null)"
-SHOWN_KEYS = 10
-"""How many surplus keys a message names."""
-CYCLES_WITH_TIME = ("minute", "hour")
-"""Cycles whose keys hold a time of day; a key of a longer one is a date."""
 
 
 class StagedFolder(Value, kw_only=True):
@@ -126,17 +121,10 @@ def stage(
     root, files = ref.root(warehouse), warehouse.files
     base = head(files, root).number
     folder = staging_folder(root, commit, token)
-    frame = _with_partition_columns(frame, ref, keys)
+    frame = with_partition_columns(frame, ref, keys)
     frame.withColumn(KEY_COLUMN, _key_of(ref)).write.partitionBy(KEY_COLUMN).parquet(folder)
     rows = _rows_by_key(frame.sparkSession, folder)
-    surplus = sorted(rows.keys() - set(keys))
-    if surplus:
-        raise OutputError(
-            f"{ref.name}: the program returned rows outside the partitions of its run: "
-            f"{', '.join(f'{key} ({rows[key]} rows)' for key in surplus[:SHOWN_KEYS])}"
-            f"{', …' if len(surplus) > SHOWN_KEYS else ''}; the run writes {', '.join(keys)}",
-            "let the program return rows of params.partitions only",
-        )
+    refuse_surplus(ref, keys, rows)
     folders = {
         key: StagedFolder(
             folder=where, marker=write_marker(files, where, commit=commit, token=token), rows=rows[key]
@@ -173,47 +161,6 @@ def read_table(
     if not paths:
         return spark.createDataFrame([], schema)
     return spark.read.schema(schema).parquet(*paths)
-
-
-def _with_partition_columns(frame: DataFrame, ref: DatasetRef, keys: tuple[str, ...]) -> DataFrame:
-    """The frame with every partition column as a string in the spelling of its key."""
-    missing = [name for name in ref.dimensions() if name not in frame.columns]
-    if missing and len(keys) != 1:
-        raise OutputError(
-            f"{ref.name}: the program's output has no column {', '.join(missing)}, and the run writes "
-            f"{len(keys)} partitions",
-            "return the partition columns; only a run of a single partition can do without",
-        )
-    for name in ref.dimensions():
-        value = sf.lit(ref.parts(keys[0])[name]) if name in missing else _spelled(frame, ref, name)
-        frame = frame.withColumn(name, value)
-    return frame
-
-
-def _spelled(frame: DataFrame, ref: DatasetRef, name: str) -> Column:
-    """A partition column as its keys are written; strings are taken as they are."""
-    column, kind = frame[name], frame.schema[name].dataType
-    time = ref.scheme.time if ref.scheme else None
-    if time is None or time.name != name or not isinstance(kind, DateType | TimestampType | TimestampNTZType):
-        return column.cast("string")
-    if time.cycle not in CYCLES_WITH_TIME:
-        wall = sf.from_utc_timestamp(column, time.timezone) if isinstance(kind, TimestampType) else column
-        return sf.date_format(wall, "yyyy-MM-dd")
-    if not isinstance(kind, TimestampType):
-        return sf.date_format(column, "yyyy-MM-dd-HH:mm")
-    # Instants are in UTC, keys in the wall time of their dimension. Where the clock was put back by an
-    # hour, the second pass through that hour carries its offset.
-    wall = sf.from_utc_timestamp(column, time.timezone)
-    hour_before = sf.from_utc_timestamp(column - sf.expr("INTERVAL 1 HOUR"), time.timezone)
-    minutes = sf.floor((sf.unix_seconds(wall) - sf.unix_seconds(column)) / 60)
-    offset = sf.format_string(
-        "%s%02d%02d",
-        sf.when(minutes < 0, "-").otherwise("+"),
-        sf.floor(sf.abs(minutes) / 60),
-        sf.abs(minutes) % 60,
-    )
-    key = sf.date_format(wall, "yyyy-MM-dd-HH:mm")
-    return sf.when(hour_before == wall, sf.concat(key, offset)).otherwise(key)
 
 
 def _key_of(ref: DatasetRef) -> Column:

@@ -3,23 +3,30 @@
 `read` gives one consistent state of a dataset. `Publication` stages any number of outputs
 of one run and publishes them as one commit sequence: first every folder is brought to its
 place, then every table is switched, then staging is removed. Callers see nothing of the
-formats; a new one is one more module beside parquet.py and a line in each of two matches.
+formats; a new one is one more module beside parquet.py and a branch in the functions here.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 
+from spark_jobs.commit.context import CommitContext
 from spark_jobs.commit.publish import publish
 from spark_jobs.commit.sequence import CommitSequence, decode_sequence
 from spark_jobs.commit.store import CommitStepStore
 from spark_jobs.errors import OutputError
-from spark_jobs.io import parquet, prune
+from spark_jobs.io import iceberg, parquet, prune
 from spark_jobs.io.dataset_ref import DatasetRef, Warehouse, dataset_ref
 from spark_jobs.io.filesystem import FileSystem
 from spark_jobs.io.landed import read_landed
 from spark_jobs.io.published import PublishedPartition
 from spark_jobs.io.version_log import head
+
+ICEBERG = "iceberg"
+FORMATS = ("parquet", ICEBERG)
+
+StagedOutput = parquet.StagedTable | iceberg.StagedIceberg
+"""Staged output of one dataset: what knows its steps and its result."""
 
 __all__ = [
     "DatasetRef",
@@ -52,6 +59,8 @@ def read_taken(
 ) -> DataFrame | None:
     """Like `read`, for the partitions whose key the function takes."""
     _check_format(ref)
+    if ref.format == ICEBERG:
+        return iceberg.read_table(spark, ref, takes)
     version = head(warehouse.files, ref.root(warehouse))
     if version.number:
         return parquet.read_table(spark, ref, version, warehouse, takes)
@@ -59,52 +68,76 @@ def read_taken(
     return read_landed(spark, ref, warehouse, takes) if ref.path is not None else None
 
 
+def top_token(ref: DatasetRef, warehouse: Warehouse, spark: Callable[[], SparkSession]) -> int:
+    """The largest fencing token that has written the dataset."""
+    if ref.format == ICEBERG:
+        return iceberg.top_token(spark(), ref)
+    return head(warehouse.files, ref.root(warehouse)).top_token()
+
+
 class Publication:
-    """The outputs of one run, published together.
+    """The outputs of one run, published together, whatever their formats.
 
     Attributes:
         commit: commit id, from the cause of the run, so that a retry meets itself.
         token: fencing token, taken before the run read its inputs.
     """
 
-    def __init__(self, warehouse: Warehouse, store: CommitStepStore, *, commit: str, token: int) -> None:
+    def __init__(
+        self,
+        warehouse: Warehouse,
+        store: CommitStepStore,
+        *,
+        commit: str,
+        token: int,
+        job: str = "",
+        spark: Callable[[], SparkSession] = SparkSession.active,
+    ) -> None:
         self.commit = commit
         self.token = token
+        self._job = job
         self._warehouse = warehouse
         self._store = store
-        self._staged: list[parquet.StagedTable] = []
-        self._roots: list[str] = []
+        self._context = CommitContext(files=warehouse.files, spark=spark)
+        self._staged: list[StagedOutput] = []
+        self._refs: list[DatasetRef] = []
 
     def stage(self, frame: DataFrame, ref: DatasetRef, keys: tuple[str, ...]) -> None:
         """Runs the plan of one output and writes its rows where no reader sees them.
 
         Args:
-            keys: the partitions that the run replaces; ("",) for a dataset without any.
+            keys: the partitions that the run writes; ("",) for a dataset without any.
 
         Raises:
             OutputError: the rows do not fit the dataset or its partitions.
         """
         _check_format(ref)
-        self._roots.append(ref.root(self._warehouse))
+        self._refs.append(ref)
         self._staged.append(
-            parquet.stage(frame, ref, keys, self._warehouse, commit=self.commit, token=self.token)
+            iceberg.stage(frame, ref, keys, commit=self.commit, token=self.token, job=self._job)
+            if ref.format == ICEBERG
+            else parquet.stage(frame, ref, keys, self._warehouse, commit=self.commit, token=self.token)
         )
 
     def publish(self) -> tuple[PublishedPartition, ...]:
         """Publishes all that was staged; see `commit.publish.publish` for what it raises."""
         sequence = sequence_of(self.commit, self.token, self._staged)
-        published = publish(sequence, self._store, self._warehouse.files)
+        published = publish(sequence, self._store, self._context)
         # Left only where another attempt of the same commit was first: then nothing names it.
         self.discard()
         return published
 
     def discard(self) -> None:
         """Removes what this publication has staged. Only for one that was never put, or is finished."""
-        for root in self._roots:
-            self._warehouse.files.delete(parquet.staging_folder(root, self.commit, self.token))
+        for ref in self._refs:
+            if ref.format == ICEBERG:
+                iceberg.discard(self._context.spark(), ref, commit=self.commit, token=self.token)
+            else:
+                root = ref.root(self._warehouse)
+                self._warehouse.files.delete(parquet.staging_folder(root, self.commit, self.token))
 
 
-def sequence_of(commit: str, token: int, tables: Sequence[parquet.StagedTable]) -> CommitSequence:
+def sequence_of(commit: str, token: int, tables: Sequence[StagedOutput]) -> CommitSequence:
     """Everything that has to happen to publish staged tables."""
     return CommitSequence(
         id=commit,
@@ -120,7 +153,9 @@ def sequence_of(commit: str, token: int, tables: Sequence[parquet.StagedTable]) 
 
 
 def prune_table(ref: DatasetRef, warehouse: Warehouse, store: CommitStepStore) -> None:
-    """Removes old versions of a table when enough have gathered; see prune.py."""
+    """Removes old versions of a table when enough have gathered; see prune.py. Iceberg expires its own."""
+    if ref.format == ICEBERG:
+        return
     files: FileSystem = warehouse.files
     root = ref.root(warehouse)
     if not prune.due(files, root):
@@ -132,8 +167,13 @@ def prune_table(ref: DatasetRef, warehouse: Warehouse, store: CommitStepStore) -
 
 
 def _check_format(ref: DatasetRef) -> None:
-    if ref.format != "parquet":
+    if ref.format not in FORMATS:
         raise OutputError(
-            f"{ref.name}: this version reads and writes the format parquet only, got {ref.format}",
-            "write format: parquet in the dataset's declaration",
+            f"{ref.name}: this version reads and writes {' and '.join(FORMATS)}, got {ref.format}",
+            f"write format: {FORMATS[0]} in the dataset's declaration",
+        )
+    if ref.format != ICEBERG and ref.write in ("append", "merge"):
+        raise OutputError(
+            f"{ref.name}: {ref.write} needs the format {ICEBERG}, got {ref.format}",
+            f"write format: {ICEBERG} in the dataset's declaration",
         )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from spark_jobs.commit.context import CommitContext
 from spark_jobs.commit.memory import MemoryCommitStepStore
 from spark_jobs.commit.publish import publish
 from spark_jobs.commit.sequence import decode_sequence, encode_sequence
@@ -20,6 +21,7 @@ from spark_jobs.io.version_log import RECENT_COMMITS, PartitionEntry, TableVersi
 from tests.spark_jobs.staging import daily, read_rows, stage_rows, whole
 
 FILES = LocalFiles()
+CONTEXT = CommitContext(files=FILES)
 
 
 @pytest.fixture
@@ -36,9 +38,9 @@ def move(tmp_path: Path) -> PublishFolder:
 
 def test_a_folder_is_not_done_until_it_is_moved(move: PublishFolder) -> None:
     assert move.marker.files == {"part-0.parquet": 10, "part-1.parquet": 5}
-    assert move.verify(FILES).verdict is Verdict.NOT_DONE
-    move.execute(FILES)
-    assert move.verify(FILES).verdict is Verdict.DONE
+    assert move.verify(CONTEXT).verdict is Verdict.NOT_DONE
+    move.execute(CONTEXT)
+    assert move.verify(CONTEXT).verdict is Verdict.DONE
     assert not Path(move.source).exists()
 
 
@@ -57,23 +59,23 @@ def _empty_folder(move: PublishFolder) -> None:
 
 
 def _half_a_copy(move: PublishFolder) -> None:
-    move.execute(FILES)
+    move.execute(CONTEXT)
     (Path(move.target) / "part-1.parquet").unlink()
 
 
 def _cut_short(move: PublishFolder) -> None:
-    move.execute(FILES)
+    move.execute(CONTEXT)
     (Path(move.target) / "part-0.parquet").write_bytes(b"0123")
 
 
 def _of_another_commit(move: PublishFolder) -> None:
-    move.execute(FILES)
+    move.execute(CONTEXT)
     marker = Path(move.target) / MARKER
     marker.write_text(marker.read_text().replace("c1", "c2"))
 
 
 def _unreadable_marker(move: PublishFolder) -> None:
-    move.execute(FILES)
+    move.execute(CONTEXT)
     (Path(move.target) / MARKER).write_text("{")
 
 
@@ -104,7 +106,7 @@ def test_whatever_is_not_ours_is_unknown(
     move: PublishFolder, spoil: Callable[[PublishFolder], None], seen: str
 ) -> None:
     spoil(move)
-    answer = move.verify(FILES)
+    answer = move.verify(CONTEXT)
     assert answer.verdict is Verdict.UNKNOWN
     assert seen in answer.seen
 
@@ -126,26 +128,26 @@ def switch(root: Path, commit: str, *, token: int = 1, base: int = 0, key: str =
 
 def test_a_switch_is_recognised_by_its_commit_id(tmp_path: Path) -> None:
     first, second = switch(tmp_path, "c1", key="a"), switch(tmp_path, "c2", key="b")
-    assert first.verify(FILES).verdict is Verdict.NOT_DONE
-    first.execute(FILES)
-    second.execute(FILES)
-    assert first.verify(FILES).verdict is second.verify(FILES).verdict is Verdict.DONE
+    assert first.verify(CONTEXT).verdict is Verdict.NOT_DONE
+    first.execute(CONTEXT)
+    second.execute(CONTEXT)
+    assert first.verify(CONTEXT).verdict is second.verify(CONTEXT).verdict is Verdict.DONE
     assert set(head(FILES, str(tmp_path)).partitions) == {"a", "b"}
 
 
 def test_a_second_execute_changes_nothing(tmp_path: Path) -> None:
-    switch(tmp_path, "c1").execute(FILES)
-    switch(tmp_path, "c1").execute(FILES)
+    switch(tmp_path, "c1").execute(CONTEXT)
+    switch(tmp_path, "c1").execute(CONTEXT)
     assert head(FILES, str(tmp_path)).number == 1
 
 
 def test_an_older_token_never_replaces_a_newer_one(tmp_path: Path) -> None:
     """P12: a zombie that wakes up after its successor has published does no harm."""
-    switch(tmp_path, "new", token=6).execute(FILES)
+    switch(tmp_path, "new", token=6).execute(CONTEXT)
     zombie = switch(tmp_path, "old", token=5)
-    zombie.execute(FILES)
+    zombie.execute(CONTEXT)
     assert head(FILES, str(tmp_path)).partitions[""].commit == "new"
-    assert zombie.verify(FILES).verdict is Verdict.DONE
+    assert zombie.verify(CONTEXT).verdict is Verdict.DONE
 
 
 @pytest.mark.parametrize(
@@ -156,12 +158,12 @@ def test_beyond_the_evidence_the_answer_is_unknown(
     tmp_path: Path, versions_since: int, verdict: Verdict
 ) -> None:
     put_version(FILES, str(tmp_path), TableVersion(number=10 + versions_since, commit="x"))
-    assert switch(tmp_path, "c1", base=10).verify(FILES).verdict is verdict
+    assert switch(tmp_path, "c1", base=10).verify(CONTEXT).verdict is verdict
 
 
 def test_a_log_that_is_older_than_the_sequence_is_unknown(tmp_path: Path) -> None:
     put_version(FILES, str(tmp_path), TableVersion(number=4, commit="x"))
-    answer = switch(tmp_path, "c1", base=9).verify(FILES)
+    answer = switch(tmp_path, "c1", base=9).verify(CONTEXT)
     assert answer.verdict is Verdict.UNKNOWN
     assert "stands at version 4, but was at 9" in answer.seen
 
@@ -178,10 +180,10 @@ def test_staging_is_deleted_once(tmp_path: Path) -> None:
     folder = tmp_path / "c1"
     (folder / "1" / "deep").mkdir(parents=True)
     step = DeleteStaging(folder=str(folder))
-    assert step.verify(FILES).verdict is Verdict.NOT_DONE
-    step.execute(FILES)
-    step.execute(FILES)
-    assert step.verify(FILES).verdict is Verdict.DONE
+    assert step.verify(CONTEXT).verdict is Verdict.NOT_DONE
+    step.execute(CONTEXT)
+    step.execute(CONTEXT)
+    assert step.verify(CONTEXT).verdict is Verdict.DONE
 
 
 class StubbornFiles(LocalFiles):
@@ -197,7 +199,7 @@ def test_staging_that_comes_back_does_not_fail_the_publish(tmp_path: Path) -> No
     store = MemoryCommitStepStore()
     staged = stage_rows(warehouse, daily("a"), {"2013-12-22": [1]}, commit="c1", token=1)
 
-    published = publish(sequence_of("c1", 1, [staged]), store, StubbornFiles())
+    published = publish(sequence_of("c1", 1, [staged]), store, CommitContext(files=StubbornFiles()))
 
     assert [(one.key, one.rows) for one in published] == [("2013-12-22", 1)]
     assert read_rows(warehouse, daily("a")) == {"2013-12-22": [1]}

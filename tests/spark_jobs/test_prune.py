@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from spark_jobs.commit.context import CommitContext
 from spark_jobs.commit.memory import MemoryCommitStepStore
 from spark_jobs.commit.publish import publish
 from spark_jobs.commit.sequence import CommitSequence, encode_sequence
@@ -31,7 +32,7 @@ class Table:
         return sequence_of(f"c{number}", number, [staged])
 
     def publish(self, number: int, rows: Rows) -> None:
-        publish(self.sequence(number, rows), self.store, self.files)
+        publish(self.sequence(number, rows), self.store, CommitContext(files=self.files))
 
     def folders(self) -> set[str]:
         return {Path(folder).name for folder in prune.version_folders(self.files, self.root)}
@@ -63,7 +64,7 @@ def test_the_last_versions_stay_with_all_they_name(table: Table) -> None:
 
 def test_what_an_unfinished_sequence_has_moved_stays(table: Table) -> None:
     sequence = table.sequence(6, {"2013-12-23": [6]})
-    sequence.steps[0].execute(table.files)
+    sequence.steps[0].execute(CommitContext(files=table.files))
     unfinished = prune.Unfinished(table.root, (sequence,))
     assert table.prune(keep=1, unfinished=unfinished) == (4, 4)
     assert "v=c6" in table.folders()

@@ -17,6 +17,7 @@ from sqlalchemy import Engine, event
 from scheduler.store.commit_steps import SqlCommitStepStore
 from scheduler.store.open_sql import open_sql_store
 from spark_jobs.commit import publish as publishing
+from spark_jobs.commit.context import CommitContext
 from spark_jobs.commit.publish import publish, recover, resolve
 from spark_jobs.errors import CommitUnknown
 from spark_jobs.io.dataset_ref import DatasetRef, Warehouse
@@ -59,6 +60,7 @@ class Project:
         self.folder = folder
         self.warehouse = Warehouse(path=folder / "warehouse", project=folder)
         self.files = self.warehouse.files
+        self.context = CommitContext(files=self.files)
         self._url = f"sqlite:///{folder / 'store.db'}"
 
     def store(self) -> SqlCommitStepStore:
@@ -68,8 +70,8 @@ class Project:
     def write(self, commit: str, outputs: dict[str, Rows]) -> None:
         """What a run does, but for Spark: recover, see whether it was done, stage, publish, prune."""
         store = self.store()
-        recover(["test/table", "test/totals"], store, self.files)
-        if resolve(commit, store, self.files) is not None:
+        recover(["test/table", "test/totals"], store, self.context)
+        if resolve(commit, store, self.context) is not None:
             return
         token = store.next_token()
         try:
@@ -79,9 +81,9 @@ class Project:
             ]
         except FileNotFoundError:
             # Another attempt has published, and removed the staging of all of them.
-            assert resolve(commit, store, self.files) is not None
+            assert resolve(commit, store, self.context) is not None
             return
-        publish(sequence_of(commit, token, tables), store, self.files)
+        publish(sequence_of(commit, token, tables), store, self.context)
         for name in outputs:
             prune_table(self.ref(name), self.warehouse, store)
 
@@ -193,7 +195,7 @@ def test_a_recovery_killed_at_any_point_is_recovered(project: Project) -> None:
     """P11: the writer dies right after its promise, and then whoever keeps it, again and again."""
     promise_and_die(project)
 
-    points = kill_points(lambda: recover(["test/table"], project.store(), project.files))
+    points = kill_points(lambda: recover(["test/table"], project.store(), project.context))
 
     assert points > 5
     assert project.read() == AFTER

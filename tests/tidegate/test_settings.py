@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from spark_jobs.iceberg_runtime import IcebergSettings
 from tidegate.settings import SettingsError, load_settings
+from tidegate.spark_settings import spark_settings
 
 
 def write(project_folder: Path, text: str) -> None:
@@ -40,6 +42,11 @@ def test_every_setting_is_taken_and_paths_are_relative_to_the_file(project_folde
         [spark.conf]
         "spark.sql.shuffle.partitions" = 4
         spark.ui.enabled = false
+        [iceberg]
+        packages = "org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.10.2"
+        [iceberg.catalog]
+        type = "rest"
+        uri = "https://host/catalog"
         [dagster]
         home = "../dagster"
         tick_seconds = 30
@@ -54,6 +61,12 @@ def test_every_setting_is_taken_and_paths_are_relative_to_the_file(project_folde
     assert settings.warehouse == Path("/srv/lake")
     assert settings.spark_master == "spark://host:7077"
     assert settings.spark_conf == {"spark.sql.shuffle.partitions": "4", "spark.ui.enabled": "false"}
+    iceberg = spark_settings(settings).iceberg
+    assert iceberg == IcebergSettings(
+        warehouse="/srv/lake",
+        catalog={"type": "rest", "uri": "https://host/catalog"},
+        packages="org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.10.2",
+    )
     assert settings.dagster_home == project_folder.parent / "dagster"
     assert settings.tick_seconds == 30
 
@@ -110,6 +123,7 @@ def test_the_environment_overrides_the_store_and_its_password_is_never_shown(
         ("[project]\nundeployed = [5]\n", "project.undeployed is no path, got 5", "schedules/drafts"),
         ('[spark]\nconf = "x"\n', "spark.conf must be a table", "[spark.conf]"),
         ("[spark.conf]\nspark.x = [1]\n", "spark.conf spark.x is [1]", '"spark.x" = '),
+        ("[iceberg.catalog]\nuri = []\n", "iceberg.catalog uri is []", '"uri" = '),
         ('[store]\nurl = "mysql://h/db"\n', "store.url is no database URL", "sqlite:///.tidegate/store.db"),
         ('[store]\nurl = "store.db"\n', "store.url is no database URL", "sqlite:///.tidegate/store.db"),
         ('[store]\nurl = "sqlite://"\n', "store.url names no file", "sqlite:///.tidegate/store.db"),

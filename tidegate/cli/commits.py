@@ -1,17 +1,18 @@
 """`tidegate commits`: the publishes that a dead run has left unfinished, and how to finish them.
 
 The next run that writes a dataset finishes them by itself; these commands are for whoever
-does not want to wait for it, or has to find out why it cannot. They need no Spark, and
-they change nothing that is not a step of a stored sequence.
+does not want to wait for it, or has to find out why it cannot. They start Spark only for a
+sequence that publishes Iceberg, and change nothing that is not a step of a stored sequence.
 """
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from scheduler.store.commit_steps import SqlCommitStepStore
 from scheduler.store.error import StoreError
 from scheduler.store.open_sql import open_sql_store
+from spark_jobs.commit.context import CommitContext
 from spark_jobs.commit.publish import finish
 from spark_jobs.commit.sequence import CommitSequence, decode_result, decode_sequence
 from spark_jobs.commit.step import CommitStep, Verdict
@@ -19,6 +20,9 @@ from spark_jobs.errors import SparkJobError
 from spark_jobs.io.filesystem import LocalFiles
 from tidegate.errors import UserError
 from tidegate.settings import load_settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 app = typer.Typer(help="List and finish commit sequences.", no_args_is_help=True)
 
@@ -30,7 +34,7 @@ def list_commits(
     dataset: Annotated[str | None, typer.Argument(help='Only those that write it, as "app/name".')] = None,
 ) -> None:
     """List the unfinished commit sequences, the oldest first."""
-    store = _store()
+    store, context = _store(), _context()
     commits = store.list_unfinished(dataset)
     if not commits:
         typer.echo("no unfinished commits")
@@ -39,7 +43,7 @@ def list_commits(
     for commit in commits:
         sequence = _sequence(store, commit)
         if sequence is not None:
-            done = sum(_verdict(step) is Verdict.DONE for step in sequence.steps)
+            done = sum(_verdict(step, context) is Verdict.DONE for step in sequence.steps)
             progress = f"{done} of {len(sequence.steps)}"
             typer.echo(COLUMNS.format(commit, sequence.token, progress, ", ".join(sequence.datasets)))
 
@@ -47,14 +51,14 @@ def list_commits(
 @app.command()
 def show(commit: Annotated[str, typer.Argument(help="The commit id, from `commits list`.")]) -> None:
     """Show every step of a commit sequence and whether it has happened."""
-    store = _store()
+    store, context = _store(), _context()
     sequence = _sequence(store, commit)
     if sequence is None:
         _show_finished(commit, store.result(commit))
         return
     typer.echo(f"{commit}: unfinished, token {sequence.token}, writes {', '.join(sequence.datasets)}")
     for number, step in enumerate(sequence.steps, start=1):
-        answer = step.verify(LocalFiles())
+        answer = step.verify(context)
         typer.echo(f"{number:>4}  {answer.verdict:<9} {step.describe()}")
         if answer.seen:
             typer.echo(f"                {answer.seen}")
@@ -65,14 +69,14 @@ def recover(
     dataset: Annotated[str | None, typer.Argument(help='Only those that write it, as "app/name".')] = None,
 ) -> None:
     """Finish the unfinished commit sequences; one that cannot be finished does not stop the others."""
-    store = _store()
+    store, context = _store(), _context()
     failures: list[str] = []
     commits = store.list_unfinished(dataset)
     for commit in commits:
         try:
             sequence = _sequence(store, commit)
             if sequence is not None:
-                published = finish(sequence, store, LocalFiles())
+                published = finish(sequence, store, context)
                 typer.echo(f"{commit}: finished, {len(published)} partitions published")
         except (SparkJobError, UserError) as error:
             failures.append(commit)
@@ -107,8 +111,21 @@ def _sequence(store: SqlCommitStepStore, commit: str) -> CommitSequence | None:
         ) from error
 
 
-def _verdict(step: CommitStep) -> Verdict:
-    return step.verify(LocalFiles()).verdict
+def _verdict(step: CommitStep, context: CommitContext) -> Verdict:
+    return step.verify(context).verdict
+
+
+def _context() -> CommitContext:
+    """Where the project's steps act. Spark starts when a step asks for it."""
+    settings = load_settings()
+
+    def start() -> "SparkSession":
+        from spark_jobs.session import session
+        from tidegate.spark_settings import spark_settings
+
+        return session(spark_settings(settings))
+
+    return CommitContext(files=LocalFiles(), spark=start)
 
 
 def _show_finished(commit: str, result: str | None) -> None:

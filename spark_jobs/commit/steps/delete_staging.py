@@ -9,8 +9,8 @@ not fail the publish, and the attempt removes its own part when it finds itself 
 from typing import ClassVar
 
 from compiler.value import Value
+from spark_jobs.commit.context import CommitContext
 from spark_jobs.commit.step import DONE, NOT_DONE, Verified, step_kind
-from spark_jobs.io.filesystem import FileSystem
 
 
 @step_kind("delete_staging")
@@ -21,13 +21,13 @@ class DeleteStaging(Value, kw_only=True):
 
     folder: str
 
-    def verify(self, files: FileSystem) -> Verified:
+    def verify(self, context: CommitContext) -> Verified:
         """See `CommitStep.verify`."""
-        return NOT_DONE if files.exists(self.folder) else DONE
+        return NOT_DONE if context.files.exists(self.folder) else DONE
 
-    def execute(self, files: FileSystem) -> None:
+    def execute(self, context: CommitContext) -> None:
         """See `CommitStep.execute`."""
-        files.delete(self.folder)
+        context.files.delete(self.folder)
 
     def describe(self) -> str:
         """See `CommitStep.describe`."""

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from compiler.value import Value
+from spark_jobs.commit.context import CommitContext
 from spark_jobs.commit.step import DONE, NOT_DONE, Verified, step_kind, unknown
 from spark_jobs.io.filesystem import FileSystem, is_data
 
@@ -41,8 +42,9 @@ class PublishFolder(Value, kw_only=True):
     target: str
     marker: FolderMarker
 
-    def verify(self, files: FileSystem) -> Verified:
+    def verify(self, context: CommitContext) -> Verified:
         """See `CommitStep.verify`."""
+        files = context.files
         if files.exists(self.target):
             fault = fault_of(files, self.target, self.marker)
             return DONE if fault is None else unknown(f"{self.target} is not what was staged: {fault}")
@@ -51,14 +53,14 @@ class PublishFolder(Value, kw_only=True):
             return NOT_DONE
         if files.exists(self.target):
             # Another process has moved it between the two looks.
-            return self.verify(files)
+            return self.verify(context)
         if not files.exists(self.source):
             return unknown(f"neither the staged folder {self.source} nor {self.target} exists")
         return unknown(f"the staged folder {self.source} was changed: {fault}")
 
-    def execute(self, files: FileSystem) -> None:
+    def execute(self, context: CommitContext) -> None:
         """See `CommitStep.execute`."""
-        files.rename(self.source, self.target)
+        context.files.rename(self.source, self.target)
 
     def describe(self) -> str:
         """See `CommitStep.describe`."""

@@ -9,8 +9,8 @@ After that, or when the log is older than the sequence, the answer is "unknown".
 from typing import ClassVar
 
 from compiler.value import Value
+from spark_jobs.commit.context import CommitContext
 from spark_jobs.commit.step import DONE, NOT_DONE, Verified, step_kind, unknown
-from spark_jobs.io.filesystem import FileSystem
 from spark_jobs.io.version_log import RECENT_COMMITS, PartitionEntry, head, put_version
 
 CONFLICT_TRIES = 1000
@@ -39,9 +39,9 @@ class PublishVersion(Value, kw_only=True):
     schema: str
     partitions: dict[str, PartitionEntry]
 
-    def verify(self, files: FileSystem) -> Verified:
+    def verify(self, context: CommitContext) -> Verified:
         """See `CommitStep.verify`."""
-        now = head(files, self.root)
+        now = head(context.files, self.root)
         if self.commit in now.recent:
             return DONE
         if now.number < self.base:
@@ -54,8 +54,9 @@ class PublishVersion(Value, kw_only=True):
             )
         return NOT_DONE
 
-    def execute(self, files: FileSystem) -> None:
+    def execute(self, context: CommitContext) -> None:
         """See `CommitStep.execute`."""
+        files = context.files
         for _ in range(CONFLICT_TRIES):
             now = head(files, self.root)
             if self.commit in now.recent:

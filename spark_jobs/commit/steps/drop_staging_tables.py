@@ -1,0 +1,49 @@
+"""Removes the staging tables of a commit once what they hold has been published.
+
+Those of all its attempts: a dead one leaves its table and data files behind. Data files
+that the publish has taken over stay, everything else in the staging folders goes. When the
+publish's snapshot has expired it is not known which those are, and all of them stay.
+"""
+
+from typing import ClassVar
+
+from compiler.value import Value
+from spark_jobs.commit.context import CommitContext
+from spark_jobs.commit.step import DONE, NOT_DONE, Verified, step_kind
+from spark_jobs.io.iceberg_catalog import STAGING_NAMESPACE, IcebergCatalog, spoken
+from spark_jobs.io.iceberg_staging import drop_staging, published_locations, staged_with
+from spark_jobs.io.iceberg_table import log_of
+
+
+@step_kind("drop_staging_tables")
+class DropStagingTables(Value, kw_only=True):
+    """Drops the staging tables of the commit `commit` into the table `table`."""
+
+    only_cleans: ClassVar[bool] = True
+
+    table: tuple[str, str]
+    commit: str
+
+    def verify(self, context: CommitContext) -> Verified:
+        """See `CommitStep.verify`."""
+        catalog = IcebergCatalog(context.spark())
+        return NOT_DONE if staged_with(catalog, self.table, self.commit) else DONE
+
+    def execute(self, context: CommitContext) -> None:
+        """See `CommitStep.execute`."""
+        catalog = IcebergCatalog(context.spark())
+        table = catalog.table(self.table)
+        if table is None:
+            return
+        names = staged_with(catalog, self.table, self.commit)
+        ours = log_of(table).find(self.commit)
+        published = None if ours is None else published_locations(table, ours.snapshot)
+        if published is not None:
+            drop_staging(catalog, table, names, published)
+        else:
+            for name in names:
+                catalog.drop((STAGING_NAMESPACE, name))
+
+    def describe(self) -> str:
+        """See `CommitStep.describe`."""
+        return f"drop the staging tables of {spoken(self.table)}"

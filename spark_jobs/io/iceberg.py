@@ -1,0 +1,199 @@
+"""Tables in Iceberg that the programs write: stage, the steps that publish it, and read.
+
+A run writes its rows into a private staging table (iceberg_staging.py) and publishes them
+by one commit on the table itself, which brings data, commit id and token at once
+(commit/steps/publish_iceberg.py). Readers take one snapshot. What the write modes do with
+the rows that stand there is the publishing step's part; here they differ in nothing but
+that a merge wants its keys to be unique.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import and_, or_
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as sf
+
+from compiler.partition_key import SEPARATOR
+from compiler.value import Value
+from spark_jobs.commit.step import CommitStep
+from spark_jobs.commit.steps.drop_staging_tables import DropStagingTables
+from spark_jobs.commit.steps.publish_iceberg import PublishIceberg
+from spark_jobs.errors import OutputError
+from spark_jobs.io.dataset_ref import DatasetRef
+from spark_jobs.io.iceberg_catalog import STAGING_NAMESPACE, IcebergCatalog, TableName, spoken
+from spark_jobs.io.iceberg_staging import drop_staging, staged_with, staging_name, write_staging
+from spark_jobs.io.iceberg_table import added_files, described, ensure_table, log_of
+from spark_jobs.io.partition_columns import refuse_surplus, with_partition_columns
+from spark_jobs.io.published import PublishedPartition
+
+SHOWN_ROWS = 5
+"""How many merge keys that come twice a message shows."""
+
+
+class StagedPartition(Value, kw_only=True):
+    """What was staged of one partition. `bytes` is the size of its data files."""
+
+    rows: int = 0
+    bytes: int = 0
+    files: int = 0
+
+
+class StagedIceberg(Value, kw_only=True):
+    """The staged output of one dataset.
+
+    Attributes:
+        step: what publishes it.
+        partitions: every partition that the run writes, by key.
+    """
+
+    ref: DatasetRef
+    step: PublishIceberg
+    partitions: dict[str, StagedPartition]
+
+    def folder_steps(self) -> tuple[CommitStep, ...]:
+        """Nothing: the data files stand in their place."""
+        return ()
+
+    def version_step(self) -> CommitStep:
+        """Shows them to readers."""
+        return self.step
+
+    def cleaning_step(self) -> CommitStep:
+        """Removes what is left of staging."""
+        return DropStagingTables(table=self.step.table, commit=self.step.commit)
+
+    def result(self) -> tuple[PublishedPartition, ...]:
+        """What is reported once all this is done."""
+        return tuple(
+            PublishedPartition(
+                dataset=self.ref.name, key=key, rows=part.rows, bytes=part.bytes, files=part.files
+            )
+            for key, part in self.partitions.items()
+        )
+
+
+def table_name(ref: DatasetRef) -> TableName:
+    """The table of a dataset."""
+    return ref.app, ref.name
+
+
+def stage(
+    frame: DataFrame, ref: DatasetRef, keys: tuple[str, ...], *, commit: str, token: int, job: str
+) -> StagedIceberg:
+    """Runs the program's plan and writes its rows where no reader sees them.
+
+    Raises:
+        OutputError: the columns do not fit the table, or rows lie outside `keys`, or two rows
+            of a merge have the same keys.
+    """
+    catalog, name = IcebergCatalog(frame.sparkSession), table_name(ref)
+    dimensions = ref.dimensions()
+    frame = with_partition_columns(frame, ref, keys)
+    missing = [column for column in ref.merge_keys if column not in frame.columns]
+    if missing:
+        raise OutputError(
+            f"{ref.name}: the program's output has no column {', '.join(missing)}, which is a merge key",
+            "return it, or change merge_keys of the dataset",
+        )
+    table = ensure_table(catalog, name, frame.schema, dimensions)
+    log = log_of(table)
+    staging = write_staging(catalog, staging_name(name, commit, token), table, frame)
+    snapshot = staging.currentSnapshot()
+    files = [described(catalog, file, dimensions) for file in added_files(staging, snapshot)]
+    partitions = dict.fromkeys(keys, StagedPartition())
+    for file in files:
+        key = _key(file.values)
+        so_far = partitions.get(key, StagedPartition())
+        partitions[key] = StagedPartition(
+            rows=so_far.rows + file.rows, bytes=so_far.bytes + file.bytes, files=so_far.files + 1
+        )
+    refuse_surplus(ref, keys, {key: part.rows for key, part in partitions.items()})
+    if ref.write == "merge":
+        _refuse_repeated(frame.sparkSession, ref, staging_name(name, commit, token))
+    step = PublishIceberg(
+        table=name,
+        staging=staging_name(name, commit, token),
+        snapshot=snapshot.snapshotId(),
+        mode=ref.write,
+        merge_keys=ref.merge_keys,
+        dimensions=dimensions,
+        partitions={key: tuple(ref.parts(key)[dimension] for dimension in dimensions) for key in keys},
+        commit=commit,
+        token=token,
+        job=job,
+        base=log.number,
+    )
+    return StagedIceberg(ref=ref, step=step, partitions=partitions)
+
+
+def discard(spark: SparkSession, ref: DatasetRef, *, commit: str, token: int) -> None:
+    """Removes what one attempt has staged. Only for one whose commit was never put, or is finished."""
+    catalog, name = IcebergCatalog(spark), table_name(ref)
+    table, mine = catalog.table(name), staging_name(name, commit, token)
+    if table is not None and mine in staged_with(catalog, name, commit):
+        drop_staging(catalog, table, [mine])
+
+
+def top_token(spark: SparkSession, ref: DatasetRef) -> int:
+    """The largest fencing token that has published into the table."""
+    table = IcebergCatalog(spark).table(table_name(ref))
+    return 0 if table is None else log_of(table).top_token
+
+
+def read_table(spark: SparkSession, ref: DatasetRef, takes: Callable[[str], bool]) -> DataFrame | None:
+    """The rows of the partitions whose key is taken, as of one snapshot; None for a table without any."""
+    name = table_name(ref)
+    table = IcebergCatalog(spark).table(name)
+    snapshot = None if table is None else table.currentSnapshot()
+    if snapshot is None:
+        return None
+    rows = spark.read.option("snapshot-id", str(snapshot.snapshotId())).table(spoken(name))
+    dimensions = ref.dimensions()
+    if not dimensions:
+        return rows if takes("") else rows.where(sf.lit(False))
+    present = (
+        spark.read.format("iceberg")
+        .option("snapshot-id", str(snapshot.snapshotId()))
+        .load(f"{spoken(name)}.partitions")
+        .select(*(f"partition.`{dimension}`" for dimension in dimensions))
+        .collect()
+    )
+    found = [tuple(row) for row in present]
+    taken = [values for values in found if None not in values and takes(_key(values))]
+    return rows if len(taken) == len(found) else rows.where(in_partitions(dimensions, taken))
+
+
+def in_partitions(dimensions: Sequence[str], wanted: Sequence[Sequence[str]]) -> Column:
+    """The condition that a row lies in one of some partitions, given by their values in order."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for values in wanted:
+        groups.setdefault(tuple(values[:-1]), []).append(values[-1])
+    conditions = [
+        reduce(
+            and_,
+            [sf.col(name) == value for name, value in zip(dimensions, first, strict=False)],
+            sf.col(dimensions[-1]).isin(last),
+        )
+        for first, last in groups.items()
+    ]
+    return reduce(or_, conditions, sf.lit(False))
+
+
+def _key(values: Sequence[str]) -> str:
+    return SEPARATOR.join(values)
+
+
+def _refuse_repeated(spark: SparkSession, ref: DatasetRef, staging: str) -> None:
+    names = [*ref.dimensions(), *ref.merge_keys]
+    columns = [sf.col(f"`{name}`") for name in dict.fromkeys(names)]
+    staged = spark.table(spoken((STAGING_NAMESPACE, staging)))
+    repeated = staged.groupBy(*columns).count().where("count > 1").limit(SHOWN_ROWS).collect()
+    if repeated:
+        shown = "; ".join(
+            ", ".join(f"{name}={row[name]}" for name in dict.fromkeys(names)) for row in repeated
+        )
+        raise OutputError(
+            f"{ref.name}: the program returned several rows with the same merge keys: {shown}",
+            "return one row for each, or add a column to merge_keys",
+        )

@@ -1,0 +1,182 @@
+"""Iceberg's catalog and tables through its Java API, as far as publishing needs them.
+
+SQL cannot put a commit id and a property into the same commit as the rows, so tables are
+reached as Java objects in the session's JVM. Everything here is about one catalog, that of
+`spark_jobs.iceberg_runtime`; what may be published is decided elsewhere. Failures of Java
+become `OSError`, whose meaning is "look again whether it happened", and `StaleTable`.
+"""
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import quote
+
+from py4j.protocol import Py4JError, Py4JJavaError
+from pyspark.errors.exceptions.captured import CapturedException
+from pyspark.sql import SparkSession
+
+from spark_jobs.errors import OutputError
+from spark_jobs.iceberg_runtime import CATALOG
+
+STAGING_NAMESPACE = "_tidegate_staging"
+"""No app is called so: names of apps begin with a letter."""
+LOCK_FOLDER = "_tidegate_locks"
+STALE = (
+    "org.apache.iceberg.exceptions.CommitFailedException",
+    "org.apache.iceberg.exceptions.ValidationException",
+)
+"""What a commit on a table that has changed meanwhile fails with: it has certainly not happened."""
+
+TableName = tuple[str, str]
+"""Namespace and name of a table."""
+
+_one_commit_a_process = threading.Lock()
+
+
+class StaleTable(Exception):
+    """The table has changed since it was read; nothing was committed."""
+
+
+class IcebergFailure(OSError):
+    """Java failed. Whether a commit happened is to be looked up."""
+
+
+@contextmanager
+def java_failures(doing: str) -> Iterator[None]:
+    """Turns failures of Java into this module's."""
+    try:
+        yield
+    except Py4JJavaError as error:
+        if error.java_exception.getClass().getName() in STALE:
+            raise StaleTable(f"{doing}: {error.java_exception.getMessage()}") from error
+        raise IcebergFailure(f"{doing}: {error.java_exception.toString()}") from error
+    except (Py4JError, CapturedException) as error:
+        raise IcebergFailure(f"{doing}: {error}") from error
+
+
+class IcebergCatalog:
+    """The catalog of one Spark session."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        prefix = f"spark.sql.catalog.{CATALOG}"
+        if spark.conf.get(prefix, None) is None:
+            raise OutputError(
+                "the format iceberg needs the Iceberg runtime, and this Spark session has none",
+                "install tidegate[iceberg], or set iceberg.packages in tidegate.toml",
+            )
+        self.spark = spark
+        self.java: Any = spark._jvm
+        self.api: Any = self.java.org.apache.iceberg
+        context: Any = spark.sparkContext
+        self._hadoop_conf: Any = context._jsc.hadoopConfiguration()
+        with java_failures("open the Iceberg catalog"):
+            self._catalog: Any = self.api.spark.Spark3Util.loadIcebergCatalog(spark._jsparkSession, CATALOG)
+        self._lock_root = self._local_hadoop_root(prefix)
+
+    def table(self, name: TableName) -> Any | None:
+        """The table as it stands now, or None."""
+        identifier = self._identifier(name)
+        with java_failures(f"load {spoken(name)}"):
+            return self._catalog.loadTable(identifier) if self._catalog.tableExists(identifier) else None
+
+    def create(self, name: TableName, schema: Any, spec: Any, properties: dict[str, str]) -> Any:
+        """Creates a table, and its namespace."""
+        with java_failures(f"create {spoken(name)}"):
+            namespace = self._namespace(name[0])
+            if not self._catalog.namespaceExists(namespace):
+                self._create_namespace(namespace)
+            builder = self._catalog.buildTable(self._identifier(name), schema).withPartitionSpec(spec)
+            for key, value in properties.items():
+                builder = builder.withProperty(key, value)
+            return builder.create()
+
+    def drop(self, name: TableName) -> None:
+        """Removes a table's metadata; its data files too unless its property gc.enabled is false."""
+        with java_failures(f"drop {spoken(name)}"):
+            self._catalog.dropTable(self._identifier(name), True)
+
+    def names(self, namespace: str) -> tuple[str, ...]:
+        """The tables of a namespace, sorted."""
+        with java_failures(f"list {namespace}"):
+            found = self._namespace(namespace)
+            if not self._catalog.namespaceExists(found):
+                return ()
+            return tuple(sorted(table.name() for table in self._catalog.listTables(found)))
+
+    @contextmanager
+    def exclusive(self, name: TableName) -> Iterator[None]:
+        """Keeps other commits on a table away, where its catalog cannot do so by itself.
+
+        A `hadoop` catalog on a local folder commits by a rename that would silently replace the
+        other one's metadata. The lock is one of the JVM's process, which also commits: it is
+        held exactly as long as that process may still act. Every other catalog compares and swaps.
+        """
+        if self._lock_root is None:
+            yield
+            return
+        with _one_commit_a_process:
+            file = self.java.java.io.File(f"{self._lock_root}/{LOCK_FOLDER}/{quote('.'.join(name))}.lock")
+            with java_failures(f"lock {spoken(name)}"):
+                file.getParentFile().mkdirs()
+                channel = self.java.java.io.RandomAccessFile(file, "rw").getChannel()
+            try:
+                with java_failures(f"lock {spoken(name)}"):
+                    channel.lock()
+                yield
+            finally:
+                channel.close()
+
+    def files_below(self, folder: str) -> tuple[str, ...]:
+        """Every file in a folder and its folders; none for one that does not exist."""
+        with java_failures(f"list {folder}"):
+            path, system = self._hadoop(folder)
+            if not system.exists(path):
+                return ()
+            found, iterator = [], system.listFiles(path, True)
+            while iterator.hasNext():
+                found.append(iterator.next().getPath().toString())
+            return tuple(found)
+
+    def delete(self, path: str) -> None:
+        """Removes a file, or a folder with all it holds; one that is not there is no error."""
+        with java_failures(f"delete {path}"):
+            where, system = self._hadoop(path)
+            system.delete(where, True)
+
+    def _hadoop(self, path: str) -> tuple[Any, Any]:
+        where = self.java.org.apache.hadoop.fs.Path(path)
+        return where, where.getFileSystem(self._hadoop_conf)
+
+    def _create_namespace(self, namespace: Any) -> None:
+        try:
+            self._catalog.createNamespace(namespace)
+        except (Py4JError, CapturedException):
+            # Another process creates it in the same moment, and then it is there.
+            if not self._catalog.namespaceExists(namespace):
+                raise
+
+    def _identifier(self, name: TableName) -> Any:
+        return self.api.catalog.TableIdentifier.of(self._strings(name))
+
+    def _namespace(self, name: str) -> Any:
+        return self.api.catalog.Namespace.of(self._strings((name,)))
+
+    def _strings(self, texts: Sequence[str]) -> Any:
+        gateway: Any = self.spark.sparkContext._gateway
+        array = gateway.new_array(self.java.java.lang.String, len(texts))
+        for number, text in enumerate(texts):
+            array[number] = text
+        return array
+
+    def _local_hadoop_root(self, prefix: str) -> str | None:
+        if self.spark.conf.get(f"{prefix}.type", None) != "hadoop":
+            return None
+        with java_failures("find the warehouse"):
+            path, system = self._hadoop(str(self.spark.conf.get(f"{prefix}.warehouse")))
+            return str(path.toUri().getPath()) if system.getScheme() == "file" else None
+
+
+def spoken(name: TableName) -> str:
+    """A table as SQL names it."""
+    return ".".join((CATALOG, *(f"`{part}`" for part in name)))

@@ -1,0 +1,69 @@
+"""What an Iceberg table remembers of our publishes, in one property of the table itself.
+
+The property changes in the same metadata commit as the rows, so the two cannot disagree,
+and it outlives the snapshots: expiring them or rewriting files takes no evidence away. It
+is bounded; whoever asks for something older gets "unknown", never "no". Pure values here.
+"""
+
+import msgspec
+
+from compiler.value import Value
+
+PROPERTY = "tidegate.publishes"
+RECENT_PUBLISHES = 200
+"""How many publishes back a commit is recognised. The property is written anew with each one."""
+
+
+class Publish(Value, kw_only=True):
+    """One publish: its commit id, the fencing token of its run, and its snapshot."""
+
+    commit: str
+    token: int
+    snapshot: int
+
+
+class PublishLog(Value, kw_only=True):
+    """The publishes into a table.
+
+    Attributes:
+        number: how many there have been.
+        top_token: the largest fencing token among all of them.
+        recent: the newest last, at most `RECENT_PUBLISHES`.
+    """
+
+    number: int = 0
+    top_token: int = 0
+    recent: tuple[Publish, ...] = ()
+
+    def find(self, commit: str) -> Publish | None:
+        """The publish of a commit, while it is remembered."""
+        return next((one for one in self.recent if one.commit == commit), None)
+
+    def since(self, number: int) -> tuple[Publish, ...] | None:
+        """The publishes after the first `number`; None when some of them are forgotten, or never were."""
+        count = self.number - number
+        if count < 0 or count > len(self.recent):
+            return None
+        return self.recent[len(self.recent) - count :]
+
+    def then(self, publish: Publish) -> "PublishLog":
+        """The log with one more publish."""
+        return PublishLog(
+            number=self.number + 1,
+            top_token=max(self.top_token, publish.token),
+            recent=(*self.recent, publish)[-RECENT_PUBLISHES:],
+        )
+
+
+def decode_log(text: str | None) -> PublishLog:
+    """The log that a table's property holds; an empty one for a table without.
+
+    Raises:
+        ValueError: somebody else has written the property.
+    """
+    return PublishLog() if text is None else msgspec.json.decode(text, type=PublishLog)
+
+
+def encode_log(log: PublishLog) -> str:
+    """The log as the text of the property."""
+    return msgspec.json.encode(log).decode()

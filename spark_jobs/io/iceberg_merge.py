@@ -1,0 +1,86 @@
+"""Merging by keys: which data files hold rows that staged rows replace, and what is left of them.
+
+Copy on write: a data file with a row whose keys come again is replaced by its other rows,
+the survivors, which are written into a staging table of their own. All is computed for one
+state of the table, and stands only if the commit is made on that very state.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import and_
+from typing import Any
+
+from pyspark.sql import functions as sf
+
+from spark_jobs.io.iceberg_catalog import STAGING_NAMESPACE, IcebergCatalog, TableName, spoken
+from spark_jobs.io.iceberg_staging import drop_staging, write_staging
+from spark_jobs.io.iceberg_table import added_files, partition_filter
+
+FILE_COLUMN = "__tidegate_file"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MergedFiles:
+    """What a merge does to data files, as Iceberg's own objects.
+
+    Attributes:
+        replaced: files with at least one row that staged rows replace.
+        survivors: files with their other rows.
+    """
+
+    replaced: tuple[Any, ...] = ()
+    survivors: tuple[Any, ...] = ()
+
+
+def merge_files(
+    catalog: IcebergCatalog,
+    name: TableName,
+    table: Any,
+    *,
+    staging: str,
+    survivors: str,
+    columns: Sequence[str],
+    dimensions: Sequence[str],
+    partitions: Sequence[Sequence[str]],
+) -> MergedFiles:
+    """Finds the files to replace, and writes what is to stay of them.
+
+    Args:
+        table: the state that the merge is made for.
+        staging: the table with the staged rows.
+        survivors: the name of the staging table to write into; rubbish in it is dropped.
+        columns: rows with equal values in all of these are the same row; no value equals no value.
+        partitions: the partitions that are merged into, by their values in order.
+    """
+    snapshot = table.currentSnapshot()
+    if snapshot is None or not partitions:
+        return MergedFiles()
+    spark = catalog.spark
+    at = str(snapshot.snapshotId())
+    condition = partition_filter(catalog, dimensions, partitions)
+    standing = spark.read.option("snapshot-id", at).table(spoken(name))
+    standing = standing.select("*", sf.col("_file").alias(FILE_COLUMN))
+    coming = spark.table(spoken((STAGING_NAMESPACE, staging))).select(*(f"`{c}`" for c in columns)).distinct()
+    same = reduce(and_, (standing[f"`{c}`"].eqNullSafe(coming[f"`{c}`"]) for c in columns))
+    hit = {
+        row[FILE_COLUMN]
+        for row in standing.join(coming, same, "left_semi").select(FILE_COLUMN).distinct().collect()
+    }
+    if not hit:
+        return MergedFiles()
+    tasks = table.newScan().useSnapshot(snapshot.snapshotId()).filter(condition).planFiles()
+    replaced = {file.location(): file for file in (task.file() for task in tasks) if file.location() in hit}
+    left = standing.where(sf.col(FILE_COLUMN).isin(sorted(hit))).join(coming, same, "left_anti")
+    _clear(catalog, table, survivors)
+    written = write_staging(catalog, survivors, table, left.drop(FILE_COLUMN))
+    return MergedFiles(
+        replaced=tuple(replaced.values()),
+        survivors=tuple(added_files(written, written.currentSnapshot())),
+    )
+
+
+def _clear(catalog: IcebergCatalog, table: Any, survivors: str) -> None:
+    """Removes what a process that died here has left."""
+    if catalog.table((STAGING_NAMESPACE, survivors)) is not None:
+        drop_staging(catalog, table, [survivors])

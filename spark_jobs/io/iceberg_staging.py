@@ -1,0 +1,117 @@
+"""The private table into which one attempt of a commit writes its rows, by Iceberg's own writer.
+
+    _tidegate_staging.<commit's digest>_<token>      its metadata, seen by nobody
+    <table>/data/<the same name>/day=2013-12-22/…    its data files, in their final place
+
+It has the columns, field ids and partitions of the table itself, so that publishing is to
+add the very same data files there: no row is written twice, the table's history knows no
+staging, and attempts never meet. The files of a staging folder that no publish has
+taken over are removed with it.
+"""
+
+import hashlib
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as sf
+
+from spark_jobs.io.iceberg_catalog import STAGING_NAMESPACE, IcebergCatalog, TableName, java_failures, spoken
+from spark_jobs.io.iceberg_table import FORMAT_VERSION, added_files
+
+DIGEST_DIGITS = 32
+_LOCATION = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?://[^/]*)?(/.*)", re.DOTALL)
+
+
+def staging_prefix(table: TableName, commit: str) -> str:
+    """What the names of all staging tables of a commit into a table begin with."""
+    digest = hashlib.sha256("\0".join((*table, commit)).encode()).hexdigest()[:DIGEST_DIGITS]
+    return f"s{digest}_"
+
+
+def staging_name(table: TableName, commit: str, token: int) -> str:
+    """The staging table of one attempt."""
+    return f"{staging_prefix(table, commit)}{token}"
+
+
+def write_staging(catalog: IcebergCatalog, name: str, table: Any, rows: DataFrame) -> Any:
+    """Writes rows into a new staging table of `table`, and gives the staging table.
+
+    Columns that the rows lack have no values.
+    """
+    private = (STAGING_NAMESPACE, name)
+    location = data_folder(table, name)
+    properties = {
+        "format-version": FORMAT_VERSION,
+        "write.data.path": location,
+        # Dropping the staging table must leave the data files alone: they are published by then.
+        "gc.enabled": "false",
+    }
+    staging = catalog.create(private, table.schema(), table.spec(), properties)
+    with java_failures(f"lay out {spoken(private)}"):
+        operations, like = staging.operations(), table.operations().current()
+        made = operations.current()
+        # Creating a table numbers its columns anew; data files must carry the numbers of the real one.
+        alike = (
+            catalog.api.TableMetadata.buildFrom(made)
+            .setCurrentSchema(like.schema(), like.lastColumnId())
+            .setDefaultPartitionSpec(like.spec())
+            .build()
+        )
+        operations.commit(made, alike)
+        columns = [field.name() for field in like.schema().columns()]
+    have = {column.lower(): column for column in rows.columns}
+    picked = [
+        sf.col(f"`{have[c.lower()]}`").alias(c) if c.lower() in have else sf.lit(None).alias(c)
+        for c in columns
+    ]
+    rows.select(*picked).writeTo(spoken(private)).append()
+    staging.refresh()
+    return staging
+
+
+def drop_staging(
+    catalog: IcebergCatalog, table: Any, names: Sequence[str], published: frozenset[str] = frozenset()
+) -> None:
+    """Removes staging tables, and the files in their folders that were not published.
+
+    Args:
+        published: locations of the data files that stay.
+    """
+    for name in names:
+        folder = data_folder(table, name)
+        left = catalog.files_below(folder)
+        kept = {_path(location) for location in published}
+        if not any(_path(file) in kept for file in left):
+            catalog.delete(folder)
+        else:
+            for file in left:
+                if _path(file) not in kept:
+                    catalog.delete(file)
+        catalog.drop((STAGING_NAMESPACE, name))
+
+
+def staged_with(catalog: IcebergCatalog, table: TableName, commit: str) -> tuple[str, ...]:
+    """The staging tables of a commit into a table, those of dead attempts too."""
+    prefix = staging_prefix(table, commit)
+    return tuple(name for name in catalog.names(STAGING_NAMESPACE) if name.startswith(prefix))
+
+
+def published_locations(table: Any, snapshot: int) -> frozenset[str] | None:
+    """The data files that a publish has brought into the table; None when its snapshot is gone."""
+    found = table.snapshot(snapshot)
+    if found is None:
+        return None
+    return frozenset(file.location() for file in added_files(table, found))
+
+
+def data_folder(table: Any, name: str) -> str:
+    """Where the data files of a staging table stand."""
+    return f"{table.location()}/data/{name}"
+
+
+def _path(location: str) -> str:
+    """A location without its scheme: Hadoop spells "file:/x" what Iceberg spells "/x"."""
+    found = _LOCATION.fullmatch(location)
+    return found[1] if found else location

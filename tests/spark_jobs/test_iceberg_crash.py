@@ -1,0 +1,276 @@
+"""Publishing Iceberg, killed at every change it makes: nothing is lost, nothing comes twice.
+
+Each case kills a real driver with SIGKILL just before its n-th change: of a file, of the
+commit store, or by a call of Java that changes something. Then the run is made again. The
+tables go on from case to case, so that every kill happens to a table with a past. In the
+sweep the driver is a forked process that talks to our JVM, which survives it; in the named cases
+the JVM is killed too.
+"""
+
+import os
+import re
+import signal
+import threading
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from py4j.clientserver import ClientServerConnection
+from pyspark.sql import DataFrame, SparkSession
+from sqlalchemy import Engine, event
+
+from compiler.model import PartitionScheme, TimeDimension
+from scheduler.store.commit_steps import SqlCommitStepStore
+from scheduler.store.open_sql import open_sql_store
+from spark_jobs.commit.context import CommitContext
+from spark_jobs.commit.publish import recover, resolve
+from spark_jobs.errors import CommitUnknown
+from spark_jobs.iceberg_runtime import IcebergSettings
+from spark_jobs.io.dataset_ref import DatasetRef, Warehouse
+from spark_jobs.io.iceberg_catalog import STAGING_NAMESPACE, IcebergCatalog
+from spark_jobs.io.table import Publication, read, top_token
+from spark_jobs.session import SparkSettings, session
+from tests.spark_jobs.staging import in_child, kill_self
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]  # dozens of drivers are killed one after the other
+
+SIGKILL = -signal.SIGKILL
+MAXIMUM_CHANGES = 200
+CHANGING_CALLS = ("link", "rename", "mkdir", "rmdir", "unlink", "fsync")
+CHANGING_JAVA = ("append", "commit", "create", "createNamespace", "delete", "dropTable", "lock", "parquet")
+JAVA_CALL = re.compile(r"c\n[^\n]*\n([A-Za-z]+)\n")
+
+DAY = "2013-12-22"
+DAILY = PartitionScheme(time=TimeDimension(name="day", cycle="day", start="2013-01-01"))
+ADDED = DatasetRef(app="crash", name="added", format="iceberg", scheme=DAILY, write="append")
+MERGED = DatasetRef(
+    app="crash", name="merged", format="iceberg", scheme=DAILY, write="merge", merge_keys=("id",)
+)
+WHOLE = DatasetRef(app="crash", name="whole", write="full")
+
+
+class Project:
+    """Runs that write three tables, two of Iceberg and one of Parquet, in one commit."""
+
+    def __init__(self, folder: Path, spark: SparkSession) -> None:
+        self.spark = spark
+        self.warehouse = Warehouse(path=folder / "warehouse", project=folder)
+        self._url = f"sqlite:///{folder / 'store.db'}"
+
+    def store(self) -> SqlCommitStepStore:
+        return SqlCommitStepStore(open_sql_store(self._url).engine)
+
+    def write(self, number: int, spark: SparkSession | None = None) -> None:
+        """What a run does: recover, see whether it was done, stage, publish."""
+        own = spark or self.spark
+        refs, store, commit = (ADDED, MERGED, WHOLE), self.store(), f"c{number}"
+        context = CommitContext(files=self.warehouse.files, spark=lambda: own)
+        recover([ref.id for ref in refs], store, context)
+        if resolve(commit, store, context) is not None:
+            return
+        token = store.next_token(max(top_token(ref, self.warehouse, lambda: own) for ref in refs))
+        publication = Publication(
+            self.warehouse, store, commit=commit, token=token, job=commit, spark=lambda: own
+        )
+        for ref in refs:
+            publication.stage(self.rows(own, ref, number), ref, (DAY if ref.scheme else "",))
+        publication.publish()
+
+    def rows(self, spark: SparkSession, ref: DatasetRef, number: int) -> DataFrame:
+        if ref is MERGED:
+            # One row that comes again and again, and a new one.
+            return spark.range(2).selectExpr(f"'{DAY}' day", f"id * {number} id", f"{number} value")
+        return spark.range(1).selectExpr(f"'{DAY}' day", f"{number} id")
+
+    def seen(self) -> dict[str, list[Any]]:
+        """What readers see, each table as it stands."""
+        found: dict[str, list[Any]] = {}
+        for ref in (ADDED, MERGED, WHOLE):
+            frame = read(self.spark, ref, self.warehouse)
+            columns = ["id", "value"] if ref is MERGED else ["id"]
+            found[ref.name] = sorted(tuple(row) for row in frame.select(*columns).collect()) if frame else []
+        return found
+
+    def expected(self, last: int) -> dict[str, list[Any]]:
+        """What they must see after the commits 1 to `last`."""
+        return {
+            "added": [(number,) for number in range(1, last + 1)],
+            "merged": [(0, last), *((number, number) for number in range(1, last + 1))],
+            "whole": [(last,)],
+        }
+
+    def check(self, last: int) -> None:
+        """Exactly the commits so far, one snapshot each, and no rubbish."""
+        assert self.seen() == self.expected(last)
+        catalog = IcebergCatalog(self.spark)
+        for ref in (ADDED, MERGED):
+            table = catalog.table((ref.app, ref.name))
+            assert len(list(table.snapshots())) == last
+            stand = {
+                row[0] for row in self.spark.sql(f"SELECT file_path FROM {_sql(ref)}.all_files").collect()
+            }
+            left = {file for file in catalog.files_below(f"{table.location()}/data") if ".parquet" in file}
+            assert {file.removeprefix("file:") for file in left if not file.endswith(".crc")} <= stand
+        assert catalog.names(STAGING_NAMESPACE) == ()
+        assert self.store().list_unfinished() == ()
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory, spark: SparkSession) -> Project:
+    made = Project(tmp_path_factory.mktemp("crash"), spark)
+    made.write(1)
+    made.check(1)
+    return made
+
+
+NUMBERS = count(2)
+"""Numbers of the commits of this module, in the order in which its tests make them."""
+
+
+def in_own_thread(work: Callable[[], object]) -> Callable[[], None]:
+    """Work for a forked process: a thread of its own has a connection of its own to our JVM."""
+
+    def run() -> None:
+        failures: list[BaseException] = []
+
+        def guarded() -> None:
+            try:
+                work()
+            except BaseException as failure:  # noqa: BLE001 -- told to the thread that waits
+                failures.append(failure)
+
+        thread = threading.Thread(target=guarded)
+        thread.start()
+        thread.join()
+        if failures:
+            raise failures[0]
+
+    return run
+
+
+def before_change(wanted: int, strike: Callable[[], object], changes: list[str]) -> None:
+    """From now on, strikes just before the n-th change that this process makes."""
+
+    def change(what: str) -> None:
+        changes.append(what)
+        if len(changes) == wanted:
+            strike()
+
+    for name in CHANGING_CALLS:
+        _count(os, name, lambda *_, name=name: change(name))
+    event.listen(Engine, "before_cursor_execute", lambda *_: change("sql"))
+    event.listen(Engine, "commit", lambda *_: change("sql commit"))
+
+    def java(_: object, command: str) -> None:
+        called = JAVA_CALL.match(command)
+        if called and called[1] in CHANGING_JAVA:
+            change(called[1])
+
+    _count(ClientServerConnection, "send_command", java)
+
+
+def _count(owner: Any, name: str, counted: Callable[..., object]) -> None:
+    real = getattr(owner, name)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        counted(*args[:2])
+        return real(*args, **kwargs)
+
+    setattr(owner, name, call)
+
+
+def test_a_driver_killed_before_any_of_its_changes(project: Project) -> None:
+    """P0 to P9: after each kill every table is whole, and the next run makes it right."""
+    outcomes: set[str] = set()
+    for wanted in range(1, MAXIMUM_CHANGES):
+        number = next(NUMBERS)
+
+        def dying(wanted: int = wanted, number: int = number) -> None:
+            before_change(wanted, kill_self, [])
+            project.write(number)
+
+        code = in_child(in_own_thread(dying))
+        seen, before, after = project.seen(), project.expected(number - 1), project.expected(number)
+        for name in seen:
+            assert seen[name] in (before[name], after[name]), f"half a table {name} before change {wanted}"
+        outcomes.add("".join("n" if seen[name] == after[name] else "o" for name in sorted(seen)))
+
+        project.write(number)
+        project.check(number)
+        if code == 0:
+            break
+        assert code == SIGKILL
+    else:
+        raise AssertionError("the sweep does not end")
+    assert outcomes == {"ooo", "noo", "nno", "nnn"}, "the sweep must have met every stage of the publish"
+
+
+@pytest.mark.parametrize("moment", ["before the swap", "after the swap"])
+def test_driver_and_jvm_killed_around_the_swap(
+    project: Project, iceberg_warehouse: Path, moment: str
+) -> None:
+    number = next(NUMBERS)
+
+    def dying() -> None:
+        own = session(
+            SparkSettings(
+                master="local[1]",
+                conf={"spark.driver.memory": "1g"},
+                iceberg=IcebergSettings(warehouse=str(iceberg_warehouse)),
+            )
+        )
+        jvm: Any = own.sparkContext._gateway
+
+        def strike() -> None:
+            os.kill(jvm.proc.pid, signal.SIGKILL)
+            kill_self()
+
+        # The lock is taken for the swap alone, once the sequence is in the store.
+        locks = count(1)
+        published = {"before the swap": 3, "after the swap": 4}[moment]
+
+        def java(_: object, command: str) -> None:
+            called = JAVA_CALL.match(command)
+            if called and called[1] == "lock" and next(locks) == published:
+                strike()
+
+        _count(ClientServerConnection, "send_command", java)
+        project.write(number, own)
+
+    assert in_child(dying) == SIGKILL
+    assert project.store().exists(f"c{number}")
+    context = CommitContext(files=project.warehouse.files, spark=lambda: project.spark)
+    assert recover([ADDED.id], project.store(), context) == (f"c{number}",)
+    project.check(number)
+
+
+def test_lost_staging_fails_loudly_and_keeps_the_promise(project: Project) -> None:
+    """P10: nobody may publish over it as if nothing had been promised."""
+    number = next(NUMBERS)
+
+    def dying() -> None:
+        _count(IcebergCatalog, "exclusive", lambda *_: _die_once_put(project, number))
+        project.write(number)
+
+    assert in_child(in_own_thread(dying)) == SIGKILL
+    assert project.store().exists(f"c{number}")
+    catalog = IcebergCatalog(project.spark)
+    for name in catalog.names(STAGING_NAMESPACE):
+        catalog.drop((STAGING_NAMESPACE, name))
+
+    for _ in range(2):
+        with pytest.raises(CommitUnknown, match=r"step \d of \d .*nor is its staging table"):
+            project.write(number + 1)
+    assert project.store().exists(f"c{number}")
+    assert project.seen() == project.expected(number - 1)
+
+
+def _die_once_put(project: Project, number: int) -> None:
+    if project.store().exists(f"c{number}"):
+        kill_self()
+
+
+def _sql(ref: DatasetRef) -> str:
+    return f"tidegate.{ref.app}.{ref.name}"
