@@ -8,10 +8,8 @@ that a merge wants its keys to be unique.
 """
 
 from collections.abc import Callable, Sequence
-from functools import reduce
-from operator import and_, or_
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from compiler.partition_key import SEPARATOR
@@ -24,7 +22,7 @@ from spark_jobs.io.dataset_ref import DatasetRef
 from spark_jobs.io.iceberg_catalog import STAGING_NAMESPACE, IcebergCatalog, TableName, spoken
 from spark_jobs.io.iceberg_staging import drop_staging, staged_with, staging_name, write_staging
 from spark_jobs.io.iceberg_table import added_files, described, ensure_table, log_of
-from spark_jobs.io.partition_columns import refuse_surplus, with_partition_columns
+from spark_jobs.io.partition_columns import in_partitions, refuse_surplus, with_partition_columns
 from spark_jobs.io.published import PublishedPartition
 
 SHOWN_ROWS = 5
@@ -162,22 +160,6 @@ def read_table(spark: SparkSession, ref: DatasetRef, takes: Callable[[str], bool
     found = [tuple(row) for row in present]
     taken = [values for values in found if None not in values and takes(_key(values))]
     return rows if len(taken) == len(found) else rows.where(in_partitions(dimensions, taken))
-
-
-def in_partitions(dimensions: Sequence[str], wanted: Sequence[Sequence[str]]) -> Column:
-    """The condition that a row lies in one of some partitions, given by their values in order."""
-    groups: dict[tuple[str, ...], list[str]] = {}
-    for values in wanted:
-        groups.setdefault(tuple(values[:-1]), []).append(values[-1])
-    conditions = [
-        reduce(
-            and_,
-            [sf.col(name) == value for name, value in zip(dimensions, first, strict=False)],
-            sf.col(dimensions[-1]).isin(last),
-        )
-        for first, last in groups.items()
-    ]
-    return reduce(or_, conditions, sf.lit(False))
 
 
 def _key(values: Sequence[str]) -> str:

@@ -16,6 +16,7 @@ from pyspark.sql import functions as sf
 from spark_jobs.io.iceberg_catalog import STAGING_NAMESPACE, IcebergCatalog, TableName, spoken
 from spark_jobs.io.iceberg_staging import drop_staging, write_staging
 from spark_jobs.io.iceberg_table import added_files, partition_filter
+from spark_jobs.io.partition_columns import in_partitions
 
 FILE_COLUMN = "__tidegate_file"
 
@@ -60,6 +61,8 @@ def merge_files(
     at = str(snapshot.snapshotId())
     condition = partition_filter(catalog, dimensions, partitions)
     standing = spark.read.option("snapshot-id", at).table(spoken(name))
+    if dimensions:
+        standing = standing.where(in_partitions(dimensions, partitions))
     standing = standing.select("*", sf.col("_file").alias(FILE_COLUMN))
     coming = spark.table(spoken((STAGING_NAMESPACE, staging))).select(*(f"`{c}`" for c in columns)).distinct()
     same = reduce(and_, (standing[f"`{c}`"].eqNullSafe(coming[f"`{c}`"]) for c in columns))
@@ -69,8 +72,16 @@ def merge_files(
     }
     if not hit:
         return MergedFiles()
+    replaced: dict[str, Any] = {}
     tasks = table.newScan().useSnapshot(snapshot.snapshotId()).filter(condition).planFiles()
-    replaced = {file.location(): file for file in (task.file() for task in tasks) if file.location() in hit}
+    try:
+        iterator = tasks.iterator()
+        while iterator.hasNext():
+            file = iterator.next().file()
+            if file.location() in hit:
+                replaced[file.location()] = file
+    finally:
+        tasks.close()
     left = standing.where(sf.col(FILE_COLUMN).isin(sorted(hit))).join(coming, same, "left_anti")
     _clear(catalog, table, survivors)
     written = write_staging(catalog, survivors, table, left.drop(FILE_COLUMN))

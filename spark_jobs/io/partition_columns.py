@@ -5,7 +5,9 @@ Whatever the format, a partition column is a string in the spelling of its key, 
 writes the partitions that it was launched for and no others.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import and_, or_
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
@@ -76,3 +78,19 @@ def _spelled(frame: DataFrame, ref: DatasetRef, name: str) -> Column:
     )
     key = sf.date_format(wall, "yyyy-MM-dd-HH:mm")
     return sf.when(hour_before == wall, sf.concat(key, offset)).otherwise(key)
+
+
+def in_partitions(dimensions: Sequence[str], wanted: Sequence[Sequence[str]]) -> Column:
+    """The condition that a row lies in one of some partitions, given by their values in order."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for values in wanted:
+        groups.setdefault(tuple(values[:-1]), []).append(values[-1])
+    conditions = [
+        reduce(
+            and_,
+            [sf.col(name) == value for name, value in zip(dimensions, first, strict=False)],
+            sf.col(dimensions[-1]).isin(last),
+        )
+        for first, last in groups.items()
+    ]
+    return reduce(or_, conditions, sf.lit(False))

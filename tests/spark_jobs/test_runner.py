@@ -28,6 +28,7 @@ DATASETS = {
         Dataset(name="by_airport", partitions=BY_AIRPORT),
         Dataset(name="by_day", partitions=DAILY),
         Dataset(name="total"),
+        Dataset(name="lake", partitions=DAILY, format="iceberg", write="append"),
     )
 }
 
@@ -147,6 +148,14 @@ def test_a_second_attempt_after_the_commit_repeats_nothing(runs: Runs, calls: Ca
     first = runs.run("count_keys", "by_day", "2013-12-22")
     assert runs.run("count_keys", "by_day", "2013-12-22") == first
     assert len(calls.seen) == 1
+
+
+def test_an_append_is_made_once_for_each_commit_and_can_be_read(runs: Runs, calls: Calls) -> None:
+    for commit in ("c1", "c1", "c2"):
+        runs.run("count_keys", "lake", "2013-12-22", commit=commit)
+    runs.run("count_keys", "total", reads="lake", commit="c3")
+    assert calls.seen[-1] == {"lake": 2}
+    assert len(calls.seen) == 3
 
 
 def test_a_known_result_starts_no_spark(runs: Runs) -> None:

@@ -89,7 +89,9 @@ class PublishIceberg(Value, kw_only=True):
             )
         if staged is None:
             return unknown(f"neither is it published nor is its staging table {self.staging} there")
-        if any(one.token > self.token and keys_of(table, one.snapshot) is None for one in since):
+        if self._is_fenced() and any(
+            one.token > self.token and keys_of(table, one.snapshot) is None for one in since
+        ):
             return unknown("which partitions later runs have written is no longer known: snapshots are gone")
         return NOT_DONE
 
@@ -123,7 +125,10 @@ class PublishIceberg(Value, kw_only=True):
             if log.find(self.commit) is not None:
                 return True
             check_partitions(view, self.table, self.dimensions)
-            keys = self._keys_to_write(view)
+            since = log.since(self.base)
+            if since is None:
+                return True
+            keys = self._keys_to_write(view, since)
             merged = self._merged(catalog, table, keys, number)
             change = transaction.newOverwrite()
             self._replace(catalog, change, keys, merged)
@@ -139,24 +144,31 @@ class PublishIceberg(Value, kw_only=True):
                 table.operations().commit(read, view.operations().current())
         return True
 
+    def _is_fenced(self) -> bool:
+        """Whether it takes the place of what other runs have written."""
+        return self.mode in ("overwrite_partitions", "full")
+
     def _staged(self, catalog: IcebergCatalog) -> Any | None:
         """The staging table as it was when the sequence was made, or None."""
         staged = catalog.table((STAGING_NAMESPACE, self.staging))
         snapshot = None if staged is None else staged.currentSnapshot()
         return staged if snapshot is not None and snapshot.snapshotId() == self.snapshot else None
 
-    def _keys_to_write(self, table: Any) -> dict[str, tuple[str, ...]]:
+    def _keys_to_write(self, table: Any, since: tuple[Publish, ...]) -> dict[str, tuple[str, ...]]:
         """The partitions but for those that a run with a larger token has replaced since.
 
         That run began later, so its rows are what would stand had both published in the order
         they began. Rows that are added, or merged, take no other run's place.
         """
-        if self.mode in ("append", "merge"):
+        if not self._is_fenced():
             return self.partitions
         replaced: set[str] = set()
-        for one in log_of(table).since(self.base) or ():
+        for one in since:
             if one.token > self.token:
-                replaced.update(keys_of(table, one.snapshot) or ())
+                written = keys_of(table, one.snapshot)
+                if written is None:
+                    raise OSError(f"{spoken(self.table)}: the snapshot of commit {one.commit} is gone")
+                replaced.update(written)
         return {key: values for key, values in self.partitions.items() if key not in replaced}
 
     def _merged(
@@ -183,7 +195,7 @@ class PublishIceberg(Value, kw_only=True):
         merged: MergedFiles | None,
     ) -> None:
         """Takes away what the write mode replaces."""
-        if self.mode in ("overwrite_partitions", "full"):
+        if self._is_fenced():
             if keys:
                 change.overwriteByRowFilter(partition_filter(catalog, self.dimensions, keys.values()))
         elif merged is not None:
