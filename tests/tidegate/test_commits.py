@@ -8,10 +8,14 @@ from typer.testing import CliRunner
 
 from scheduler.store.commit_steps import SqlCommitStepStore
 from scheduler.store.open_sql import open_sql_store
-from spark_jobs.commit.sequence import encode_sequence
+from spark_jobs.commit.context import CommitContext
+from spark_jobs.commit.sequence import CommitSequence, encode_sequence
+from spark_jobs.commit.steps.drop_staging_tables import DropStagingTables
 from spark_jobs.io.dataset_ref import Warehouse
+from spark_jobs.io.filesystem import LocalFiles
 from spark_jobs.io.table import sequence_of
 from tests.spark_jobs.staging import daily, read_rows, stage_rows
+from tidegate.cli import commits
 from tidegate.cli.commits import app
 from tidegate.errors import UserError
 from tidegate.settings import PROJECT_VARIABLE, STORE_VARIABLE, load_settings
@@ -74,6 +78,21 @@ def test_one_that_cannot_be_finished_does_not_stop_the_others(
 
     assert read_rows(warehouse, TABLE) == {"2013-12-23": [2]}
     assert store.list_unfinished() == ("c1",)
+
+
+def test_a_step_that_cannot_be_asked_is_told_and_stops_no_other(
+    store: SqlCommitStepStore, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step = DropStagingTables(table=("test", "lake"), commit="c3")
+    sequence = CommitSequence(id="c3", datasets=("test/lake",), token=3, steps=(step,), result=())
+    store.put("c3", sequence.datasets, 3, encode_sequence(sequence))
+    monkeypatch.setattr(commits, "_context", lambda: CommitContext(files=LocalFiles()))
+
+    assert "0 of 1" in run("list").splitlines()[3]
+    assert "unknown   drop the staging tables of tidegate.`test`.`lake`" in run("show", "c3")
+    assert "it cannot be looked at: this step needs Spark" in run("show", "c3")
+    with pytest.raises(UserError, match="1 of 3 commits could not be finished: c3"):
+        run("recover")
 
 
 def test_what_does_not_exist_is_said(store: SqlCommitStepStore) -> None:

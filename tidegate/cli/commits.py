@@ -15,7 +15,7 @@ from scheduler.store.open_sql import open_sql_store
 from spark_jobs.commit.context import CommitContext
 from spark_jobs.commit.publish import finish
 from spark_jobs.commit.sequence import CommitSequence, decode_result, decode_sequence
-from spark_jobs.commit.step import CommitStep, Verdict
+from spark_jobs.commit.step import CommitStep, Verdict, Verified, unknown
 from spark_jobs.errors import SparkJobError
 from spark_jobs.io.filesystem import LocalFiles
 from tidegate.errors import UserError
@@ -43,7 +43,7 @@ def list_commits(
     for commit in commits:
         sequence = _sequence(store, commit)
         if sequence is not None:
-            done = sum(_verdict(step, context) is Verdict.DONE for step in sequence.steps)
+            done = sum(_look(step, context).verdict is Verdict.DONE for step in sequence.steps)
             progress = f"{done} of {len(sequence.steps)}"
             typer.echo(COLUMNS.format(commit, sequence.token, progress, ", ".join(sequence.datasets)))
 
@@ -58,7 +58,7 @@ def show(commit: Annotated[str, typer.Argument(help="The commit id, from `commit
         return
     typer.echo(f"{commit}: unfinished, token {sequence.token}, writes {', '.join(sequence.datasets)}")
     for number, step in enumerate(sequence.steps, start=1):
-        answer = step.verify(context)
+        answer = _look(step, context)
         typer.echo(f"{number:>4}  {answer.verdict:<9} {step.describe()}")
         if answer.seen:
             typer.echo(f"                {answer.seen}")
@@ -78,7 +78,7 @@ def recover(
             if sequence is not None:
                 published = finish(sequence, store, context)
                 typer.echo(f"{commit}: finished, {len(published)} partitions published")
-        except (SparkJobError, UserError) as error:
+        except (SparkJobError, UserError, OSError) as error:
             failures.append(commit)
             typer.echo(f"{commit}: {error}", err=True)
     if failures:
@@ -111,8 +111,12 @@ def _sequence(store: SqlCommitStepStore, commit: str) -> CommitSequence | None:
         ) from error
 
 
-def _verdict(step: CommitStep, context: CommitContext) -> Verdict:
-    return step.verify(context).verdict
+def _look(step: CommitStep, context: CommitContext) -> Verified:
+    """What a step says of itself; that it cannot be asked is an answer too."""
+    try:
+        return step.verify(context)
+    except (SparkJobError, OSError) as error:
+        return unknown(f"it cannot be looked at: {error}")
 
 
 def _context() -> CommitContext:
