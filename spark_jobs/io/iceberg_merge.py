@@ -5,6 +5,7 @@ the survivors, which are written into a staging table of their own. All is compu
 state of the table, and stands only if the commit is made on that very state.
 """
 
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -14,7 +15,7 @@ from typing import Any
 from pyspark.sql import functions as sf
 
 from spark_jobs.io.iceberg_catalog import STAGING_NAMESPACE, IcebergCatalog, TableName, spoken
-from spark_jobs.io.iceberg_staging import drop_staging, write_staging
+from spark_jobs.io.iceberg_staging import write_staging
 from spark_jobs.io.iceberg_table import added_files, partition_filter
 from spark_jobs.io.partition_columns import in_partitions
 
@@ -40,7 +41,6 @@ def merge_files(
     table: Any,
     *,
     staging: str,
-    survivors: str,
     columns: Sequence[str],
     dimensions: Sequence[str],
     partitions: Sequence[Sequence[str]],
@@ -49,8 +49,8 @@ def merge_files(
 
     Args:
         table: the state that the merge is made for.
-        staging: the table with the staged rows.
-        survivors: the name of the staging table to write into; rubbish in it is dropped.
+        staging: the table with the staged rows; the survivors' table is named after it, and is
+            dropped with it.
         columns: rows with equal values in all of these are the same row; no value equals no value.
         partitions: the partitions that are merged into, by their values in order.
     """
@@ -83,15 +83,10 @@ def merge_files(
     finally:
         tasks.close()
     left = standing.where(sf.col(FILE_COLUMN).isin(sorted(hit))).join(coming, same, "left_anti")
-    _clear(catalog, table, survivors)
+    # A name that nobody else has: another process may finish the same sequence at the same time.
+    survivors = f"{staging}_{uuid.uuid4().hex}"
     written = write_staging(catalog, survivors, table, left.drop(FILE_COLUMN))
     return MergedFiles(
         replaced=tuple(replaced.values()),
         survivors=tuple(added_files(written, written.currentSnapshot())),
     )
-
-
-def _clear(catalog: IcebergCatalog, table: Any, survivors: str) -> None:
-    """Removes what a process that died here has left."""
-    if catalog.table((STAGING_NAMESPACE, survivors)) is not None:
-        drop_staging(catalog, table, [survivors])

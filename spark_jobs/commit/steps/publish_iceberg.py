@@ -98,38 +98,40 @@ class PublishIceberg(Value, kw_only=True):
     def execute(self, context: CommitContext) -> None:
         """See `CommitStep.execute`."""
         catalog = IcebergCatalog(context.spark())
-        for number in range(CONFLICT_TRIES):
+        last: StaleTable | None = None
+        for _ in range(CONFLICT_TRIES):
             try:
-                if self._try(catalog, number):
-                    return
-            except StaleTable:
-                continue
+                self._try(catalog)
+            except StaleTable as stale:
+                last = stale
             except OutputError as error:
                 raise OSError(str(error)) from error
-        raise OSError(f"{spoken(self.table)}: {CONFLICT_TRIES} other commits came in between; try again")
+            else:
+                return
+        raise OSError(f"{CONFLICT_TRIES} times the table had changed meanwhile: {last}") from last
 
     def describe(self) -> str:
         """See `CommitStep.describe`."""
         return f"{self.mode.replace('_', ' ')} in {spoken(self.table)}, {len(self.partitions)} partitions"
 
-    def _try(self, catalog: IcebergCatalog, number: int) -> bool:
-        """One attempt; false when what it needs is gone, and `verify` will tell why."""
+    def _try(self, catalog: IcebergCatalog) -> None:
+        """One attempt. When what it needs is gone it does nothing, and `verify` tells why."""
         staged, table = self._staged(catalog), catalog.table(self.table)
         if staged is None or table is None:
-            return True
+            return
         with java_failures(f"publish into {spoken(self.table)}"):
             # From here on everything is read from, and swapped for, this one state of the table.
             transaction = table.newTransaction()
             read, view = table.operations().current(), transaction.table()
             log = log_of(view)
             if log.find(self.commit) is not None:
-                return True
+                return
             check_partitions(view, self.table, self.dimensions)
             since = log.since(self.base)
             if since is None:
-                return True
+                return
             keys = self._keys_to_write(view, since)
-            merged = self._merged(catalog, table, keys, number)
+            merged = self._merged(catalog, table, keys)
             change = transaction.newOverwrite()
             self._replace(catalog, change, keys, merged)
             for file in self._files(catalog, view, staged, keys, merged):
@@ -142,7 +144,6 @@ class PublishIceberg(Value, kw_only=True):
             transaction.updateProperties().set(PROPERTY, encode_log(log.then(ours))).commit()
             with catalog.exclusive(self.table):
                 table.operations().commit(read, view.operations().current())
-        return True
 
     def _is_fenced(self) -> bool:
         """Whether it takes the place of what other runs have written."""
@@ -172,7 +173,7 @@ class PublishIceberg(Value, kw_only=True):
         return {key: values for key, values in self.partitions.items() if key not in replaced}
 
     def _merged(
-        self, catalog: IcebergCatalog, table: Any, keys: dict[str, tuple[str, ...]], number: int
+        self, catalog: IcebergCatalog, table: Any, keys: dict[str, tuple[str, ...]]
     ) -> MergedFiles | None:
         if self.mode != "merge":
             return None
@@ -181,7 +182,6 @@ class PublishIceberg(Value, kw_only=True):
             self.table,
             table,
             staging=self.staging,
-            survivors=f"{self.staging}_{number}",
             columns=tuple(dict.fromkeys((*self.dimensions, *self.merge_keys))),
             dimensions=self.dimensions,
             partitions=tuple(keys.values()),
