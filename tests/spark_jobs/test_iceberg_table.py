@@ -60,7 +60,11 @@ class House:
         publication = Publication(
             self.warehouse, self.store, commit=f"c{self._commits}", token=token, job=f"job {self._commits}"
         )
-        publication.stage(frame, ref, keys or ("",))
+        try:
+            publication.stage(frame, ref, keys or ("",))
+        except OutputError:
+            publication.discard()
+            raise
         return publication.publish()
 
     def stage(
