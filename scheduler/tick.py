@@ -94,6 +94,8 @@ def settle(transaction: Transaction, now: datetime) -> None:
     clock = engine_clock(transaction)
     if clock is not None and clock < now <= clock + AWAY_AFTER:
         _replay(transaction, clock, now - MICROSECOND)
+        # Exactly: what follows may make something due that is older, and it is not to happen before.
+        transaction.set_cursor(CLOCK, (now - MICROSECOND).isoformat())
 
 
 def engine_clock(reader: Reader) -> datetime | None:

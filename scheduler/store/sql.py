@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Table, select
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, PendingRollbackError
+from sqlalchemy.exc import DatabaseError, DBAPIError, InterfaceError, OperationalError, PendingRollbackError
 
 from scheduler.store import tables
 from scheduler.store.codec import Codec
@@ -64,6 +64,17 @@ def begin_writing(engine: Engine) -> Connection:
     )
 
 
+def _is_its_fault(error: Exception) -> bool:
+    """Whether the database failed, and not the statement that it was given.
+
+    A driver that loses its server in the middle of an answer raises no more than a `DatabaseError`, whose
+    subclasses (integrity, data, programming) are bugs of ours.
+    """
+    return isinstance(error, OperationalError | InterfaceError | PendingRollbackError) or (
+        type(error) is DatabaseError
+    )
+
+
 class SqlStore:
     """See `Store`.
 
@@ -94,7 +105,9 @@ class SqlStore:
         """Say what the database cannot do (a full disk, a server that went away) as a `StoreError`."""
         try:
             yield
-        except (OperationalError, InterfaceError, PendingRollbackError) as error:
+        except (DatabaseError, InterfaceError, PendingRollbackError) as error:
+            if not _is_its_fault(error):
+                raise
             said = error.orig if isinstance(error, DBAPIError) else error
             raise StoreError(
                 f"the store {self.engine.url.render_as_string()} failed: {str(said).strip()}", hint

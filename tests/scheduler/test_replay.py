@@ -132,6 +132,16 @@ def test_a_page_that_is_full_ends_before_what_it_may_lack(rows, monkeypatch):
     assert [history(spec) for spec in (FIRST, FIVE)] == whole
 
 
+def test_nothing_that_a_person_does_has_an_effect_before_it_is_done():
+    world = World(FIRST)
+    world.tick("10:00:00")
+    world.tick("10:00:50")
+    world.suspend("10:00:55", "s")
+    world.resume("10:00:56", "s")
+    with world.store.reading() as reader:
+        assert engine_clock(reader) == at("10:00:56") - timedelta(microseconds=1)
+
+
 def test_the_engine_was_away_only_after_more_than_its_bound():
     world = World(FIRST)
     world.tick("10:00")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import create_engine, text
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError
 
 from scheduler.store.error import StoreError
 from scheduler.store.memory import MemoryStore
@@ -199,6 +199,24 @@ def test_dumps_of_the_same_history_are_equal_in_every_store(store: Store) -> Non
             transaction.add_journal([entry(schedule="b"), entry(schedule="a")])
     assert store.dump() == reference.dump()
     assert len(store.dump()["journal"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("failure", "told"),
+    [
+        (DatabaseError("SELECT 1", None, Exception("server closed the connection")), StoreError),
+        (OperationalError("SELECT 1", None, Exception("disk I/O error")), StoreError),
+        (IntegrityError("INSERT", None, Exception("a bug of ours")), IntegrityError),
+    ],
+    ids=["lost in an answer", "failed", "a bug of ours"],
+)
+def test_what_the_database_fails_at_is_told_as_such_and_no_bug_is(
+    failure: Exception, told: type[Exception], tmp_path: Path
+) -> None:
+    opened = open_sql_store(f"sqlite:///{tmp_path}/store.db")
+    with pytest.raises(told), opened.transaction():
+        raise failure
+    opened.close()
 
 
 def end_connections(store: SqlStore) -> None:

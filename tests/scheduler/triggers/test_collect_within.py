@@ -6,6 +6,7 @@ from scheduler.reason import Reason
 from tests.scheduler.triggers.sentences import came, dropped_at, verdict
 from tests.scheduler.world import at
 
+QUIET = "{partitions: {dataset: raw}, quiet: 10m, collect_within: 1h}"
 THREE = "{partitions: {dataset: raw, count: 3}, collect_within: 1h}"
 MEMBER = "{all: [{partitions: {dataset: raw, count: 2}, collect_within: 30m}, {run: {program: r}}]}"
 
@@ -64,6 +65,18 @@ ROWS = [
             came("12:10", "0", "d"),
         ],
         "12:10",
+    ),
+    (
+        "what waits for quiet is too old to be waited for",
+        f"{{all: [{QUIET}, {{run: {{program: r}}}}], wait_at_most: 3h}}",
+        [came("10:00", "0", "a")],
+        None,
+    ),
+    (
+        "what waits for quiet is young enough to be waited for",
+        f"{{all: [{QUIET}, {{run: {{program: r}}}}], wait_at_most: 30m}}",
+        [came("10:00", "0", "a")],
+        "10:30",
     ),
     (
         "all of a composite's events are within it",

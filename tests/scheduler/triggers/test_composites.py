@@ -29,6 +29,12 @@ ROWS = [
         "11:00",
     ),
     (
+        "sequence: a first member that waits is done once it has waited",
+        f"{{sequence: [{{partitions: {{dataset: raw, count: 2}}, wait_at_most: 1h}}, {RUN}]}}",
+        [came("10:00", "0", "k"), came("10:30", "1"), came("12:00", "1")],
+        "12:00",
+    ),
+    (
         "sequence: the other way round is none",
         f"{{sequence: [{RAW}, {RUN}]}}",
         [came("10:00", "1"), came("11:00", "0", "k")],
