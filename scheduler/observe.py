@@ -24,7 +24,7 @@ from scheduler.journal import Entry, EntryKind
 from scheduler.reason import Reason
 from scheduler.run import ALL_RUNS, ENDED, Run, RunStatus, UpstreamRun, group_resource, program_resource
 from scheduler.slice import groups_of_program
-from scheduler.slices import load_whole_app
+from scheduler.slices import load_apps, load_whole_app
 from scheduler.store.protocol import Launched, Transaction
 from scheduler.tick import effective_at, settle
 
@@ -76,8 +76,9 @@ def _fold(transaction: Transaction, seen: RunObservation, known: dict[str, Run],
         transaction.add_journal([_entry(seen, job, counted, now)])
     if job is not None:
         _advance(transaction, job, seen, now)
-    if seen.status not in ENDED or seen.status is run.status:
-        transaction.add_events(_events(seen, _upstream(transaction, seen, job), now))
+    words = _words(seen.status)
+    if words and (seen.status not in ENDED or seen.status is run.status):
+        transaction.add_events(_events(seen, words, _upstream(transaction, seen, job), now))
 
 
 def _without_effect(seen: RunObservation) -> RunObservation:
@@ -188,8 +189,8 @@ def _upstream(transaction: Transaction, seen: RunObservation, job: Job | None) -
     """What the runs that this one triggers may know of it."""
     args, outputs = seen.args, seen.outputs
     if job is not None and job.launch is not None:
-        (deployed,) = transaction.apps(names=(job.app,)) or (None,)
-        program = None if deployed is None else deployed.app.programs.get(job.launch.program)
+        app = load_apps(transaction, {job.app}).get(job.app)
+        program = None if app is None else app.programs.get(job.launch.program)
         args = job.launch.args
         outputs = dict.fromkeys(() if program is None else program.writes, job.launch.partitions)
     return UpstreamRun(
@@ -197,23 +198,29 @@ def _upstream(transaction: Transaction, seen: RunObservation, job: Job | None) -
     )
 
 
-def _events(seen: RunObservation, upstream: UpstreamRun, now: datetime) -> list[Event]:
+def _words(status: RunStatus) -> tuple[str, ...]:
+    """What a run's new status is called in `run` triggers."""
+    match status:
+        case RunStatus.QUEUED:
+            return ()
+        case RunStatus.STARTED:
+            return ("started",)
+        case RunStatus.SUCCEEDED:
+            return ("succeeded", "completed")
+        case RunStatus.FAILED:
+            return ("failed", "completed")
+        case RunStatus.CANCELLED:
+            return ("completed",)
+        case _:
+            assert_never(status)
+
+
+def _events(
+    seen: RunObservation, words: tuple[str, ...], upstream: UpstreamRun, now: datetime
+) -> list[Event]:
     """The events that a run's new status is for `run` triggers."""
     # A source whose clock is ahead of ours must not make its events wait until then.
     arrived = min(seen.at, now)
-    match seen.status:
-        case RunStatus.QUEUED:
-            words = ()
-        case RunStatus.STARTED:
-            words = ("started",)
-        case RunStatus.SUCCEEDED:
-            words = ("succeeded", "completed")
-        case RunStatus.FAILED:
-            words = ("failed", "completed")
-        case RunStatus.CANCELLED:
-            words = ("completed",)
-        case _:
-            assert_never(seen.status)
     app, _, program = seen.program.partition("/")
     return [
         Event(

@@ -7,12 +7,15 @@ file has built for its tests is built once.
 
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from tests import tally
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("default")
@@ -61,3 +64,24 @@ def project_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "tidegate.toml").write_text("")
     (tmp_path / "schedules").mkdir()
     return tmp_path
+
+
+@pytest.fixture(scope="session")
+def iceberg_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the Iceberg catalog that all tests of a worker share; each uses an app of its own."""
+    return tmp_path_factory.mktemp("iceberg house")
+
+
+@pytest.fixture(scope="session")
+def spark(iceberg_warehouse: Path) -> "SparkSession":
+    """One Spark session for all Spark tests of a worker process."""
+    from spark_jobs.iceberg_runtime import IcebergSettings
+    from spark_jobs.session import SparkSettings, session
+
+    return session(
+        SparkSettings(
+            master="local[1]",
+            conf={"spark.driver.memory": "1g"},
+            iceberg=IcebergSettings(warehouse=str(iceberg_warehouse)),
+        )
+    )
