@@ -1,16 +1,68 @@
-"""Where commit sequences are kept: the contract that the schedule store's table fulfils.
+"""Where commit sequences are kept: the contract that the schedule store's tables fulfil.
 
 The store sees a sequence as a text with an id, the datasets it writes and a fencing token;
 what the steps are is none of its business. Every method is one transaction. A record whose
 checksum does not fit its text was never committed, and is treated as absent everywhere.
 
-    absent ──put──► unfinished ──remove──► finished (keeps the result)
+    begin ──► attempt (token, lease) ──put──► unfinished ──remove──► finished (keeps the result)
+                  └──give_up──► put is refused        └──abandon──► absent (kept as a record)
 
-`finished` is what makes a retry after a lost answer find its own publish again.
+An attempt is a run that may put a sequence: it has a fencing token and a lease which it
+renews. One whose lease has run out may be given up, and its `put` is refused from then on, so
+its staging can be removed. `finished` is what makes a retry after a lost answer find
+its own publish again. All instants are aware, UTC, and come from the caller's clock.
 """
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Literal, NamedTuple, Protocol
+
+Put = Literal["stored", "known", "fenced", "moved"]
+"""What `put` answers: it is kept; one of this id is unfinished or finished already; the attempt was
+given up; a watermark is no longer what the run has read. Only after "stored" has anything changed."""
+
+WatermarkMove = tuple[str, str, str, int]
+"""Consumer "app/program", source "app/dataset", part, and the number that the watermark gets."""
+
+
+class Attempt(Protocol):
+    """A run that may still put a sequence."""
+
+    @property
+    def token(self) -> int: ...
+    @property
+    def commit(self) -> str: ...
+    @property
+    def datasets(self) -> tuple[str, ...]: ...
+    @property
+    def until(self) -> datetime: ...
+
+
+class Standing(Protocol):
+    """How an unfinished sequence stands: who is finishing it, and how often that has failed.
+
+    `owner` is "" for nobody; `until` ends the owner's lease; `failures` counts failed tries since it was
+    put, `error` is what the last one said, `failed_at` when.
+    """
+
+    @property
+    def owner(self) -> str: ...
+    @property
+    def until(self) -> datetime | None: ...
+    @property
+    def failures(self) -> int: ...
+    @property
+    def error(self) -> str: ...
+    @property
+    def failed_at(self) -> datetime | None: ...
+
+
+class Mark(NamedTuple):
+    """A stored watermark. `number` counts its moves from 1; `position` is the text that was set."""
+
+    number: int
+    position: str
+    commit: str
 
 
 class CommitStepStore(Protocol):
@@ -20,12 +72,39 @@ class CommitStepStore(Protocol):
         """Makes the store ready for use; harmless when it is."""
         ...
 
-    def next_token(self, at_least: int = 0) -> int:
-        """A fencing token larger than `at_least` and than every one given before."""
+    def begin(self, commit: str, datasets: Sequence[str], *, until: datetime, at_least: int = 0) -> int:
+        """Opens an attempt: a fencing token larger than `at_least` and than every one given before."""
         ...
 
-    def put(self, sequence: str, datasets: Sequence[str], token: int, body: str) -> bool:
-        """Keeps a sequence. False when one of this id is unfinished or finished already."""
+    def renew(self, token: int, until: datetime) -> bool:
+        """Prolongs an attempt's lease. False when it has ended or was given up."""
+        ...
+
+    def end(self, token: int) -> None:
+        """Closes an attempt; one that is closed is no error."""
+        ...
+
+    def attempts(self) -> Sequence[Attempt]:
+        """The open attempts, oldest token first."""
+        ...
+
+    def give_up(self, token: int, now: datetime) -> bool:
+        """Closes an attempt whose lease has run out. False when it has not, or there is none."""
+        ...
+
+    def put(
+        self,
+        sequence: str,
+        datasets: Sequence[str],
+        token: int,
+        body: str,
+        moves: Sequence[WatermarkMove] = (),
+    ) -> Put:
+        """Keeps a sequence, whose attempt must be open, and closes the attempt.
+
+        Each watermark that it will move must have the number before, and no unfinished sequence may
+        be about to move it.
+        """
         ...
 
     def exists(self, sequence: str) -> bool:
@@ -40,10 +119,38 @@ class CommitStepStore(Protocol):
         """Ids of the unfinished sequences that write a dataset, smallest token first; None: all."""
         ...
 
+    def take(self, sequence: str, owner: str, *, now: datetime, until: datetime) -> Standing | None:
+        """Makes `owner` the one who finishes a sequence, unless another one's lease still holds.
+
+        Called again by its owner it prolongs the lease. Returns how the sequence stands now (look whether
+        `owner` is you), None when it is finished or never was.
+        """
+        ...
+
+    def standing(self, sequence: str) -> Standing | None:
+        """How an unfinished sequence stands."""
+        ...
+
+    def fail(self, sequence: str, owner: str, error: str, now: datetime) -> int:
+        """Counts a failed try of its owner, who lets go of it. Returns the failures so far."""
+        ...
+
     def remove(self, sequence: str, result: str) -> None:
         """Marks a sequence as finished and keeps its result. A second call changes nothing."""
         ...
 
     def result(self, sequence: str) -> str | None:
         """What `remove` kept for a finished sequence."""
+        ...
+
+    def abandon(self, sequence: str, note: str, now: datetime) -> bool:
+        """Takes an unfinished sequence away for good, and keeps a record of it. False when there is none."""
+        ...
+
+    def watermarks(self, consumer: str, source: str) -> Mapping[str, Mark]:
+        """How far a program has read a dataset, by part."""
+        ...
+
+    def set_watermark(self, move: WatermarkMove, position: str, commit: str) -> bool:
+        """Moves a watermark from the number before to `move`'s. False when it has another number."""
         ...

@@ -7,7 +7,7 @@ the rows that stand there is the publishing step's part; here they differ in not
 that a merge wants its keys to be unique.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
@@ -77,7 +77,14 @@ def table_name(ref: DatasetRef) -> TableName:
 
 
 def stage(
-    frame: DataFrame, ref: DatasetRef, keys: tuple[str, ...], *, commit: str, token: int, job: str
+    frame: DataFrame,
+    ref: DatasetRef,
+    keys: tuple[str, ...],
+    *,
+    commit: str,
+    token: int,
+    job: str,
+    facts: Mapping[str, str] | None = None,
 ) -> StagedIceberg:
     """Runs the program's plan and writes its rows where no reader sees them.
 
@@ -121,6 +128,7 @@ def stage(
         token=token,
         job=job,
         base=log.number,
+        facts=dict(facts or {}),
     )
     return StagedIceberg(ref=ref, step=step, partitions=partitions)
 

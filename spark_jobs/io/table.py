@@ -6,13 +6,14 @@ place, then every table is switched, then staging is removed. Callers see nothin
 formats; a new one is one more module beside parquet.py and a branch in the functions here.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_jobs.commit.context import CommitContext
 from spark_jobs.commit.publish import publish
 from spark_jobs.commit.sequence import CommitSequence, decode_sequence
+from spark_jobs.commit.steps.set_watermark import SetWatermark
 from spark_jobs.commit.store import CommitStepStore
 from spark_jobs.errors import OutputError
 from spark_jobs.io import iceberg, parquet, prune
@@ -81,6 +82,8 @@ class Publication:
     Attributes:
         commit: commit id, from the cause of the run, so that a retry meets itself.
         token: fencing token, taken before the run read its inputs.
+        facts: what the table's own history is to say of the publish, beside commit, token and job.
+        watermarks: how far the run has read its incremental inputs; set once all outputs are published.
     """
 
     def __init__(
@@ -92,13 +95,17 @@ class Publication:
         token: int,
         job: str = "",
         spark: Callable[[], SparkSession] = SparkSession.active,
+        facts: Mapping[str, str] | None = None,
+        watermarks: Sequence[SetWatermark] = (),
     ) -> None:
         self.commit = commit
         self.token = token
         self._job = job
+        self._facts = dict(facts or {})
+        self._watermarks = tuple(watermarks)
         self._warehouse = warehouse
         self._store = store
-        self._context = CommitContext(files=warehouse.files, spark=spark)
+        self._context = CommitContext(files=warehouse.files, spark=spark, watermarks=store)
         self._staged: list[StagedOutput] = []
         self._refs: list[DatasetRef] = []
 
@@ -114,14 +121,16 @@ class Publication:
         _check_format(ref)
         self._refs.append(ref)
         self._staged.append(
-            iceberg.stage(frame, ref, keys, commit=self.commit, token=self.token, job=self._job)
+            iceberg.stage(
+                frame, ref, keys, commit=self.commit, token=self.token, job=self._job, facts=self._facts
+            )
             if ref.format == ICEBERG
             else parquet.stage(frame, ref, keys, self._warehouse, commit=self.commit, token=self.token)
         )
 
     def publish(self) -> tuple[PublishedPartition, ...]:
         """Publishes all that was staged; see `commit.publish.publish` for what it raises."""
-        sequence = sequence_of(self.commit, self.token, self._staged)
+        sequence = sequence_of(self.commit, self.token, self._staged, self._watermarks)
         published = publish(sequence, self._store, self._context)
         # Left only where another attempt of the same commit was first: then nothing names it.
         self.discard()
@@ -137,8 +146,10 @@ class Publication:
                 self._warehouse.files.delete(parquet.staging_folder(root, self.commit, self.token))
 
 
-def sequence_of(commit: str, token: int, tables: Sequence[StagedOutput]) -> CommitSequence:
-    """Everything that has to happen to publish staged tables."""
+def sequence_of(
+    commit: str, token: int, tables: Sequence[StagedOutput], watermarks: Sequence[SetWatermark] = ()
+) -> CommitSequence:
+    """Everything that has to happen to publish staged tables: data, watermarks, and then the broom."""
     return CommitSequence(
         id=commit,
         datasets=tuple(staged.ref.id for staged in tables),
@@ -146,6 +157,7 @@ def sequence_of(commit: str, token: int, tables: Sequence[StagedOutput]) -> Comm
         steps=(
             *(step for staged in tables for step in staged.folder_steps()),
             *(staged.version_step() for staged in tables),
+            *watermarks,
             *(staged.cleaning_step() for staged in tables),
         ),
         result=tuple(one for staged in tables for one in staged.result()),

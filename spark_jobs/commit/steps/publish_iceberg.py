@@ -14,6 +14,8 @@ import json
 from collections.abc import Iterable
 from typing import Any, ClassVar, Literal
 
+import msgspec
+
 from compiler.value import Value
 from spark_jobs.commit.context import CommitContext
 from spark_jobs.commit.step import DONE, NOT_DONE, Verified, step_kind, unknown
@@ -51,6 +53,7 @@ class PublishIceberg(Value, kw_only=True):
         token: fencing token of the run.
         job: the job's key, or the id of a run started by hand.
         base: how many publishes the table had when this was staged.
+        facts: what else the snapshot's summary says, for example the manifest and the watermarks.
     """
 
     only_cleans: ClassVar[bool] = False
@@ -66,6 +69,7 @@ class PublishIceberg(Value, kw_only=True):
     token: int
     job: str
     base: int
+    facts: dict[str, str] = msgspec.field(default_factory=dict[str, str])
 
     def verify(self, context: CommitContext) -> Verified:
         """See `CommitStep.verify`."""
@@ -222,6 +226,7 @@ class PublishIceberg(Value, kw_only=True):
 
     def _summary(self, keys: dict[str, tuple[str, ...]]) -> dict[str, str]:
         return {
+            **self.facts,
             "tidegate.commit": self.commit,
             "tidegate.token": str(self.token),
             "tidegate.job": self.job,
