@@ -17,12 +17,20 @@ from typing import Protocol
 
 from compiler.value import Value
 
+NANOSECONDS_A_MS = 1_000_000
+
 
 class Entry(Value, kw_only=True):
-    """A name in a folder. `size` is in bytes, 0 for a folder."""
+    """A name in a folder.
+
+    Attributes:
+        size: bytes; 0 for a folder.
+        modified_ms: when it was last written, milliseconds since 1970 UTC; 0 for a folder.
+    """
 
     name: str
     size: int
+    modified_ms: int
     is_folder: bool
 
 
@@ -76,12 +84,8 @@ class LocalFiles:
         try:
             with os.scandir(folder) as found:
                 for item in found:
-                    try:
-                        is_folder = item.is_dir()
-                        size = 0 if is_folder else item.stat().st_size
-                    except FileNotFoundError:
-                        continue
-                    entries.append(Entry(name=item.name, size=size, is_folder=is_folder))
+                    with suppress(FileNotFoundError):
+                        entries.append(_entry(item))
         except (FileNotFoundError, NotADirectoryError):
             return ()
         return tuple(sorted(entries, key=lambda entry: entry.name))
@@ -149,6 +153,15 @@ class LocalFiles:
 def is_data(name: str) -> bool:
     """Whether a file of this name holds data, as Spark sees it."""
     return not name.startswith((".", "_"))
+
+
+def _entry(item: "os.DirEntry[str]") -> Entry:
+    if item.is_dir():
+        return Entry(name=item.name, size=0, modified_ms=0, is_folder=True)
+    stat = item.stat()
+    return Entry(
+        name=item.name, size=stat.st_size, modified_ms=stat.st_mtime_ns // NANOSECONDS_A_MS, is_folder=False
+    )
 
 
 def _make_folders(folder: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from spark_jobs.commit.steps.publish_folder import write_marker
-from spark_jobs.io.filesystem import LocalFiles
+from spark_jobs.io.filesystem import Entry, LocalFiles
 from spark_jobs.io.version_log import TableVersion, head, put_version
 
 
@@ -28,6 +28,16 @@ def test_a_name_is_given_once(tmp_path: Path) -> None:
     assert not LocalFiles().put_if_absent(file, b"second")
     assert LocalFiles().read(file) == b"first"
     assert [entry.name for entry in LocalFiles().list(f"{tmp_path}/deep")] == ["name"]
+
+
+def test_a_listing_tells_size_and_time_of_files(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "rows.parquet").write_bytes(b"12345")
+    os.utime(tmp_path / "rows.parquet", ns=(0, 1_700_000_000_123_456_789))
+    assert LocalFiles().list(str(tmp_path)) == (
+        Entry(name="folder", size=0, modified_ms=0, is_folder=True),
+        Entry(name="rows.parquet", size=5, modified_ms=1_700_000_000_123, is_folder=False),
+    )
 
 
 @pytest.mark.usefixtures("swept_away")
