@@ -161,8 +161,8 @@ CATALOGUE: dict[str, Entry] = {
         "`{{` and `}}` in an argument hold the name of one reference, and nothing else.",
     ),
     "V216": _error(
-        "does not fit the format",
-        "Appending and merging need Iceberg, overwriting partitions needs some, and Iceberg has no path.",
+        "write mode does not fit",
+        "Merging needs its keys, overwriting partitions needs some, and an Iceberg table has no path.",
     ),
     "N301": _error("unknown dataset", "The dataset is not declared in this app."),
     "N302": _error("unknown program", "The program is not declared in this app."),

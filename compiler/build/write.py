@@ -1,8 +1,7 @@
 """How a dataset is written: whether mode, keys, format, partitions and path fit one another.
 
-A mode that the format cannot keep its promise for is refused here, so that no run finds out
-at the end of its work. Part of building a dataset; the modes themselves are in
-spark_jobs/io/.
+A mode that cannot keep its promise is refused here, so that no run finds out at the end of
+its work. Part of building a dataset; the modes themselves are in spark_jobs/io/.
 """
 
 from compiler.build.scope import Scope
@@ -11,7 +10,6 @@ from compiler.model.dataset import WriteMode
 from compiler.reader.node import Mapping
 
 MODES: tuple[WriteMode, ...] = ("append", "overwrite_partitions", "merge", "full")
-NEEDS_ICEBERG = ("append", "merge")
 
 
 def write_of(node: Mapping) -> WriteMode | None:
@@ -25,15 +23,9 @@ def check_write(node: Mapping, scope: Scope) -> None:
     mode, iceberg = write_of(node), node.text("format") == "iceberg"
     partitioned = node.mapping("partitions") is not None
     faults: list[tuple[str, str, str]] = []
-    if mode in NEEDS_ICEBERG and not iceberg:
-        wrong = f"only the format iceberg can do so, got {shown(mode)} with parquet"
-        faults.append(("write", wrong, "write format: iceberg, or leave `write` out"))
     if mode == "overwrite_partitions" and not partitioned:
         wrong = f"a dataset without partitions has none to overwrite, got {shown(mode)}"
         faults.append(("write", wrong, "write full, or give the dataset `partitions`"))
-    if mode == "full" and partitioned:
-        wrong = f"only a dataset without partitions is replaced whole, got {shown(mode)}"
-        faults.append(("write", wrong, "write overwrite_partitions"))
     if mode == "merge" and "merge_keys" not in node.values:
         wrong = f"merging needs the columns that name a row, got {shown(mode)} without `merge_keys`"
         faults.append(("write", wrong, "add for example merge_keys: [flight_id]"))
