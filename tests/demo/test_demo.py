@@ -3,6 +3,8 @@
 Twice: undisturbed on the default days, and on three days with the daemon killed in the middle.
 """
 
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, date, datetime
@@ -13,8 +15,6 @@ from dagster import DagsterInstance
 from pyspark.sql import SparkSession
 
 from scheduler.job import Job, JobState
-from spark_jobs.io.dataset_ref import DatasetRef, Warehouse, dataset_ref
-from spark_jobs.io.table import read
 from tests.spark_jobs.reference import Reference, Row
 from tests.spark_jobs.test_flights import assert_same, collected
 from tidegate.demo.project import make_project, replacements
@@ -30,6 +30,20 @@ pytestmark = [
 ]
 
 
+SUMMARY = """
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from scheduler.store.open import open_store
+from tidegate.demo.summary import print_summary
+from tidegate.settings import load_settings
+
+settings = load_settings(Path(sys.argv[1]))
+with open_store(settings.store_url).reading() as reader:
+    print_summary(reader, settings, datetime.now(UTC), print)
+"""
+
+
 class Finished:
     """What a demo left behind."""
 
@@ -39,7 +53,6 @@ class Finished:
         self.jobs = demo.jobs()
         with demo.store.reading() as reader:
             self.ledger = reader.ledger()
-            self.app = reader.apps()[0].app
             self.runs = reader.runs()
             self.events = reader.events(limit=100_000)
         with DagsterInstance.from_config(str(demo.site.home)) as instance:
@@ -50,14 +63,9 @@ class Finished:
             }
 
     def table(self, spark: SparkSession, name: str) -> list[Row]:
-        """The rows of a published table."""
-        warehouse = Warehouse(path=self.settings.warehouse, project=self.settings.project)
-        found = read(spark, self._ref(name), warehouse)
-        assert found is not None
-        return collected(found)
-
-    def _ref(self, name: str) -> DatasetRef:
-        return dataset_ref("flights", self.app.datasets[name])
+        """The rows of a published table, as any other reader of Iceberg finds them by its folder."""
+        folder = self.settings.warehouse / "flights" / name
+        return collected(spark.read.format("iceberg").load(str(folder)))
 
 
 def _asset(name: str):
@@ -187,6 +195,21 @@ def test_the_report_and_the_reference_ran(finished: Finished) -> None:
 
     assert schedules[REFERENCE] == 1
     assert schedules[WEEKLY] >= 1
+
+
+def test_the_summary_reads_the_report_from_the_published_table(undisturbed: Finished) -> None:
+    """In a process of its own, as the command is: the session of the tests knows another warehouse."""
+    said = subprocess.run(
+        [sys.executable, "-c", SUMMARY, str(undisturbed.settings.project)],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.splitlines()
+
+    report = said[said.index("The first rows of carrier_report") :]
+    first = max(Reference(undisturbed.days).carrier_report(), key=lambda row: row[3])
+    assert report[3].split()[0] == first[0]
+    assert str(first[3]) in report[3].split()
 
 
 def _job(jobs: Sequence[Job], schedule: str, key: str) -> Job:

@@ -6,6 +6,7 @@ about the programs, and must not depend on the compiler. A test of the YAML comp
 
 from collections.abc import Iterable
 from datetime import date
+from itertools import count
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -29,10 +30,12 @@ DATASETS: dict[str, Dataset] = {
         Dataset(name="raw_flights", partitions=BY_AIRPORT, path="landing/flights"),
         Dataset(name="raw_weather", partitions=DAILY, path="landing/weather"),
         *(Dataset(name=f"raw_{name}", path=f"landing/{name}") for name in REFERENCES),
-        *(Dataset(name=name) for name in REFERENCES),
-        *(Dataset(name=name, partitions=DAILY) for name in ("clean_flights", "clean_weather")),
-        Dataset(name="delays_by_weather", partitions=DAILY),
-        Dataset(name="carrier_report"),
+        *(Dataset(name=name, format="iceberg") for name in REFERENCES),
+        *(
+            Dataset(name=name, partitions=DAILY, format="iceberg")
+            for name in ("clean_flights", "clean_weather", "delays_by_weather")
+        ),
+        Dataset(name="carrier_report", format="iceberg"),
     )
 }
 
@@ -55,10 +58,17 @@ PROGRAMS: dict[str, Program] = {
 }
 
 
+_numbers = count(1)
+
+
 class FlightsProject:
-    """A project folder with landed feeds, a warehouse and a commit store."""
+    """A project folder with landed feeds, a warehouse and a commit store.
+
+    The Iceberg catalog is that of the session, and belongs to all tests: each project is an app of its own.
+    """
 
     def __init__(self, folder: Path, spark: SparkSession) -> None:
+        self.app = f"flights_{next(_numbers)}"
         self.spark = spark
         self.folder = folder
         self.warehouse = Warehouse(path=folder / "warehouse", project=folder)
@@ -77,7 +87,7 @@ class FlightsProject:
             self.spark,
             self.warehouse,
             self.store,
-            app="flights",
+            app=self.app,
             program=PROGRAMS[program],
             datasets=DATASETS,
             params=Params(partitions=keys, args=args),
@@ -85,7 +95,7 @@ class FlightsProject:
         )
 
     def read(self, dataset: str, *keys: str) -> DataFrame:
-        frame = read(self.spark, dataset_ref("flights", DATASETS[dataset]), self.warehouse, keys or None)
+        frame = read(self.spark, dataset_ref(self.app, DATASETS[dataset]), self.warehouse, keys or None)
         assert frame is not None
         return frame
 

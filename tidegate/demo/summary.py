@@ -11,15 +11,12 @@ from scheduler.journal import Entry, EntryKind
 from scheduler.outbox import launch_reason
 from scheduler.reason import Reason
 from scheduler.store.protocol import Reader
-from spark_jobs.io.dataset_ref import DatasetRef, Warehouse
-from spark_jobs.io.filesystem import LocalFiles
-from spark_jobs.io.version_log import head
 from tidegate.cli.ledger import print_ledger
 from tidegate.cli.printing import print_table
 from tidegate.settings import Settings
 
 REPORT_ROWS_SHOWN = 5
-REPORT = DatasetRef(app="flights", name="carrier_report")
+APP, REPORT = "flights", "carrier_report"
 REPORT_COLUMNS = ("carrier", "name", "days", "flights", "late_share", "mean_dep_delay")
 
 
@@ -45,7 +42,7 @@ def print_summary(reader: Reader, settings: Settings, started: datetime, echo: C
         ("schedule", "reason", "meaning", "waits", "longest"), _waits(reader), right=("waits", "longest")
     )
     echo("\nThe first rows of carrier_report")
-    print_table(REPORT_COLUMNS, _report(settings))
+    print_table(REPORT_COLUMNS, _report(reader, settings))
     echo("\nThe ledger: landed = consumed + pending + discarded")
     print_ledger(reader.ledger())
 
@@ -83,18 +80,21 @@ def _waits(reader: Reader) -> list[tuple[str, ...]]:
     ]
 
 
-def _report(settings: Settings) -> list[tuple[str, ...]]:
+def _report(reader: Reader, settings: Settings) -> list[tuple[str, ...]]:
     """The carriers with most flights, from the published table."""
-    from pyarrow import parquet
+    from spark_jobs.io.dataset_ref import Warehouse, dataset_ref
+    from spark_jobs.io.table import read
+    from spark_jobs.session import session
+    from tidegate.spark_settings import spark_settings
 
+    (flights,) = reader.apps(names=[APP])
     warehouse = Warehouse(path=settings.warehouse, project=settings.project)
-    root = REPORT.root(warehouse)
-    entry = head(LocalFiles(), root).partitions.get("")
-    if entry is None or entry.path is None:
+    spark = session(spark_settings(settings))
+    report = read(spark, dataset_ref(APP, flights.app.datasets[REPORT]), warehouse)
+    if report is None:
         return []
-    rows = parquet.read_table(f"{root}/{entry.path}").to_pylist()
-    rows.sort(key=lambda row: -row["flights"])
-    return [tuple(_cell(row[column]) for column in REPORT_COLUMNS) for row in rows[:REPORT_ROWS_SHOWN]]
+    most = report.orderBy(report.flights.desc()).select(*REPORT_COLUMNS).limit(REPORT_ROWS_SHOWN)
+    return [tuple(_cell(value) for value in row) for row in most.collect()]
 
 
 def _cell(value: object) -> str:
