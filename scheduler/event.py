@@ -5,6 +5,8 @@ key, by which the reverse index finds the triggers that listen to it. Event time
 happened; arrival time is when the store first held it, and is what satisfies a trigger.
 """
 
+import hashlib
+import json
 from datetime import datetime
 from enum import StrEnum
 from typing import assert_never
@@ -12,6 +14,8 @@ from typing import assert_never
 from compiler.model import CronTrigger, ElapsedTrigger, Leaf, PartitionsTrigger, RunTrigger, SizeTrigger
 from compiler.value import Value
 from scheduler.run import UpstreamRun
+
+DIGEST_DIGITS = 32
 
 
 class EventKind(StrEnum):
@@ -75,6 +79,17 @@ def event_facts(event: Event) -> dict[str, str | int]:
 def partition_event_key(app: str, dataset: str) -> str:
     """The key of the events of new partitions of a dataset."""
     return f"partition:{app}/{dataset}"
+
+
+def publish_event_id(commit: str, dataset: str, partition: str) -> str:
+    """The id of the event that a commit has published a partition, whoever reports it, and how often.
+
+    Args:
+        dataset: "app/name".
+        partition: "" for a dataset without partitions.
+    """
+    named = json.dumps([commit, dataset, partition])
+    return "commit:" + hashlib.sha256(named.encode()).hexdigest()[:DIGEST_DIGITS]
 
 
 def run_event_key(app: str, program: str, status: str) -> str:

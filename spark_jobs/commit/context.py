@@ -1,11 +1,11 @@
-"""What a commit step acts on: the file system, the watermarks, and Spark where it cannot do without.
+"""What a commit step acts on: files, watermarks, who is told, and Spark where it cannot do without.
 
 Spark is given as what starts it, since most sequences never need it: a publish of Parquet
 is finished where no session runs. A step that publishes into a table format asks for the
 session when it is verified or executed, never when it is made, encoded or decoded.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -30,6 +30,41 @@ class Watermarks(Protocol):
         ...
 
 
+PartitionFact = tuple[str, str, int, int]
+"""Dataset "app/dataset", partition key ("" without partitions), rows, and bytes."""
+
+
+class Events(Protocol):
+    """Tells the scheduler of published partitions, each once however often it is called."""
+
+    def told(self, commit: str, partitions: Sequence[PartitionFact]) -> bool:
+        """Whether all of them are known to have been published by this commit."""
+        ...
+
+    def tell(self, commit: str, partitions: Sequence[PartitionFact]) -> None:
+        """Makes them known; those that are known already stay as they are."""
+        ...
+
+
+class NoEvents:
+    """Where nobody can be told. A sequence that has someone to tell cannot be finished there."""
+
+    def told(self, commit: str, partitions: Sequence[PartitionFact]) -> bool:
+        """See `Events.told`."""
+        raise _nobody()
+
+    def tell(self, commit: str, partitions: Sequence[PartitionFact]) -> None:
+        """See `Events.tell`."""
+        raise _nobody()
+
+
+def _nobody() -> CommitFailed:
+    return CommitFailed(
+        "this step needs the schedule store, and none was given",
+        "finish the commit with: tidegate commits recover",
+    )
+
+
 def _no_spark() -> "SparkSession":
     raise CommitFailed(
         "this step needs Spark, and none was given", "finish the commit with: tidegate commits recover"
@@ -44,8 +79,10 @@ class CommitContext:
         files: the file system of the warehouse.
         spark: the session of this process, started when first asked for.
         watermarks: the store of the sequence, as far as watermarks go.
+        events: who is told of what was published.
     """
 
     files: FileSystem
     spark: "Callable[[], SparkSession]" = _no_spark
     watermarks: Watermarks = field(default_factory=MemoryCommitStepStore)
+    events: Events = field(default_factory=NoEvents)

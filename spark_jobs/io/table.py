@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_jobs.commit.context import CommitContext
+from spark_jobs.commit.context import CommitContext, Events, NoEvents
 from spark_jobs.commit.publish import publish
 from spark_jobs.commit.sequence import CommitSequence, decode_sequence
+from spark_jobs.commit.steps.report_event import ReportEvent
 from spark_jobs.commit.steps.set_watermark import SetWatermark
 from spark_jobs.commit.store import CommitStepStore
 from spark_jobs.errors import OutputError
@@ -84,6 +85,7 @@ class Publication:
         token: fencing token, taken before the run read its inputs.
         facts: what the table's own history is to say of the publish, beside commit, token and job.
         watermarks: how far the run has read its incremental inputs; set once all outputs are published.
+        events: who is told of the published partitions; None: nobody is.
     """
 
     def __init__(
@@ -97,6 +99,7 @@ class Publication:
         spark: Callable[[], SparkSession] = SparkSession.active,
         facts: Mapping[str, str] | None = None,
         watermarks: Sequence[SetWatermark] = (),
+        events: Events | None = None,
     ) -> None:
         self.commit = commit
         self.token = token
@@ -105,7 +108,10 @@ class Publication:
         self._watermarks = tuple(watermarks)
         self._warehouse = warehouse
         self._store = store
-        self._context = CommitContext(files=warehouse.files, spark=spark, watermarks=store)
+        self._tells = events is not None
+        self._context = CommitContext(
+            files=warehouse.files, spark=spark, watermarks=store, events=events or NoEvents()
+        )
         self._staged: list[StagedOutput] = []
         self._refs: list[DatasetRef] = []
 
@@ -130,7 +136,7 @@ class Publication:
 
     def publish(self) -> tuple[PublishedPartition, ...]:
         """Publishes all that was staged; see `commit.publish.publish` for what it raises."""
-        sequence = sequence_of(self.commit, self.token, self._staged, self._watermarks)
+        sequence = sequence_of(self.commit, self.token, self._staged, self._watermarks, tells=self._tells)
         published = publish(sequence, self._store, self._context)
         # Left only where another attempt of the same commit was first: then nothing names it.
         self.discard()
@@ -147,9 +153,21 @@ class Publication:
 
 
 def sequence_of(
-    commit: str, token: int, tables: Sequence[StagedOutput], watermarks: Sequence[SetWatermark] = ()
+    commit: str,
+    token: int,
+    tables: Sequence[StagedOutput],
+    watermarks: Sequence[SetWatermark] = (),
+    *,
+    tells: bool = False,
 ) -> CommitSequence:
-    """Everything that has to happen to publish staged tables: data, watermarks, and then the broom."""
+    """Everything that has to happen to publish staged tables: data, watermarks, events, and then the broom.
+
+    Args:
+        tells: the scheduler is told of the published partitions.
+    """
+    facts = tuple(
+        (staged.ref.id, one.key, one.rows, one.bytes) for staged in tables for one in staged.result()
+    )
     return CommitSequence(
         id=commit,
         datasets=tuple(staged.ref.id for staged in tables),
@@ -158,6 +176,7 @@ def sequence_of(
             *(step for staged in tables for step in staged.folder_steps()),
             *(staged.version_step() for staged in tables),
             *watermarks,
+            *((ReportEvent(commit=commit, partitions=facts),) if tells and facts else ()),
             *(staged.cleaning_step() for staged in tables),
         ),
         result=tuple(one for staged in tables for one in staged.result()),
