@@ -218,6 +218,15 @@ CATALOGUE: dict[str, Entry] = {
         "window closed beyond the default timeout",
         "A job that becomes ready meanwhile is discarded before it opens, though nobody wrote a timeout.",
     ),
+    "L414": _error(
+        "cannot tell what is new",
+        "Incremental reading needs files that were landed, an Iceberg table whose rows are only added, or a"
+        " source of one's own.",
+    ),
+    "L415": _error(
+        "output that forgets",
+        "What is read incrementally comes once, so the outputs must keep what they have: append or merge.",
+    ),
     "L420": _note(
         "touched by a change of the clocks",
         "On these dates the time is skipped or comes twice. It is said beforehand; nothing is wrong.",

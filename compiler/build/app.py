@@ -13,6 +13,8 @@ from compiler.diagnostic import Findings
 from compiler.model import App
 from compiler.reader.node import Mapping, Scalar
 from compiler.rules.cycles import check_cycles
+from compiler.rules.incremental import check_incremental
+from compiler.rules.own_folder import check_folders
 from compiler.rules.references import check_upstream_arguments
 from compiler.rules.writers import check_writers
 from compiler.schema.check import Part
@@ -52,10 +54,12 @@ def build_app(root: Mapping, findings: Findings, broken: frozenset[Part]) -> App
         at=findings.at(place if place is not None else root),
     )
     check_cycles(app, findings)
+    check_folders(app, findings)
     check_writers(app, findings)
+    check_incremental(app, dict(_named(root, "programs", broken)), findings)
     if not findings.failed:
         # What a schedule with an error hands over is not known.
-        args = {str(key.value): node.get("args") for key, node in _parts(root, "schedules", broken)}
+        args = {name: node.get("args") for name, node in _named(root, "schedules", broken)}
         check_upstream_arguments(app, {name: node for name, node in args.items() if node}, findings)
     return app
 
@@ -77,6 +81,10 @@ def _with_calendars(scope: Scope, root: Mapping, broken: frozenset[Part]) -> Sco
     good = {calendar.name: calendar for calendar in built if calendar is not None}
     wrong = {f"calendars.{key.value}" for key, _ in section} - {f"calendars.{name}" for name in good}
     return replace(scope, calendars=good, broken=scope.broken | wrong)
+
+
+def _named(root: Mapping, section: str, broken: frozenset[Part]) -> Iterator[tuple[str, Mapping]]:
+    return ((str(key.value), node) for key, node in _parts(root, section, broken))
 
 
 def _parts(root: Mapping, section: str, broken: frozenset[Part]) -> Iterator[tuple[Scalar, Mapping]]:

@@ -79,11 +79,14 @@ class Program(Value, kw_only=True):
 
     Attributes:
         run: dotted path of the function, for example "spark_jobs.flights.join_delays".
+        incremental: those of `reads` of which it gets only what is new since its last commit: True where
+            the dataset's format tells what is new, else the dotted path of a module that does.
     """
 
     name: str
     run: str
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
+    incremental: dict[str, bool | str] = {}
     description: str = ""
     at: At | None = None

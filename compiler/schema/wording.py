@@ -152,10 +152,12 @@ def _enum(fault: Fault) -> Iterator[Worded]:
 
 def _pattern(fault: Fault) -> Iterator[Worded]:
     value = fault.node.value if isinstance(fault.node, Scalar) else None
+    # Where a text is only one of the things allowed, the title is about all of them.
+    rule = str(fault.schema.get("patternErrorMessage", _title(fault)))
     hint = _example(fault)
-    if isinstance(value, str) and _as_name(value) != value and "lower-case" in _title(fault):
+    if isinstance(value, str) and _as_name(value) != value and "lower-case" in rule:
         hint = f'write "{_as_name(value)}"' if _as_name(value) else hint
-    summary = f"{fault.label} must be {_title(fault)}, got {_got(fault.node)}"
+    summary = f"{fault.label} must be {rule}, got {_got(fault.node)}"
     yield Worded(code="S106", place=fault.node, summary=summary, hint=hint)
 
 

@@ -22,7 +22,7 @@ SCHEMA: dict[str, Any] = json.loads(schema_text())
 SCHEDULES = Path(__file__).parents[2] / "schedules"
 SILENT = {"if", "then", "else", "properties", "items", "propertyNames", "anyOf", "$ref", "$defs", "$schema"}
 """Keywords that apply others and yield no error of their own."""
-NOTES = {"title", "description", "examples", "default", "defaultSnippets"}
+NOTES = {"title", "description", "examples", "default", "defaultSnippets", "patternErrorMessage"}
 
 
 def subschemas(schema: Any, path: str = "#") -> Iterator[tuple[str, dict[str, Any]]]:
