@@ -38,3 +38,11 @@ class CommitUnknown(SparkJobError):
 
 class CommitFailed(SparkJobError):
     """A step was executed and still is not done. The sequence is kept for the next run."""
+
+
+class CommitConflict(SparkJobError):
+    """Another run has moved what this one has read. Nothing was published; it may be run again."""
+
+
+class CommitFenced(SparkJobError):
+    """This attempt was given up before it could publish. Nothing was published; it may be run again."""

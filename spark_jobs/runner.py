@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from compiler.model import Dataset, PartitionScheme, Program
 from compiler.partition_key import validate_key
-from spark_jobs.commit.context import CommitContext
+from spark_jobs.commit.context import CommitContext, Events, NoEvents
 from spark_jobs.commit.publish import recover, resolve
 from spark_jobs.commit.store import CommitStepStore
 from spark_jobs.errors import OutputError, ProgramError
@@ -42,6 +42,7 @@ def run_program(
     datasets: Mapping[str, Dataset],
     params: Params,
     commit_id: str,
+    events: Events | None = None,
 ) -> tuple[PublishedPartition, ...]:
     """Runs a program and publishes its outputs exactly once.
 
@@ -54,6 +55,7 @@ def run_program(
         datasets: the app's datasets by name; those the program reads and writes are looked up.
         params: what the run was launched for; `params.partitions` are the keys it writes.
         commit_id: the same for every attempt of one job, and for nothing else.
+        events: who is told of what is published; None: nobody is.
 
     Returns:
         What was published, one entry for each partition; the same again for a repeated call.
@@ -64,7 +66,9 @@ def run_program(
     writes = [_ref(app, datasets, name, program) for name in program.writes]
     keys = {ref.name: _keys(ref, params) for ref in writes}
     start = spark if callable(spark) else lambda: spark
-    context = CommitContext(files=warehouse.files, spark=start)
+    context = CommitContext(
+        files=warehouse.files, spark=start, watermarks=commit_store, events=events or NoEvents()
+    )
     recover([ref.id for ref in writes], commit_store, context)
     published = _published(commit_id, program, commit_store, context)
     if published is not None:
@@ -81,7 +85,7 @@ def run_program(
     returned = load_program(program.run)(session, inputs, params)
     outputs = outputs_of(program.name, returned, program.writes)
     publication = Publication(
-        warehouse, commit_store, commit=commit_id, token=token, job=params.job, spark=start
+        warehouse, commit_store, commit=commit_id, token=token, job=params.job, spark=start, events=events
     )
     try:
         for ref in writes:
