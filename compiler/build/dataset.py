@@ -1,7 +1,10 @@
 """Datasets: a name, a partition scheme, a format, a path that stays inside the project."""
 
+from urllib.parse import quote
+
 import msgspec
 
+from compiler.build.path import MAX_NAME_BYTES, path_of
 from compiler.build.scope import Scope
 from compiler.build.write import check_write, write_of
 from compiler.build.zone import zone_of
@@ -10,7 +13,10 @@ from compiler.model import Dataset, PartitionScheme, StaticDimension, TimeDimens
 from compiler.partition_key import PartitionKeyError, format_time_key, start_of
 from compiler.reader.node import Mapping, Scalar, Sequence
 
-_PATH_HINT = "write a path inside the project, such as landing/flights"
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+"""The folder's name by which Hive and Spark say that there is no value."""
+
+_PARTITION_HINT = "choose another key; the rows can say more in a column of their own"
 
 
 def build_dataset(key: Scalar, node: Mapping, scope: Scope) -> Dataset:
@@ -21,7 +27,7 @@ def build_dataset(key: Scalar, node: Mapping, scope: Scope) -> Dataset:
         name=str(key.value),
         format="iceberg" if node.text("format") == "iceberg" else "parquet",
         partitions=_scheme(partitions, scope) if partitions else None,
-        path=_path(node, scope),
+        path=path_of(node, scope),
         write=write_of(node),
         merge_keys=tuple(str(column.value) for column in node.strings("merge_keys")),
         description=node.text("description"),
@@ -39,8 +45,7 @@ def _scheme(node: Mapping, scope: Scope) -> PartitionScheme | None:
         if isinstance(dimension, Mapping):
             times.append(_time(name, dimension, scope))
         elif isinstance(dimension, Sequence):
-            keys = tuple(str(k.value) for k in node.strings(name))
-            statics.append(StaticDimension(name=name, keys=keys))
+            statics.append(StaticDimension(name=name, keys=_keys(name, node, scope)))
     if len(times) > 1 or len(statics) > 1:
         second = list(node.keys.values())[1]
         kind = "of time" if len(times) > 1 else "with a list of keys"
@@ -52,6 +57,21 @@ def _scheme(node: Mapping, scope: Scope) -> PartitionScheme | None:
         )
         return None
     return PartitionScheme(time=times[0] if times else None, static=statics[0] if statics else None)
+
+
+def _keys(name: str, node: Mapping, scope: Scope) -> tuple[str, ...]:
+    """The keys of a static dimension: each becomes the name of a folder, and a key of Dagster's."""
+    for place in node.strings(name):
+        key, wrong = str(place.value), None
+        if "..." in key:
+            wrong = "Dagster keeps no key with three dots in it"
+        elif key == NO_VALUE:
+            wrong = "Spark reads this key as no value"
+        elif len(f"{name}={quote(key, safe='')}") > MAX_NAME_BYTES:
+            wrong = f"as a folder's name, with : and spaces escaped, a key has at most {MAX_NAME_BYTES} bytes"
+        if wrong is not None:
+            scope.findings.add("V205", place, f"{wrong}, got {shown(key)}", _PARTITION_HINT)
+    return tuple(str(place.value) for place in node.strings(name))
 
 
 def _time(name: str, node: Mapping, scope: Scope) -> TimeDimension:
@@ -77,22 +97,3 @@ def _time(name: str, node: Mapping, scope: Scope) -> TimeDimension:
 def _start_hint(cycle: str) -> str:
     example = "2013-01-01-00:00" if cycle in ("hour", "minute") else "2013-01-01"
     return f"write the first key of the cycle, such as {example}"
-
-
-def _path(node: Mapping, scope: Scope) -> str | None:
-    place = node.get("path")
-    if not isinstance(place, Scalar) or not isinstance(place.value, str):
-        return None
-    path = place.value
-    parts = path.split("/")
-    wrong = None
-    if path.startswith(("/", "~")) or "\\" in path or ":" in path:
-        wrong = "a path is relative, with forward slashes"
-    elif ".." in parts:
-        wrong = "a path stays inside the project"
-    elif "" in parts[:-1] or "." in parts or path != path.strip() or any(c in path for c in '*?"<>|$\n'):
-        wrong = "a path is made of plain names"
-    if wrong is not None:
-        scope.findings.add("V207", place, f"{wrong}, got {shown(path)}", _PATH_HINT)
-        return None
-    return path.rstrip("/")
