@@ -14,6 +14,7 @@ from urllib.parse import quote, unquote
 from compiler.model import Dataset, PartitionScheme, WriteMode
 from compiler.partition_key import split_key
 from compiler.value import Value
+from spark_jobs.errors import OutputError
 from spark_jobs.io.filesystem import FileSystem, LocalFiles
 
 PLAIN_COMMIT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
@@ -25,13 +26,13 @@ class Warehouse:
     """Where tables are kept and reached.
 
     Attributes:
-        path: absolute folder of the tables, one folder an app.
-        project: absolute folder that a dataset's own `path` is relative to.
+        path: absolute folder or URL of the tables, one folder an app.
+        project: absolute folder or URL that a dataset's own `path` is relative to.
         files: the file system of both.
     """
 
-    path: Path
-    project: Path
+    path: Path | str
+    project: Path | str
     files: FileSystem = field(default_factory=LocalFiles)
 
 
@@ -59,10 +60,19 @@ class DatasetRef(Value, kw_only=True):
         return f"{self.app}/{self.name}"
 
     def root(self, warehouse: Warehouse) -> str:
-        """Absolute path of the dataset's folder."""
-        if self.path is None:
-            return str(warehouse.path / self.app / self.name)
-        return str(warehouse.project / self.path)
+        """Absolute path or URL of the dataset's folder.
+
+        Raises:
+            OutputError: the names lead elsewhere than into a folder of the dataset's own.
+        """
+        base = warehouse.path if self.path is None else warehouse.project
+        names = (self.app, self.name) if self.path is None else tuple(self.path.rstrip("/").split("/"))
+        if not all(_stays(name) for name in names):
+            raise OutputError(
+                f"dataset {self.id!r:.200} has no folder of its own: {'/'.join(names)!r:.200}",
+                "check the app with: tidegate lint",
+            )
+        return "/".join((str(base).rstrip("/"), *names))
 
     def dimensions(self) -> tuple[str, ...]:
         """The partition columns, in the order in which they stand in a key."""
@@ -75,6 +85,11 @@ class DatasetRef(Value, kw_only=True):
     def partition_folder(self, key: str) -> str:
         """The folder of a partition relative to the root, "day=2013-12-22/origin=EWR"; "" without any."""
         return "/".join(f"{name}={quote(value, safe='')}" for name, value in self.parts(key).items())
+
+
+def _stays(name: str) -> bool:
+    """Whether a name leads one folder down, and nowhere else."""
+    return name not in ("", ".", "..") and not {"/", "\0"} & {*name}
 
 
 def dataset_ref(app: str, dataset: Dataset) -> DatasetRef:

@@ -3,11 +3,12 @@
 Everything that must hold after a crash rests on three of them: `put_if_absent` creates a
 whole file or nothing and lets one of two writers win, `rename` moves a whole folder or
 nothing, `sync` makes written data survive a power cut. Another file system is another
-class with these methods; nothing else touches files. Names that begin with "." or "_" are
+class with these methods (hadoop_files.py); nothing else touches files. Names that begin with "." or "_" are
 not data, as Spark holds it too.
 """
 
 import errno
+import hashlib
 import os
 import shutil
 import uuid
@@ -35,7 +36,7 @@ class Entry(Value, kw_only=True):
 
 
 class FileSystem(Protocol):
-    """File operations on absolute paths with "/" between the names."""
+    """File operations on absolute paths or URLs with "/" between the names."""
 
     def list(self, folder: str) -> tuple[Entry, ...]:
         """What is in a folder, sorted by name; nothing for a folder that does not exist."""
@@ -72,6 +73,22 @@ class FileSystem(Protocol):
 
     def sync(self, folder: str) -> None:
         """Returns once everything in the folder would survive a power cut."""
+        ...
+
+    def moves_folders_whole(self, folder: str) -> bool:
+        """Whether `rename` can be used there; where not, files are copied one by one.
+
+        Raises:
+            OutputError: nothing can be published there safely, either way.
+        """
+        ...
+
+    def copy(self, source: str, target: str) -> None:
+        """Copies a file, whole or not at all, over whatever stands at the target."""
+        ...
+
+    def digest(self, file: str) -> str | None:
+        """SHA-256 of the content in hexadecimal digits, or None for a file that does not exist."""
         ...
 
 
@@ -148,6 +165,30 @@ class LocalFiles:
             for name in names:
                 _sync(Path(here, name))
             _sync_folder(Path(here))
+
+    def moves_folders_whole(self, folder: str) -> bool:
+        """See `FileSystem.moves_folders_whole`."""
+        return True
+
+    def copy(self, source: str, target: str) -> None:
+        """See `FileSystem.copy`."""
+        _make_folders(Path(target).parent)
+        hidden = Path(target).with_name(f".{Path(target).name}.{uuid.uuid4().hex}")
+        try:
+            shutil.copyfile(source, hidden)
+            _sync(hidden)
+            hidden.replace(target)
+        finally:
+            hidden.unlink(missing_ok=True)
+        _sync_folder(Path(target).parent)
+
+    def digest(self, file: str) -> str | None:
+        """See `FileSystem.digest`."""
+        try:
+            with Path(file).open("rb") as content:
+                return hashlib.file_digest(content, "sha256").hexdigest()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
 
 
 def is_data(name: str) -> bool:

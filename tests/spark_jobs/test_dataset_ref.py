@@ -5,6 +5,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from compiler.model import PartitionScheme, StaticDimension, TimeDimension
+from spark_jobs.errors import OutputError
 from spark_jobs.io.dataset_ref import DatasetRef, Warehouse, commit_folder, folder_value
 
 HOSTILE = ("", "a:b", "a_b", "x/y", "/abs", "..", "_hidden", ".h", "é漢字", "a" * 300, "0x12", "a b", "A%2Fb")
@@ -46,3 +47,23 @@ def test_a_dataset_has_its_place_in_the_warehouse_or_in_the_project() -> None:
     assert DatasetRef(app="a", name="b", path="landing/b").root(warehouse) == "/p/landing/b"
     assert DatasetRef(app="a", name="b").partition_folder("") == ""
     assert DatasetRef(app="a", name="b").id == "a/b"
+
+
+def test_a_warehouse_may_be_a_url() -> None:
+    warehouse = Warehouse(path="hdfs://name:8020/lake/", project="s3a://landing")
+    assert DatasetRef(app="a", name="b").root(warehouse) == "hdfs://name:8020/lake/a/b"
+    assert DatasetRef(app="a", name="b", path="landing/b/").root(warehouse) == "s3a://landing/landing/b"
+
+
+@pytest.mark.parametrize(
+    ("app", "name", "path"),
+    [
+        ("a", "..", None), ("..", "b", None), ("a", "x/y", None), ("a", "../b", None), ("a", "/abs", None),
+        ("a", "", None), ("", "b", None), (".", "b", None), ("a", "b\0c", None), ("a", "b", "../elsewhere"),
+        ("a", "b", "/etc"), ("a", "b", "landing/../../etc"), ("a", "b", ""), ("a", "b", "landing//b"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("place", ["/w", "hdfs://name/w"])
+def test_no_name_leads_out_of_the_warehouse(place: str, app: str, name: str, path: str | None) -> None:
+    with pytest.raises(OutputError, match="tidegate lint"):
+        DatasetRef(app=app, name=name, path=path).root(Warehouse(path=place, project=place))
