@@ -4,9 +4,10 @@
           └──won──► spark_jobs.runner publishes once ──► one materialisation for each partition
 
 A run started by hand has no job to claim; it writes the partitions chosen in the UI. A
-re-execution of a job's run does the job's work again. What is materialised is exactly what
-was published, with the size of each partition on that partition's own event: metadata of an
-output would be copied to all of them and be counted many times.
+re-execution of a job's run does the job's work again; `commit_id` says when that is the same
+work. What is materialised is exactly what was published, with the size of each partition on
+that partition's own event: metadata of an output would be copied to all of them and be counted
+many times.
 """
 
 from collections.abc import Iterator
@@ -18,29 +19,34 @@ from dagster import (
     AssetExecutionContext,
     AssetKey,
     AssetMaterialization,
-    DagsterRunStatus,
     DataVersion,
     Failure,
     MaterializeResult,
+    RetryRequested,
 )
 
 from compiler import template
 from compiler.model import Dataset
 from dagster_defs.asset_plan import ProgramAssets
+from dagster_defs.commit_events import CommitEvents
+from dagster_defs.commit_id import commit_id
 from dagster_defs.location import Location
 from dagster_defs.names import asset_key
-from dagster_defs.tags import JOB, job_of
+from dagster_defs.tags import COMMIT, DATA_VERSION_TAG, JOB, job_of
 from scheduler.claim import claim
 from scheduler.job import LaunchPlan
 from scheduler.reference import values_of
 from scheduler.store.protocol import Store
-from spark_jobs.errors import SparkJobError
+from spark_jobs.errors import CommitConflict, CommitFenced, SparkJobError
 from spark_jobs.io.published import PublishedPartition
 from spark_jobs.params import Params, UpstreamRun
 from spark_jobs.runner import run_program
 from spark_jobs.session import session
 
-DATA_VERSION_TAG = "dagster/data_version"
+STEP_RETRIES = 2
+"""How often a run begins anew by itself after a failure that may pass: a conflict, or one of I/O."""
+RETRY_WAIT_SECONDS = 10
+"""Longer than a publish of another run takes, which is what a conflict waits for."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,20 +70,41 @@ def run_op(
     work = work_of(context, assets, location.open_store(), location.clock())
     if work is None:
         return
+    commits = location.open_commits()
+    if commits.result(work.commit_id) is not None:
+        context.log.warning(
+            f"commit {work.commit_id} is published already: nothing is repeated, it is reported again"
+        )
     try:
         published = run_program(
             lambda: session(location.spark),
             location.warehouse,
-            location.open_commits(),
+            commits,
             app=assets.app.name,
             program=assets.program,
             datasets=assets.app.datasets,
             params=_params(work),
             commit_id=work.commit_id,
+            events=CommitEvents(
+                location.open_store,
+                location.clock,
+                context.instance,
+                own=work.commit_id,
+                run_id=context.run.run_id,
+            ),
         )
-    except SparkJobError as error:
-        raise Failure(description=str(error), allow_retries=False) from error
+    except (SparkJobError, OSError) as error:
+        raise _failure(context, error) from error
     yield from report(context, assets, work, published)
+
+
+def _failure(context: AssetExecutionContext, error: SparkJobError | OSError) -> Failure | RetryRequested:
+    """What an expected failure is to Dagster: once more from the start where that may help, else the end."""
+    may_pass = isinstance(error, OSError | CommitConflict | CommitFenced)
+    if may_pass and context.op_execution_context.retry_number < STEP_RETRIES:
+        context.log.warning(f"begins anew in {RETRY_WAIT_SECONDS} s, under the same commit: {error}")
+        return RetryRequested(max_retries=STEP_RETRIES, seconds_to_wait=RETRY_WAIT_SECONDS)
+    return Failure(description=str(error), allow_retries=False)
 
 
 def work_of(
@@ -93,11 +120,12 @@ def work_of(
             return None
         return Work(
             launch=answer.job.launch,
-            commit_id=tag.job,
+            commit_id=commit_id(run, assets, context.instance),
             job=tag.job,
             attempt=tag.attempt,
         )
-    again = _job_again(context, store)
+    commit = commit_id(run, assets, context.instance)
+    again = _job_again(context, store, commit)
     if again is not None:
         return again
     launch = LaunchPlan(
@@ -105,7 +133,7 @@ def work_of(
         partitions=run_partitions(context),
         args=_args_by_hand(context, assets, store),
     )
-    return Work(launch=launch, commit_id=run.run_id, job=run.run_id, attempt=1)
+    return Work(launch=launch, commit_id=commit, job=run.run_id, attempt=1)
 
 
 def run_partitions(context: AssetExecutionContext) -> tuple[str, ...]:
@@ -189,10 +217,11 @@ def _facts(part: PublishedPartition, work: Work) -> dict[str, Any]:
         "bytes": part.bytes,
         "files": part.files,
         "job": work.job,
+        COMMIT: work.commit_id,
     }
 
 
-def _job_again(context: AssetExecutionContext, store: Store) -> Work | None:
+def _job_again(context: AssetExecutionContext, store: Store, commit: str) -> Work | None:
     """The work of a run that was re-executed from a job's run, automatically or by hand."""
     run = context.run
     if JOB not in run.tags:
@@ -201,15 +230,7 @@ def _job_again(context: AssetExecutionContext, store: Store) -> Work | None:
         job = next(iter(reader.jobs(ids=(run.tags[JOB],))), None)
     if job is None or job.launch is None:
         return None
-    root = context.instance.get_run_by_id(run.root_run_id) if run.root_run_id else None
-    # After a success somebody wants it computed anew; after a failure the commit may be there already.
-    anew = root is not None and root.status is DagsterRunStatus.SUCCESS
-    return Work(
-        launch=job.launch,
-        commit_id=run.run_id if anew else job.id,
-        job=job.id,
-        attempt=job.attempt,
-    )
+    return Work(launch=job.launch, commit_id=commit, job=job.id, attempt=job.attempt)
 
 
 def _args_by_hand(context: AssetExecutionContext, assets: ProgramAssets, store: Store) -> dict[str, Any]:

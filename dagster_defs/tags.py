@@ -18,6 +18,10 @@ ATTEMPT = "tidegate/attempt"
 REASON = "tidegate/reason"
 PARTITIONS = "tidegate/partitions"
 
+COMMIT = "tidegate/commit"
+"""In the metadata of a materialisation: the commit that published it."""
+
+DATA_VERSION_TAG = "dagster/data_version"
 DAGSTER_PRIORITY = "dagster/priority"
 DAGSTER_PARENT_RUN = "dagster/parent_run_id"
 DAGSTER_RANGE_START = "dagster/asset_partition_range_start"

@@ -1,20 +1,23 @@
 """From a materialisation in Dagster's log to a partition event of the engine.
 
 Reports from outside (`raw_flights` has landed) and outputs of runs are alike here: an asset of
-ours was materialised, so its partition is new data. A report for a partition that the dataset
-cannot have is not passed on, since Dagster's report API checks nothing; it is told in the tick.
+ours was materialised, so its partition is new data. What one of our commits has published, the
+engine may have been told of already (`scheduler.published`): then this is the same event. A
+report for a partition that the dataset cannot have is not passed on, since Dagster's report API
+checks nothing; it is told in the tick.
 """
 
 from datetime import datetime
 
-from dagster import AssetMaterialization, EventLogEntry, IntMetadataValue, MetadataValue
+from dagster import AssetMaterialization, EventLogEntry, IntMetadataValue, MetadataValue, TextMetadataValue
 
 from compiler.model import Dataset
 from compiler.partition_key import validate_key
 from dagster_defs.asset_plan import AssetPlan
 from dagster_defs.ingest.event_log import instant_of
 from dagster_defs.ingest.position import content_id
-from scheduler.event import Event, EventKind, partition_event_key
+from dagster_defs.tags import COMMIT
+from scheduler.event import Event, EventKind, partition_event_key, publish_event_id
 
 BYTES_KEYS = ("bytes", "dagster/size_bytes", "size_bytes")
 ROWS_KEYS = ("rows", "dagster/row_count", "row_count")
@@ -34,16 +37,22 @@ def partition_event(entry: EventLogEntry, body: str, plan: AssetPlan, now: datet
     if materialization is None or materialization.asset_key not in plan.datasets:
         return None
     app, dataset = plan.datasets[materialization.asset_key]
+    partition = _partition(materialization, app, dataset)
+    commit = materialization.metadata.get(COMMIT)
     at = instant_of(entry, now)
     # A log stamped ahead of our clock must not make the event wait until then.
     arrived = min(at, now)
     return Event(
-        id=content_id(body),
+        id=(
+            publish_event_id(commit.text or "", f"{app}/{dataset.name}", partition)
+            if isinstance(commit, TextMetadataValue)
+            else content_id(body)
+        ),
         kind=EventKind.PARTITION,
         key=partition_event_key(app, dataset.name),
         time=at,
         arrived=arrived,
-        partition=_partition(materialization, app, dataset),
+        partition=partition,
         bytes=_number(materialization, BYTES_KEYS),
         rows=_number(materialization, ROWS_KEYS),
         run_id=entry.run_id or None,

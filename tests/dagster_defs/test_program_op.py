@@ -31,6 +31,7 @@ class Runner:
     def __init__(self) -> None:
         self.calls: list[tuple[str, str, Params]] = []
         self.error: Exception | None = None
+        self.errors: list[Exception] = []
 
     def __call__(
         self,
@@ -43,8 +44,11 @@ class Runner:
         datasets: Mapping[str, Dataset],
         params: Params,
         commit_id: str,
+        events: object,
     ) -> tuple[PublishedPartition, ...]:
         self.calls.append((program.name, commit_id, params))
+        if self.errors:
+            raise self.errors.pop(0)
         if self.error is not None:
             raise self.error
         return tuple(
@@ -209,7 +213,7 @@ def test_a_run_by_hand_writes_the_partitions_that_were_chosen(
 
     ((_, commit, params),) = runner.calls
     assert params.partitions == ("2023-03-08", "2023-03-09")
-    assert commit == result.run_id
+    assert commit == f"{result.run_id}.flights.clean"
     assert [key for _, key, _ in materialised(result)] == ["2023-03-08", "2023-03-09"]
 
 
@@ -255,7 +259,10 @@ def test_several_programs_can_be_materialised_together(
 ) -> None:
     result = execute(location, instance, "report", "notify")
 
-    assert [program for program, _, _ in runner.calls] == ["report", "notify"]
+    assert [(program, commit) for program, commit, _ in runner.calls] == [
+        ("report", f"{result.run_id}.flights.report"),
+        ("notify", f"{result.run_id}.flights.notify"),
+    ]
     assert materialised(result) == [("report", None, 0), ("notify", None, None)]
 
 

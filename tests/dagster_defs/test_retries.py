@@ -1,0 +1,87 @@
+"""Failures that may pass are tried again within the run; others end it at once."""
+
+from dataclasses import replace
+
+import pytest
+from dagster import DagsterInstance
+
+from dagster_defs import program_op
+from dagster_defs.location import Location
+from scheduler.store.memory import MemoryStore
+from spark_jobs.commit.memory import MemoryCommitStepStore
+from spark_jobs.errors import CommitConflict, CommitFailed, CommitFenced, OutputError
+from tests.dagster_defs.sample import location_of
+from tests.dagster_defs.test_program_op import Runner, add_job, execute, materialised
+
+pytestmark = pytest.mark.dagster
+
+
+class Finished(MemoryCommitStepStore):
+    """A store in which every commit is finished."""
+
+    def result(self, sequence: str) -> str | None:
+        return "[]"
+
+
+@pytest.fixture
+def runner(monkeypatch: pytest.MonkeyPatch) -> Runner:
+    stand_in = Runner()
+    monkeypatch.setattr(program_op, "run_program", stand_in)
+    monkeypatch.setattr(program_op, "RETRY_WAIT_SECONDS", 0)
+    return stand_in
+
+
+@pytest.fixture
+def location(store: MemoryStore) -> Location:
+    return location_of(store)
+
+
+@pytest.mark.parametrize(
+    ("error", "runs"),
+    [
+        (CommitConflict("another run has read raw meanwhile"), 3),
+        (CommitFenced("the attempt was given up"), 3),
+        (ConnectionResetError("the name node went away"), 3),
+        (OutputError("rows outside the run's partitions"), 1),
+        (CommitFailed("step 2 is not done"), 1),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else str(value),
+)
+def test_what_may_pass_is_tried_three_times(
+    location: Location, instance: DagsterInstance, runner: Runner, error: Exception, runs: int
+) -> None:
+    runner.error = error
+
+    result = execute(location, instance, "clean", partition="2023-03-09")
+
+    assert not result.success
+    assert len(runner.calls) == runs
+    (failure,) = [event for event in result.all_events if event.is_step_failure]
+    assert failure.step_failure_data.user_failure_data is not None
+    assert failure.step_failure_data.user_failure_data.description == str(error)
+
+
+def test_a_step_that_is_retried_keeps_its_commit_and_its_claim(
+    location: Location, store: MemoryStore, instance: DagsterInstance, runner: Runner
+) -> None:
+    tags = add_job(store, "2023-03-09")
+    runner.errors = [CommitConflict("another run has read raw meanwhile")]
+
+    result = execute(location, instance, "clean", partition="2023-03-09", tags=tags)
+
+    assert result.success
+    assert [commit for _, commit, _ in runner.calls] == ["flights.s-1", "flights.s-1"]
+    assert materialised(result) == [("clean", "2023-03-09", 10)]
+
+
+def test_a_run_that_repeats_nothing_says_so(
+    location: Location, store: MemoryStore, instance: DagsterInstance, runner: Runner
+) -> None:
+    tags = add_job(store, "2023-03-09")
+    finished = Finished()
+    location = replace(location, open_commits=lambda: finished)
+
+    result = execute(location, instance, "clean", partition="2023-03-09", tags=tags)
+
+    said = [entry.user_message for entry in instance.all_logs(result.run_id)]
+    assert any("commit flights.s-1 is published already: nothing is repeated" in line for line in said)
