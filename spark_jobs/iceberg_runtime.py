@@ -3,7 +3,7 @@
 The runtime jar is that of an installed wheel, or is fetched by Spark from Maven when
 coordinates are set. A session of a project that has neither starts without Iceberg, and
 says so when a dataset needs it. The catalog is of Iceberg's type `hadoop` on the warehouse folder
-unless the settings name another; every option of it is Iceberg's own.
+unless the settings name another (catalog_options.py).
 """
 
 from collections.abc import Mapping
@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
+from spark_jobs.catalog_options import completed
+
 CATALOG = "tidegate"
 """The name under which Spark knows the catalog, as in `SELECT * FROM tidegate.flights.delays`."""
 RUNTIME_WHEEL = "snowpark_connect_deps_iceberg"
 RUNTIME_JAR = "iceberg-spark-runtime-3.5_2.12-*.jar"
 EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
-KIND_OPTIONS = ("type", "catalog-impl")
-"""An option of these makes the catalog another one than the default."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,10 +53,7 @@ def iceberg_conf(settings: IcebergSettings, master: str, conf: Mapping[str, str]
     if not settings.packages and jar is None:
         return {}
     prefix = f"spark.sql.catalog.{CATALOG}"
-    options = {**({} if _names_kind(settings.catalog) else {"type": "hadoop"}), **settings.catalog}
-    options.setdefault("warehouse", settings.warehouse)
-    # A cached table would hide what another process has published.
-    options["cache-enabled"] = "false"
+    options = completed(settings.catalog, settings.warehouse)
     found = {f"{prefix}.{name}": value for name, value in options.items()}
     found[prefix] = "org.apache.iceberg.spark.SparkCatalog"
     found["spark.sql.extensions"] = _joined(conf, "spark.sql.extensions", EXTENSIONS, ",")
@@ -68,10 +65,6 @@ def iceberg_conf(settings: IcebergSettings, master: str, conf: Mapping[str, str]
     else:
         found["spark.jars"] = _joined(conf, "spark.jars", str(jar), ",")
     return found
-
-
-def _names_kind(options: Mapping[str, str]) -> bool:
-    return any(name in options for name in KIND_OPTIONS)
 
 
 def _joined(conf: Mapping[str, str], name: str, value: str, separator: str) -> str:

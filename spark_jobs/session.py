@@ -13,11 +13,14 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
+from spark_jobs.errors import OutputError
 from spark_jobs.iceberg_runtime import IcebergSettings, iceberg_conf
+from spark_jobs.io.scheme import scheme_of
 from spark_jobs.java import java_home
 
 LOG_SETTINGS = Path(__file__).with_name("log4j2.properties")
@@ -69,6 +72,7 @@ def session(settings: SparkSettings) -> SparkSession:
 
     Raises:
         JavaNotFound: no Java 17 was found.
+        OutputError: the warehouse is a folder, and Spark's default file system is not of this machine.
     """
     with _lock:
         known = _sessions.get(os.getpid())
@@ -102,7 +106,23 @@ def _start(settings: SparkSettings) -> SparkSession:
         conf["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile=file:{LOG_SETTINGS}"
     for name, value in conf.items():
         builder = builder.config(name, value)
-    return builder.getOrCreate()
+    started = builder.getOrCreate()
+    if settings.iceberg is not None:
+        _refuse_two_places(started, settings.iceberg.warehouse)
+    return started
+
+
+def _refuse_two_places(spark: SparkSession, warehouse: str) -> None:
+    """A plain path means this machine to us, and the cluster's default file system to Spark."""
+    context: Any = spark.sparkContext
+    default = str(context._jsc.hadoopConfiguration().get("fs.defaultFS", "file:///"))
+    if scheme_of(warehouse) == "" and scheme_of(default) != "file":
+        spark.stop()
+        raise OutputError(
+            f"the warehouse is the folder {warehouse}, which Spark would look for on {default}",
+            f'write path = "{default.rstrip("/")}/..." in [warehouse] of tidegate.toml, or path = '
+            f'"file://{warehouse}" for a folder that is mounted on every machine of the cluster',
+        )
 
 
 def _drop_inherited() -> None:

@@ -13,9 +13,8 @@ from dagster_defs.definitions import build_definitions
 from dagster_defs.location import Location
 from scheduler.store.commit_steps import SqlCommitStepStore
 from scheduler.store.open_sql import open_sql_store
-from spark_jobs.io.dataset_ref import Warehouse
 from tidegate.settings import Settings, load_settings
-from tidegate.spark_settings import spark_settings
+from tidegate.spark_settings import spark_settings, warehouse
 
 
 def location_of(settings: Settings) -> Location:
@@ -25,7 +24,7 @@ def location_of(settings: Settings) -> Location:
     return Location(
         open_store=store,
         open_commits=lambda: SqlCommitStepStore(store().engine),
-        warehouse=Warehouse(path=settings.warehouse, project=settings.project),
+        warehouse=warehouse(settings),
         spark=spark_settings(settings),
         dispatch_interval_seconds=settings.tick_seconds,
     )

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from spark_jobs.catalog_options import catalog_fault
+from spark_jobs.io.scheme import SCHEMES, scheme_of
 from tidegate.errors import UserError
 
 SETTINGS_FILE = "tidegate.toml"
@@ -26,12 +28,14 @@ DEFAULT_TICK_SECONDS = 5
 """As often as Dagster's daemon looks at its sensors anyway."""
 
 MAX_TICK_SECONDS = 3600
+MAY_LACK_HOST = ("file", "hdfs", "viewfs")
+"""Their URLs may leave the host to Hadoop's own settings, as in hdfs:///lake."""
 MAX_SETTINGS_BYTES = 256 * 1024
 
 KNOWN: Mapping[str, Mapping[str, type]] = {
     "project": {"schedules": str, "undeployed": list},
     "store": {"url": str},
-    "warehouse": {"path": str},
+    "warehouse": {"path": str, "paths_from": str},
     "spark": {"master": str, "conf": dict},
     "iceberg": {"packages": str, "catalog": dict},
     "dagster": {"home": str, "tick_seconds": int},
@@ -60,7 +64,8 @@ class Settings:
         schedules: the folder with the YAML files.
         undeployed: files and folders of it that are checked and tested but not deployed: stories, drafts.
         store_url: SQLAlchemy URL of the schedule store, a path in it absolute. May hold a password.
-        warehouse: the folder of the datasets that have no path of their own.
+        warehouse: the folder of the datasets that have no path of their own; a text for a URL.
+        paths_from: what a dataset's own path is relative to; a text for a URL.
         spark_master: Spark's master URL.
         spark_conf: Spark's further settings, by their names.
         iceberg_packages: Maven coordinates of the Iceberg runtime; empty for the installed wheel.
@@ -73,7 +78,8 @@ class Settings:
     schedules: Path
     undeployed: tuple[Path, ...] = ()
     store_url: str = field(repr=False)
-    warehouse: Path
+    warehouse: Path | str
+    paths_from: Path | str
     spark_master: str
     spark_conf: Mapping[str, str]
     iceberg_packages: str
@@ -156,17 +162,27 @@ def _settings(file: Path, content: dict[str, Any]) -> Settings:
     def folder(section: str, key: str, default: str) -> Path:
         return path(section, key, sections[section].get(key, default), f'"{default}"')
 
+    def place(key: str, default: str) -> Path | str:
+        text = sections["warehouse"].get(key, default)
+        return _url(file, key, text) if scheme_of(text) else path("warehouse", key, text, f'"{default}"')
+
     undeployed = sections["project"].get("undeployed", [])
+    warehouse = place("path", "warehouse")
+    catalog = _flat(file, "iceberg.catalog", sections["iceberg"].get("catalog", {}))
+    fault = catalog_fault(catalog, str(warehouse))
+    if fault is not None:
+        raise SettingsError(f"{file}: {fault[0]}", fault[1])
     return Settings(
         project=project,
         schedules=folder("project", "schedules", "schedules"),
         undeployed=tuple(path("project", "undeployed", text, '["schedules/drafts"]') for text in undeployed),
         store_url=_store_url(file, sections["store"]),
-        warehouse=folder("warehouse", "path", "warehouse"),
+        warehouse=warehouse,
+        paths_from=place("paths_from", "."),
         spark_master=sections["spark"].get("master", "local[*]"),
         spark_conf=_flat(file, "spark.conf", sections["spark"].get("conf", {})),
         iceberg_packages=sections["iceberg"].get("packages", ""),
-        iceberg_catalog=_flat(file, "iceberg.catalog", sections["iceberg"].get("catalog", {})),
+        iceberg_catalog=catalog,
         dagster_home=folder("dagster", "home", ".tidegate/dagster"),
         tick_seconds=tick_seconds,
     )
@@ -188,6 +204,23 @@ def _check(file: Path, content: dict[str, Any]) -> None:
                     f"{file}: {name}.{key} must be {words}, got {value!r:.100}",
                     "write " + example.format(section=name, key=key),
                 )
+
+
+def _url(file: Path, key: str, url: str) -> str:
+    """A URL of a file system, without the slash at its end."""
+    scheme, rest = scheme_of(url), url.partition(":")[2].rstrip("/")
+    if scheme not in SCHEMES:
+        raise SettingsError(
+            f'{file}: warehouse.{key} is on the file system "{scheme}", which Tidegate does not know',
+            f"known are {', '.join(f'{one}:' for one in SCHEMES)}, and folders without any",
+        )
+    host_is_known = scheme in MAY_LACK_HOST or re.match("//[^/]", rest)
+    if not rest or not host_is_known or {".", "..", "\0"} & {*rest.split("/"), *rest}:
+        raise SettingsError(
+            f"{file}: warehouse.{key} is no URL of a folder, got {url!r:.100}",
+            f'write for example {key} = "{scheme}://name/lake"',
+        )
+    return f"{scheme}:{rest}"
 
 
 def _instead(name: str, known: Mapping[str, object]) -> str:

@@ -1,11 +1,14 @@
-"""The Spark session of a project, from its settings.
+"""The Spark session of a project and its warehouse, from its settings.
 
-Whatever needs a session takes it from here, so that a run, a command and the code location
-agree on the master, the properties and the Iceberg catalog. No session is started here.
+Whatever needs one of them takes it from here, so that a run, a command and the code location
+agree on the master, the properties, the Iceberg catalog and the file systems. No session is
+started here; the warehouse starts one when a place on a cluster is first touched.
 """
 
 from spark_jobs.iceberg_runtime import IcebergSettings
-from spark_jobs.session import SparkSettings
+from spark_jobs.io.all_files import AllFiles
+from spark_jobs.io.dataset_ref import Warehouse
+from spark_jobs.session import SparkSettings, session
 from tidegate.settings import Settings
 
 
@@ -20,3 +23,14 @@ def spark_settings(settings: Settings) -> SparkSettings:
             packages=settings.iceberg_packages,
         ),
     )
+
+
+def warehouse(settings: Settings) -> Warehouse:
+    """Where a project keeps its tables."""
+    return Warehouse(path=settings.warehouse, project=settings.paths_from, files=files(settings))
+
+
+def files(settings: Settings) -> AllFiles:
+    """Every file system that a project may name."""
+    spark = spark_settings(settings)
+    return AllFiles(lambda: session(spark))

@@ -45,6 +45,7 @@ _AZURE = Promises(
     package="org.apache.hadoop:hadoop-azure:3.3.4",
 )
 _S3 = Promises(package="org.apache.hadoop:hadoop-aws:3.3.4")
+_UNKNOWN = Promises()
 
 SCHEMES: Mapping[str, Promises] = {
     "file": Promises(creates_by="link", moves_folders=True),
@@ -58,6 +59,11 @@ SCHEMES: Mapping[str, Promises] = {
     # A file is created there by overwriting whatever there is, and a folder is moved file by file.
     "s3a": _S3,
     "s3": _S3,
+    "ofs": _UNKNOWN,
+    "o3fs": _UNKNOWN,
+    "oss": _UNKNOWN,
+    "cosn": _UNKNOWN,
+    "wasbs": _UNKNOWN,
 }
 """The schemes that are known."""
 
@@ -77,4 +83,4 @@ def is_here(place: str) -> bool:
 
 def promises_of(place: str) -> Promises:
     """What the file system of a place promises."""
-    return SCHEMES.get(scheme_of(place) or "file", Promises())
+    return SCHEMES.get(scheme_of(place) or "file", _UNKNOWN)

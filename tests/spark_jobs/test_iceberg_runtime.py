@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from spark_jobs import iceberg_runtime
+from spark_jobs.catalog_options import catalog_fault, completed
 from spark_jobs.iceberg_runtime import EXTENSIONS, IcebergSettings, iceberg_conf
 
 JAR = Path("/wheel/iceberg-spark-runtime.jar")
@@ -51,7 +52,28 @@ def test_maven_and_another_catalog_by_setting(kind: dict[str, str]) -> None:
     assert found["spark.jars.packages"] == "g:a:1"
     assert "spark.driver.extraClassPath" not in found
     assert found[f"{CATALOG}.warehouse"] == "s3://b"
-    assert found.get(f"{CATALOG}.type") == kind.get("type")
+    assert kind.items() <= {name.removeprefix(f"{CATALOG}."): value for name, value in found.items()}.items()
+
+
+@pytest.mark.parametrize(
+    ("catalog", "becomes"),
+    [
+        ({}, {"type": "hadoop", "warehouse": "/lake"}),
+        ({"type": "Hive"}, {"type": "hive", "warehouse": "/lake"}),
+        # Named by its class it is the same catalog, and needs the same care.
+        (
+            {"catalog-impl": "org.apache.iceberg.hadoop.HadoopCatalog"},
+            {"type": "hadoop", "warehouse": "/lake"},
+        ),
+        ({"catalog-impl": "x.Own"}, {"catalog-impl": "x.Own", "warehouse": "/lake"}),
+        # What a REST server calls a warehouse is no place.
+        ({"type": "rest", "uri": "http://h"}, {"type": "rest", "uri": "http://h"}),
+        ({"type": "jdbc", "uri": "jdbc:x:"}, {"type": "jdbc", "uri": "jdbc:x:", "warehouse": "/lake"}),
+    ],
+)
+def test_options_are_completed(catalog: dict[str, str], becomes: dict[str, str]) -> None:
+    assert completed(catalog, "/lake") == {**becomes, "cache-enabled": "false"}
+    assert catalog_fault(catalog, "/lake") is None
 
 
 def test_without_a_runtime_there_is_no_catalog(monkeypatch: pytest.MonkeyPatch) -> None:

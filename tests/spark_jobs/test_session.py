@@ -3,6 +3,8 @@
 import pytest
 from pyspark.sql import SparkSession
 
+from spark_jobs.errors import OutputError
+from spark_jobs.iceberg_runtime import IcebergSettings
 from spark_jobs.session import FIXED, SparkSettings, session
 from tests.spark_jobs.staging import in_child
 
@@ -29,3 +31,15 @@ def test_a_forked_child_gets_a_session_of_its_own(spark: SparkSession) -> None:
 
     assert in_child(work) == 0
     assert spark.range(10).count() == 10
+
+
+def test_a_folder_as_warehouse_is_refused_where_spark_would_look_on_the_cluster(spark: SparkSession) -> None:
+    def work() -> None:
+        conf = {"spark.hadoop.fs.defaultFS": "hdfs://name:8020"}
+        plain = SparkSettings(master="local[1]", conf=conf, iceberg=IcebergSettings(warehouse="/lake"))
+        with pytest.raises(OutputError, match=r'path = "hdfs://name:8020/\.\.\.".*path = "file:///lake"'):
+            session(plain)
+        meant = IcebergSettings(warehouse="file:///lake")
+        session(SparkSettings(master="local[1]", conf=conf, iceberg=meant)).stop()
+
+    assert in_child(work) == 0

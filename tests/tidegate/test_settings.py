@@ -6,7 +6,7 @@ import pytest
 
 from spark_jobs.iceberg_runtime import IcebergSettings
 from tidegate.settings import SettingsError, load_settings
-from tidegate.spark_settings import spark_settings
+from tidegate.spark_settings import spark_settings, warehouse
 
 
 def write(project_folder: Path, text: str) -> None:
@@ -20,6 +20,7 @@ def test_an_empty_file_makes_a_project(project_folder: Path) -> None:
     assert settings.undeployed == ()
     assert settings.store_url == f"sqlite:///{project_folder}/.tidegate/store.db"
     assert settings.warehouse == project_folder / "warehouse"
+    assert settings.paths_from == project_folder
     assert settings.spark_master == "local[*]"
     assert settings.spark_conf == {}
     assert settings.dagster_home == project_folder / ".tidegate/dagster"
@@ -37,6 +38,7 @@ def test_every_setting_is_taken_and_paths_are_relative_to_the_file(project_folde
         url = "sqlite:///data/store.db?timeout=5"
         [warehouse]
         path = "/srv/lake"
+        paths_from = "hdfs://name:8020/landed/"
         [spark]
         master = "spark://host:7077"
         [spark.conf]
@@ -59,6 +61,7 @@ def test_every_setting_is_taken_and_paths_are_relative_to_the_file(project_folde
     assert settings.undeployed == (project_folder / "apps/drafts", project_folder / "apps/stories.yaml")
     assert settings.store_url == f"sqlite:///{project_folder}/data/store.db?timeout=5"
     assert settings.warehouse == Path("/srv/lake")
+    assert settings.paths_from == "hdfs://name:8020/landed"
     assert settings.spark_master == "spark://host:7077"
     assert settings.spark_conf == {"spark.sql.shuffle.partitions": "4", "spark.ui.enabled": "false"}
     iceberg = spark_settings(settings).iceberg
@@ -69,6 +72,24 @@ def test_every_setting_is_taken_and_paths_are_relative_to_the_file(project_folde
     )
     assert settings.dagster_home == project_folder.parent / "dagster"
     assert settings.tick_seconds == 30
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[warehouse]\npath = "hdfs:///lake"\n',
+        '[warehouse]\npath = "abfss://container@account/lake"\n',
+        '[warehouse]\npath = "s3a://b/lake"\n[iceberg.catalog]\ntype = "glue"\n',
+        '[warehouse]\npath = "s3a://b/lake"\n[iceberg.catalog]\nlock-impl = "x.DynamoDbLockManager"\n',
+        '[warehouse]\npath = "gs://b/lake"\n[iceberg.catalog]\ncatalog-impl = "x.Catalog"\n',
+    ],
+)
+def test_a_warehouse_may_be_a_url(project_folder: Path, text: str) -> None:
+    write(project_folder, text)
+    settings = load_settings()
+    assert warehouse(settings).path == settings.warehouse
+    assert str(settings.warehouse) in text
+    assert spark_settings(settings).iceberg is not None
 
 
 def test_the_environment_names_the_project(project_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,6 +136,16 @@ def test_the_environment_overrides_the_store_and_its_password_is_never_shown(
         ),
         ("[dagster]\ntick_seconds = 0\n", "dagster.tick_seconds is 0", "from 1 to 3600"),
         ('[warehouse]\npath = ""\n', "warehouse.path is no path", 'path = "warehouse"'),
+        ('[warehouse]\npath = "hdsf://n/lake"\n', 'the file system "hdsf"', "hdfs:, viewfs:"),
+        ('[warehouse]\npath = "s3a:///lake"\n', "warehouse.path is no URL of a folder", "s3a://name/lake"),
+        ('[warehouse]\npath = "hdfs://n/a/../b"\n', "warehouse.path is no URL of a folder", "hdfs://name"),
+        ('[warehouse]\npaths_from = "file://"\n', "warehouse.paths_from is no URL", "paths_from = "),
+        ('[iceberg.catalog]\ntype = "reste"\n', 'iceberg.catalog.type is "reste"', 'did you mean "rest"?'),
+        ('[iceberg.catalog]\ntype = "zzz"\n', 'iceberg.catalog.type is "zzz"', "known are hadoop, hive"),
+        ('[iceberg.catalog]\ntype = "rest"\n', "of type rest has no uri", 'uri = "https://host/catalog"'),
+        ('[iceberg.catalog]\ntype = "jdbc"\nuri = "http://x"\n', 'uri is "http://x"', "jdbc:"),
+        ('[iceberg.catalog]\ntype = "hive"\ncatalog-impl = "x.Y"\n', "both type and", "delete one"),
+        ('[warehouse]\npath = "s3a://b/lake"\n', "type hadoop loses commits on s3a:", 'type = "rest"'),
         (
             '[project]\nundeployed = "drafts"\n',
             "project.undeployed must be a list of texts in quotes",
