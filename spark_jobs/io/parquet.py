@@ -2,45 +2,38 @@
 
     <root>/_staging/<commit>/<token>/…         what a run has written and nobody sees
     <root>/data/day=2013-12-22/v=<commit>/…    published folders, old ones too
-    <root>/_versions/<number>.json             which folder each partition has: the pointer
+    <root>/_versions/<number>.json             which folders each partition has: the pointer
 
-A publish replaces the partitions that the run was to write, all of them: one for which
-there are no rows becomes empty. The partition columns stand in the files, as strings, so
-a folder can be read by itself. Staging is the only part that needs Spark's writer.
+What the write modes do with the rows that stand there is the publishing step's part: all of
+them but `merge` only name folders (version_log.py), and a merge writes what is left of the
+rows that it replaces (parquet_merge.py). Staging is the same for all.
 """
 
 import json
 from collections.abc import Callable
-from urllib.parse import unquote
 
-from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as sf
-from pyspark.sql.types import StringType, StructType
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
-from compiler.partition_key import SEPARATOR
+from compiler.model import WriteMode
 from compiler.value import Value
 from spark_jobs.commit.step import CommitStep
 from spark_jobs.commit.steps.delete_staging import DeleteStaging
-from spark_jobs.commit.steps.publish_folder import FolderMarker, PublishFolder, write_marker
+from spark_jobs.commit.steps.publish_folder import PublishFolder
+from spark_jobs.commit.steps.publish_merge import PublishMerge
 from spark_jobs.commit.steps.publish_version import PublishVersion
+from spark_jobs.errors import OutputError
+from spark_jobs.io.columns import ColumnClash, united_columns
 from spark_jobs.io.dataset_ref import DatasetRef, Warehouse, commit_folder
-from spark_jobs.io.partition_columns import NO_VALUE, refuse_surplus, with_partition_columns
+from spark_jobs.io.landed import landed_folders
+from spark_jobs.io.merge_keys import key_columns, refuse_missing, refuse_repeated
+from spark_jobs.io.parquet_staging import StagedFolder, seal, write_by_key
+from spark_jobs.io.partition_columns import refuse_surplus, with_partition_columns
 from spark_jobs.io.published import PublishedPartition
 from spark_jobs.io.version_log import PartitionEntry, TableVersion, head
 
 DATA_FOLDER = "data"
 STAGING_FOLDER = "_staging"
-KEY_COLUMN = "__tidegate_key"
-KEY_MARK = "k"
-"""Stands before a staged key: Spark can name no folder after "", the key of a table without partitions."""
-
-
-class StagedFolder(Value, kw_only=True):
-    """One partition as it was staged. `folder` is absolute."""
-
-    folder: str
-    marker: FolderMarker
-    rows: int
 
 
 class StagedTable(Value, kw_only=True):
@@ -70,6 +63,18 @@ class StagedTable(Value, kw_only=True):
 
     def version_step(self) -> CommitStep:
         """Shows them to readers."""
+        if self.ref.write == "merge":
+            return PublishMerge(
+                root=self.root,
+                commit=self.commit,
+                token=self.token,
+                base=self.base,
+                schema=self.schema,
+                partitions={key: self._entry(key) for key in self.folders},
+                columns=key_columns(self.ref),
+                dimensions=self.ref.dimensions(),
+                staging=self._staging(),
+            )
         return PublishVersion(
             root=self.root,
             commit=self.commit,
@@ -77,11 +82,12 @@ class StagedTable(Value, kw_only=True):
             base=self.base,
             schema=self.schema,
             partitions={key: self._entry(key) for key in self.keys},
+            mode=write_mode(self.ref),
         )
 
     def cleaning_step(self) -> CommitStep:
         """Removes what is left of staging."""
-        return DeleteStaging(folder=f"{self.root}/{STAGING_FOLDER}/{commit_folder(self.commit)}")
+        return DeleteStaging(folder=self._staging())
 
     def result(self) -> tuple[PublishedPartition, ...]:
         """What is reported once all this is done."""
@@ -93,21 +99,23 @@ class StagedTable(Value, kw_only=True):
             for key, entry in entries.items()
         )
 
+    def _staging(self) -> str:
+        return f"{self.root}/{STAGING_FOLDER}/{commit_folder(self.commit)}"
+
     def _path(self, key: str) -> str:
         middle = self.ref.partition_folder(key)
         return "/".join(part for part in (DATA_FOLDER, middle, f"v={commit_folder(self.commit)}") if part)
 
     def _entry(self, key: str) -> PartitionEntry:
         staged = self.folders.get(key)
-        sizes = staged.marker.files if staged else {}
-        return PartitionEntry(
-            path=self._path(key) if staged else None,
-            commit=self.commit,
-            token=self.token,
-            rows=staged.rows if staged else 0,
-            bytes=sum(sizes.values()),
-            files=len(sizes),
-        )
+        if staged is None:
+            return PartitionEntry(path=None, commit=self.commit, token=self.token, rows=0, bytes=0, files=0)
+        return staged.entry(self._path(key), self.token)
+
+
+def write_mode(ref: DatasetRef) -> WriteMode:
+    """The write mode; to overwrite the only partition that there is, is to replace the table."""
+    return "full" if ref.scheme is None and ref.write == "overwrite_partitions" else ref.write
 
 
 def stage(
@@ -116,25 +124,24 @@ def stage(
     """Runs the program's plan and writes its rows where no reader sees them.
 
     Raises:
-        OutputError: the columns do not fit the partitions, or rows lie outside `keys`.
+        OutputError: the columns do not fit the table, or rows lie outside `keys`, or two rows
+            of a merge have the same keys.
     """
     root, files = ref.root(warehouse), warehouse.files
-    base = head(files, root).number
-    folder = staging_folder(root, commit, token)
+    base = head(files, root)
     frame = with_partition_columns(frame, ref, keys)
-    frame.withColumn(KEY_COLUMN, _key_of(ref)).write.partitionBy(KEY_COLUMN).parquet(folder)
-    rows = _rows_by_key(frame.sparkSession, folder)
+    _refuse_landed(ref, base, warehouse)
+    _refuse_clash(ref, base, frame.schema.json())
+    if ref.write == "merge":
+        refuse_missing(ref, frame)
+    folder = staging_folder(root, commit, token)
+    rows = write_by_key(frame, ref.dimensions(), folder)
     refuse_surplus(ref, keys, rows)
-    folders = {
-        key: StagedFolder(
-            folder=where, marker=write_marker(files, where, commit=commit, token=token), rows=rows[key]
-        )
-        for key, where in _staged_folders(folder, warehouse).items()
-        if rows.get(key)
-    }
+    if ref.write == "merge" and rows:
+        refuse_repeated(ref, frame.sparkSession.read.schema(frame.schema).parquet(folder))
     return StagedTable(
-        ref=ref, root=root, commit=commit, token=token, base=base, schema=frame.schema.json(),
-        keys=keys, folders=folders,
+        ref=ref, root=root, commit=commit, token=token, base=base.number, schema=frame.schema.json(),
+        keys=keys, folders=seal(files, folder, rows, commit=commit, token=token),
     )  # fmt: skip
 
 
@@ -154,33 +161,37 @@ def read_table(
     root = ref.root(warehouse)
     schema = StructType.fromJson(json.loads(version.schema))
     paths = [
-        f"{root}/{entry.path}"
+        f"{root}/{folder}"
         for key, entry in sorted(version.partitions.items())
-        if entry.path is not None and takes(key)
+        if takes(key)
+        for folder in entry.folders
     ]
     if not paths:
         return spark.createDataFrame([], schema)
     return spark.read.schema(schema).parquet(*paths)
 
 
-def _key_of(ref: DatasetRef) -> Column:
-    values = (sf.coalesce(sf.col(name), sf.lit(NO_VALUE)) for name in ref.dimensions())
-    return sf.concat(sf.lit(KEY_MARK), sf.concat_ws(SEPARATOR, *values))
+def _refuse_landed(ref: DatasetRef, base: TableVersion, warehouse: Warehouse) -> None:
+    """What was landed from outside is no longer read once something is published beside it."""
+    if base.number or ref.path is None or ref.write not in ("append", "merge"):
+        return
+    root = ref.root(warehouse)
+    if landed_folders(warehouse.files, ref, root):
+        raise OutputError(
+            f"{ref.name}: {root} holds files that were landed from outside, and {ref.write} would keep "
+            "them, which only a table written by programs can",
+            "give the program's output a dataset of its own, and read the landed one",
+        )
 
 
-def _staged_folders(folder: str, warehouse: Warehouse) -> dict[str, str]:
-    """The staged folder of each key. Spark escapes the key in the folder's name."""
-    prefix = f"{KEY_COLUMN}={KEY_MARK}"
-    return {
-        unquote(entry.name.removeprefix(prefix)): f"{folder}/{entry.name}"
-        for entry in warehouse.files.list(folder)
-        if entry.is_folder and entry.name.startswith(prefix)
-    }
-
-
-def _rows_by_key(spark: SparkSession, folder: str) -> dict[str, int]:
-    """Number of staged rows of each key, read back from the files that will be published."""
-    schema = StructType().add(KEY_COLUMN, StringType())
-    staged = spark.read.schema(schema).parquet(folder)
-    counted = staged.groupBy(KEY_COLUMN).count().collect()
-    return {row[KEY_COLUMN].removeprefix(KEY_MARK): row["count"] for row in counted}
+def _refuse_clash(ref: DatasetRef, base: TableVersion, schema: str) -> None:
+    """A table has one type for each column; only replacing all of it changes that."""
+    if write_mode(ref) == "full":
+        return
+    try:
+        united_columns(base.schema, schema)
+    except ColumnClash as clash:
+        raise OutputError(
+            f"{ref.name}: the columns of the output do not go with those of the table: {clash}",
+            "cast the columns to the types that the table has",
+        ) from clash

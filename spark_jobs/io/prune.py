@@ -12,9 +12,11 @@ from collections.abc import Iterator
 
 from spark_jobs.commit.sequence import CommitSequence
 from spark_jobs.commit.steps.publish_folder import PublishFolder
+from spark_jobs.commit.steps.publish_merge import PublishMerge
 from spark_jobs.commit.steps.publish_version import PublishVersion
 from spark_jobs.io.filesystem import FileSystem, is_data
 from spark_jobs.io.parquet import DATA_FOLDER
+from spark_jobs.io.parquet_merge import SURVIVORS_MARK
 from spark_jobs.io.version_log import VERSIONS_FOLDER, read_version, version_file, version_numbers
 
 KEEP_VERSIONS = 50
@@ -33,11 +35,20 @@ class Unfinished:
 
     def __init__(self, root: str, sequences: tuple[CommitSequence, ...]) -> None:
         steps = [step for sequence in sequences for step in sequence.steps]
-        self.folders = frozenset(step.target for step in steps if isinstance(step, PublishFolder))
+        self._folders = frozenset(step.target for step in steps if isinstance(step, PublishFolder))
         self.oldest_base = min(
-            (step.base for step in steps if isinstance(step, PublishVersion) and step.root == root),
+            (
+                step.base
+                for step in steps
+                if isinstance(step, PublishVersion | PublishMerge) and step.root == root
+            ),
             default=None,
         )
+
+    def needs(self, folder: str) -> bool:
+        """Whether one of the sequences has put this folder in place, or has made it for a merge."""
+        where, _, name = folder.rpartition("/")
+        return f"{where}/{name.partition(SURVIVORS_MARK)[0]}" in self._folders
 
 
 def version_folders(files: FileSystem, root: str) -> tuple[str, ...]:
@@ -68,12 +79,12 @@ def prune(
     gone = [number for number in numbers if number < oldest_kept]
     for number in gone:
         files.delete(version_file(root, number))
-    named = set(unfinished.folders)
+    named = set[str]()
     for number in version_numbers(files, root):
         version = read_version(files, root, number)
         if version is not None:
-            named |= {f"{root}/{entry.path}" for entry in version.partitions.values() if entry.path}
-    unnamed = [folder for folder in folders if folder not in named]
+            named |= {f"{root}/{path}" for entry in version.partitions.values() for path in entry.folders}
+    unnamed = [folder for folder in folders if folder not in named and not unfinished.needs(folder)]
     for folder in unnamed:
         files.delete(folder)
     return len(gone), len(unnamed)

@@ -203,8 +203,3 @@ def _check_format(ref: DatasetRef) -> None:
             f"{ref.name}: this version reads and writes {' and '.join(FORMATS)}, got {ref.format}",
             f"write format: {FORMATS[0]} in the dataset's declaration",
         )
-    if ref.format != ICEBERG and ref.write in ("append", "merge"):
-        raise OutputError(
-            f"{ref.name}: {ref.write} needs the format {ICEBERG}, got {ref.format}",
-            f"write format: {ICEBERG} in the dataset's declaration",
-        )

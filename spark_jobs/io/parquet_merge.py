@@ -1,0 +1,105 @@
+"""Merging by keys: what is left of the rows that stand in a partition once staged rows replace some.
+
+The other rows, the survivors, are written into a folder of their own; they and the staged
+rows are the partition then. All is made for one version of the table, and stands only if
+the next version is put upon that very one. A partition in which nothing is replaced keeps
+its folders, and the staged one is added.
+"""
+
+import json
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from operator import and_
+
+import msgspec
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+from spark_jobs.io.columns import united_columns
+from spark_jobs.io.filesystem import FileSystem
+from spark_jobs.io.parquet_staging import StagedFolder, seal, write_by_key
+from spark_jobs.io.version_log import PartitionEntry, TableVersion
+
+SURVIVORS_MARK = "+"
+"""Stands in the name of a survivors' folder, between the commit and the version it was made for."""
+
+
+def merged_partitions(
+    spark: Callable[[], SparkSession],
+    files: FileSystem,
+    root: str,
+    now: TableVersion,
+    coming: Mapping[str, PartitionEntry],
+    *,
+    schema: str,
+    columns: Sequence[str],
+    dimensions: Sequence[str],
+    staging: str,
+) -> dict[str, PartitionEntry]:
+    """The partitions of a merge, made for one version.
+
+    Args:
+        spark: starts the session; not called where nothing stands that could be replaced.
+        coming: the partitions that were staged, each in one folder that stands in its place.
+        schema: Spark's JSON of the staged columns.
+        columns: rows with equal values in all of these are the same row; no value equals no value.
+        staging: the commit's staging folder; what is written there goes with it.
+
+    Raises:
+        ColumnClash: a column would have two types.
+    """
+    before = {key: now.partitions[key] for key in coming if key in now.partitions}
+    merged = {key: before[key].joined_by(entry) if key in before else entry for key, entry in coming.items()}
+    standing = {key: entry for key, entry in before.items() if entry.folders}
+    if not standing:
+        return merged
+    # A name that nobody else has: another process may finish the same sequence at the same time.
+    attempt = f"{now.number}{SURVIVORS_MARK}{uuid.uuid4().hex}"
+    left = write_survivors(
+        spark(),
+        files,
+        root,
+        standing,
+        coming,
+        schema=united_columns(now.schema, schema),
+        columns=columns,
+        dimensions=dimensions,
+        folder=f"{staging}/{attempt}",
+    )
+    for key, entry in standing.items():
+        survivors = left.get(key)
+        if survivors is None:
+            token = max(entry.token, coming[key].token)
+            merged[key] = msgspec.structs.replace(coming[key], token=token)
+        elif survivors.rows != entry.rows:
+            path = f"{coming[key].path}{SURVIVORS_MARK}{attempt}"
+            files.rename(survivors.folder, f"{root}/{path}")
+            merged[key] = survivors.entry(path, token=entry.token).joined_by(coming[key])
+    return merged
+
+
+def write_survivors(
+    spark: SparkSession,
+    files: FileSystem,
+    root: str,
+    standing: Mapping[str, PartitionEntry],
+    coming: Mapping[str, PartitionEntry],
+    *,
+    schema: str,
+    columns: Sequence[str],
+    dimensions: Sequence[str],
+    folder: str,
+) -> dict[str, StagedFolder]:
+    """Writes the standing rows that no coming one replaces, and seals them as the commit's."""
+    kind = StructType.fromJson(json.loads(schema))
+
+    def rows(entries: Mapping[str, PartitionEntry]) -> DataFrame:
+        paths = [f"{root}/{path}" for key in sorted(standing) for path in entries[key].folders]
+        return spark.read.schema(kind).parquet(*paths)
+
+    before, new = rows(standing), rows(coming).select(*(f"`{c}`" for c in columns)).distinct()
+    same = reduce(and_, (before[f"`{c}`"].eqNullSafe(new[f"`{c}`"]) for c in columns))
+    left = write_by_key(before.join(new, same, "left_anti"), dimensions, folder)
+    one = next(iter(coming.values()))
+    return seal(files, folder, left, commit=one.commit, token=one.token)
