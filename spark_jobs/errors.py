@@ -32,6 +32,10 @@ class OutputError(SparkJobError):
     """The output does not fit its dataset, for example rows outside the run's partitions."""
 
 
+class SourceError(SparkJobError):
+    """What is new of a dataset cannot be told, or its source broke a promise. Nothing was published."""
+
+
 class CommitUnknown(SparkJobError):
     """A step cannot tell whether it was done. The sequence is kept: a human must look."""
 
@@ -46,3 +50,11 @@ class CommitConflict(SparkJobError):
 
 class CommitFenced(SparkJobError):
     """This attempt was given up before it could publish. Nothing was published; it may be run again."""
+
+
+class CommitBusy(SparkJobError):
+    """Another process was finishing a sequence for longer than one waits."""
+
+
+class CommitBlocked(SparkJobError):
+    """A sequence has failed too often. Its datasets are not written until a human has looked."""

@@ -1,6 +1,6 @@
 """Runs one program: recover, read, call, stage, publish.
 
-    recover ─► published already? ─► token ─► read inputs ─► call ─► stage ─► publish ─► prune
+    recover ─► published already? ─► begin ─► read inputs ─► call ─► stage ─► publish ─► prune
                      └──► the recorded result
 
 Everything about exactly-once rests on the commit id: it comes from the cause of the run
@@ -16,9 +16,10 @@ from pyspark.sql import DataFrame, SparkSession
 from compiler.model import Dataset, PartitionScheme, Program
 from compiler.partition_key import validate_key
 from spark_jobs.commit.context import CommitContext, Events, NoEvents
+from spark_jobs.commit.lease import Attempting
 from spark_jobs.commit.publish import recover, resolve
 from spark_jobs.commit.store import CommitStepStore
-from spark_jobs.errors import OutputError, ProgramError
+from spark_jobs.errors import CommitConflict, CommitFenced, OutputError, ProgramError
 from spark_jobs.io.dataset_ref import DatasetRef, Warehouse, dataset_ref
 from spark_jobs.io.key_selection import KeySelection
 from spark_jobs.io.published import PublishedPartition
@@ -69,39 +70,48 @@ def run_program(
     context = CommitContext(
         files=warehouse.files, spark=start, watermarks=commit_store, events=events or NoEvents()
     )
-    recover([ref.id for ref in writes], commit_store, context)
+    ids = [ref.id for ref in writes]
+    recover(ids, commit_store, context)
     published = _published(commit_id, program, commit_store, context)
     if published is not None:
         return published
     # Taken before the inputs are read: whoever has a larger one has seen at least what we see.
     seen = [top_token(ref, warehouse, start) for ref in writes]
-    token = commit_store.next_token(at_least=max(seen, default=0))
-    session = start()
-    selection = KeySelection(_output_scheme(writes, program), params.partitions)
-    inputs: dict[str, DataFrame | None] = {}
-    for name in program.reads:
-        ref = _ref(app, datasets, name, program)
-        inputs[name] = read_taken(session, ref, warehouse, _takes(selection, ref))
-    returned = load_program(program.run)(session, inputs, params)
-    outputs = outputs_of(program.name, returned, program.writes)
-    publication = Publication(
-        warehouse, commit_store, commit=commit_id, token=token, job=params.job, spark=start, events=events
-    )
-    try:
-        for ref in writes:
-            publication.stage(outputs[ref.name], ref, keys[ref.name])
-    except Exception:
-        publication.discard()
-        # Another attempt of this commit that gets through removes the staging of all of them: then this
-        # one has failed for that reason, and its work is done.
-        published = _published(commit_id, program, commit_store, context)
-        if published is None:
-            raise
-        return published
-    published = publication.publish()
+    with Attempting(commit_store, commit_id, ids, at_least=max(seen, default=0)) as token:
+        selection = KeySelection(_output_scheme(writes, program), params.partitions)
+        inputs: dict[str, DataFrame | None] = {}
+        for name in program.reads:
+            ref = _ref(app, datasets, name, program)
+            inputs[name] = read_taken(start(), ref, warehouse, _takes(selection, ref))
+        returned = load_program(program.run)(start(), inputs, params)
+        outputs = outputs_of(program.name, returned, program.writes)
+        publication = Publication(
+            warehouse, commit_store, commit=commit_id, token=token, job=params.job, spark=start, events=events
+        )
+        try:
+            for ref in writes:
+                publication.stage(outputs[ref.name], ref, keys[ref.name])
+        except Exception:
+            publication.discard()
+            # Another attempt of this commit that gets through removes the staging of all of them: then
+            # this one has failed for that reason, and its work is done.
+            published = _published(commit_id, program, commit_store, context)
+            if published is None:
+                raise
+            return published
+        published = _publish(publication)
     for ref in writes:
         prune_table(ref, warehouse, commit_store)
     return published
+
+
+def _publish(publication: Publication) -> tuple[PublishedPartition, ...]:
+    try:
+        return publication.publish()
+    except (CommitConflict, CommitFenced):
+        # The only failures after which nothing can come of what was staged.
+        publication.discard()
+        raise
 
 
 def _published(

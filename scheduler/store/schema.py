@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, inspect, text
 from scheduler.store.error import StoreError, StoreMissing
 from scheduler.store.sql import begin_writing
 
-HEAD = "0002"
+HEAD = "0003"
 """The newest revision in `migrations/versions`; a test holds the two together."""
 
 MIGRATIONS = Path(__file__).parent / "migrations"

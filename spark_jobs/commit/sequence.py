@@ -20,7 +20,8 @@ class CommitSequence(Value, kw_only=True):
 
     Attributes:
         id: commit id.
-        datasets: the datasets written, as "app/name"; their next writer finishes this first.
+        datasets: the datasets written, as "app/name", and the watermarks moved, as `watermark_resource`
+            names them; the next run about any of them finishes this first.
         token: fencing token of the run.
         steps: in the order in which they are done.
         result: what the publish amounts to, reported once every step is done.
@@ -31,6 +32,14 @@ class CommitSequence(Value, kw_only=True):
     token: int
     steps: tuple[CommitStep, ...]
     result: tuple[PublishedPartition, ...]
+
+
+def watermark_resource(consumer: str, source: str) -> str:
+    """The name under which a sequence lists that it moves watermarks of `consumer` in `source`.
+
+    No dataset has such a name. The next run of the consumer looks for it, as for its outputs.
+    """
+    return f"{consumer} <- {source}"
 
 
 def encode_sequence(sequence: CommitSequence) -> str:

@@ -15,7 +15,7 @@ its own publish again. All instants are aware, UTC, and come from the caller's c
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, Protocol
 
 Put = Literal["stored", "known", "fenced", "moved"]
 """What `put` answers: it is kept; one of this id is unfinished or finished already; the attempt was
@@ -57,12 +57,34 @@ class Standing(Protocol):
     def failed_at(self) -> datetime | None: ...
 
 
-class Mark(NamedTuple):
+class Mark(Protocol):
     """A stored watermark. `number` counts its moves from 1; `position` is the text that was set."""
 
-    number: int
-    position: str
-    commit: str
+    @property
+    def number(self) -> int: ...
+    @property
+    def position(self) -> str: ...
+    @property
+    def commit(self) -> str: ...
+
+
+class Abandoned(Protocol):
+    """What is kept of a sequence that was taken away. `body` is its text, `error` its last failure."""
+
+    @property
+    def sequence(self) -> str: ...
+    @property
+    def token(self) -> int: ...
+    @property
+    def datasets(self) -> tuple[str, ...]: ...
+    @property
+    def body(self) -> str: ...
+    @property
+    def error(self) -> str: ...
+    @property
+    def note(self) -> str: ...
+    @property
+    def at(self) -> datetime: ...
 
 
 class CommitStepStore(Protocol):
@@ -100,7 +122,7 @@ class CommitStepStore(Protocol):
         body: str,
         moves: Sequence[WatermarkMove] = (),
     ) -> Put:
-        """Keeps a sequence, whose attempt must be open, and closes the attempt.
+        """Keeps a sequence, whose attempt (of this commit, under this token) must be open, and closes it.
 
         Each watermark that it will move must have the number before, and no unfinished sequence may
         be about to move it.
@@ -127,6 +149,10 @@ class CommitStepStore(Protocol):
         """
         ...
 
+    def let_go(self, sequence: str, owner: str) -> None:
+        """Ends the lease of an owner; nothing when the sequence is somebody else's or gone."""
+        ...
+
     def standing(self, sequence: str) -> Standing | None:
         """How an unfinished sequence stands."""
         ...
@@ -145,6 +171,10 @@ class CommitStepStore(Protocol):
 
     def abandon(self, sequence: str, note: str, now: datetime) -> bool:
         """Takes an unfinished sequence away for good, and keeps a record of it. False when there is none."""
+        ...
+
+    def abandoned(self, limit: int = 100) -> Sequence[Abandoned]:
+        """The records of `abandon`, newest first."""
         ...
 
     def watermarks(self, consumer: str, source: str) -> Mapping[str, Mark]:

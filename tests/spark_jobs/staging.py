@@ -8,19 +8,23 @@ so that a kill is a real one.
 import os
 import signal
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from compiler.model import PartitionScheme, TimeDimension
+from spark_jobs.commit.sequence import CommitSequence, encode_sequence
 from spark_jobs.commit.steps.publish_folder import write_marker
+from spark_jobs.commit.store import CommitStepStore
 from spark_jobs.io.dataset_ref import DatasetRef, Warehouse
 from spark_jobs.io.parquet import StagedFolder, StagedTable, staging_folder
 from spark_jobs.io.version_log import head
 
 DAILY = PartitionScheme(time=TimeDimension(name="day", cycle="day", start="2013-01-01"))
+NEVER = datetime.max.replace(tzinfo=UTC)
 Rows = Mapping[str, list[int]]
 """The values of a table's only column, by partition key."""
 
@@ -59,6 +63,18 @@ def stage_rows(warehouse: Warehouse, ref: DatasetRef, rows: Rows, *, commit: str
         keys=tuple(rows),
         folders=folders,
     )
+
+
+def begin(store: CommitStepStore, commit: str, datasets: Sequence[str], at_least: int = 0) -> int:
+    """Opens an attempt that nobody gives up, and returns its token."""
+    return store.begin(commit, datasets, until=NEVER, at_least=at_least)
+
+
+def put(store: CommitStepStore, sequence: CommitSequence) -> None:
+    """Keeps a sequence as its run would, and does none of its steps."""
+    assert begin(store, sequence.id, sequence.datasets, sequence.token - 1) == sequence.token
+    body = encode_sequence(sequence)
+    assert store.put(sequence.id, sequence.datasets, sequence.token, body) == "stored"
 
 
 def read_rows(warehouse: Warehouse, ref: DatasetRef) -> dict[str, list[int]]:

@@ -18,7 +18,7 @@ from spark_jobs.io.dataset_ref import Warehouse
 from spark_jobs.io.filesystem import LocalFiles
 from spark_jobs.io.table import sequence_of
 from spark_jobs.io.version_log import RECENT_COMMITS, PartitionEntry, TableVersion, head, put_version
-from tests.spark_jobs.staging import daily, read_rows, stage_rows, whole
+from tests.spark_jobs.staging import begin, daily, read_rows, stage_rows, whole
 
 FILES = LocalFiles()
 CONTEXT = CommitContext(files=FILES)
@@ -197,9 +197,10 @@ class StubbornFiles(LocalFiles):
 def test_staging_that_comes_back_does_not_fail_the_publish(tmp_path: Path) -> None:
     warehouse = Warehouse(path=tmp_path, project=tmp_path)
     store = MemoryCommitStepStore()
-    staged = stage_rows(warehouse, daily("a"), {"2013-12-22": [1]}, commit="c1", token=1)
+    token = begin(store, "c1", ["test/a"])
+    staged = stage_rows(warehouse, daily("a"), {"2013-12-22": [1]}, commit="c1", token=token)
 
-    published = publish(sequence_of("c1", 1, [staged]), store, CommitContext(files=StubbornFiles()))
+    published = publish(sequence_of("c1", token, [staged]), store, CommitContext(files=StubbornFiles()))
 
     assert [(one.key, one.rows) for one in published] == [("2013-12-22", 1)]
     assert read_rows(warehouse, daily("a")) == {"2013-12-22": [1]}

@@ -33,7 +33,7 @@ from spark_jobs.io.dataset_ref import DatasetRef, Warehouse
 from spark_jobs.io.iceberg_catalog import STAGING_NAMESPACE, IcebergCatalog
 from spark_jobs.io.table import Publication, read, top_token
 from spark_jobs.session import SparkSettings, session
-from tests.spark_jobs.staging import in_child, kill_self
+from tests.spark_jobs.staging import begin, in_child, kill_self
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]  # dozens of drivers are killed one after the other
 
@@ -75,7 +75,8 @@ class Project:
         recover([ref.id for ref in refs], store, context)
         if resolve(commit, store, context) is not None:
             return
-        token = store.next_token(max(top_token(ref, self.warehouse, lambda: own) for ref in refs))
+        seen = max(top_token(ref, self.warehouse, lambda: own) for ref in refs)
+        token = begin(store, commit, [ref.id for ref in refs], seen)
         publication = Publication(
             self.warehouse, store, commit=commit, token=token, job=commit, spark=lambda: own
         )

@@ -16,6 +16,7 @@ from spark_jobs.errors import OutputError
 from spark_jobs.io.dataset_ref import DatasetRef, Warehouse
 from spark_jobs.io.published import PublishedPartition
 from spark_jobs.io.table import Publication, read
+from tests.spark_jobs.staging import begin
 
 pytestmark = pytest.mark.spark
 
@@ -48,9 +49,9 @@ class Tables:
 
     def publish(self, frame: DataFrame, ref: DatasetRef, *keys: str) -> tuple[PublishedPartition, ...]:
         self._commits += 1
-        publication = Publication(
-            self.warehouse, self.store, commit=f"c{self._commits}", token=self.store.next_token()
-        )
+        commit = f"c{self._commits}"
+        token = begin(self.store, commit, [ref.id])
+        publication = Publication(self.warehouse, self.store, commit=commit, token=token)
         publication.stage(frame, ref, keys or ("",))
         return publication.publish()
 

@@ -12,7 +12,7 @@ from spark_jobs.io import prune
 from spark_jobs.io.dataset_ref import Warehouse
 from spark_jobs.io.table import prune_table, sequence_of
 from spark_jobs.io.version_log import VERSIONS_FOLDER, version_numbers
-from tests.spark_jobs.staging import Rows, daily, read_rows, stage_rows
+from tests.spark_jobs.staging import Rows, begin, daily, read_rows, stage_rows
 
 TABLE = daily("table")
 NOTHING = prune.Unfinished("", ())
@@ -28,8 +28,10 @@ class Table:
         self.root = TABLE.root(self.warehouse)
 
     def sequence(self, number: int, rows: Rows) -> CommitSequence:
-        staged = stage_rows(self.warehouse, TABLE, rows, commit=f"c{number}", token=number)
-        return sequence_of(f"c{number}", number, [staged])
+        commit = f"c{number}"
+        token = begin(self.store, commit, [TABLE.id])
+        staged = stage_rows(self.warehouse, TABLE, rows, commit=commit, token=token)
+        return sequence_of(commit, token, [staged])
 
     def publish(self, number: int, rows: Rows) -> None:
         publish(self.sequence(number, rows), self.store, CommitContext(files=self.files))
@@ -101,7 +103,8 @@ def test_it_runs_now_and_then(table: Table) -> None:
         prune_table(TABLE, table.warehouse, table.store)
     assert len(version_numbers(table.files, table.root)) == limit - 1
 
-    table.store.put("c-unfinished", [TABLE.id], 1, encode_sequence(table.sequence(1000, {"2013-12-23": [0]})))
+    unfinished = table.sequence(1000, {"2013-12-23": [0]})
+    table.store.put(unfinished.id, unfinished.datasets, unfinished.token, encode_sequence(unfinished))
     table.publish(limit, {"2013-12-22": [limit]})
     prune_table(TABLE, table.warehouse, table.store)
 

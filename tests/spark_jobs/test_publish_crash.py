@@ -25,6 +25,7 @@ from spark_jobs.io.table import prune_table, sequence_of
 from spark_jobs.io.version_log import version_numbers
 from tests.spark_jobs.staging import (
     Rows,
+    begin,
     daily,
     in_child,
     in_children,
@@ -73,7 +74,7 @@ class Project:
         recover(["test/table", "test/totals"], store, self.context)
         if resolve(commit, store, self.context) is not None:
             return
-        token = store.next_token()
+        token = begin(store, commit, [self.ref(name).id for name in outputs])
         try:
             tables = [
                 stage_rows(self.warehouse, self.ref(name), rows, commit=commit, token=token)

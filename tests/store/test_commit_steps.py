@@ -1,7 +1,8 @@
 """The contract of a commit step store, for every implementation."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,30 @@ from scheduler.store.commit_steps import SqlCommitStepStore
 from scheduler.store.open import MEMORY_URL
 from scheduler.store.sql import SqlStore
 from spark_jobs.commit.memory import MemoryCommitStepStore
-from spark_jobs.commit.store import CommitStepStore
+from spark_jobs.commit.store import CommitStepStore, Put, WatermarkMove
 from tests.store.conftest import open_empty
 
 HOSTILE_NAMES = ("a:b", "a_b", "x/y", "_hidden", ".h", "é漢字", "it's", "a" * 300)
+
+
+NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
+LEASE = timedelta(seconds=120)
+
+
+def begin(store: CommitStepStore, commit: str = "c1", at_least: int = 0) -> int:
+    """Opens an attempt at noon."""
+    return store.begin(commit, ["app/a"], until=NOON + LEASE, at_least=at_least)
+
+
+def put(
+    store: CommitStepStore,
+    commit: str,
+    body: str = "steps",
+    datasets: Sequence[str] = ("app/a",),
+    moves: Sequence[WatermarkMove] = (),
+) -> Put:
+    """Puts a sequence in an attempt of its own."""
+    return store.put(commit, datasets, begin(store, commit), body, moves)
 
 
 @pytest.fixture
@@ -39,7 +60,7 @@ def test_a_sequence_is_absent_then_unfinished_then_finished(store: CommitStepSto
     assert not store.exists("c1")
     assert store.get("c1") is None
 
-    assert store.put("c1", ["app/a", "app/b"], 1, "the steps")
+    assert put(store, "c1", "the steps", ["app/a", "app/b"]) == "stored"
 
     assert store.exists("c1")
     assert store.get("c1") == "the steps"
@@ -55,19 +76,19 @@ def test_a_sequence_is_absent_then_unfinished_then_finished(store: CommitStepSto
 
 
 def test_an_id_is_taken_once_for_ever(store: CommitStepStore) -> None:
-    assert store.put("c1", ["app/a"], 1, "first")
-    assert not store.put("c1", ["app/b"], 2, "second")
+    assert put(store, "c1", "first") == "stored"
+    assert put(store, "c1", "second", ["app/b"]) == "known"
     assert store.get("c1") == "first"
     assert store.list_unfinished("app/b") == ()
 
     store.remove("c1", "done")
 
-    assert not store.put("c1", ["app/a"], 3, "third")
+    assert put(store, "c1", "third") == "known"
     assert store.result("c1") == "done"
 
 
 def test_removing_twice_keeps_the_first_result(store: CommitStepStore) -> None:
-    store.put("c1", ["app/a"], 1, "steps")
+    put(store, "c1")
     store.remove("c1", "first")
     store.remove("c1", "second")
     store.remove("never put", "nothing")
@@ -76,20 +97,21 @@ def test_removing_twice_keeps_the_first_result(store: CommitStepStore) -> None:
 
 
 def test_unfinished_sequences_come_oldest_token_first(store: CommitStepStore) -> None:
-    for name, token in (("late", 9), ("early", 2), ("middle", 5)):
-        store.put(name, ["app/a"], token, "")
+    tokens = {name: begin(store, name) for name in ("early", "middle", "late")}
+    for name in ("late", "early", "middle"):
+        store.put(name, ["app/a"], tokens[name], "")
     assert store.list_unfinished("app/a") == ("early", "middle", "late")
 
 
 def test_tokens_rise_and_jump_over_what_the_warehouse_has_seen(store: CommitStepStore) -> None:
-    assert [store.next_token() for _ in range(3)] == [1, 2, 3]
-    assert store.next_token(at_least=40) == 41
-    assert store.next_token(at_least=7) == 42
+    assert [begin(store) for _ in range(3)] == [1, 2, 3]
+    assert begin(store, at_least=40) == 41
+    assert begin(store, at_least=7) == 42
 
 
 def test_names_never_meet(store: CommitStepStore) -> None:
     for name in HOSTILE_NAMES:
-        assert store.put(name, [f"app/{name}"], 1, name)
+        assert put(store, name, name, [f"app/{name}"]) == "stored"
     for name in HOSTILE_NAMES:
         assert store.get(name) == name
         assert store.list_unfinished(f"app/{name}") == (name,)
@@ -97,14 +119,14 @@ def test_names_never_meet(store: CommitStepStore) -> None:
 
 def test_of_many_who_put_one_id_one_wins(store: CommitStepStore) -> None:
     with ThreadPoolExecutor(4) as pool:
-        won = list(pool.map(lambda n: store.put("c1", ["app/a"], n, str(n)), range(8)))
-    assert sum(won) == 1
-    assert store.get("c1") == str(won.index(True))
+        answers = list(pool.map(lambda n: put(store, "c1", str(n)), range(8)))
+    assert sorted(answers) == ["known"] * 7 + ["stored"]
+    assert store.get("c1") == str(answers.index("stored"))
 
 
 def test_of_many_who_ask_no_two_get_one_token(store: CommitStepStore) -> None:
     with ThreadPoolExecutor(4) as pool:
-        tokens = list(pool.map(lambda _: store.next_token(), range(40)))
+        tokens = list(pool.map(lambda _: begin(store), range(40)))
     assert sorted(tokens) == list(range(1, 41))
 
 
@@ -120,19 +142,19 @@ def test_of_many_who_ask_no_two_get_one_token(store: CommitStepStore) -> None:
 def test_a_torn_record_was_never_committed(engine: Engine, damage: str) -> None:
     """P1 of the crash table: a torn record must not block the dataset."""
     store = SqlCommitStepStore(engine)
-    store.put("c1", ["app/a"], 1, "the whole of it")
+    put(store, "c1", "the whole of it")
 
     with engine.begin() as connection:
         connection.execute(text(damage))
 
     assert not store.exists("c1")
     assert store.list_unfinished("app/a") == store.list_unfinished() == ()
-    assert store.put("c1", ["app/a"], 2, "again")
+    assert put(store, "c1", "again") == "stored"
     assert store.get("c1") == "again"
 
 
 def test_it_keeps_what_another_process_has_put(engine: Engine) -> None:
-    SqlCommitStepStore(engine).put("c1", ["app/a"], 1, "steps")
+    put(SqlCommitStepStore(engine), "c1")
     assert SqlCommitStepStore(engine).get("c1") == "steps"
 
 
@@ -140,5 +162,5 @@ def test_it_can_stand_alone_in_a_database_without_a_schedule_store(tmp_path: Pat
     alone = create_engine(f"sqlite:///{tmp_path}/commits.db")
     for _ in range(2):
         SqlCommitStepStore(alone).create()
-    assert SqlCommitStepStore(alone).put("c1", ["app/a"], 1, "steps")
+    assert put(SqlCommitStepStore(alone), "c1") == "stored"
     alone.dispose()

@@ -9,12 +9,12 @@ from typer.testing import CliRunner
 from scheduler.store.commit_steps import SqlCommitStepStore
 from scheduler.store.open_sql import open_sql_store
 from spark_jobs.commit.context import CommitContext
-from spark_jobs.commit.sequence import CommitSequence, encode_sequence
+from spark_jobs.commit.sequence import CommitSequence
 from spark_jobs.commit.steps.drop_staging_tables import DropStagingTables
 from spark_jobs.io.dataset_ref import Warehouse
 from spark_jobs.io.filesystem import LocalFiles
 from spark_jobs.io.table import sequence_of
-from tests.spark_jobs.staging import daily, read_rows, stage_rows
+from tests.spark_jobs.staging import daily, put, read_rows, stage_rows
 from tidegate.cli import commits
 from tidegate.cli.commits import app
 from tidegate.errors import UserError
@@ -38,8 +38,7 @@ def store(warehouse: Warehouse) -> Iterator[SqlCommitStepStore]:
     store = SqlCommitStepStore(opened.engine)
     for number, day in enumerate(("2013-12-22", "2013-12-23"), start=1):
         table = stage_rows(warehouse, TABLE, {day: [number]}, commit=f"c{number}", token=number)
-        sequence = sequence_of(f"c{number}", number, [table])
-        store.put(f"c{number}", sequence.datasets, number, encode_sequence(sequence))
+        put(store, sequence_of(f"c{number}", number, [table]))
     yield store
     opened.close()
 
@@ -84,8 +83,7 @@ def test_a_step_that_cannot_be_asked_is_told_and_stops_no_other(
     store: SqlCommitStepStore, warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     step = DropStagingTables(table=("test", "lake"), commit="c3")
-    sequence = CommitSequence(id="c3", datasets=("test/lake",), token=3, steps=(step,), result=())
-    store.put("c3", sequence.datasets, 3, encode_sequence(sequence))
+    put(store, CommitSequence(id="c3", datasets=("test/lake",), token=3, steps=(step,), result=()))
     monkeypatch.setattr(commits, "_context", lambda: CommitContext(files=LocalFiles()))
 
     assert "0 of 1" in run("list").splitlines()[3]
