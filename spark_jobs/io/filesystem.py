@@ -84,7 +84,7 @@ class FileSystem(Protocol):
         ...
 
     def copy(self, source: str, target: str) -> None:
-        """Copies a file, whole or not at all, over whatever stands at the target."""
+        """Copies a file durably, whole or not at all, over whatever stands at the target."""
         ...
 
     def digest(self, file: str) -> str | None:

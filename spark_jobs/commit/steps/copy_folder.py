@@ -63,9 +63,7 @@ class CopyFolder(Value, kw_only=True):
             files.copy(f"{self.source}/{name}", there)
             if files.digest(there) != self.digests[name]:
                 raise OSError(f"{there} is not what was staged, although it was copied")
-        files.sync(self.target)
         files.put_if_absent(f"{self.target}/{MARKER}", msgspec.json.encode(self.marker, order="sorted"))
-        files.sync(self.target)
 
     def describe(self) -> str:
         """See `CommitStep.describe`."""
