@@ -1,5 +1,8 @@
 """One typed row for each scheduled flight of the run's days.
 
+It gets the files that are new since its last run and its rows are merged by airport, carrier
+and number, so it need not know what was loaded before. The same rows in two files are one.
+
 Raw rows hold no value where nothing happened: a cancelled flight has no departure, a
 diverted one departed and has no arrival delay, because it did not arrive where it should.
 Both stay, with a status, since a report on delays that leaves them out flatters the airline.
@@ -40,4 +43,6 @@ def run(spark: SparkSession, inputs: dict[str, DataFrame | None], params: object
     # `time_hour` is the scheduled hour as an instant; it has no minutes.
     scheduled_at = sf.to_timestamp("time_hour") + sf.make_dt_interval(mins=sf.col("minute").cast("int"))
     typed = raw.withColumn("status", status).withColumn("scheduled_at", scheduled_at)
-    return typed.select([sf.col(field.name).cast(field.dataType).alias(field.name) for field in SCHEMA])
+    columns = [sf.col(field.name).cast(field.dataType).alias(field.name) for field in SCHEMA]
+    # Files that disagree about a flight stay two rows, which the merge refuses: nobody knows who is right.
+    return typed.select(columns).distinct()

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from datetime import date
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -33,23 +34,34 @@ DATASETS: dict[str, Dataset] = {
         *(Dataset(name=name, format="iceberg") for name in REFERENCES),
         *(
             Dataset(name=name, partitions=DAILY, format="iceberg")
-            for name in ("clean_flights", "clean_weather", "delays_by_weather")
+            for name in ("clean_weather", "delays_by_weather")
+        ),
+        Dataset(
+            name="clean_flights",
+            partitions=DAILY,
+            format="iceberg",
+            write="merge",
+            merge_keys=("origin", "carrier", "flight"),
         ),
         Dataset(name="carrier_report", format="iceberg"),
     )
 }
 
 
-def _program(name: str, reads: str, writes: str) -> Program:
+def _program(name: str, reads: str, writes: str, **given: Any) -> Program:
     return Program(
-        name=name, run=f"spark_jobs.flights.{name}", reads=tuple(reads.split()), writes=tuple(writes.split())
+        name=name,
+        run=f"spark_jobs.flights.{name}",
+        reads=tuple(reads.split()),
+        writes=tuple(writes.split()),
+        **given,
     )
 
 
 PROGRAMS: dict[str, Program] = {
     program.name: program
     for program in (
-        _program("clean_flights", "raw_flights", "clean_flights"),
+        _program("clean_flights", "raw_flights", "clean_flights", incremental={"raw_flights": True}),
         _program("clean_weather", "raw_weather", "clean_weather"),
         _program("delays_by_weather", "clean_flights clean_weather", "delays_by_weather"),
         _program("carrier_report", "delays_by_weather airlines", "carrier_report"),
