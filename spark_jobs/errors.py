@@ -44,6 +44,10 @@ class CommitFailed(SparkJobError):
     """A step was executed and still is not done. The sequence is kept for the next run."""
 
 
+class CommitAbandoned(CommitFailed):
+    """A person has taken the sequence away while it was being finished."""
+
+
 class CommitConflict(SparkJobError):
     """Another run has moved what this one has read. Nothing was published; it may be run again."""
 

@@ -25,10 +25,14 @@ class Ownership:
     error: str = ""
     failed_at: datetime | None = None
 
+    def is_free(self, now: datetime) -> bool:
+        """Whether nobody has it, or the lease of who has it is over."""
+        return self.owner == NOBODY or self.until is None or self.until <= now
+
     def taken(self, owner: str, now: datetime, until: datetime) -> "Ownership":
         """The same in the hands of `owner`, unless the lease of another one still holds."""
-        free = self.owner in (NOBODY, owner) or self.until is None or self.until <= now
-        return replace(self, owner=owner, until=until) if free else self
+        mine = owner == self.owner or self.is_free(now)
+        return replace(self, owner=owner, until=until) if mine else self
 
     def let_go(self) -> "Ownership":
         """The same in nobody's hands."""

@@ -128,10 +128,12 @@ class SqlCommitStepStore:
         with self._engine.connect() as connection:
             return tuple(row.id for row in connection.execute(query) if _whole(row))
 
-    def take(self, sequence: str, owner: str, *, now: datetime, until: datetime) -> Ownership | None:
+    def take(
+        self, sequence: str, owner: str, *, now: datetime, until: datetime, token: int | None = None
+    ) -> Ownership | None:
         """Makes `owner` the one who finishes a sequence, unless another one's lease still holds."""
         with writing(self._engine) as connection:
-            if self._unfinished(connection, sequence) is None:
+            if self._unfinished(connection, sequence, token) is None:
                 return None
             stands = commit_owners.ownership(connection, sequence)
             taken = stands.taken(owner, now, until)
@@ -162,10 +164,10 @@ class SqlCommitStepStore:
                 commit_owners.keep_ownership(connection, sequence, stands)
             return stands.failures
 
-    def remove(self, sequence: str, result: str) -> None:
+    def remove(self, sequence: str, result: str, token: int | None = None) -> None:
         """Marks a sequence as finished and keeps its result. A second call changes nothing."""
         with writing(self._engine) as connection:
-            row = self._unfinished(connection, sequence)
+            row = self._unfinished(connection, sequence, token)
             if row is None:
                 return
             self._forget_unfinished(connection, sequence)
@@ -185,17 +187,18 @@ class SqlCommitStepStore:
         return None if row is None else row.result
 
     def abandon(self, sequence: str, note: str, now: datetime) -> bool:
-        """Takes an unfinished sequence away for good, and keeps a record of it. False when there is none."""
+        """Takes an unfinished sequence that nobody is finishing away for good, and keeps a record of it."""
         with writing(self._engine) as connection:
             row = self._unfinished(connection, sequence)
-            if row is None:
+            stands = commit_owners.ownership(connection, sequence)
+            if row is None or not stands.is_free(now):
                 return False
             kept = {
                 "sequence": sequence,
                 "token": row.token,
                 "datasets": row.datasets,
                 "body": row.body,
-                "error": commit_owners.ownership(connection, sequence).error,
+                "error": stands.error,
                 "note": note,
                 "at": now,
             }
@@ -236,9 +239,11 @@ class SqlCommitStepStore:
         ).one_or_none()
         return found if found is not None and _whole(found) else None
 
-    def _unfinished(self, connection: Connection, sequence: str) -> Row[Any] | None:
+    def _unfinished(self, connection: Connection, sequence: str, token: int | None = None) -> Row[Any] | None:
         row = self._row(connection, sequence)
-        return None if row is None or row.result is not None else row
+        if row is None or row.result is not None or token not in (None, row.token):
+            return None
+        return row
 
     def _may_move(self, connection: Connection, moves: Sequence[Move]) -> bool:
         holders = commit_watermarks.promised_by(connection, moves)

@@ -17,7 +17,7 @@ from spark_jobs.commit.owner import is_gone, new_owner
 from spark_jobs.commit.sequence import CommitSequence, decode_result, decode_sequence, encode_result
 from spark_jobs.commit.step import CommitStep, Verdict
 from spark_jobs.commit.store import CommitStepStore
-from spark_jobs.errors import CommitBusy, CommitFailed, CommitUnknown
+from spark_jobs.errors import CommitAbandoned, CommitBusy, CommitFailed, CommitUnknown
 from spark_jobs.io.published import PublishedPartition
 
 WAIT_SECONDS = 5 * LEASE_SECONDS
@@ -38,19 +38,19 @@ def finish(
 
     Raises:
         CommitUnknown: a step cannot tell whether it was done. Nothing after it is done.
-        CommitFailed: a step that readers depend on did not hold after it was executed, or the
-            sequence was abandoned meanwhile.
+        CommitFailed: a step that readers depend on did not hold after it was executed.
+        CommitAbandoned: a person has taken the sequence away meanwhile.
         CommitBusy: another process has it for longer than one waits.
     """
     owner, wait = new_owner(), threading.Event()
     give_up_at = clock.now() + timedelta(seconds=WAIT_SECONDS)
     while True:
         now = clock.now()
-        standing = store.take(sequence.id, owner, now=now, until=now + LEASE)
+        standing = store.take(sequence.id, owner, now=now, until=now + LEASE, token=sequence.token)
         if standing is None:
             return _result(sequence.id, store)
         if standing.owner == owner:
-            with Ownership(store, sequence.id, owner, clock) as ownership:
+            with Ownership(store, sequence.id, sequence.token, owner, clock) as ownership:
                 if _work(sequence, store, context, ownership, clock):
                     return _result(sequence.id, store)
         elif is_gone(standing.owner):
@@ -78,9 +78,9 @@ def read_sequence(commit: str, body: str) -> CommitSequence:
         ) from error
 
 
-def abandoned(commit: str) -> CommitFailed:
+def abandoned(commit: str) -> CommitAbandoned:
     """The failure of one whose sequence was taken away by a person while it was at work."""
-    return CommitFailed(
+    return CommitAbandoned(
         f"commit {commit} was abandoned meanwhile, and may be published in part",
         "see what stands in its datasets, and run it again to replace it",
     )
@@ -99,10 +99,11 @@ def _work(
             if ownership.lost:
                 return False
             _do(step, sequence, number, store, context)
-        store.remove(sequence.id, encode_result(sequence.result))
+        store.remove(sequence.id, encode_result(sequence.result), sequence.token)
     except Exception as error:
-        _count(sequence.id, store, ownership.owner, error, clock)
-        raise
+        # The answer of `remove` may have been lost, or another process have been faster.
+        if _counted(sequence.id, store, ownership.owner, error, clock):
+            raise
     except BaseException:
         # The process is told to end: that is no failure of the sequence.
         store.let_go(sequence.id, ownership.owner)
@@ -110,14 +111,17 @@ def _work(
     return True
 
 
-def _count(commit: str, store: CommitStepStore, owner: str, error: Exception, clock: Clock) -> None:
+def _counted(commit: str, store: CommitStepStore, owner: str, error: Exception, clock: Clock) -> bool:
+    """Counts a failure. False when it is none: the sequence is finished, by us or by another process."""
     try:
-        failures = store.fail(
-            commit, owner, f"{type(error).__name__}: {error}"[:ERROR_CHARACTERS], clock.now()
-        )
-        log.warning("commit %s could not be finished, for the %d. time: %s", commit, failures, error)
+        if store.result(commit) is not None:
+            return False
+        said = f"{type(error).__name__}: {error}"[:ERROR_CHARACTERS]
+        failures = store.fail(commit, owner, said, clock.now())
+        log.warning("commit %s could not be finished (failure %d): %s", commit, failures, error)
     except Exception as unreachable:  # noqa: BLE001 -- what comes up is the failure itself
         log.warning("a failure of commit %s could not be counted: %s", commit, unreachable)
+    return True
 
 
 def _result(commit: str, store: CommitStepStore) -> tuple[PublishedPartition, ...]:

@@ -29,6 +29,9 @@ class _Standing:
     error: str = ""
     failed_at: datetime | None = None
 
+    def is_free(self, now: datetime) -> bool:
+        return self.owner == "" or self.until is None or self.until <= now
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Record:
@@ -150,14 +153,16 @@ class MemoryCommitStepStore:
             ]
         return tuple(id for _, id in sorted(found))
 
-    def take(self, sequence: str, owner: str, *, now: datetime, until: datetime) -> _Standing | None:
+    def take(
+        self, sequence: str, owner: str, *, now: datetime, until: datetime, token: int | None = None
+    ) -> _Standing | None:
         """See `CommitStepStore.take`."""
         with self._lock:
-            record = self._unfinished(sequence)
+            record = self._unfinished(sequence, token)
             if record is None:
                 return None
             stands = record.standing
-            if stands.owner in ("", owner) or stands.until is None or stands.until <= now:
+            if stands.owner == owner or stands.is_free(now):
                 stands = replace(stands, owner=owner, until=until)
                 self._records[sequence] = replace(record, standing=stands)
             return stands
@@ -188,10 +193,10 @@ class MemoryCommitStepStore:
                 self._records[sequence] = replace(record, standing=stands)
             return stands.failures
 
-    def remove(self, sequence: str, result: str) -> None:
+    def remove(self, sequence: str, result: str, token: int | None = None) -> None:
         """See `CommitStepStore.remove`."""
         with self._lock:
-            record = self._unfinished(sequence)
+            record = self._unfinished(sequence, token)
             if record is not None:
                 self._records[sequence] = replace(record, body="", moves=frozenset(), result=result)
 
@@ -205,7 +210,7 @@ class MemoryCommitStepStore:
         """See `CommitStepStore.abandon`."""
         with self._lock:
             record = self._unfinished(sequence)
-            if record is None:
+            if record is None or not record.standing.is_free(now):
                 return False
             kept = _Abandoned(
                 sequence=sequence,
@@ -240,9 +245,11 @@ class MemoryCommitStepStore:
             self._marks.setdefault((consumer, source), {})[part] = _Mark(number, position, commit)
             return True
 
-    def _unfinished(self, sequence: str) -> _Record | None:
+    def _unfinished(self, sequence: str, token: int | None = None) -> _Record | None:
         record = self._records.get(sequence)
-        return None if record is None or record.result is not None else record
+        if record is None or record.result is not None or token not in (None, record.token):
+            return None
+        return record
 
     def _may_move(self, move: WatermarkMove) -> bool:
         promised = any(move[:3] in record.moves for record in self._records.values())

@@ -18,7 +18,7 @@ from spark_jobs.commit.context import CommitContext
 from spark_jobs.commit.finish import finish, read_sequence
 from spark_jobs.commit.sequence import CommitSequence
 from spark_jobs.commit.store import CommitStepStore, Standing
-from spark_jobs.errors import CommitBlocked, CommitUnknown
+from spark_jobs.errors import CommitAbandoned, CommitBlocked, CommitUnknown
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -135,6 +135,9 @@ def _in_order(
                 _check_not_blocked(sequence, store)
             finish(sequence, store, context, clock)
             log.warning("finished commit %s, which an earlier run had left unfinished", sequence.id)
+        except CommitAbandoned:
+            log.warning("commit %s was abandoned while it was being finished", sequence.id)
+            continue
         except Exception as failure:  # noqa: BLE001 -- told in the result: others go on
             error = failure
             stopped |= dict.fromkeys(sequence.datasets, sequence.id)

@@ -141,11 +141,14 @@ class CommitStepStore(Protocol):
         """Ids of the unfinished sequences that write a dataset, smallest token first; None: all."""
         ...
 
-    def take(self, sequence: str, owner: str, *, now: datetime, until: datetime) -> Standing | None:
+    def take(
+        self, sequence: str, owner: str, *, now: datetime, until: datetime, token: int | None = None
+    ) -> Standing | None:
         """Makes `owner` the one who finishes a sequence, unless another one's lease still holds.
 
         Called again by its owner it prolongs the lease. Returns how the sequence stands now (look whether
-        `owner` is you), None when it is finished or never was.
+        `owner` is you), None when it is finished or never was, or has another token than the one given:
+        then it was abandoned, and its commit put again.
         """
         ...
 
@@ -161,8 +164,11 @@ class CommitStepStore(Protocol):
         """Counts a failed try of its owner, who lets go of it. Returns the failures so far."""
         ...
 
-    def remove(self, sequence: str, result: str) -> None:
-        """Marks a sequence as finished and keeps its result. A second call changes nothing."""
+    def remove(self, sequence: str, result: str, token: int | None = None) -> None:
+        """Marks a sequence as finished and keeps its result. A second call changes nothing.
+
+        With a token it means the sequence that was put under it, and no later one of the same commit.
+        """
         ...
 
     def result(self, sequence: str) -> str | None:
@@ -170,7 +176,10 @@ class CommitStepStore(Protocol):
         ...
 
     def abandon(self, sequence: str, note: str, now: datetime) -> bool:
-        """Takes an unfinished sequence away for good, and keeps a record of it. False when there is none."""
+        """Takes an unfinished sequence away for good, and keeps a record of it.
+
+        False when there is none, or somebody is finishing it: the lease of its owner holds.
+        """
         ...
 
     def abandoned(self, limit: int = 100) -> Sequence[Abandoned]:

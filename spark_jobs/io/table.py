@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from spark_jobs.commit.context import CommitContext, Events, NoEvents
 from spark_jobs.commit.publish import publish
-from spark_jobs.commit.sequence import CommitSequence, decode_sequence
+from spark_jobs.commit.sequence import CommitSequence, decode_sequence, watermark_resource
 from spark_jobs.commit.steps.report_event import ReportEvent
 from spark_jobs.commit.steps.set_watermark import SetWatermark
 from spark_jobs.commit.store import CommitStepStore
@@ -170,7 +170,10 @@ def sequence_of(
     )
     return CommitSequence(
         id=commit,
-        datasets=tuple(staged.ref.id for staged in tables),
+        datasets=(
+            *(staged.ref.id for staged in tables),
+            *dict.fromkeys(watermark_resource(step.consumer, step.source) for step in watermarks),
+        ),
         token=token,
         steps=(
             *(step for staged in tables for step in staged.folder_steps()),
