@@ -1,6 +1,6 @@
 """The contract of a commit step store, for every implementation."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -164,3 +164,235 @@ def test_it_can_stand_alone_in_a_database_without_a_schedule_store(tmp_path: Pat
         SqlCommitStepStore(alone).create()
     assert put(SqlCommitStepStore(alone), "c1") == "stored"
     alone.dispose()
+
+
+def test_an_attempt_is_open_until_it_puts_ends_or_is_given_up(store: CommitStepStore) -> None:
+    puts, ends, stalls, lives = (begin(store, commit) for commit in ("c1", "c2", "c3", "c4"))
+    assert [(one.token, one.commit, one.datasets, one.until) for one in store.attempts()] == [
+        (token, f"c{token}", ("app/a",), NOON + LEASE) for token in (puts, ends, stalls, lives)
+    ]
+
+    assert store.put("c1", ["app/a"], puts, "steps") == "stored"
+    store.end(ends)
+    assert store.renew(lives, NOON + 2 * LEASE)
+    assert [store.give_up(token, NOON + LEASE) for token in (puts, ends, stalls, lives)] == [
+        False,
+        False,
+        True,
+        False,
+    ]
+
+    assert [one.token for one in store.attempts()] == [lives]
+    assert [store.renew(token, NOON + 3 * LEASE) for token in (puts, ends, stalls)] == [False] * 3
+    store.end(ends)
+
+
+def test_an_attempt_that_is_not_open_cannot_put(store: CommitStepStore) -> None:
+    """Whoever was given up has lost its staging, and must not promise to publish it."""
+    token = begin(store)
+    assert not store.give_up(token, NOON + LEASE - timedelta(microseconds=1))
+    assert store.give_up(token, NOON + LEASE)
+
+    assert store.put("c1", ["app/a"], token, "steps") == "fenced"
+    assert store.put("c1", ["app/a"], begin(store, "another commit"), "steps") == "fenced"
+
+    assert not store.exists("c1")
+    assert put(store, "c1") == "stored"
+
+
+def test_a_put_that_is_repeated_is_known_though_its_attempt_is_closed(store: CommitStepStore) -> None:
+    """The answer to the first one may have been lost."""
+    token = begin(store)
+    assert store.put("c1", ["app/a"], token, "steps") == "stored"
+    assert store.put("c1", ["app/a"], token, "steps") == "known"
+
+
+def test_one_at_a_time_owns_a_sequence(store: CommitStepStore) -> None:
+    put(store, "c1")
+    standing = store.standing("c1")
+    assert standing is not None
+    assert (standing.owner, standing.until, standing.failures) == ("", None, 0)
+
+    def taken(owner: str, seconds: int) -> tuple[str, datetime | None]:
+        now = NOON + timedelta(seconds=seconds)
+        standing = store.take("c1", owner, now=now, until=now + LEASE)
+        assert standing is not None
+        return standing.owner, standing.until
+
+    assert taken("first", 0) == ("first", NOON + LEASE)
+    assert taken("second", 119) == ("first", NOON + LEASE)
+    assert taken("first", 119) == ("first", NOON + LEASE + timedelta(seconds=119))
+    assert taken("second", 239) == ("second", NOON + LEASE + timedelta(seconds=239))
+
+    store.let_go("c1", "first")
+    assert taken("third", 240)[0] == "second"
+    store.let_go("c1", "second")
+    assert taken("third", 240)[0] == "third"
+
+
+def test_a_failure_is_counted_once_and_lets_go(store: CommitStepStore) -> None:
+    put(store, "c1")
+    for number in (1, 2):
+        store.take("c1", "first", now=NOON, until=NOON + LEASE)
+        assert store.fail("c1", "somebody else", "no", NOON) == number - 1
+        assert store.fail("c1", "first", f"error {number}", NOON) == number
+        assert store.fail("c1", "first", "not its owner any more", NOON) == number
+
+    standing = store.take("c1", "second", now=NOON, until=NOON + LEASE)
+
+    assert standing is not None
+    assert (standing.owner, standing.failures, standing.error) == ("second", 2, "error 2")
+    assert standing.failed_at == NOON
+
+
+def test_what_is_finished_or_never_was_has_no_owner(store: CommitStepStore) -> None:
+    put(store, "c1")
+    store.take("c1", "first", now=NOON, until=NOON + LEASE)
+    store.remove("c1", "done")
+    for commit in ("c1", "never put"):
+        assert store.take(commit, "second", now=NOON, until=NOON + LEASE) is None
+        assert store.standing(commit) is None
+        assert store.fail(commit, "first", "too late", NOON) == 0
+        store.let_go(commit, "first")
+        assert not store.abandon(commit, "", NOON)
+
+
+def test_an_abandoned_sequence_is_gone_but_on_record_and_may_be_put_again(store: CommitStepStore) -> None:
+    put(store, "c1", "steps", ["app/a", "app/b"], [("app/p", "app/s", "", 1)])
+    store.take("c1", "first", now=NOON, until=NOON + LEASE)
+    assert not store.abandon("c1", "somebody is at work", NOON)
+    store.fail("c1", "first", "its staging is gone", NOON)
+
+    assert store.abandon("c1", "by hand", NOON)
+
+    assert store.get("c1") is store.result("c1") is None
+    assert store.list_unfinished() == store.list_unfinished("app/b") == ()
+    (kept,) = store.abandoned()
+    assert (kept.sequence, kept.token, kept.datasets) == ("c1", 1, ("app/a", "app/b"))
+    assert (kept.body, kept.note, kept.at) == ("steps", "by hand", NOON)
+    assert kept.error == "its staging is gone"
+
+    assert put(store, "c1", "new steps", ["app/a"], [("app/p", "app/s", "", 1)]) == "stored"
+    standing = store.standing("c1")
+    assert standing is not None and standing.failures == 0
+    assert store.abandon("c1", "again", NOON + LEASE)
+    assert [(kept.token, kept.note) for kept in store.abandoned()] == [(2, "again"), (1, "by hand")]
+    assert [kept.note for kept in store.abandoned(limit=1)] == ["again"]
+
+
+def test_who_still_works_on_an_abandoned_sequence_cannot_finish_the_next_one(store: CommitStepStore) -> None:
+    put(store, "c1", "old steps")
+    store.take("c1", "zombie", now=NOON, until=NOON + LEASE)
+    assert store.abandon("c1", "it hangs", NOON + LEASE)
+    put(store, "c1", "new steps")
+
+    assert store.take("c1", "zombie", now=NOON, until=NOON + LEASE, token=1) is None
+    store.remove("c1", "the old result", token=1)
+
+    assert store.get("c1") == "new steps"
+    store.remove("c1", "the new result", token=2)
+    assert store.result("c1") == "the new result"
+
+
+WEEK, DAY = ("app/weekly", "app/flights"), ("app/daily", "app/flights")
+
+
+def test_watermarks_move_by_one_and_never_back(store: CommitStepStore) -> None:
+    assert store.watermarks(*WEEK) == {}
+    assert not store.set_watermark((*WEEK, "JFK", 2), "skips the first", "c2")
+    assert store.set_watermark((*WEEK, "JFK", 1), "p1", "c1")
+    assert not store.set_watermark((*WEEK, "JFK", 1), "p1", "c1")
+    assert not store.set_watermark((*WEEK, "JFK", 3), "skips one", "c3")
+    assert store.set_watermark((*WEEK, "JFK", 2), "p2", "c2")
+    assert not store.set_watermark((*WEEK, "JFK", 1), "back", "c1")
+    assert store.set_watermark((*WEEK, "", 1), "all", "c1")
+    assert store.set_watermark((*DAY, "JFK", 1), "other", "c1")
+
+    seen = {part: (mark.number, mark.position, mark.commit) for part, mark in store.watermarks(*WEEK).items()}
+    assert seen == {"JFK": (2, "p2", "c2"), "": (1, "all", "c1")}
+
+
+@pytest.mark.parametrize(
+    ("moves", "answer"),
+    [
+        ([(*WEEK, "JFK", 2), (*WEEK, "LGA", 1)], "stored"),
+        ([(*WEEK, "JFK", 1)], "moved"),
+        ([(*WEEK, "JFK", 3)], "moved"),
+        ([(*WEEK, "LGA", 2)], "moved"),
+        ([(*WEEK, "EWR", 1)], "moved"),
+        ([(*WEEK, "LGA", 1), (*WEEK, "EWR", 1)], "moved"),
+        ([(*DAY, "EWR", 1), (*DAY, "JFK", 1)], "stored"),
+        ([(*WEEK, "JFK", 2), (*DAY, "JFK", 2)], "moved"),
+    ],
+)
+def test_a_sequence_is_kept_only_if_its_watermarks_stand_where_it_read_them(
+    store: CommitStepStore, moves: list[WatermarkMove], answer: Put
+) -> None:
+    """Given JFK is at move 1, and an unfinished sequence is about to move EWR."""
+    store.set_watermark((*WEEK, "JFK", 1), "p1", "c0")
+    put(store, "c1", moves=[(*WEEK, "EWR", 1)])
+    token = begin(store, "c2")
+
+    assert store.put("c2", ["app/a"], token, "steps", moves) == answer
+
+    assert store.exists("c2") == (answer == "stored")
+    assert store.renew(token, NOON + LEASE) == (answer != "stored"), "only a put that is kept ends it"
+
+
+def test_a_finished_or_abandoned_sequence_is_in_no_ones_way(store: CommitStepStore) -> None:
+    put(store, "c1", moves=[(*WEEK, "", 1)])
+    store.set_watermark((*WEEK, "", 1), "p1", "c1")
+    store.remove("c1", "done")
+    assert put(store, "c2", moves=[(*WEEK, "", 2)]) == "stored"
+    store.abandon("c2", "", NOON)
+    assert put(store, "c3", moves=[(*WEEK, "", 2)]) == "stored"
+
+
+def test_a_torn_sequence_promises_nothing(engine: Engine) -> None:
+    store = SqlCommitStepStore(engine)
+    put(store, "c1", moves=[(*WEEK, "", 1)])
+    store.take("c1", "first", now=NOON, until=NOON + LEASE)
+
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE commit_sequences SET body = ''"))
+
+    assert store.standing("c1") is store.take("c1", "second", now=NOON, until=NOON + LEASE) is None
+    assert not store.abandon("c1", "", NOON)
+    assert put(store, "c2", moves=[(*WEEK, "", 1)]) == "stored"
+    assert put(store, "c1") == "stored"
+    standing = store.standing("c1")
+    assert standing is not None and standing.owner == ""
+
+
+def test_of_many_who_race_one_wins(store: CommitStepStore) -> None:
+    """For each question that only one may get the good answer to, asked by four at once."""
+    put(store, "taken")
+    commits = [f"moves {n}" for n in range(8)]
+    tokens = [begin(store, commit) for commit in commits]
+    stalled = begin(store, "stalled")
+
+    def take(n: int) -> bool:
+        standing = store.take("taken", str(n), now=NOON, until=NOON + LEASE)
+        return standing is not None and standing.owner == str(n)
+
+    def read_the_same(n: int) -> bool:
+        return store.put(commits[n], ["app/a"], tokens[n], "", [(*WEEK, "", 1)]) == "stored"
+
+    races: list[Callable[[int], bool]] = [
+        take,
+        read_the_same,
+        lambda n: store.set_watermark((*DAY, "", 1), str(n), str(n)),
+        lambda n: store.give_up(stalled, NOON + LEASE),
+    ]
+    with ThreadPoolExecutor(4) as pool:
+        for race in races:
+            assert sum(pool.map(race, range(8))) == 1
+
+
+def test_an_attempt_is_either_given_up_or_puts(store: CommitStepStore) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        for n in range(12):
+            token = begin(store, f"c{n}")
+            given_up = pool.submit(store.give_up, token, NOON + LEASE)
+            answer = pool.submit(store.put, f"c{n}", ["app/a"], token, "steps")
+            assert answer.result() == ("fenced" if given_up.result() else "stored")
