@@ -14,6 +14,9 @@ from compiler.reader.node import Mapping, Scalar, Sequence
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 """The folder's name by which Hive and Spark say that there is no value."""
 
+MAX_KEY_BYTES = 200
+"""Of a key in a folder's name: a staged folder holds the keys of both dimensions, and a word of ours."""
+
 _PARTITION_HINT = "choose another key; the rows can say more in a column of their own"
 
 
@@ -59,14 +62,15 @@ def _scheme(node: Mapping, scope: Scope) -> PartitionScheme | None:
 
 def _keys(name: str, node: Mapping, scope: Scope) -> tuple[str, ...]:
     """The keys of a static dimension: each becomes the name of a folder, and a key of Dagster's."""
+    most = min(MAX_KEY_BYTES, MAX_NAME_BYTES - len(name) - 1)
     for place in node.strings(name):
         key, wrong = str(place.value), None
         if "..." in key:
             wrong = "Dagster keeps no key with three dots in it"
         elif key == NO_VALUE:
             wrong = "Spark reads this key as no value"
-        elif len(name) + 1 + sum(3 if letter in ": " else 1 for letter in key) > MAX_NAME_BYTES:
-            wrong = f"as a folder's name, with : and spaces escaped, a key has at most {MAX_NAME_BYTES} bytes"
+        elif sum(3 if letter in ": " else 1 for letter in key) > most:
+            wrong = f"as a folder's name, with : and spaces escaped, a key has at most {most} bytes"
         if wrong is not None:
             scope.findings.add("V205", place, f"{wrong}, got {shown(key)}", _PARTITION_HINT)
     return tuple(str(place.value) for place in node.strings(name))

