@@ -1,0 +1,119 @@
+"""A commit store that dies between any two statements has done all of a method or nothing of it.
+
+Each method is interrupted before its n-th statement, and before its COMMIT, for every n. Then
+the tables are what they were, and the method can be called again as if for the first time.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection, Engine, event, select
+
+from scheduler.store.commit_steps import SqlCommitStepStore
+from scheduler.store.commit_tables import COMMIT_TABLES
+from scheduler.store.sql import SqlStore
+from spark_jobs.commit.store import WatermarkMove
+from tests.store.test_commit_steps import LEASE, NOON, begin, put
+
+MOVES: list[WatermarkMove] = [("app/p", "app/s", "JFK", 1), ("app/p", "app/s", "", 1)]
+MOST_STATEMENTS = 40
+
+Method = Callable[[SqlCommitStepStore], Any]
+
+METHODS: list[tuple[str, Method]] = [
+    ("begin", lambda store: store.begin("c9", ["app/a", "app/b"], until=NOON, at_least=50)),
+    ("renew", lambda store: store.renew(1, NOON + 2 * LEASE)),
+    ("end", lambda store: store.end(1)),
+    ("give up", lambda store: store.give_up(1, NOON + LEASE)),
+    ("put", lambda store: store.put("open", ["app/a", "app/b"], 1, "steps", MOVES)),
+    ("put over a torn one", lambda store: store.put("torn", ["app/a"], 2, "steps", MOVES)),
+    ("take", lambda store: store.take("free", "me", now=NOON, until=NOON + LEASE)),
+    ("take from a dead one", lambda store: store.take("taken", "me", now=NOON + LEASE, until=NOON + LEASE)),
+    ("let go", lambda store: store.let_go("taken", "owner")),
+    ("fail", lambda store: store.fail("taken", "owner", "error", NOON)),
+    ("remove", lambda store: store.remove("taken", "result")),
+    ("abandon", lambda store: store.abandon("taken", "by hand", NOON + LEASE)),
+    ("first move", lambda store: store.set_watermark(("app/q", "app/s", "", 1), "p1", "c1")),
+    ("next move", lambda store: store.set_watermark(("app/r", "app/s", "", 2), "p2", "c2")),
+]
+
+
+class Boom(Exception):
+    """The crash: SQLAlchemy rolls back, as a database does for a client that is gone."""
+
+
+@contextmanager
+def dying_before(engine: Engine, point: int) -> Iterator[list[int]]:
+    """The engine fails before its n-th statement or COMMIT. Yields a list as long as what came before."""
+    passed: list[int] = []
+
+    def counted(connection: Connection, *_: object) -> None:
+        if len(passed) == point - 1:
+            # At a COMMIT SQLAlchemy takes the transaction for ended, and would leave it open.
+            connection.connection.rollback()
+            raise Boom
+        passed.append(point)
+
+    for moment in ("before_cursor_execute", "commit"):
+        event.listen(engine, moment, counted)
+    try:
+        yield passed
+    finally:
+        for moment in ("before_cursor_execute", "commit"):
+            event.remove(engine, moment, counted)
+
+
+def content(engine: Engine) -> list[list[tuple[Any, ...]]]:
+    """Everything that stands in the tables."""
+    with engine.connect() as connection:
+        return [
+            sorted((tuple(row) for row in connection.execute(select(table))), key=repr)
+            for table in COMMIT_TABLES
+        ]
+
+
+@pytest.fixture
+def engine(sql_store: SqlStore) -> Engine:
+    """A store with an open attempt, a torn, a free and a taken sequence, and a watermark at move 1."""
+    engine = sql_store.engine
+    store = SqlCommitStepStore(engine)
+    assert [begin(store, commit) for commit in ("open", "torn", "torn")] == [1, 2, 3]
+    store.put("torn", ["app/t"], 3, "steps", [("app/p", "app/s", "JFK", 1)])
+    with engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE commit_sequences SET body = ''")
+    put(store, "free")
+    put(store, "taken", "steps", ["app/a"], [("app/q", "app/s", "LGA", 1)])
+    store.take("taken", "owner", now=NOON, until=NOON + LEASE)
+    store.set_watermark(("app/r", "app/s", "", 1), "p1", "c1")
+    return engine
+
+
+@pytest.mark.slow  # each method again and again, on tables of its own
+@pytest.mark.parametrize(("name", "method"), METHODS, ids=[name for name, _ in METHODS])
+def test_a_method_that_dies_has_done_nothing(engine: Engine, name: str, method: Method) -> None:
+    store = SqlCommitStepStore(engine)
+    before = content(engine)
+    for point in range(1, MOST_STATEMENTS):
+        with dying_before(engine, point) as passed:
+            try:
+                answer = method(store)
+            except Boom:
+                answer = Boom
+        if answer is Boom:
+            assert content(engine) == before, f"{name} died before statement {point}"
+            continue
+        assert len(passed) >= 2
+        assert content(engine) != before
+        assert answer not in (False, "known", "fenced", "moved")
+        return
+    raise AssertionError(f"{name} takes more than {MOST_STATEMENTS} statements")
+
+
+def test_every_method_that_writes_is_killed() -> None:
+    """A new method gets its line above."""
+    reads = {"create", "attempts", "exists", "get", "list_unfinished", "standing", "result", "abandoned"}
+    named = {name.replace(" ", "_").removesuffix("_over_a_torn_one") for name, _ in METHODS}
+    methods = {name for name in vars(SqlCommitStepStore) if not name.startswith("_")}
+    assert methods - reads - {"watermarks", "set_watermark"} <= named

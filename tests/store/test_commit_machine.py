@@ -1,0 +1,159 @@
+"""Random histories of commits: SQL says at each step what the store in memory says.
+
+The drawn names and instants are few, so histories are full of retries, of leases that end at the very
+moment, and of runs that read the same watermark.
+"""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from sqlalchemy import Engine, delete
+
+from scheduler.store.commit_steps import SqlCommitStepStore
+from scheduler.store.commit_tables import COMMIT_TABLES
+from scheduler.store.open_sql import open_sql_store
+from spark_jobs.commit.memory import MemoryCommitStepStore
+from spark_jobs.commit.store import CommitStepStore, Standing
+from tests.store.conftest import new_url
+from tests.store.test_commit_steps import NOON
+
+COMMITS = st.sampled_from(["c1", "c2", "c3"])
+DATASETS = st.lists(st.sampled_from(["app/a", "app/b"]), max_size=2, unique=True)
+OWNERS = st.sampled_from(["one", "two"])
+TOKENS = st.integers(1, 12)
+INSTANTS = st.integers(0, 3).map(lambda minutes: NOON + timedelta(minutes=minutes))
+MOVES = st.tuples(
+    st.sampled_from(["app/p", "app/q"]), st.just("app/s"), st.sampled_from(["", "JFK"]), st.integers(1, 3)
+)
+TEXTS = st.sampled_from(["one", "two"])
+
+
+class CommitMachine(RuleBasedStateMachine):
+    """Does the same to a store in SQL and to one in memory."""
+
+    engine: Engine
+
+    def __init__(self) -> None:
+        super().__init__()
+        with self.engine.begin() as connection:
+            for table in reversed(COMMIT_TABLES):
+                connection.execute(delete(table))
+        self.sql = SqlCommitStepStore(self.engine)
+        self.memory = MemoryCommitStepStore()
+        self.open: dict[int, str] = {}
+
+    def both(self, call: Callable[[CommitStepStore], Any]) -> Any:
+        """The answer of both, which must be the same."""
+        answer = call(self.memory)
+        assert call(self.sql) == answer
+        return answer
+
+    @rule(commit=COMMITS, datasets=DATASETS, until=INSTANTS, at_least=st.integers(0, 3))
+    def begin(self, commit: str, datasets: list[str], until: datetime, at_least: int) -> None:
+        token = self.both(lambda store: store.begin(commit, datasets, until=until, at_least=at_least))
+        self.open[token] = commit
+
+    @rule(token=TOKENS, until=INSTANTS)
+    def renew(self, token: int, until: datetime) -> None:
+        self.both(lambda store: store.renew(token, until))
+
+    @rule(token=TOKENS)
+    def end(self, token: int) -> None:
+        self.both(lambda store: store.end(token))
+
+    @rule(token=TOKENS, now=INSTANTS)
+    def give_up(self, token: int, now: datetime) -> None:
+        self.both(lambda store: store.give_up(token, now))
+
+    @rule(
+        token=TOKENS,
+        datasets=DATASETS,
+        body=TEXTS,
+        moves=st.lists(MOVES, max_size=2, unique_by=lambda m: m[:3]),
+    )
+    def put(self, token: int, datasets: list[str], body: str, moves: list[Any]) -> None:
+        commit = self.open.get(token, "c1")
+        self.both(lambda store: store.put(commit, datasets, token, body, moves))
+
+    @rule(commit=COMMITS, owner=OWNERS, now=INSTANTS, until=INSTANTS, token=st.none() | TOKENS)
+    def take(self, commit: str, owner: str, now: datetime, until: datetime, token: int | None) -> None:
+        self.both(lambda store: spoken(store.take(commit, owner, now=now, until=until, token=token)))
+
+    @rule(commit=COMMITS, owner=OWNERS)
+    def let_go(self, commit: str, owner: str) -> None:
+        self.both(lambda store: store.let_go(commit, owner))
+
+    @rule(commit=COMMITS, owner=OWNERS, error=TEXTS, now=INSTANTS)
+    def fail(self, commit: str, owner: str, error: str, now: datetime) -> None:
+        self.both(lambda store: store.fail(commit, owner, error, now))
+
+    @rule(commit=COMMITS, result=TEXTS, token=st.none() | TOKENS)
+    def remove(self, commit: str, result: str, token: int | None) -> None:
+        self.both(lambda store: store.remove(commit, result, token))
+
+    @rule(commit=COMMITS, note=TEXTS, now=INSTANTS)
+    def abandon(self, commit: str, note: str, now: datetime) -> None:
+        self.both(lambda store: store.abandon(commit, note, now))
+
+    @rule(move=MOVES, position=TEXTS, commit=COMMITS)
+    def set_watermark(self, move: Any, position: str, commit: str) -> None:
+        self.both(lambda store: store.set_watermark(move, position, commit))
+
+    @invariant()
+    def they_show_the_same(self) -> None:
+        self.both(shown)
+
+
+def spoken(standing: Standing | None) -> tuple[Any, ...] | None:
+    """A standing as a tuple: each store has a class of its own."""
+    if standing is None:
+        return None
+    return standing.owner, standing.until, standing.failures, standing.error, standing.failed_at
+
+
+def shown(store: CommitStepStore) -> Any:
+    """Everything that can be asked."""
+    return (
+        [(one.token, one.commit, one.datasets, one.until) for one in store.attempts()],
+        [store.list_unfinished(dataset) for dataset in (None, "app/a", "app/b")],
+        [
+            (store.exists(commit), store.get(commit), store.result(commit), spoken(store.standing(commit)))
+            for commit in ("c1", "c2", "c3")
+        ],
+        [tuple(getattr(kept, name) for name in ABANDONED) for kept in store.abandoned()],
+        [
+            {part: tuple(mark) for part, mark in store.watermarks(consumer, "app/s").items()}
+            for consumer in ("app/p", "app/q")
+        ],
+    )
+
+
+ABANDONED = ("sequence", "token", "datasets", "body", "error", "note", "at")
+
+
+def run_machine(url: str, *, examples: int, steps: int) -> None:
+    """Runs it against the store at a URL."""
+    store = open_sql_store(url)
+
+    class Machine(CommitMachine):
+        engine = store.engine
+
+    limits = settings(max_examples=examples, stateful_step_count=steps, deadline=None)
+    run_state_machine_as_test(Machine, settings=limits)
+    store.close()
+
+
+@pytest.mark.slow  # hundreds of histories
+def test_sqlite_agrees_with_memory(tmp_path: Path) -> None:
+    run_machine(f"sqlite:///{tmp_path}/store.db", examples=25, steps=40)
+
+
+@pytest.mark.postgres
+def test_postgres_agrees_with_memory(request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    run_machine(new_url("postgres", request, tmp_path), examples=10, steps=40)
