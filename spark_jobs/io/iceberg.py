@@ -20,8 +20,8 @@ from spark_jobs.commit.steps.publish_iceberg import PublishIceberg
 from spark_jobs.errors import OutputError
 from spark_jobs.io.dataset_ref import DatasetRef
 from spark_jobs.io.iceberg_catalog import STAGING_NAMESPACE, IcebergCatalog, TableName, spoken
-from spark_jobs.io.iceberg_staging import drop_staging, staged_with, staging_name, write_staging
-from spark_jobs.io.iceberg_table import added_files, described, ensure_table, log_of
+from spark_jobs.io.iceberg_staging import drop_staging, staging_name, write_staging
+from spark_jobs.io.iceberg_table import added_files, described, log_of, write_target
 from spark_jobs.io.partition_columns import in_partitions, refuse_surplus, with_partition_columns
 from spark_jobs.io.published import PublishedPartition
 
@@ -101,9 +101,9 @@ def stage(
             f"{ref.name}: the program's output has no column {', '.join(missing)}, which is a merge key",
             "return it, or change merge_keys of the dataset",
         )
-    table = ensure_table(catalog, name, frame.schema, dimensions)
-    log = log_of(table)
-    staging = write_staging(catalog, staging_name(name, commit, token), table, frame)
+    target = write_target(catalog, name, frame.schema, dimensions)
+    log = log_of(target.table)
+    staging = write_staging(catalog, staging_name(name, commit, token), target.table, frame, target.schema)
     snapshot = staging.currentSnapshot()
     files = [described(catalog, file, dimensions) for file in added_files(staging, snapshot)]
     partitions = dict.fromkeys(keys, StagedPartition())
@@ -123,6 +123,7 @@ def stage(
         mode=ref.write,
         merge_keys=ref.merge_keys,
         dimensions=dimensions,
+        new_columns=target.new_columns,
         partitions={key: tuple(ref.parts(key)[dimension] for dimension in dimensions) for key in keys},
         commit=commit,
         token=token,
@@ -135,10 +136,7 @@ def stage(
 
 def discard(spark: SparkSession, ref: DatasetRef, *, commit: str, token: int) -> None:
     """Removes what one attempt has staged. Only for one whose commit was never put, or is finished."""
-    catalog, name = IcebergCatalog(spark), table_name(ref)
-    table, mine = catalog.table(name), staging_name(name, commit, token)
-    if table is not None and mine in staged_with(catalog, name, commit):
-        drop_staging(catalog, table, [mine])
+    drop_staging(IcebergCatalog(spark), [staging_name(table_name(ref), commit, token)])
 
 
 def top_token(spark: SparkSession, ref: DatasetRef) -> int:

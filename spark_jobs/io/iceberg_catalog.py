@@ -7,7 +7,7 @@ become `OSError`, whose meaning is "look again whether it happened", and `StaleT
 """
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import quote
@@ -23,6 +23,7 @@ STAGING_NAMESPACE = "_tidegate_staging"
 """No app is called so: names of apps begin with a letter."""
 LOCK_FOLDER = "_tidegate_locks"
 STALE = (
+    "org.apache.iceberg.exceptions.AlreadyExistsException",
     "org.apache.iceberg.exceptions.CommitFailedException",
     "org.apache.iceberg.exceptions.ValidationException",
 )
@@ -30,6 +31,8 @@ STALE = (
 
 TableName = tuple[str, str]
 """Namespace and name of a table."""
+
+NO_TABLE = "org.apache.iceberg.exceptions.NoSuchTableException"
 
 _one_commit_a_process = threading.Lock()
 
@@ -60,36 +63,50 @@ class IcebergCatalog:
 
     def __init__(self, spark: SparkSession) -> None:
         prefix = f"spark.sql.catalog.{CATALOG}"
-        if spark.conf.get(prefix, None) is None:
-            raise OutputError(
-                "the format iceberg needs the Iceberg runtime, and this Spark session has none",
-                "install tidegate[iceberg], or set iceberg.packages in tidegate.toml",
-            )
         self.spark = spark
         self.java: Any = spark._jvm
         self.api: Any = self.java.org.apache.iceberg
-        context: Any = spark.sparkContext
-        self._hadoop_conf: Any = context._jsc.hadoopConfiguration()
         with java_failures("open the Iceberg catalog"):
+            if spark.conf.get(prefix, None) is None:
+                raise OutputError(
+                    "the format iceberg needs the Iceberg runtime, and this Spark session has none",
+                    "install tidegate[iceberg], or set iceberg.packages in tidegate.toml",
+                )
+            context: Any = spark.sparkContext
+            self._hadoop_conf: Any = context._jsc.hadoopConfiguration()
             self._catalog: Any = self.api.spark.Spark3Util.loadIcebergCatalog(spark._jsparkSession, CATALOG)
         self._lock_root = self._local_hadoop_root(prefix)
 
     def table(self, name: TableName) -> Any | None:
         """The table as it stands now, or None."""
-        identifier = self._identifier(name)
         with java_failures(f"load {spoken(name)}"):
-            return self._catalog.loadTable(identifier) if self._catalog.tableExists(identifier) else None
+            try:
+                return self._catalog.loadTable(self._identifier(name))
+            except Py4JJavaError as error:
+                if error.java_exception.getClass().getName() == NO_TABLE:
+                    return None
+                raise
 
-    def create(self, name: TableName, schema: Any, spec: Any, properties: dict[str, str]) -> Any:
-        """Creates a table, and its namespace."""
-        with java_failures(f"create {spoken(name)}"):
+    def draft(self, name: TableName, schema: Any, spec: Any, properties: dict[str, str]) -> Any:
+        """A transaction that would create a table; nobody sees it before its metadata is swapped in."""
+        with java_failures(f"plan {spoken(name)}"):
             namespace = self._namespace(name[0])
             if not self._catalog.namespaceExists(namespace):
                 self._create_namespace(namespace)
             builder = self._catalog.buildTable(self._identifier(name), schema).withPartitionSpec(spec)
             for key, value in properties.items():
                 builder = builder.withProperty(key, value)
-            return builder.create()
+            return builder.createTransaction()
+
+    def swap(self, name: TableName, operations: Any, read: Any | None, made: Any) -> None:
+        """Puts `made` in the place of a table's metadata if that is still `read`; None: if there is none.
+
+        Raises:
+            StaleTable: it is not, and nothing has happened.
+            IcebergFailure: the answer is lost. Whether it has happened is to be looked up.
+        """
+        with self.exclusive(name), java_failures(f"commit to {spoken(name)}"):
+            operations.commit(read, made)
 
     def drop(self, name: TableName) -> None:
         """Removes a table's metadata; its data files too unless its property gc.enabled is false."""
@@ -143,6 +160,13 @@ class IcebergCatalog:
         with java_failures(f"delete {path}"):
             where, system = self._hadoop(path)
             system.delete(where, True)
+
+    def listed(self, texts: Iterable[str]) -> Any:
+        """Texts as a list of Java."""
+        made = self.java.java.util.ArrayList()
+        for text in texts:
+            made.add(text)
+        return made
 
     def _hadoop(self, path: str) -> tuple[Any, Any]:
         where = self.java.org.apache.hadoop.fs.Path(path)

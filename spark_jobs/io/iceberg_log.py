@@ -12,14 +12,29 @@ from compiler.value import Value
 PROPERTY = "tidegate.publishes"
 RECENT_PUBLISHES = 200
 """How many publishes back a commit is recognised. The property is written anew with each one."""
+KEYS_LENGTH = 600
+"""Characters of partition keys that one publish may have in the log, 50 days or so; more are left to the
+summary of its snapshot."""
+LOG_LENGTH = 32_000
+"""Characters of the whole log. Hive's metastore keeps no longer table property."""
 
 
-class Publish(Value, kw_only=True):
-    """One publish: its commit id, the fencing token of its run, and its snapshot."""
+class Publish(Value, kw_only=True, omit_defaults=True):
+    """One publish.
+
+    Attributes:
+        commit: commit id.
+        token: the fencing token of its run.
+        snapshot: id of its snapshot, which may have expired.
+        keys: the partitions it has written; None when they were too many to be kept here.
+        whole: it has replaced the whole table, other partitions too.
+    """
 
     commit: str
     token: int
     snapshot: int
+    keys: tuple[str, ...] | None = None
+    whole: bool = False
 
 
 class PublishLog(Value, kw_only=True):
@@ -28,7 +43,7 @@ class PublishLog(Value, kw_only=True):
     Attributes:
         number: how many there have been.
         top_token: the largest fencing token among all of them.
-        recent: the newest last, at most `RECENT_PUBLISHES`.
+        recent: the newest last, at most `RECENT_PUBLISHES`, and no more than `LOG_LENGTH` allows.
     """
 
     number: int = 0
@@ -47,11 +62,20 @@ class PublishLog(Value, kw_only=True):
         return self.recent[len(self.recent) - count :]
 
     def then(self, publish: Publish) -> "PublishLog":
-        """The log with one more publish."""
+        """The log with one more publish. Where it grows too long, old keys go first, then old publishes."""
+        keys = publish.keys
+        if keys is not None and sum(map(len, keys)) > KEYS_LENGTH:
+            publish = msgspec.structs.replace(publish, keys=None)
+        recent = [*self.recent, publish][-RECENT_PUBLISHES:]
+        lengths = [_length(one) for one in recent]
+        for number, one in enumerate(recent[:-1]):
+            if sum(lengths) > LOG_LENGTH and one.keys is not None:
+                recent[number] = msgspec.structs.replace(one, keys=None)
+                lengths[number] = _length(recent[number])
+        while sum(lengths) > LOG_LENGTH and len(recent) > 1:
+            del recent[0], lengths[0]
         return PublishLog(
-            number=self.number + 1,
-            top_token=max(self.top_token, publish.token),
-            recent=(*self.recent, publish)[-RECENT_PUBLISHES:],
+            number=self.number + 1, top_token=max(self.top_token, publish.token), recent=tuple(recent)
         )
 
 
@@ -67,3 +91,7 @@ def decode_log(text: str | None) -> PublishLog:
 def encode_log(log: PublishLog) -> str:
     """The log as the text of the property."""
     return msgspec.json.encode(log).decode()
+
+
+def _length(publish: Publish) -> int:
+    return len(msgspec.json.encode(publish)) + 1

@@ -14,7 +14,7 @@ from typing import Any
 
 from pyspark.sql import functions as sf
 
-from spark_jobs.io.iceberg_catalog import STAGING_NAMESPACE, IcebergCatalog, TableName, spoken
+from spark_jobs.io.iceberg_catalog import STAGING_NAMESPACE, IcebergCatalog, StaleTable, TableName, spoken
 from spark_jobs.io.iceberg_staging import write_staging
 from spark_jobs.io.iceberg_table import added_files, partition_filter
 from spark_jobs.io.partition_columns import in_partitions
@@ -48,7 +48,7 @@ def merge_files(
     """Finds the files to replace, and writes what is to stay of them.
 
     Args:
-        table: the state that the merge is made for.
+        table: the state that the merge is made for; its columns by their present names.
         staging: the table with the staged rows; the survivors' table is named after it, and is
             dropped with it.
         columns: rows with equal values in all of these are the same row; no value equals no value.
@@ -58,14 +58,18 @@ def merge_files(
     if snapshot is None or not partitions:
         return MergedFiles()
     spark = catalog.spark
-    at = str(snapshot.snapshotId())
     condition = partition_filter(catalog, dimensions, partitions)
-    standing = spark.read.option("snapshot-id", at).table(spoken(name))
+    # Read as it stands, for a snapshot is read with the columns of its own time, and a column that was
+    # renamed since would be lost. Should it stand differently by now, the swap is refused.
+    standing = spark.read.table(spoken(name))
     if dimensions:
         standing = standing.where(in_partitions(dimensions, partitions))
     standing = standing.select("*", sf.col("_file").alias(FILE_COLUMN))
     coming = spark.table(spoken((STAGING_NAMESPACE, staging))).select(*(f"`{c}`" for c in columns)).distinct()
-    same = reduce(and_, (standing[f"`{c}`"].eqNullSafe(coming[f"`{c}`"]) for c in columns))
+    # A key that is a new column has no value in the rows that stand.
+    known = {column.lower() for column in standing.columns}
+    own = [standing[f"`{c}`"] if c.lower() in known else sf.lit(None) for c in columns]
+    same = reduce(and_, (mine.eqNullSafe(coming[f"`{c}`"]) for mine, c in zip(own, columns, strict=True)))
     hit = {
         row[FILE_COLUMN]
         for row in standing.join(coming, same, "left_semi").select(FILE_COLUMN).distinct().collect()
@@ -82,6 +86,8 @@ def merge_files(
                 replaced[file.location()] = file
     finally:
         tasks.close()
+    if len(replaced) < len(hit):
+        raise StaleTable(f"merge into {spoken(name)}: it stands differently by now")
     left = standing.where(sf.col(FILE_COLUMN).isin(sorted(hit))).join(coming, same, "left_anti")
     # A name that nobody else has: another process may finish the same sequence at the same time.
     survivors = f"{staging}_{uuid.uuid4().hex}"

@@ -1,12 +1,13 @@
 """The private table into which one attempt of a commit writes its rows, by Iceberg's own writer.
 
-    _tidegate_staging.<commit's digest>_<token>      its metadata, seen by nobody
-    <table>/data/<the same name>/day=2013-12-22/…    its data files, in their final place
+    _tidegate_staging.<commit's digest>_<token>       its metadata, seen by nobody
+    <table>/data/_<the same name>/day=2013-12-22/…    its data files, in their final place
 
 It has the columns, field ids and partitions of the table itself, so that publishing is to
 add the very same data files there: no row is written twice, the table's history knows no
-staging, and attempts never meet. The files of a staging folder that no publish has
-taken over are removed with it.
+staging, and attempts never meet. Iceberg's `remove_orphan_files` passes over folders with
+an underscore, so it takes nothing that waits to be published. The files of a staging folder
+that no publish has taken over are removed with its table.
 """
 
 import hashlib
@@ -21,6 +22,16 @@ from spark_jobs.io.iceberg_catalog import STAGING_NAMESPACE, IcebergCatalog, Tab
 from spark_jobs.io.iceberg_table import FORMAT_VERSION, added_files
 
 DIGEST_DIGITS = 32
+DATA_PATH = "write.data.path"
+ELSEWHERE = (
+    "write.data.path",
+    "write.folder-storage.",
+    "write.location-provider.",
+    "write.metadata.",
+    "write.object-storage.",
+    "write.wap.",
+)
+"""Properties of a table that would put staged files, or what names them, into other places than ours."""
 _LOCATION = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?://[^/]*)?(/.*)", re.DOTALL)
 
 
@@ -35,60 +46,71 @@ def staging_name(table: TableName, commit: str, token: int) -> str:
     return f"{staging_prefix(table, commit)}{token}"
 
 
-def write_staging(catalog: IcebergCatalog, name: str, table: Any, rows: DataFrame) -> Any:
+def write_staging(
+    catalog: IcebergCatalog, name: str, table: Any, rows: DataFrame, schema: Any | None = None
+) -> Any:
     """Writes rows into a new staging table of `table`, and gives the staging table.
 
     Columns that the rows lack have no values.
+
+    Args:
+        schema: the columns, where the table itself is yet to get some of them.
     """
-    private = (STAGING_NAMESPACE, name)
-    location = data_folder(table, name)
-    properties = {
+    private, like = (STAGING_NAMESPACE, name), table.operations().current()
+    wide = like.schema() if schema is None else schema
+    stands: dict[str, str] = dict(table.properties())
+    properties = {key: value for key, value in stands.items() if _is_inherited(key)} | {
         "format-version": FORMAT_VERSION,
-        "write.data.path": location,
+        DATA_PATH: f"{stands.get(DATA_PATH, f'{table.location()}/data')}/_{name}",
         # Dropping the staging table must leave the data files alone: they are published by then.
         "gc.enabled": "false",
     }
-    staging = catalog.create(private, table.schema(), table.spec(), properties)
+    draft = catalog.draft(private, wide, table.spec(), properties)
     with java_failures(f"lay out {spoken(private)}"):
-        operations, like = staging.operations(), table.operations().current()
-        made = operations.current()
-        # Creating a table numbers its columns anew; data files must carry the numbers of the real one.
+        # A new table numbers its columns anew; data files must carry the numbers of the real one.
         alike = (
-            catalog.api.TableMetadata.buildFrom(made)
-            .setCurrentSchema(like.schema(), like.lastColumnId())
+            catalog.api.TableMetadata.buildFrom(draft.currentMetadata())
+            .setCurrentSchema(wide, max(like.lastColumnId(), wide.highestFieldId()))
             .setDefaultPartitionSpec(like.spec())
+            .setDefaultSortOrder(like.sortOrder())
             .build()
         )
-        operations.commit(made, alike)
-        columns = [field.name() for field in like.schema().columns()]
+        draft.underlyingOps().commit(None, alike)
+        columns = [field.name() for field in wide.columns()]
     have = {column.lower(): column for column in rows.columns}
     picked = [
         sf.col(f"`{have[c.lower()]}`").alias(c) if c.lower() in have else sf.lit(None).alias(c)
         for c in columns
     ]
     rows.select(*picked).writeTo(spoken(private)).append()
-    staging.refresh()
-    return staging
+    written = catalog.table(private)
+    if written is None:
+        raise OSError(f"{spoken(private)} was dropped while it was written")
+    return written
 
 
 def drop_staging(
-    catalog: IcebergCatalog, table: Any, names: Sequence[str], published: frozenset[str] = frozenset()
+    catalog: IcebergCatalog, names: Sequence[str], published: frozenset[str] | None = frozenset()
 ) -> None:
     """Removes staging tables, and the files in their folders that were not published.
 
     Args:
-        published: locations of the data files that stay.
+        published: locations of the data files that stay; None when that is not known, and all stay.
     """
+    kept = frozenset(_path(location) for location in published or ())
     for name in names:
-        folder = data_folder(table, name)
-        left = catalog.files_below(folder)
-        kept = {_path(location) for location in published}
-        if not any(_path(file) in kept for file in left):
-            catalog.delete(folder)
-        else:
-            for file in left:
-                if _path(file) not in kept:
-                    catalog.delete(file)
+        staging = catalog.table((STAGING_NAMESPACE, name))
+        if staging is None:
+            continue
+        if published is not None:
+            folder = staging.properties().get(DATA_PATH)
+            left = catalog.files_below(folder)
+            if not any(_path(file) in kept for file in left):
+                catalog.delete(folder)
+            else:
+                for file in left:
+                    if _path(file) not in kept:
+                        catalog.delete(file)
         catalog.drop((STAGING_NAMESPACE, name))
 
 
@@ -106,9 +128,9 @@ def published_locations(table: Any, snapshot: int) -> frozenset[str] | None:
     return frozenset(file.location() for file in added_files(table, found))
 
 
-def data_folder(table: Any, name: str) -> str:
-    """Where the data files of a staging table stand."""
-    return f"{table.location()}/data/{name}"
+def _is_inherited(key: str) -> bool:
+    """Whether a property says how files are written, and not where."""
+    return key.startswith("write.") and not key.startswith(ELSEWHERE)
 
 
 def _path(location: str) -> str:

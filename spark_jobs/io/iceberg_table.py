@@ -2,16 +2,18 @@
 
 A table is partitioned by its dataset's dimensions as they are, one identity field each, so
 a partition key names whole files and a partition can be cleared by a filter. Used by what
-stages, by the step that publishes, and by what reads. Nothing is committed here but the
-creation of a table and columns that are added to it.
+stages, by the step that publishes, and by what reads. Nothing is committed here: a new
+table and new columns come with the rows that need them, in the commit that publishes those.
 """
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql.types import StructType
 
+from compiler.partition_key import SEPARATOR
 from compiler.value import Value
 from spark_jobs.errors import OutputError
 from spark_jobs.io.iceberg_catalog import (
@@ -22,7 +24,7 @@ from spark_jobs.io.iceberg_catalog import (
     java_failures,
     spoken,
 )
-from spark_jobs.io.iceberg_log import PROPERTY, PublishLog, decode_log
+from spark_jobs.io.iceberg_log import PROPERTY, Publish, PublishLog, decode_log
 
 FORMAT_VERSION = "2"
 SUMMARY_KEYS = "tidegate.keys"
@@ -43,26 +45,61 @@ def log_of(table: Any) -> PublishLog:
     return decode_log(table.properties().get(PROPERTY))
 
 
-def ensure_table(
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WriteTarget:
+    """The table that rows are staged for.
+
+    Attributes:
+        table: Iceberg's table; where there is none yet, a draft that nobody else sees.
+        schema: its columns as they will be once the rows are published.
+        new_columns: the ones of them that it has not, or not as wide; all of a draft's.
+    """
+
+    table: Any
+    schema: Any
+    new_columns: tuple[str, ...]
+
+
+def write_target(
     catalog: IcebergCatalog, name: TableName, columns: StructType, dimensions: Sequence[str]
-) -> Any:
-    """The table, created when it is not there; columns that it lacks are added, with no values so far.
+) -> WriteTarget:
+    """The table for rows with these columns. Nothing is created or changed.
 
     Raises:
         OutputError: the columns or the partitions of the table do not go with those of the output.
     """
-    with catalog.exclusive(name):
-        schema = _schema(catalog, columns)
-        table = catalog.table(name)
-        if table is None:
-            builder = catalog.api.PartitionSpec.builderFor(schema)
-            for dimension in dimensions:
-                builder = builder.identity(dimension)
-            return catalog.create(name, schema, builder.build(), {"format-version": FORMAT_VERSION})
-        check_partitions(table, name, dimensions)
-        _add_columns(table, name, schema)
-        table.refresh()
-        return table
+    # Whatever a program promises of its columns today, a later one may leave them out.
+    types: Any = catalog.java.org.apache.spark.sql.types.DataType
+    schema = catalog.api.spark.SparkSchemaUtil.convert(types.fromJson(columns.json()).asNullable())
+    table = catalog.table(name)
+    if table is None:
+        draft = draft_table(catalog, name, schema, dimensions).table()
+        return WriteTarget(table=draft, schema=draft.schema(), new_columns=tuple(columns.fieldNames()))
+    check_partitions(table, name, dimensions)
+    try:
+        with java_failures(f"add columns to {spoken(name)}"):
+            wide = with_columns(table.updateSchema(), schema).apply()
+            stands = table.schema()
+            new = () if wide.sameSchema(stands) else tuple(_new_columns(stands, wide))
+    except (IcebergFailure, StaleTable) as error:
+        raise OutputError(
+            f"the columns of the output do not go with those of {spoken(name)}: {error}",
+            "cast the columns to the types that the table has",
+        ) from error
+    return WriteTarget(table=table, schema=wide, new_columns=new)
+
+
+def draft_table(catalog: IcebergCatalog, name: TableName, schema: Any, dimensions: Sequence[str]) -> Any:
+    """The transaction that would create a table of ours."""
+    builder = catalog.api.PartitionSpec.builderFor(schema)
+    for dimension in dimensions:
+        builder = builder.identity(dimension)
+    return catalog.draft(name, schema, builder.build(), {"format-version": FORMAT_VERSION})
+
+
+def with_columns(change: Any, schema: Any) -> Any:
+    """A change of a table's columns, to be one that adds what it lacks. Names are matched as Spark does."""
+    return change.caseSensitive(False).unionByNameWith(schema)
 
 
 def check_partitions(table: Any, name: TableName, dimensions: Sequence[str]) -> None:
@@ -107,38 +144,40 @@ def partition_filter(
         groups.setdefault(tuple(values[:-1]), []).append(values[-1])
     found = expressions.alwaysFalse()
     for first, last in groups.items():
-        listed = catalog.java.java.util.ArrayList()
-        for value in last:
-            listed.add(value)
-        part = getattr(expressions, "in")(dimensions[-1], listed)
+        part = getattr(expressions, "in")(dimensions[-1], catalog.listed(last))
         for dimension, value in zip(dimensions, first, strict=False):
             part = getattr(expressions, "and")(expressions.equal(dimension, value), part)
         found = getattr(expressions, "or")(found, part)
     return found
 
 
-def keys_of(table: Any, snapshot: int) -> tuple[str, ...] | None:
-    """The partitions that one of our snapshots has written; None when the snapshot is gone."""
-    found = table.snapshot(snapshot)
+def all_but(catalog: IcebergCatalog, dimensions: Sequence[str], kept: Iterable[str]) -> Any:
+    """Iceberg's expression for all rows but those of some partitions, given by their keys."""
+    split = [key.split(SEPARATOR) if len(dimensions) > 1 else [key] for key in kept]
+    expressions = catalog.api.expressions.Expressions
+    return (
+        getattr(expressions, "not")(partition_filter(catalog, dimensions, split))
+        if split
+        else expressions.alwaysTrue()
+    )
+
+
+def same_numbers(columns: Any, schema: Any) -> bool:
+    """Whether a schema has these columns, and all that is in them, under the same numbers."""
+    numbers: dict[int, str] = dict(columns.idToName())
+    return all(schema.findColumnName(number) == name for number, name in numbers.items())
+
+
+def keys_of(table: Any, publish: Publish) -> tuple[str, ...] | None:
+    """The partitions that a publish has written; None when that was forgotten with its snapshot."""
+    if publish.keys is not None:
+        return publish.keys
+    found = table.snapshot(publish.snapshot)
     return None if found is None else tuple(json.loads(found.summary().get(SUMMARY_KEYS)))
 
 
-def _schema(catalog: IcebergCatalog, columns: StructType) -> Any:
-    # Whatever a program promises of its columns today, a later one may leave them out.
-    types: Any = catalog.java.org.apache.spark.sql.types.DataType
-    return catalog.api.spark.SparkSchemaUtil.convert(types.fromJson(columns.json()).asNullable())
-
-
-def _add_columns(table: Any, name: TableName, schema: Any) -> None:
-    try:
-        with java_failures(f"add columns to {spoken(name)}"):
-            change = table.updateSchema().unionByNameWith(schema)
-            added = change.apply()
-    except (IcebergFailure, StaleTable) as error:
-        raise OutputError(
-            f"the columns of the output do not go with those of {spoken(name)}: {error}",
-            "cast the columns to the types that the table has",
-        ) from error
-    with java_failures(f"add columns to {spoken(name)}"):
-        if not added.sameSchema(table.schema()):
-            change.commit()
+def _new_columns(stands: Any, wide: Any) -> Iterator[str]:
+    for field in wide.columns():
+        known = stands.findField(field.fieldId())
+        if known is None or not known.equals(field):
+            yield field.name()

@@ -7,89 +7,19 @@ from typing import Any
 
 import msgspec
 import pytest
-from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
-from compiler.model import PartitionScheme, StaticDimension, TimeDimension, WriteMode
-from spark_jobs.commit.context import CommitContext
-from spark_jobs.commit.memory import MemoryCommitStepStore
 from spark_jobs.commit.sequence import decode_sequence, encode_sequence
 from spark_jobs.commit.step import Verdict
 from spark_jobs.errors import OutputError
-from spark_jobs.io import iceberg
-from spark_jobs.io.dataset_ref import DatasetRef, Warehouse
-from spark_jobs.io.iceberg_catalog import STAGING_NAMESPACE, IcebergCatalog
+from spark_jobs.io.dataset_ref import DatasetRef
+from spark_jobs.io.iceberg_catalog import STAGING_NAMESPACE
 from spark_jobs.io.iceberg_table import log_of
 from spark_jobs.io.published import PublishedPartition
-from spark_jobs.io.table import Publication, read, sequence_of, top_token
+from spark_jobs.io.table import read, sequence_of, top_token
+from tests.spark_jobs.iceberg_house import D22, D23, D24, DAILY, TWO, House
 
 pytestmark = pytest.mark.spark
-
-DAY = TimeDimension(name="day", cycle="day", start="2013-01-01", timezone="America/New_York")
-DAILY = PartitionScheme(time=DAY)
-TWO = PartitionScheme(time=DAY, static=StaticDimension(name="code", keys=("007", "a b.c:d", "x_y")))
-ROWS = "day string, id int, value string"
-D22, D23, D24 = "2013-12-22", "2013-12-23", "2013-12-24"
-_apps = (f"app{number}" for number in count())
-
-
-class House:
-    """Publishes and reads in an app of its own."""
-
-    def __init__(self, folder: Path, spark: SparkSession) -> None:
-        self.app = next(_apps)
-        self.spark = spark
-        self.warehouse = Warehouse(path=folder / "warehouse", project=folder)
-        self.store = MemoryCommitStepStore()
-        self.context = CommitContext(files=self.warehouse.files, spark=lambda: spark)
-        self.catalog = IcebergCatalog(spark)
-        self._commits = 0
-
-    def ref(
-        self, write: WriteMode, scheme: PartitionScheme | None = DAILY, name: str = "t", *merge_keys: str
-    ) -> DatasetRef:
-        return DatasetRef(
-            app=self.app, name=name, format="iceberg", scheme=scheme, write=write, merge_keys=merge_keys
-        )
-
-    def frame(self, *rows: tuple[Any, ...], columns: str = ROWS) -> DataFrame:
-        return self.spark.createDataFrame(rows, columns)
-
-    def publish(self, frame: DataFrame, ref: DatasetRef, *keys: str) -> tuple[PublishedPartition, ...]:
-        self._commits += 1
-        token = self.store.next_token()
-        publication = Publication(
-            self.warehouse, self.store, commit=f"c{self._commits}", token=token, job=f"job {self._commits}"
-        )
-        try:
-            publication.stage(frame, ref, keys or ("",))
-        except OutputError:
-            publication.discard()
-            raise
-        return publication.publish()
-
-    def stage(
-        self, frame: DataFrame, ref: DatasetRef, *keys: str, commit: str, token: int
-    ) -> iceberg.StagedIceberg:
-        return iceberg.stage(frame, ref, keys or ("",), commit=commit, token=token, job="j")
-
-    def rows(self, ref: DatasetRef, *keys: str) -> list[Row]:
-        frame = read(self.spark, ref, self.warehouse, keys or None)
-        assert frame is not None
-        return sorted(frame.collect(), key=lambda row: [(value is not None, value) for value in row])
-
-    def table(self, name: str = "t") -> Any:
-        return self.catalog.table((self.app, name))
-
-    def snapshots(self, name: str = "t") -> int:
-        return len(list(self.table(name).snapshots()))
-
-    def data_files(self, name: str = "t") -> set[str]:
-        found = self.catalog.files_below(f"{self.table(name).location()}/data")
-        return {file.removeprefix("file:") for file in found if file.endswith(".parquet")}
-
-    def live_files(self, name: str = "t") -> set[str]:
-        rows = self.spark.sql(f"SELECT file_path FROM tidegate.{self.app}.{name}.files").collect()
-        return {row[0] for row in rows}
 
 
 @pytest.fixture
@@ -121,7 +51,7 @@ def test_a_publish_replaces_its_partitions_and_clears_those_without_rows(house: 
         "commit": "c3", "token": "3", "job": "job 3", "keys": f'["{D22}"]', "write": "overwrite_partitions",
     }  # fmt: skip
     assert house.snapshots() == 3, "one publish is one snapshot"
-    assert house.catalog.names(STAGING_NAMESPACE) == ()
+    assert house.staged() == []
     assert top_token(ref, house.warehouse, lambda: house.spark) == 3
 
 
@@ -131,11 +61,43 @@ def test_appending_adds_and_full_replaces(house: House) -> None:
         assert facts(house.publish(house.frame((D22, number, "a")), added, D22)) == [(D22, 1, True, 1)]
         house.publish(house.frame((number,), columns="n int"), whole)
     assert facts(house.publish(house.frame(), added, D22)) == [(D22, 0, False, 0)]
-    assert house.snapshots() == 3, "a publish without rows is a publish"
+    assert house.operations() == ["append"] * 3, "a publish without rows is a publish"
     assert house.rows(added) == [(D22, 1, "a"), (D22, 2, "a")]
     assert house.rows(whole) == [(2,)]
     house.publish(house.frame(columns="n int"), whole)
     assert house.rows(whole) == []
+
+
+def test_full_replaces_every_partition_of_the_table(house: House) -> None:
+    ref = house.ref("full")
+    house.publish(house.frame((D22, 1, "a"), (D23, 1, "a")), ref, D22, D23)
+    published = house.publish(house.frame((D23, 2, "b")), ref, D23, D24)
+    assert facts(published) == [(D23, 1, True, 1), (D24, 0, False, 0)]
+    assert house.rows(ref) == [(D23, 2, "b")], "a partition that is not the run's disappears"
+
+    house.publish(house.frame(), ref, D22)
+    assert house.rows(ref) == []
+    with pytest.raises(OutputError, match="outside the partitions of its run"):
+        house.publish(house.frame((D22, 1, "a"), (D23, 1, "a")), ref, D22)
+
+
+def test_full_and_what_later_runs_have_written(house: House) -> None:
+    """P12: the table is as if all had published in the order in which they began."""
+    two = house.ref("overwrite_partitions", TWO)
+    all_of_it = house.ref("full", TWO)
+    first, second, third = f"007|{D22}", f"x_y|{D22}", f"x_y|{D23}"
+
+    def rows(*keys: str, of: int) -> DataFrame:
+        return house.frame(*((*key.split("|"), of) for key in keys), columns="code string, day string, v int")
+
+    house.publish(rows(first, second, third, of=0), two, first, second, third)
+    late = house.stage(rows(first, second, of=5), all_of_it, first, second, commit="full", token=5)
+    older = house.stage(rows(third, of=4), two, third, commit="older", token=4)
+    newer = house.stage(rows(first, of=6), two, first, commit="newer", token=6)
+    for staged in (newer, late, older):
+        staged.version_step().execute(house.context)
+        assert staged.version_step().verify(house.context).verdict is Verdict.DONE
+    assert house.rows(two) == [("007", D22, 6), ("x_y", D22, 5)]
 
 
 def test_merging_replaces_rows_of_the_same_keys_in_the_same_partition(house: House) -> None:
@@ -151,7 +113,7 @@ def test_merging_replaces_rows_of_the_same_keys_in_the_same_partition(house: Hou
     assert [row.value for row in house.rows(ref, D22) if row.id is None] == ["N"]
     assert len(house.rows(ref, D22)) == 4
     assert house.live_files() <= house.data_files()
-    assert house.catalog.names(STAGING_NAMESPACE) == ()
+    assert house.staged() == []
 
     with pytest.raises(OutputError, match=r"several rows with the same merge keys: day=2013-12-22, id=7"):
         house.publish(house.frame((D22, 7, "x"), (D22, 7, "y")), ref, D22)
@@ -171,27 +133,13 @@ def test_two_dimensions_and_odd_values_are_kept_apart(house: House) -> None:
 
 def test_rows_outside_the_run_are_refused_and_leave_nothing(house: House) -> None:
     ref = house.ref("append")
-    publication = Publication(house.warehouse, house.store, commit="c1", token=1)
+    publication = house.publication("c1", ref)
     with pytest.raises(OutputError, match=r"outside the partitions of its run: 2013-12-23 \(1 rows\)"):
         publication.stage(house.frame((D22, 1, "a"), (D23, 2, "b")), ref, (D22,))
     publication.discard()
-    assert house.catalog.names(STAGING_NAMESPACE) == ()
+    assert house.staged() == []
     assert house.data_files() == set()
     assert read(house.spark, ref, house.warehouse) is None
-
-
-def test_new_columns_are_added_and_keep_their_meaning(house: House) -> None:
-    ref = house.ref("append")
-    house.publish(house.frame((D22, 1, "a")), ref, D22)
-    table = house.table()
-    table.updateSchema().deleteColumn("id").commit()
-    wider = house.frame((D22, "b", 0.5), columns="day string, value string, share double")
-    house.publish(wider, ref, D22)
-    house.publish(house.frame((D22, "c"), columns="day string, value string"), ref, D22)
-    assert house.rows(ref) == [(D22, "a", None), (D22, "b", 0.5), (D22, "c", None)]
-
-    with pytest.raises(OutputError, match="do not go with those of"):
-        house.publish(house.frame((D22, 1.5), columns="day string, value double"), ref, D22)
 
 
 def test_a_table_that_is_cut_differently_is_refused(house: House) -> None:
@@ -260,32 +208,10 @@ def test_verify_has_three_answers(house: House) -> None:
     assert "neither is it published nor is its staging table" in answer.seen
 
 
-def test_rewriting_and_expiring_take_no_evidence_away(house: House) -> None:
-    ref = house.ref("append")
-    steps = []
-    for number in range(3):
-        staged = house.stage(house.frame((D22, number, "a")), ref, D22, commit=f"c{number}", token=number)
-        staged.version_step().execute(house.context)
-        steps.append(staged.version_step())
-    name = f"{house.app}.t"
-    house.spark.sql(
-        f"CALL tidegate.system.rewrite_data_files(table => '{name}', options => map('min-input-files', '2'))"
-    )
-    house.spark.sql(
-        f"CALL tidegate.system.expire_snapshots(table => '{name}', retain_last => 1,"
-        " older_than => TIMESTAMP '2999-01-01 00:00:00')"
-    )
-    assert house.snapshots() == 1
-    for step in steps:
-        assert step.verify(house.context).verdict is Verdict.DONE
-        step.execute(house.context)
-    assert [row.id for row in house.rows(ref)] == [0, 1, 2]
-
-
 def test_both_formats_are_published_as_one_sequence(house: House) -> None:
     lake = house.ref("append")
     files = DatasetRef(app=house.app, name="p", scheme=DAILY)
-    publication = Publication(house.warehouse, house.store, commit="both", token=1, job="j")
+    publication = house.publication("both", lake, files)
     for ref in (lake, files):
         publication.stage(house.frame((D22, 1, "a")), ref, (D22,))
     assert read(house.spark, files, house.warehouse) is None

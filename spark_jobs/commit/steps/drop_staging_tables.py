@@ -10,7 +10,7 @@ from typing import ClassVar
 from compiler.value import Value
 from spark_jobs.commit.context import CommitContext
 from spark_jobs.commit.step import DONE, NOT_DONE, Verified, step_kind
-from spark_jobs.io.iceberg_catalog import STAGING_NAMESPACE, IcebergCatalog, spoken
+from spark_jobs.io.iceberg_catalog import IcebergCatalog, spoken
 from spark_jobs.io.iceberg_staging import drop_staging, published_locations, staged_with
 from spark_jobs.io.iceberg_table import log_of
 
@@ -33,16 +33,9 @@ class DropStagingTables(Value, kw_only=True):
         """See `CommitStep.execute`."""
         catalog = IcebergCatalog(context.spark())
         table = catalog.table(self.table)
-        if table is None:
-            return
-        names = staged_with(catalog, self.table, self.commit)
-        ours = log_of(table).find(self.commit)
+        ours = None if table is None else log_of(table).find(self.commit)
         published = None if ours is None else published_locations(table, ours.snapshot)
-        if published is not None:
-            drop_staging(catalog, table, names, published)
-        else:
-            for name in names:
-                catalog.drop((STAGING_NAMESPACE, name))
+        drop_staging(catalog, staged_with(catalog, self.table, self.commit), published)
 
     def describe(self) -> str:
         """See `CommitStep.describe`."""

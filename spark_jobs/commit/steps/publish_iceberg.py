@@ -11,7 +11,7 @@ for people: commit id, token, job and partitions. Snapshot ids are not evidence;
 """
 
 import json
-from collections.abc import Iterable
+import uuid
 from typing import Any, ClassVar, Literal
 
 import msgspec
@@ -21,16 +21,21 @@ from spark_jobs.commit.context import CommitContext
 from spark_jobs.commit.step import DONE, NOT_DONE, Verified, step_kind, unknown
 from spark_jobs.errors import OutputError
 from spark_jobs.io.iceberg_catalog import STAGING_NAMESPACE, IcebergCatalog, StaleTable, java_failures, spoken
-from spark_jobs.io.iceberg_log import PROPERTY, Publish, encode_log
+from spark_jobs.io.iceberg_log import PROPERTY, Publish, PublishLog, encode_log
 from spark_jobs.io.iceberg_merge import MergedFiles, merge_files
+from spark_jobs.io.iceberg_staging import write_staging
 from spark_jobs.io.iceberg_table import (
     SUMMARY_KEYS,
     added_files,
+    all_but,
     check_partitions,
     described,
+    draft_table,
     keys_of,
     log_of,
     partition_filter,
+    same_numbers,
+    with_columns,
 )
 
 CONFLICT_TRIES = 100
@@ -48,6 +53,7 @@ class PublishIceberg(Value, kw_only=True):
         mode: what happens to the rows that stand there.
         merge_keys: columns that name a row within its partition.
         dimensions: the partition columns.
+        new_columns: columns of the staging table that the table has not had, or not as wide.
         partitions: of every partition written, the values of the partition columns, by key.
         commit: commit id of the publish.
         token: fencing token of the run.
@@ -64,6 +70,7 @@ class PublishIceberg(Value, kw_only=True):
     mode: Literal["append", "overwrite_partitions", "merge", "full"]
     merge_keys: tuple[str, ...]
     dimensions: tuple[str, ...]
+    new_columns: tuple[str, ...] = ()
     partitions: dict[str, tuple[str, ...]]
     commit: str
     token: int
@@ -77,10 +84,10 @@ class PublishIceberg(Value, kw_only=True):
         # Staging goes only after the publish, so it is looked at first.
         staged = self._staged(catalog)
         table = catalog.table(self.table)
-        if table is None:
-            return unknown(f"{spoken(self.table)} does not exist")
+        if table is None and self.base:
+            return unknown(f"{spoken(self.table)} does not exist, and did when this began")
         try:
-            log = log_of(table)
+            log = PublishLog() if table is None else log_of(table)
         except ValueError as error:
             return unknown(f"the property {PROPERTY} of {spoken(self.table)} cannot be read: {error}")
         if log.find(self.commit) is not None:
@@ -93,9 +100,7 @@ class PublishIceberg(Value, kw_only=True):
             )
         if staged is None:
             return unknown(f"neither is it published nor is its staging table {self.staging} there")
-        if self._is_fenced() and any(
-            one.token > self.token and keys_of(table, one.snapshot) is None for one in since
-        ):
+        if any(keys_of(table, one) is None for one in self._fences(since)):
             return unknown("which partitions later runs have written is no longer known: snapshots are gone")
         return NOT_DONE
 
@@ -121,37 +126,49 @@ class PublishIceberg(Value, kw_only=True):
     def _try(self, catalog: IcebergCatalog) -> None:
         """One attempt. When what it needs is gone it does nothing, and `verify` tells why."""
         staged, table = self._staged(catalog), catalog.table(self.table)
-        if staged is None or table is None:
+        if staged is None or (table is None and self.base):
             return
         with java_failures(f"publish into {spoken(self.table)}"):
             # From here on everything is read from, and swapped for, this one state of the table.
-            transaction = table.newTransaction()
-            read, view = table.operations().current(), transaction.table()
+            if table is None:
+                transaction = draft_table(catalog, self.table, staged.schema(), self.dimensions)
+            else:
+                transaction = table.newTransaction()
+            read, view = transaction.startMetadata(), transaction.table()
             log = log_of(view)
-            if log.find(self.commit) is not None:
+            since = log.since(self.base)
+            if log.find(self.commit) is not None or since is None:
                 return
             check_partitions(view, self.table, self.dimensions)
-            since = log.since(self.base)
-            if since is None:
-                return
-            keys = self._keys_to_write(view, since)
+            keys, kept = self._keys_to_write(view, since)
             merged = self._merged(catalog, table, keys)
-            change = transaction.newOverwrite()
-            self._replace(catalog, change, keys, merged)
-            for file in self._files(catalog, view, staged, keys, merged):
-                change.addFile(file)
+            files = self._files(catalog, transaction, staged, keys)
+            change = self._change(catalog, transaction, keys, kept, merged)
+            for file in (*files, *(merged.survivors if merged is not None else ())):
+                add = change.appendFile if self.mode == "append" else change.addFile
+                add(catalog.api.DataFiles.builder(view.spec()).copy(file).build())
             for name, value in self._summary(keys).items():
                 change.set(name, value)
             change.commit()
-            snapshot = view.currentSnapshot().snapshotId()
-            ours = Publish(commit=self.commit, token=self.token, snapshot=snapshot)
+            ours = Publish(
+                commit=self.commit,
+                token=self.token,
+                snapshot=view.currentSnapshot().snapshotId(),
+                keys=tuple(keys),
+                whole=self.mode == "full" and kept is not None,
+            )
             transaction.updateProperties().set(PROPERTY, encode_log(log.then(ours))).commit()
-            with catalog.exclusive(self.table):
-                table.operations().commit(read, view.operations().current())
+            catalog.swap(self.table, transaction.underlyingOps(), read, transaction.currentMetadata())
 
-    def _is_fenced(self) -> bool:
-        """Whether it takes the place of what other runs have written."""
-        return self.mode in ("overwrite_partitions", "full")
+    def _fences(self, since: tuple[Publish, ...]) -> tuple[Publish, ...]:
+        """The publishes of runs that began later, whose partitions this one may not replace.
+
+        Their rows are what would stand had all published in the order in which they began. Rows that
+        are added, or merged, take no other run's place.
+        """
+        if self.mode in ("append", "merge"):
+            return ()
+        return tuple(one for one in since if one.token > self.token)
 
     def _staged(self, catalog: IcebergCatalog) -> Any | None:
         """The staging table as it was when the sequence was made, or None."""
@@ -159,27 +176,25 @@ class PublishIceberg(Value, kw_only=True):
         snapshot = None if staged is None else staged.currentSnapshot()
         return staged if snapshot is not None and snapshot.snapshotId() == self.snapshot else None
 
-    def _keys_to_write(self, table: Any, since: tuple[Publish, ...]) -> dict[str, tuple[str, ...]]:
-        """The partitions but for those that a run with a larger token has replaced since.
-
-        That run began later, so its rows are what would stand had both published in the order
-        they began. Rows that are added, or merged, take no other run's place.
-        """
-        if not self._is_fenced():
-            return self.partitions
-        replaced: set[str] = set()
-        for one in since:
-            if one.token > self.token:
-                written = keys_of(table, one.snapshot)
-                if written is None:
-                    raise OSError(f"{spoken(self.table)}: the snapshot of commit {one.commit} is gone")
-                replaced.update(written)
-        return {key: values for key, values in self.partitions.items() if key not in replaced}
+    def _keys_to_write(
+        self, table: Any, since: tuple[Publish, ...]
+    ) -> tuple[dict[str, tuple[str, ...]], frozenset[str] | None]:
+        """The partitions to write, and those that later runs have written; None where that is the table."""
+        fences = self._fences(since)
+        if any(one.whole for one in fences):
+            return {}, None
+        kept: set[str] = set()
+        for one in fences:
+            written = keys_of(table, one)
+            if written is None:
+                raise OSError(f"{spoken(self.table)}: the snapshot of commit {one.commit} is gone")
+            kept.update(written)
+        return {key: values for key, values in self.partitions.items() if key not in kept}, frozenset(kept)
 
     def _merged(
-        self, catalog: IcebergCatalog, table: Any, keys: dict[str, tuple[str, ...]]
+        self, catalog: IcebergCatalog, table: Any | None, keys: dict[str, tuple[str, ...]]
     ) -> MergedFiles | None:
-        if self.mode != "merge":
+        if self.mode != "merge" or table is None:
             return None
         return merge_files(
             catalog,
@@ -191,38 +206,46 @@ class PublishIceberg(Value, kw_only=True):
             partitions=tuple(keys.values()),
         )
 
-    def _replace(
+    def _change(
         self,
         catalog: IcebergCatalog,
-        change: Any,
+        transaction: Any,
         keys: dict[str, tuple[str, ...]],
+        kept: frozenset[str] | None,
         merged: MergedFiles | None,
-    ) -> None:
-        """Takes away what the write mode replaces."""
-        if self._is_fenced():
-            if keys:
-                change.overwriteByRowFilter(partition_filter(catalog, self.dimensions, keys.values()))
-        elif merged is not None:
+    ) -> Any:
+        """The change of files, with what the write mode takes away."""
+        if self.mode == "append":
+            return transaction.newAppend()
+        change = transaction.newOverwrite()
+        if merged is not None:
             for file in merged.replaced:
                 change.deleteFile(file)
+        elif self.mode == "full" and kept is not None:
+            change.overwriteByRowFilter(all_but(catalog, self.dimensions, kept))
+        elif keys:
+            change.overwriteByRowFilter(partition_filter(catalog, self.dimensions, keys.values()))
+        return change
 
     def _files(
-        self,
-        catalog: IcebergCatalog,
-        table: Any,
-        staged: Any,
-        keys: dict[str, tuple[str, ...]],
-        merged: MergedFiles | None,
-    ) -> Iterable[Any]:
-        """The data files to add, bound to the table's own partition spec."""
+        self, catalog: IcebergCatalog, transaction: Any, staged: Any, keys: dict[str, tuple[str, ...]]
+    ) -> list[Any]:
+        """The data files to add, once the table has the columns that they bring."""
+        if self.new_columns:
+            new = staged.schema().select(catalog.listed(self.new_columns))
+            with_columns(transaction.updateSchema(), new).commit()
+            table = transaction.table()
+            if not same_numbers(new, table.schema()):
+                # Another run has added columns meanwhile, under the numbers that our data files carry.
+                name = f"{self.staging}_{uuid.uuid4().hex}"
+                staged = write_staging(
+                    catalog, name, table, catalog.spark.table(spoken((STAGING_NAMESPACE, self.staging)))
+                )
+        files = list(added_files(staged, staged.currentSnapshot()))
+        if len(keys) == len(self.partitions):
+            return files
         wanted = set(keys.values())
-        found = [
-            file
-            for file in added_files(staged, staged.currentSnapshot())
-            if described(catalog, file, self.dimensions).values in wanted
-        ]
-        for file in (*found, *(merged.survivors if merged is not None else ())):
-            yield catalog.api.DataFiles.builder(table.spec()).copy(file).build()
+        return [file for file in files if described(catalog, file, self.dimensions).values in wanted]
 
     def _summary(self, keys: dict[str, tuple[str, ...]]) -> dict[str, str]:
         return {
