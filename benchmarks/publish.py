@@ -1,0 +1,245 @@
+"""What publishing through commit steps costs, beside the same rows written by Spark alone.
+
+Two million flights-like rows of eight columns are read from Parquet and written in eight partitions: by
+Spark's own writer, which promises nothing when it dies half-way, and by ours. Both formats take turns in the
+same session, round by round, so whatever else the machine does disturbs all alike; of their times the medians
+are compared. Then sequences alone: one with a thousand files beside a thousand plain renames, and a hundred
+unfinished ones that a recovery finishes beside the same hundred published at once.
+"""
+
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as sf
+
+from compiler.model import PartitionScheme, TimeDimension
+from scheduler.store.commit_steps import SqlCommitStepStore
+from scheduler.store.open_sql import open_sql_store
+from spark_jobs.commit.context import CommitContext
+from spark_jobs.commit.publish import recover
+from spark_jobs.commit.store import Put, WatermarkMove
+from spark_jobs.iceberg_runtime import IcebergSettings
+from spark_jobs.io.dataset_ref import DatasetRef, Warehouse
+from spark_jobs.io.table import Publication
+from spark_jobs.session import SparkSettings, session
+
+ROWS = 2_000_000
+PARTITIONS = 8
+ROUNDS = 7
+FILES = 1_000
+UNFINISHED = 100
+LIMITS = {"iceberg": 1.05, "parquet": 1.15}
+"""What our write may cost beside Spark's."""
+LEASE = timedelta(hours=1)
+
+DAILY = PartitionScheme(time=TimeDimension(name="day", cycle="day", start="2013-01-01"))
+DAYS = tuple(f"2013-03-{10 + n:02}" for n in range(PARTITIONS))
+
+
+class Died(BaseException):
+    """Stands for the crash of a run that has just put its sequence."""
+
+
+class DyingStore(SqlCommitStepStore):
+    """Keeps a sequence, and then the run is gone."""
+
+    def put(
+        self,
+        sequence: str,
+        datasets: Sequence[str],
+        token: int,
+        body: str,
+        moves: Sequence[WatermarkMove] = (),
+    ) -> Put:
+        """See `CommitStepStore.put`."""
+        super().put(sequence, datasets, token, body, moves)
+        raise Died
+
+
+class Bench:
+    """One warehouse, one store and one session for all that is measured."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.warehouse = Warehouse(path=folder / "warehouse", project=folder)
+        engine = open_sql_store(f"sqlite:///{folder / 'store.db'}").engine
+        self.store = SqlCommitStepStore(engine)
+        self.dying = DyingStore(engine)
+        self.spark = session(
+            SparkSettings(
+                master="local[2]",
+                conf={"spark.driver.memory": "4g"},
+                iceberg=IcebergSettings(warehouse=str(folder / "iceberg")),
+            )
+        )
+        self.context = CommitContext(
+            files=self.warehouse.files, spark=lambda: self.spark, watermarks=self.store
+        )
+        self._commits = 0
+
+    def publication(self, refs: Sequence[DatasetRef], store: SqlCommitStepStore | None = None) -> Publication:
+        self._commits += 1
+        commit, kept = f"c{self._commits}", store or self.store
+        token = kept.begin(commit, [ref.id for ref in refs], until=datetime.now(UTC) + LEASE)
+        return Publication(self.warehouse, kept, commit=commit, token=token, spark=lambda: self.spark)
+
+    def ours(self, ref: DatasetRef, rows: DataFrame) -> None:
+        """The whole of what a run does to write one output."""
+        publication = self.publication([ref])
+        publication.stage(rows, ref, DAYS)
+        publication.publish()
+
+
+def main() -> int:
+    """Measures and prints.
+
+    Returns:
+        1 when a write costs more than it may, else 0.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(Path(folder))
+        try:
+            missed = _writes(bench)
+            _thousand_files(bench)
+            for format_ in LIMITS:
+                _recovery(bench, format_)
+        finally:
+            bench.spark.stop()
+    return missed
+
+
+def _writes(bench: Bench) -> int:
+    rows = _source(bench)
+    ways: dict[str, Callable[[int], None]] = {
+        "parquet, Spark": lambda n: rows.write.partitionBy("day").parquet(f"{bench.folder}/plain/{n}"),
+        "parquet, ours": lambda _: bench.ours(DatasetRef(app="bench", name="parquet", scheme=DAILY), rows),
+        "iceberg, Spark": lambda _: rows.writeTo("tidegate.bench.plain").overwritePartitions(),
+        "iceberg, ours": lambda _: bench.ours(
+            DatasetRef(app="bench", name="iceberg", format="iceberg", scheme=DAILY), rows
+        ),
+    }
+    bench.spark.sql("CREATE NAMESPACE IF NOT EXISTS tidegate.bench")
+    rows.limit(0).writeTo("tidegate.bench.plain").partitionedBy(sf.col("day")).create()
+    times: dict[str, list[float]] = {way: [] for way in ways}
+    for number in range(ROUNDS + 1):
+        for way, write in ways.items():
+            began = time.perf_counter()
+            write(number)
+            if number:  # the first round warms everything up
+                times[way].append(time.perf_counter() - began)
+    medians = {way: statistics.median(found) for way, found in times.items()}
+    print(f"{ROWS:,} rows, 8 columns, {PARTITIONS} partitions, median of {ROUNDS} rounds")
+    missed = 0
+    for format_, limit in LIMITS.items():
+        plain, ours = medians[f"{format_}, Spark"], medians[f"{format_}, ours"]
+        pairs = [o / p for o, p in zip(times[f"{format_}, ours"], times[f"{format_}, Spark"], strict=True)]
+        ratio = statistics.median(pairs)
+        verdict = "kept" if ratio <= limit else "MISSED"
+        missed |= ratio > limit
+        print(
+            f"  {format_}: Spark {plain:.2f} s, ours {ours:.2f} s, ratio of the rounds {ratio:.2f} "
+            f"(from {min(pairs):.2f} to {max(pairs):.2f}; aim {limit}: {verdict})"
+        )
+    print(f"  iceberg beside parquet, both ours: {medians['iceberg, ours'] / medians['parquet, ours']:.2f}")
+    return missed
+
+
+def _source(bench: Bench) -> DataFrame:
+    """Rows that cost little to read and something to write, in files, as a program would have them."""
+    days = sf.array(*(sf.lit(day) for day in DAYS))
+    made = bench.spark.range(ROWS).select(
+        days[(sf.col("id") % PARTITIONS).cast("int")].alias("day"),
+        sf.element_at(
+            sf.array(sf.lit("EWR"), sf.lit("JFK"), sf.lit("LGA")), (sf.hash("id") % 3 + 3) % 3 + 1
+        ).alias("origin"),
+        sf.col("id").cast("int").alias("flight"),
+        sf.concat(sf.lit("N"), sf.hash("id").cast("string")).alias("tailnum"),
+        (sf.hash("id") % 24).alias("hour"),
+        (sf.rand(7) * 200 - 20).cast("int").alias("dep_delay"),
+        (sf.rand(8) * 200 - 20).alias("arr_delay"),
+        (sf.lit(datetime(2013, 3, 10, tzinfo=UTC)) + sf.make_dt_interval(secs=sf.col("id"))).alias("at"),
+    )
+    where = f"{bench.folder}/source"
+    made.write.parquet(where)
+    return bench.spark.read.parquet(where)
+
+
+def _thousand_files(bench: Bench) -> None:
+    ref = DatasetRef(app="bench", name="thousand", scheme=DAILY)
+    first = datetime(2014, 1, 1, tzinfo=UTC)
+    days = tuple((first + timedelta(days=n)).date().isoformat() for n in range(FILES))
+    rows = bench.spark.createDataFrame([(day, 1) for day in days], "day string, value int").coalesce(1)
+    publication = bench.publication([ref])
+    publication.stage(rows, ref, days)
+    began = time.perf_counter()
+    published = publication.publish()
+    ours = time.perf_counter() - began
+    assert sum(part.files for part in published) == FILES
+    plain = bench.folder / "renames"
+    for number in range(FILES):
+        (plain / f"staged/{number}").mkdir(parents=True)
+    (plain / "done").mkdir()
+    began = time.perf_counter()
+    for number in range(FILES):
+        (plain / f"staged/{number}").rename(plain / f"done/{number}")
+        _sync(plain / "done")
+        _sync(plain / "staged")
+    renames = time.perf_counter() - began
+    print(
+        f"one sequence with {FILES:,} files in {FILES:,} partitions, staged already: {ours:.2f} s; "
+        f"as many plain renames, each made durable: {renames:.2f} s; ratio {ours / renames:.1f}"
+    )
+
+
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _recovery(bench: Bench, format_: str) -> None:
+    day = DAYS[0]
+    rows = bench.spark.createDataFrame([(day, 1)], "day string, value int").coalesce(1)
+
+    def publications(kind: str, store: SqlCommitStepStore) -> list[tuple[DatasetRef, Publication]]:
+        found: list[tuple[DatasetRef, Publication]] = []
+        for number in range(UNFINISHED):
+            ref = DatasetRef(app="bench", name=f"{format_}_{kind}_{number}", format=format_, scheme=DAILY)
+            publication = bench.publication([ref], store)
+            publication.stage(rows, ref, (day,))
+            found.append((ref, publication))
+        return found
+
+    dead = publications("dead", bench.dying)
+    for _, publication in dead:
+        try:
+            publication.publish()
+        except Died:
+            continue
+        raise AssertionError("the run did not die")
+    alive = publications("alive", bench.store)
+    began = time.perf_counter()
+    for _, publication in alive:
+        publication.publish()
+    published = time.perf_counter() - began
+    began = time.perf_counter()
+    finished = recover([ref.id for ref, _ in dead], bench.store, bench.context)
+    recovered = time.perf_counter() - began
+    assert len(finished) == UNFINISHED and bench.store.list_unfinished() == ()
+    print(
+        f"{UNFINISHED} unfinished sequences of {format_}, a partition each: recovered in {recovered:.2f} s; "
+        f"as many published undisturbed, one after the other: {published:.2f} s"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
