@@ -6,6 +6,7 @@ which the weekly report takes the days that are left.
 """
 
 import dataclasses
+import sys
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -20,7 +21,8 @@ from scheduler.store.open import open_store
 from tidegate.cli.plan import compiled_apps
 from tidegate.cli.printing import Format
 from tidegate.dagster_home import site_of
-from tidegate.dagster_processes import DagsterProcesses
+from tidegate.dagster_processes import DagsterProcesses, ManagedProcess
+from tidegate.demo.class_archive import archive_file, java_options
 from tidegate.errors import UserError
 from tidegate.flights_feed import Chunk
 from tidegate.landing import Landing
@@ -34,9 +36,6 @@ POLL_SECONDS = 0.5
 WEEKLY = "flights/carrier_report_weekly"
 REFERENCE = "flights/refresh_reference_nightly"
 
-QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""Options for Spark's JVM: a run of the demo lasts seconds, so it is start-up that counts."""
-
 
 class Demo:
     """The example project at work. Leaving the context ends every process."""
@@ -46,8 +45,10 @@ class Demo:
         self.settings = settings
         self.store = open_store(settings.store_url)
         site = site_of(settings)
-        environment = {**site.environment, "JDK_JAVA_OPTIONS": QUICK_START}
+        self._archive = archive_file()
+        environment = {**site.environment, "JDK_JAVA_OPTIONS": java_options(self._archive)}
         self.site = dataclasses.replace(site, environment=environment)
+        self._archiving: ManagedProcess | None = None
         self.processes = DagsterProcesses(self.site)
         self._watch = watch
 
@@ -59,6 +60,8 @@ class Demo:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.processes.__exit__(kind, error, trace)
+        if self._archiving is not None:
+            self._archiving.stop()
         self.store.close()
 
     def deploy(self) -> None:
@@ -77,6 +80,9 @@ class Demo:
         Raises:
             ProcessFailed: one of them does not come up.
         """
+        if not self._archive.is_file():
+            making = [sys.executable, "-m", "tidegate.demo.class_archive", str(self._archive)]
+            self._archiving = ManagedProcess("class-archive", making, self.site)
         self.processes.start_code_server()
         self.restart_daemon()
 
