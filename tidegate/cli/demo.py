@@ -21,6 +21,7 @@ def demo(
     keep: Annotated[Path | None, typer.Option(help="Keep the project in this new folder.")] = None,
 ) -> None:
     """Run the example project on real flights, from landing to report."""
+    from spark_jobs.errors import JavaNotFound
     from tidegate.dagster_processes import ProcessFailed
     from tidegate.flights_feed import days_from, parse_day
 
@@ -33,6 +34,8 @@ def demo(
     with place as folder:
         try:
             _run(Path(folder).absolute(), [str(day) for day in chosen], seed)
+        except JavaNotFound as error:
+            raise UserError(error.message, error.hint) from error
         except ProcessFailed as error:
             raise UserError(str(error), "the log has the whole story; --keep FOLDER keeps it") from error
 
