@@ -85,7 +85,7 @@ def recover_all(
             outcomes[commit] = Recovered(commit=commit, datasets=tuple(datasets or ()), error=error)
     groups = independent(found)
     if len(groups) > 1:
-        context = replace(context, spark=_one_at_a_time(context.spark))
+        context = replace(context, spark=one_at_a_time(context.spark))
 
     def work(group: Sequence[CommitSequence]) -> tuple[Recovered, ...]:
         return tuple(_in_order(group, store, context, blocked_too, clock))
@@ -166,7 +166,7 @@ def _unfinished(store: CommitStepStore, datasets: Sequence[str] | None) -> tuple
     return tuple(dict.fromkeys(commit for name in datasets for commit in store.list_unfinished(name)))
 
 
-def _one_at_a_time(start: "Callable[[], SparkSession]") -> "Callable[[], SparkSession]":
+def one_at_a_time(start: "Callable[[], SparkSession]") -> "Callable[[], SparkSession]":
     """The same, for threads: what starts Spark need not be ready to be called by two at once."""
     lock = threading.Lock()
 

@@ -1,0 +1,246 @@
+"""Leases: a living run keeps its attempt, and one that stood still can do no harm any more."""
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
+
+import pytest
+
+from spark_jobs.commit import owner
+from spark_jobs.commit.finish import POLL_SECONDS, WAIT_SECONDS, finish
+from spark_jobs.commit.lease import LEASE, LEASE_SECONDS, RENEWALS_PER_LEASE, Attempting, Heartbeat
+from spark_jobs.commit.memory import MemoryCommitStepStore
+from spark_jobs.commit.owner import is_gone, new_owner
+from spark_jobs.commit.publish import publish
+from spark_jobs.commit.sequence import encode_result
+from spark_jobs.errors import CommitBusy, CommitFenced
+from tests.spark_jobs.notes import CONTEXT, NOON, SIGNAL_SECONDS, WORLD, ScriptedClock, notes, promise
+from tests.spark_jobs.staging import in_child
+
+THIRD = LEASE / RENEWALS_PER_LEASE
+
+
+@pytest.fixture
+def store() -> MemoryCommitStepStore:
+    return MemoryCommitStepStore()
+
+
+@pytest.fixture(autouse=True)
+def world() -> Iterator[None]:
+    WORLD.__init__()
+    yield
+
+
+def lease_ends(store: MemoryCommitStepStore) -> list[datetime]:
+    return [one.until for one in store.attempts()]
+
+
+def end_of_heartbeat(what: str) -> None:
+    """Waits until a heartbeat has nothing left to prolong."""
+    for thread in threading.enumerate():
+        if thread.name == f"lease of {what}":
+            thread.join(SIGNAL_SECONDS)
+
+
+def test_an_attempt_is_renewed_while_its_run_lives_and_closed_when_it_ends(
+    store: MemoryCommitStepStore,
+) -> None:
+    clock = ScriptedClock(beats=7)
+    with Attempting(store, "c1", ["app/a"], at_least=41, clock=clock) as token:
+        assert token == 42
+        assert clock.quiet.wait(SIGNAL_SECONDS)
+        assert lease_ends(store) == [NOON + 7 * THIRD + LEASE]
+        assert not store.give_up(token, clock.now())
+    assert store.attempts() == ()
+
+
+def test_an_attempt_is_closed_when_its_run_fails(store: MemoryCommitStepStore) -> None:
+    with pytest.raises(ZeroDivisionError), Attempting(store, "c1", ["app/a"], clock=ScriptedClock()):
+        _ = 1 / 0
+    assert store.attempts() == ()
+
+
+def test_a_run_that_was_given_up_publishes_nothing(store: MemoryCommitStepStore) -> None:
+    """The process stood still for longer than its lease; meanwhile somebody cleared its staging."""
+    clock = ScriptedClock()
+    attempting = Attempting(store, "c1", ["app/a"], clock=clock)
+    with attempting as token:
+        attempting.check()
+        clock.move(LEASE_SECONDS)
+        assert store.give_up(token, clock.now())
+
+        with pytest.raises(CommitFenced, match=r"given up: its lease of 120 s .* nothing was published"):
+            publish(notes("c1", token), store, CONTEXT, clock)
+
+    assert WORLD.written == []
+    assert store.list_unfinished() == ()
+
+
+def test_a_run_that_was_given_up_learns_it_at_the_next_heartbeat(store: MemoryCommitStepStore) -> None:
+    clock = ScriptedClock(beats=1)
+    attempting = Attempting(store, "c1", ["app/a"], clock=clock)
+    store.end(1)
+    with attempting:
+        end_of_heartbeat("an attempt of commit c1")
+        with pytest.raises(CommitFenced):
+            attempting.check()
+
+
+class UnreachableStore(MemoryCommitStepStore):
+    """Its server is gone, every other time or for good."""
+
+    def __init__(self, *, for_good: bool = False) -> None:
+        super().__init__()
+        self._calls = 0
+        self._for_good = for_good
+
+    def _fail(self) -> None:
+        self._calls += 1
+        if self._for_good or self._calls % 2:
+            raise ConnectionError("the server is gone")
+
+    def renew(self, token: int, until: datetime) -> bool:
+        """Fails, or renews."""
+        self._fail()
+        return super().renew(token, until)
+
+    def end(self, token: int) -> None:
+        """Fails, or ends."""
+        self._fail()
+        super().end(token)
+
+
+def test_a_renewal_that_fails_is_tried_again_before_the_lease_is_over() -> None:
+    store, clock = UnreachableStore(), ScriptedClock(beats=2)
+    with Attempting(store, "c1", ["app/a"], clock=clock):
+        assert clock.quiet.wait(SIGNAL_SECONDS)
+        assert lease_ends(store) == [NOON + 2 * THIRD + LEASE]
+
+
+def test_an_attempt_that_cannot_be_closed_does_not_hide_why_the_run_failed() -> None:
+    store = UnreachableStore(for_good=True)
+    with pytest.raises(ZeroDivisionError), Attempting(store, "c1", ["app/a"], clock=ScriptedClock()):
+        _ = 1 / 0
+
+
+def test_a_heartbeat_that_has_stopped_beats_no_more() -> None:
+    beats: list[int] = []
+    clock = ScriptedClock(beats=2)
+    heartbeat = Heartbeat("a test", lambda: bool(beats.append(1)) or True, clock)
+    heartbeat.start()
+    assert clock.quiet.wait(SIGNAL_SECONDS)
+    heartbeat.stop()
+    clock.beats = 5
+    assert (len(beats), heartbeat.lost) == (2, False)
+
+
+def test_of_two_who_finish_a_sequence_one_works_and_the_other_waits(store: MemoryCommitStepStore) -> None:
+    sequence = promise(store, "c1", texts=3)
+    at_work, polled = threading.Event(), threading.Event()
+
+    def meanwhile(note: str) -> None:
+        at_work.set()
+        assert polled.wait(SIGNAL_SECONDS)
+
+    WORLD.meanwhile = meanwhile
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(finish, sequence, store, CONTEXT, ScriptedClock())
+        assert at_work.wait(SIGNAL_SECONDS)
+        second = finish(sequence, store, CONTEXT, ScriptedClock(polled=polled.set))
+
+    assert second == first.result() == sequence.result
+    assert WORLD.written == ["c1 1", "c1 2", "c1 3"], "each step was done once"
+
+
+def test_an_owner_of_another_machine_is_waited_for_until_its_lease_is_over(
+    store: MemoryCommitStepStore,
+) -> None:
+    sequence, clock = promise(store, "c1"), ScriptedClock()
+    store.take("c1", "elsewhere/1/0123456789ab/7/1", now=NOON, until=NOON + LEASE)
+
+    assert finish(sequence, store, CONTEXT, clock) == sequence.result
+
+    assert LEASE <= clock.now() - NOON <= LEASE + timedelta(seconds=POLL_SECONDS)
+
+
+def test_an_owner_that_goes_on_and_on_is_not_waited_for_for_ever(store: MemoryCommitStepStore) -> None:
+    sequence, clock = promise(store, "c1"), ScriptedClock()
+    other = "elsewhere/1/0123456789ab/7/1"
+
+    def prolong() -> None:
+        store.take("c1", other, now=clock.now(), until=clock.now() + LEASE)
+
+    prolong()
+    clock.polled = prolong
+    with pytest.raises(CommitBusy, match=f"in the hands of {other} for {WAIT_SECONDS} s"):
+        finish(sequence, store, CONTEXT, clock)
+
+    assert clock.now() - NOON == timedelta(seconds=WAIT_SECONDS)
+    standing = store.standing("c1")
+    assert standing is not None and standing.failures == 0
+
+
+def test_a_dead_owner_of_this_machine_is_not_waited_for(store: MemoryCommitStepStore) -> None:
+    """Where the system tells processes apart; elsewhere its lease has to end."""
+    sequence, polls = promise(store, "c1"), list[int]()
+    store.take("c1", owner_that_was_killed(), now=NOON, until=NOON + LEASE)
+
+    assert finish(sequence, store, CONTEXT, ScriptedClock(polled=lambda: polls.append(1))) == sequence.result
+
+    assert (polls == []) == (owner.machine() != owner.UNKNOWN_MACHINE)
+
+
+def owner_that_was_killed() -> str:
+    """The name of a process of this machine that is no more."""
+    reads, writes = os.pipe()
+
+    def dying() -> None:
+        os.write(writes, new_owner().encode())
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    assert in_child(dying) == -signal.SIGKILL
+    os.close(writes)
+    with os.fdopen(reads) as pipe:
+        return pipe.read()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "one",
+        "elsewhere/1/0123456789ab/7/1",
+        f"a/b/host/1/{owner.machine()}/7/1",
+        f"host/pid/{owner.UNKNOWN_MACHINE}/7/1",
+    ],
+)
+def test_of_whom_nothing_is_known_nobody_is_taken_for_dead(name: str) -> None:
+    assert not is_gone(name)
+
+
+def test_owners_of_one_process_differ_and_live() -> None:
+    first, second = new_owner(), new_owner()
+    assert first != second
+    assert not is_gone(first)
+
+
+def test_whoever_loses_a_sequence_stops_and_waits_for_the_new_owner(store: MemoryCommitStepStore) -> None:
+    """It stood still in the middle of a step for longer than its lease; another one took over."""
+    sequence, clock = promise(store, "c1", texts=3), ScriptedClock()
+    other = "elsewhere/1/0123456789ab/7/1"
+
+    def stand_still(note: str) -> None:
+        clock.move(LEASE_SECONDS)
+        store.take("c1", other, now=clock.now(), until=clock.now() + LEASE)
+        clock.beats = 1
+        end_of_heartbeat("commit c1")
+
+    WORLD.meanwhile = stand_still
+    clock.polled = lambda: store.remove("c1", encode_result(sequence.result))
+
+    assert finish(sequence, store, CONTEXT, clock) == sequence.result
+
+    assert WORLD.written == ["c1 1"], "what it was doing is done; the rest is the other one's"
