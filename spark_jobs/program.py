@@ -2,6 +2,7 @@
 
 The path names the function, or a module whose function is called `run`. A program imports
 neither Dagster nor anything of ours, so it can be called by hand in a test or a notebook.
+The same holds for a source of the user's own, which is a module with two functions.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,6 +12,7 @@ from typing import Any, cast
 
 from pyspark.sql import DataFrame, SparkSession
 
+from compiler.model import Program
 from spark_jobs.errors import ProgramError
 
 DEFAULT_FUNCTION = "run"
@@ -18,6 +20,9 @@ DEFAULT_FUNCTION = "run"
 Inputs = Mapping[str, DataFrame | None]
 """The datasets that a program reads, by name; None for one that has never had any data."""
 ProgramFunction = Callable[[SparkSession, Inputs, Any], DataFrame | Mapping[str, DataFrame]]
+
+SOURCE_FUNCTIONS = {"newest": "newest(spark, params)", "read": "read(spark, params, ranges)"}
+"""What a source defines, by name."""
 
 
 def load_program(path: str) -> ProgramFunction:
@@ -47,12 +52,31 @@ def load_program(path: str) -> ProgramFunction:
     return cast(ProgramFunction, function)
 
 
-def outputs_of(name: str, returned: Any, writes: tuple[str, ...]) -> dict[str, DataFrame]:
+def load_source(path: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The functions `newest` and `read` of the module that a dotted path names.
+
+    Raises:
+        ProgramError: there is no such module, or it lacks one of them.
+    """
+    module = _module(path)
+    if module is None:
+        raise ProgramError(
+            f"source {path}: no such module",
+            "check `incremental:` and that the project's folder is on the Python path",
+        )
+    for name, form in SOURCE_FUNCTIONS.items():
+        if not callable(getattr(module, name, None)):
+            raise ProgramError(f"source {path}: it has no function {name}", f"define it as {form}")
+    return module.newest, module.read
+
+
+def outputs_of(program: Program, returned: Any) -> dict[str, DataFrame]:
     """What a program returned, by the dataset it belongs to.
 
     Raises:
         ProgramError: it is not one DataFrame for each dataset the program declares to write.
     """
+    name, writes = program.name, program.writes
     if isinstance(returned, DataFrame):
         if len(writes) != 1:
             raise ProgramError(

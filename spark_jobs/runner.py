@@ -1,7 +1,7 @@
 """Runs one program: recover, read, call, stage, publish.
 
     recover ─► published already? ─► begin ─► read inputs ─► call ─► stage ─► publish ─► prune
-                     └──► the recorded result
+                     └──► the recorded result      └──► watermarks, then what is new ──┘
 
 Everything about exactly-once rests on the commit id: it comes from the cause of the run
 (the job, or the id of a run started by hand), so a second attempt after any crash finds
@@ -21,6 +21,7 @@ from spark_jobs.commit.publish import recover, resolve
 from spark_jobs.commit.store import CommitStepStore
 from spark_jobs.errors import CommitConflict, CommitFenced, OutputError, ProgramError
 from spark_jobs.io.dataset_ref import DatasetRef, Warehouse, dataset_ref
+from spark_jobs.io.incremental import IncrementalReads, manifest_facts
 from spark_jobs.io.key_selection import KeySelection
 from spark_jobs.io.published import PublishedPartition
 from spark_jobs.io.table import Publication, prune_table, read_taken, top_token
@@ -47,9 +48,9 @@ def run_program(
 ) -> tuple[PublishedPartition, ...]:
     """Runs a program and publishes its outputs exactly once.
 
-    An input holds the partitions that lie inside or around those the run writes, all of
-    them when it writes none (`io/key_selection.py`). A partition that is missing is no
-    error, it has no rows; a dataset that has never had any data is given as None.
+    An input holds the partitions that lie inside or around those the run writes, all of them when it
+    writes none (`io/key_selection.py`); of one that is read incrementally only what is new since the
+    program's last commit. A partition that is missing is no error; a dataset that never had any is None.
 
     Args:
         spark: the session, or what starts it: nothing is started to repeat a known result.
@@ -70,27 +71,27 @@ def run_program(
     context = CommitContext(
         files=warehouse.files, spark=start, watermarks=commit_store, events=events or NoEvents()
     )
-    ids = [ref.id for ref in writes]
-    recover(ids, commit_store, context)
+    new = IncrementalReads(commit_store, warehouse, consumer=f"{app}/{program.name}", params=params)
+    reads = {name: _ref(app, datasets, name, program) for name in program.reads}
+    touched = [ref.id for ref in writes] + [new.resource(reads[name]) for name in program.incremental]
+    recover(touched, commit_store, context)
     published = _published(commit_id, program, commit_store, context)
     if published is not None:
         return published
     # Taken before the inputs are read: whoever has a larger one has seen at least what we see.
     seen = [top_token(ref, warehouse, start) for ref in writes]
-    with Attempting(commit_store, commit_id, ids, at_least=max(seen, default=0)) as token:
+    with Attempting(commit_store, commit_id, touched, at_least=max(seen, default=0)) as token:
         selection = KeySelection(_output_scheme(writes, program), params.partitions)
-        inputs: dict[str, DataFrame | None] = {}
-        for name in program.reads:
-            ref = _ref(app, datasets, name, program)
-            inputs[name] = read_taken(start(), ref, warehouse, _takes(selection, ref))
-        returned = load_program(program.run)(start(), inputs, params)
-        outputs = outputs_of(program.name, returned, program.writes)
+        inputs = _inputs(program, reads, selection, warehouse, new, start)
+        outputs = outputs_of(program, load_program(program.run)(start(), inputs, params))
         publication = Publication(
-            warehouse, commit_store, commit=commit_id, token=token, job=params.job, spark=start, events=events
-        )
+            warehouse, commit_store, commit=commit_id, token=token, job=params.job, spark=start,
+            facts=manifest_facts(params) | new.facts(), watermarks=new.steps(commit_id), events=events,
+        )  # fmt: skip
         try:
             for ref in writes:
                 publication.stage(outputs[ref.name], ref, keys[ref.name])
+            new.check()
         except Exception:
             publication.discard()
             # Another attempt of this commit that gets through removes the staging of all of them: then
@@ -103,6 +104,25 @@ def run_program(
     for ref in writes:
         prune_table(ref, warehouse, commit_store)
     return published
+
+
+def _inputs(
+    program: Program,
+    reads: Mapping[str, DatasetRef],
+    selection: KeySelection,
+    warehouse: Warehouse,
+    new: IncrementalReads,
+    start: Callable[[], SparkSession],
+) -> dict[str, DataFrame | None]:
+    """What the program is given of each dataset that it reads."""
+    found: dict[str, DataFrame | None] = {}
+    for name, ref in reads.items():
+        how = program.incremental.get(name, False)
+        if how:
+            found[name] = new.read(start(), ref, how, selection)
+        else:
+            found[name] = read_taken(start(), ref, warehouse, _takes(selection, ref))
+    return found
 
 
 def _publish(publication: Publication) -> tuple[PublishedPartition, ...]:

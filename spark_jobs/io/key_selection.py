@@ -30,6 +30,14 @@ class KeySelection:
             self._wanted[scheme] = frozenset(_shared(self._scheme, scheme, key) for key in self._keys)
         return _shared(scheme, self._scheme, key) in self._wanted[scheme]
 
+    def takes_all(self, scheme: PartitionScheme | None) -> bool:
+        """Whether the run reads every partition of an input with this scheme, also those yet to come."""
+        if scheme is None or self._scheme is None:
+            return True
+        both_in_time = scheme.time is not None and self._scheme.time is not None
+        mine, theirs = scheme.static, self._scheme.static
+        return not (both_in_time or (mine is not None and theirs is not None and mine.name == theirs.name))
+
 
 def _shared(scheme: PartitionScheme, other: PartitionScheme, key: str) -> tuple[str | None, str | None]:
     """What a key says in terms both schemes have: the coarser period, and the static value."""
