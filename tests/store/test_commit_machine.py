@@ -128,7 +128,10 @@ def shown(store: CommitStepStore) -> Any:
         ],
         [tuple(getattr(kept, name) for name in ABANDONED) for kept in store.abandoned()],
         [
-            {part: tuple(mark) for part, mark in store.watermarks(consumer, "app/s").items()}
+            {
+                part: (mark.number, mark.position, mark.commit)
+                for part, mark in store.watermarks(consumer, "app/s").items()
+            }
             for consumer in ("app/p", "app/q")
         ],
     )

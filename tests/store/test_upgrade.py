@@ -10,6 +10,7 @@ from sqlalchemy import Connection, text
 from compiler.model import CronTrigger, Schedule
 from scheduler.job import JobState
 from scheduler.run import ALL_RUNS
+from scheduler.store.commit_steps import SqlCommitStepStore
 from scheduler.store.metadata import metadata
 from scheduler.store.open_sql import open_sql_store
 from scheduler.store.protocol import Store
@@ -20,6 +21,7 @@ from tests.store.samples import at, event, job
 NOON_MICROSECONDS = 1_773_144_000_000_000
 MINUTE_MICROSECONDS = 60_000_000
 
+CHECKSUM_OF_C7 = "e19b6ade57d46e97a891381c7cd31418cdd655a22a10479b409349f664035404"
 OLD_SCHEDULE = '{"name":"s","program":"p","trigger":{"kind":"cron","cron":"0 6 * * *"}}'
 OLD_PLAN = '{"program":"p","manifest":{"d":["k"]},"args":{"x":1}}'
 
@@ -56,6 +58,15 @@ def write_0001(connection: Connection) -> None:
     old_job(connection, "waits", JobState.PENDING_TRIGGER)
     old_job(connection, "runs", JobState.LAUNCHED, launch=OLD_PLAN, decided_at=noon + minute)
     old_job(connection, "offered", JobState.PENDING_LAUNCH, launch=OLD_PLAN, decided_at=noon + 2 * minute)
+    # The checksum that version 0001 wrote, as it stands in stores that are in use.
+    insert(
+        connection,
+        "commit_sequences",
+        **{"id": "c7", "token": 7, "datasets": '["a/d"]', "body": "steps"},
+        checksum=CHECKSUM_OF_C7,
+    )
+    insert(connection, "commit_datasets", dataset="a/d", sequence="c7")
+    insert(connection, "commit_tokens", id=1, value=7)
     run = {"status": "started", "seen_at": noon + 5 * minute}
     insert(connection, "runs", run_id="r", program="a/p", job="runs", attempt=1, **run)
     insert(connection, "runs", run_id="m", program="a/p", started_at=noon + 3 * minute, **run)
@@ -123,3 +134,14 @@ def test_it_can_be_written_to_like_a_new_one(upgraded: SqlStore) -> None:
         transaction.put_schedules([state])
         assert transaction.jobs(ids=["waits"]) == (waits,)
         assert transaction.schedules() == (state,)
+
+
+def test_a_publish_that_the_older_version_left_can_be_finished(upgraded: SqlStore) -> None:
+    store = SqlCommitStepStore(upgraded.engine)
+    assert store.list_unfinished("a/d") == ("c7",)
+    assert store.get("c7") == "steps"
+    standing = store.take("c7", "me", now=at(0), until=at(2))
+    assert standing is not None and (standing.owner, standing.failures) == ("me", 0)
+    assert store.begin("c8", ["a/d"], until=at(2)) == 8
+    store.remove("c7", "done")
+    assert store.result("c7") == "done"
