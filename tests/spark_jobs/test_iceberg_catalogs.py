@@ -1,0 +1,150 @@
+"""Catalogs other than the default one: publishes, repeated publishes, two at once, and lost answers.
+
+`rest` is Iceberg's own client and server handlers, over real HTTP. `hive` is a Hive
+metastore in this JVM, on the Derby database that Spark brings along.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from spark_jobs.catalog_options import catalog_fault, completed
+from spark_jobs.commit.step import Verdict
+from spark_jobs.iceberg_runtime import CATALOG
+from tests.spark_jobs.iceberg_house import D22, D23, House
+from tests.spark_jobs.rest_catalog import RestCatalog
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture(scope="module")
+def rest(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RestCatalog]:
+    server = RestCatalog(spark, str(tmp_path_factory.mktemp("rest house")))
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="module")
+def metastore(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    folder = tmp_path_factory.mktemp("hive house")
+    settings = {
+        "javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={folder}/metastore;create=true",
+        "datanucleus.schema.autoCreateAll": "true",
+        "hive.metastore.schema.verification": "false",
+        "hive.metastore.warehouse.dir": f"{folder}/warehouse",
+    }
+    java: Any = spark._jvm
+    java.java.lang.System.setProperty("derby.stream.error.file", f"{folder}/derby.log")
+    # A metastore makes its own tables, but not those of its locks: for these it ships a script.
+    hive: Any = java.org.apache.hadoop.hive
+    conf = hive.conf.HiveConf()
+    for name, value in settings.items():
+        conf.set(name, value)
+    hive.metastore.txn.TxnDbUtil.prepDb(conf)
+    return {"type": "hive", "warehouse": f"{folder}/warehouse"} | {
+        f"hadoop.{name}": value for name, value in settings.items()
+    }
+
+
+@pytest.fixture(params=["rest", "hive"])
+def house(request: pytest.FixtureRequest, tmp_path: Path, spark: SparkSession) -> Iterator[House]:
+    if request.param == "rest":
+        options = {"type": "rest", "uri": request.getfixturevalue("rest").uri}
+    else:
+        options = request.getfixturevalue("metastore")
+    yield from _house_with(spark, tmp_path, options)
+
+
+@pytest.fixture
+def rest_house(rest: RestCatalog, tmp_path: Path, spark: SparkSession) -> Iterator[House]:
+    yield from _house_with(spark, tmp_path, {"type": "rest", "uri": rest.uri})
+
+
+def _house_with(spark: SparkSession, folder: Path, options: dict[str, str]) -> Iterator[House]:
+    """A house whose session has another catalog under the same name."""
+    assert catalog_fault(options, str(folder)) is None
+    other = spark.newSession()
+    prefix = f"spark.sql.catalog.{CATALOG}"
+    for name in ("type", "warehouse"):
+        other.conf.unset(f"{prefix}.{name}")
+    for name, value in completed(options, str(folder)).items():
+        other.conf.set(f"{prefix}.{name}", value)
+    java: Any = other._jvm
+    java.SparkSession.setActiveSession(other._jsparkSession)
+    SparkSession._activeSession = other
+    try:
+        yield House(folder, other)
+    finally:
+        java.SparkSession.setActiveSession(spark._jsparkSession)
+        SparkSession._activeSession = spark
+
+
+def test_every_write_mode_publishes_once(house: House) -> None:
+    replaced, added = house.ref("overwrite_partitions"), house.ref("append", None, "a")
+    merged = house.ref("merge", house.ref("merge").scheme, "m", "id")
+    for _ in range(2):
+        house.publish(house.frame((D22, 1, "a"), (D23, 2, "b")), replaced, D22, D23)
+        house.publish(house.frame((D22, 1, "a"), (D22, 2, "b")), merged, D22)
+        house.publish(house.frame((1,), columns="n int"), added)
+    house.publish(house.frame(), replaced, D23)
+    house.publish(house.frame((D22, 2, "B"), (D22, 3, "C")), merged, D22)
+    assert house.rows(replaced) == [(D22, 1, "a")]
+    assert house.rows(merged) == [(D22, 1, "a"), (D22, 2, "B"), (D22, 3, "C")]
+    assert house.rows(added) == [(1,), (1,)]
+    assert house.staged() == []
+
+
+def test_a_repeated_commit_adds_nothing(house: House) -> None:
+    ref = house.ref("append")
+    staged = house.stage(house.frame((D22, 1, "a")), ref, D22, commit="c1", token=1)
+    step = staged.version_step()
+    assert step.verify(house.context).verdict is Verdict.NOT_DONE
+    for _ in range(3):
+        step.execute(house.context)
+        assert step.verify(house.context).verdict is Verdict.DONE
+    assert house.rows(ref) == [(D22, 1, "a")]
+    assert house.snapshots() == 1
+
+
+def test_a_commit_that_another_one_overtakes_is_done_on_top_of_it(
+    rest: RestCatalog, rest_house: House
+) -> None:
+    house, refused = rest_house, rest.refused
+    ref = house.ref("append")
+    first = house.stage(house.frame((D22, 1, "a")), ref, D22, commit="first", token=1).version_step()
+    other = house.stage(house.frame((D22, 2, "b")), ref, D22, commit="other", token=2).version_step()
+    rest.meanwhile = lambda: other.execute(house.context)
+    first.execute(house.context)
+    assert rest.refused == refused + 1, "the server compares what was read with what there is"
+    assert house.rows(ref) == [(D22, 1, "a"), (D22, 2, "b")]
+    assert {one.verify(house.context).verdict for one in (first, other)} == {Verdict.DONE}
+
+
+def test_two_processes_that_finish_one_commit_publish_it_once(rest: RestCatalog, rest_house: House) -> None:
+    house = rest_house
+    step = house.stage(
+        house.frame((D22, 1, "a")), house.ref("append"), D22, commit="c", token=1
+    ).version_step()
+    rest.meanwhile = lambda: step.execute(house.context)
+    step.execute(house.context)
+    assert house.rows(house.ref("append")) == [(D22, 1, "a")]
+    assert house.snapshots() == 1
+
+
+def test_an_answer_that_is_lost_is_looked_up_before_it_is_tried_again(
+    rest: RestCatalog, rest_house: House
+) -> None:
+    house = rest_house
+    ref = house.ref("append")
+    publication = house.publication("c1", ref)
+    publication.stage(house.frame((D22, 1, "a")), ref, (D22,))
+    rest.lose_answers = 1
+    (published,) = publication.publish()
+    assert rest.lose_answers == 0, "the commit was done, and the connection cut"
+    assert (published.key, published.rows) == (D22, 1)
+    assert house.rows(ref) == [(D22, 1, "a")]
+    assert house.snapshots() == 1
+    assert house.staged() == []
