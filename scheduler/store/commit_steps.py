@@ -128,6 +128,12 @@ class SqlCommitStepStore:
         with self._engine.connect() as connection:
             return tuple(row.id for row in connection.execute(query) if _whole(row))
 
+    def torn(self) -> tuple[str, ...]:
+        """Ids of the records that do not fit their checksum, and are treated as absent; sorted."""
+        query = select(commit_sequences).order_by(commit_sequences.c.id)
+        with self._engine.connect() as connection:
+            return tuple(row.id for row in connection.execute(query) if not _whole(row))
+
     def take(
         self, sequence: str, owner: str, *, now: datetime, until: datetime, token: int | None = None
     ) -> Ownership | None:
@@ -223,10 +229,20 @@ class SqlCommitStepStore:
                 for row in connection.execute(select(commit_abandoned).order_by(*order).limit(limit))
             )
 
-    def watermarks(self, consumer: str, source: str) -> Mapping[str, StoredMark]:
-        """How far a program has read a dataset, by part."""
+    def watermarks(self, consumer: str, source: str, part: str | None = None) -> Mapping[str, StoredMark]:
+        """How far a program has read a dataset, by part; or how far it has read one part."""
         with self._engine.connect() as connection:
-            return commit_watermarks.marks(connection, consumer, source)
+            return commit_watermarks.marks(connection, consumer, source, part)
+
+    def watermark(self, consumer: str, source: str, part: str) -> StoredMark | None:
+        """How far a program has read one part; None for one that it never has."""
+        with self._engine.connect() as connection:
+            return commit_watermarks.mark(connection, consumer, source, part)
+
+    def followers(self) -> Sequence[tuple[str, str]]:
+        """Each consumer that has watermarks with each of its sources, sorted."""
+        with self._engine.connect() as connection:
+            return commit_watermarks.followers(connection)
 
     def set_watermark(self, move: Move, position: str, commit: str) -> bool:
         """Moves a watermark from the number before to `move`'s. False when it has another number."""

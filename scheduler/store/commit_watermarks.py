@@ -25,13 +25,33 @@ class StoredMark(NamedTuple):
     commit: str
 
 
-def marks(connection: Connection, consumer: str, source: str) -> dict[str, StoredMark]:
-    """How far a program has read a dataset, by part."""
+def marks(
+    connection: Connection, consumer: str, source: str, part: str | None = None
+) -> dict[str, StoredMark]:
+    """How far a program has read a dataset, by part; or how far it has read one part."""
     table = commit_watermarks.c
     of_both = select(commit_watermarks).where(table.consumer == consumer, table.source == source)
+    if part is not None:
+        of_both = of_both.where(table.part == part)
     return {
         row.part: StoredMark(row.number, row.position, row.commit_id) for row in connection.execute(of_both)
     }
+
+
+def mark(connection: Connection, consumer: str, source: str, part: str) -> StoredMark | None:
+    """How far a program has read one part."""
+    table = commit_watermarks.c
+    key = (table.consumer == consumer, table.source == source, table.part == part)
+    row = connection.execute(select(commit_watermarks).where(*key)).one_or_none()
+    return None if row is None else StoredMark(row.number, row.position, row.commit_id)
+
+
+def followers(connection: Connection) -> tuple[tuple[str, str], ...]:
+    """Each consumer that has watermarks with each of its sources, sorted."""
+    table = commit_watermarks.c
+    pairs = connection.execute(select(table.consumer, table.source).distinct())
+    # Sorted here: databases have orders of their own for texts.
+    return tuple(sorted((row.consumer, row.source) for row in pairs))
 
 
 def stand_before(connection: Connection, moves: Sequence[Move]) -> bool:

@@ -231,10 +231,21 @@ class MemoryCommitStepStore:
             newest = sorted(self._abandoned, key=lambda kept: (kept.at, kept.token), reverse=True)
             return tuple(newest[:limit])
 
-    def watermarks(self, consumer: str, source: str) -> Mapping[str, _Mark]:
+    def watermarks(self, consumer: str, source: str, part: str | None = None) -> Mapping[str, _Mark]:
         """See `CommitStepStore.watermarks`."""
         with self._lock:
-            return dict(self._marks.get((consumer, source), {}))
+            marks = self._marks.get((consumer, source), {})
+            return {one: mark for one, mark in marks.items() if part in (None, one)}
+
+    def watermark(self, consumer: str, source: str, part: str) -> _Mark | None:
+        """See `CommitStepStore.watermark`."""
+        with self._lock:
+            return self._marks.get((consumer, source), {}).get(part)
+
+    def followers(self) -> Sequence[tuple[str, str]]:
+        """See `CommitStepStore.followers`."""
+        with self._lock:
+            return tuple(sorted(self._marks))
 
     def set_watermark(self, move: WatermarkMove, position: str, commit: str) -> bool:
         """See `CommitStepStore.set_watermark`."""

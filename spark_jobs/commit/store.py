@@ -186,8 +186,16 @@ class CommitStepStore(Protocol):
         """The records of `abandon`, newest first."""
         ...
 
-    def watermarks(self, consumer: str, source: str) -> Mapping[str, Mark]:
-        """How far a program has read a dataset, by part."""
+    def watermarks(self, consumer: str, source: str, part: str | None = None) -> Mapping[str, Mark]:
+        """How far a program has read a dataset, by part; or how far it has read one part."""
+        ...
+
+    def watermark(self, consumer: str, source: str, part: str) -> Mark | None:
+        """How far a program has read one part; None for one that it never has."""
+        ...
+
+    def followers(self) -> Sequence[tuple[str, str]]:
+        """Each consumer that has watermarks with each of its sources, sorted."""
         ...
 
     def set_watermark(self, move: WatermarkMove, position: str, commit: str) -> bool:

@@ -149,7 +149,9 @@ def test_a_torn_record_was_never_committed(engine: Engine, damage: str) -> None:
 
     assert not store.exists("c1")
     assert store.list_unfinished("app/a") == store.list_unfinished() == ()
+    assert store.torn() == ("c1",)
     assert put(store, "c1", "again") == "stored"
+    assert store.torn() == ()
     assert store.get("c1") == "again"
 
 
@@ -310,6 +312,11 @@ def test_watermarks_move_by_one_and_never_back(store: CommitStepStore) -> None:
 
     seen = {part: (mark.number, mark.position, mark.commit) for part, mark in store.watermarks(*WEEK).items()}
     assert seen == {"JFK": (2, "p2", "c2"), "": (1, "all", "c1")}
+    assert [set(store.watermarks(*WEEK, part)) for part in ("JFK", "", "EWR")] == [{"JFK"}, {""}, set()]
+    one = store.watermark(*WEEK, "JFK")
+    assert one is not None and (one.number, one.position, one.commit) == (2, "p2", "c2")
+    assert store.watermark(*WEEK, "EWR") is None
+    assert store.followers() == (DAY, WEEK)
 
 
 @pytest.mark.parametrize(

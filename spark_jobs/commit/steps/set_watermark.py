@@ -11,6 +11,9 @@ from compiler.value import Value
 from spark_jobs.commit.context import CommitContext
 from spark_jobs.commit.step import DONE, NOT_DONE, Verified, step_kind, unknown
 
+SHOWN_CHARACTERS = 100
+"""A position may list thousands of files; its beginning is enough to recognise it."""
+
 
 @step_kind("set_watermark")
 class SetWatermark(Value, kw_only=True):
@@ -36,7 +39,7 @@ class SetWatermark(Value, kw_only=True):
 
     def verify(self, context: CommitContext) -> Verified:
         """See `CommitStep.verify`."""
-        mark = context.watermarks.watermarks(self.consumer, self.source).get(self.part)
+        mark = context.watermarks.watermark(self.consumer, self.source, self.part)
         number = 0 if mark is None else mark.number
         if number == self.number - 1:
             return NOT_DONE
@@ -53,7 +56,12 @@ class SetWatermark(Value, kw_only=True):
 
     def describe(self) -> str:
         """See `CommitStep.describe`."""
-        return f"set {self._spoken()} to {self.position}"
+        shown = (
+            self.position
+            if len(self.position) <= SHOWN_CHARACTERS
+            else f"{self.position[:SHOWN_CHARACTERS]}…"
+        )
+        return f"set {self._spoken()} to {shown or 'the beginning'}"
 
     def _spoken(self) -> str:
         part = f", part {self.part}" if self.part else ""
