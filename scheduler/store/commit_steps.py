@@ -25,7 +25,7 @@ from scheduler.store.commit_tables import (
     commit_datasets,
     commit_sequences,
 )
-from scheduler.store.commit_transaction import insert_absent, writing
+from scheduler.store.commit_transaction import insert_absent, reading, writing
 from scheduler.store.commit_watermarks import Move, StoredMark
 from scheduler.store.metadata import metadata
 
@@ -70,7 +70,7 @@ class SqlCommitStepStore:
 
     def attempts(self) -> Sequence[OpenAttempt]:
         """The open attempts, oldest token first."""
-        with self._engine.connect() as connection:
+        with reading(self._engine) as connection:
             return commit_attempts.open_attempts(connection)
 
     def give_up(self, token: int, now: datetime) -> bool:
@@ -115,7 +115,7 @@ class SqlCommitStepStore:
 
     def get(self, sequence: str) -> str | None:
         """The text of an unfinished sequence."""
-        with self._engine.connect() as connection:
+        with reading(self._engine) as connection:
             row = self._unfinished(connection, sequence)
         return None if row is None else row.body
 
@@ -125,13 +125,13 @@ class SqlCommitStepStore:
         if dataset is not None:
             query = query.join(commit_datasets).where(commit_datasets.c.dataset == dataset)
         query = query.order_by(commit_sequences.c.token, commit_sequences.c.id)
-        with self._engine.connect() as connection:
+        with reading(self._engine) as connection:
             return tuple(row.id for row in connection.execute(query) if _whole(row))
 
     def torn(self) -> tuple[str, ...]:
         """Ids of the records that do not fit their checksum, and are treated as absent; sorted."""
         query = select(commit_sequences).order_by(commit_sequences.c.id)
-        with self._engine.connect() as connection:
+        with reading(self._engine) as connection:
             return tuple(row.id for row in connection.execute(query) if not _whole(row))
 
     def take(
@@ -156,7 +156,7 @@ class SqlCommitStepStore:
 
     def standing(self, sequence: str) -> Ownership | None:
         """How an unfinished sequence stands."""
-        with self._engine.connect() as connection:
+        with reading(self._engine) as connection:
             if self._unfinished(connection, sequence) is None:
                 return None
             return commit_owners.ownership(connection, sequence)
@@ -188,7 +188,7 @@ class SqlCommitStepStore:
 
     def result(self, sequence: str) -> str | None:
         """What `remove` kept for a finished sequence."""
-        with self._engine.connect() as connection:
+        with reading(self._engine) as connection:
             row = self._row(connection, sequence)
         return None if row is None else row.result
 
@@ -215,7 +215,7 @@ class SqlCommitStepStore:
     def abandoned(self, limit: int = 100) -> Sequence[AbandonedSequence]:
         """The records of `abandon`, newest first."""
         order = (commit_abandoned.c.at.desc(), commit_abandoned.c.token.desc())
-        with self._engine.connect() as connection:
+        with reading(self._engine) as connection:
             return tuple(
                 AbandonedSequence(
                     sequence=row.sequence,
@@ -231,17 +231,17 @@ class SqlCommitStepStore:
 
     def watermarks(self, consumer: str, source: str, part: str | None = None) -> Mapping[str, StoredMark]:
         """How far a program has read a dataset, by part; or how far it has read one part."""
-        with self._engine.connect() as connection:
+        with reading(self._engine) as connection:
             return commit_watermarks.marks(connection, consumer, source, part)
 
     def watermark(self, consumer: str, source: str, part: str) -> StoredMark | None:
         """How far a program has read one part; None for one that it never has."""
-        with self._engine.connect() as connection:
+        with reading(self._engine) as connection:
             return commit_watermarks.mark(connection, consumer, source, part)
 
     def followers(self) -> Sequence[tuple[str, str]]:
         """Each consumer that has watermarks with each of its sources, sorted."""
-        with self._engine.connect() as connection:
+        with reading(self._engine) as connection:
             return commit_watermarks.followers(connection)
 
     def set_watermark(self, move: Move, position: str, commit: str) -> bool:

@@ -237,11 +237,6 @@ class MemoryCommitStepStore:
             marks = self._marks.get((consumer, source), {})
             return {one: mark for one, mark in marks.items() if part in (None, one)}
 
-    def watermark(self, consumer: str, source: str, part: str) -> _Mark | None:
-        """See `CommitStepStore.watermark`."""
-        with self._lock:
-            return self._marks.get((consumer, source), {}).get(part)
-
     def followers(self) -> Sequence[tuple[str, str]]:
         """See `CommitStepStore.followers`."""
         with self._lock:

@@ -190,10 +190,6 @@ class CommitStepStore(Protocol):
         """How far a program has read a dataset, by part; or how far it has read one part."""
         ...
 
-    def watermark(self, consumer: str, source: str, part: str) -> Mark | None:
-        """How far a program has read one part; None for one that it never has."""
-        ...
-
     def followers(self) -> Sequence[tuple[str, str]]:
         """Each consumer that has watermarks with each of its sources, sorted."""
         ...
