@@ -17,6 +17,7 @@ from dagster_defs.dispatcher import Native, dispatcher
 from dagster_defs.location import Location
 from dagster_defs.native_schedule import native_names, native_schedules
 from dagster_defs.plan_state import Plan, deployed_plan, encode_plan, reconstructed_plan, ship
+from dagster_defs.recovery import recovery_job, recovery_schedule
 from scheduler.deployed import ScheduleState
 
 _read_here: dict[str, tuple[ScheduleState, ...]] = {}
@@ -34,6 +35,7 @@ def build_definitions(location: Location) -> Definitions:
     assets = AssetPlan(plan)
     built = Definitions(
         assets=list(build_assets(assets, location)),
+        jobs=[recovery_job(assets, location)],
         # One run is one program: a process for each step would load everything twice.
         executor=in_process_executor,
     )
@@ -58,5 +60,8 @@ def _automation(plan: AssetPlan, states: tuple[ScheduleState, ...], location: Lo
             native[state.app][state.ref] = (names[state.ref], state.status)
     return Definitions(
         sensors=[dispatcher(app, plan, native[app], location) for app in apps],
-        schedules=list(native_schedules((s for s in states if s.app in native), location)),
+        schedules=[
+            *native_schedules((s for s in states if s.app in native), location),
+            recovery_schedule(location),
+        ],
     )

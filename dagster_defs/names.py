@@ -15,11 +15,16 @@ from compiler.model import App, Program
 
 DIGEST_DIGITS = 8
 
+RECOVERY = "tidegate_recover_commits"
+RECOVERY_OP = "finish_and_clean"
+"""The recovery job, its schedule and its op: see `dagster_defs.recovery`."""
+
 RESERVED = frozenset(
     {"context", "conf", "config", "meta", "arg_dict", "dict", "input_arg_dict", "output_arg_dict"}
     | {"int", "str", "float", "bool", "input", "output", "type"}
+    | {RECOVERY, RECOVERY_OP}
 )
-"""Names that Dagster refuses for ops, schedules and sensors."""
+"""Names that Dagster refuses for ops, schedules and sensors, or that are taken."""
 
 Owned = tuple[str, str]
 """An app's name and a name within that app."""

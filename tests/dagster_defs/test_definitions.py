@@ -7,6 +7,7 @@ from dagster._core.definitions.repository_definition import RepositoryDefinition
 
 from compiler.model import App, CronTrigger, Dataset, Program, Schedule
 from dagster_defs.definitions import build_definitions
+from dagster_defs.names import RECOVERY
 from scheduler.store.memory import MemoryStore
 from tests.dagster_defs.instance import repository_of
 from tests.dagster_defs.sample import deploy, location_of, sample_app
@@ -62,14 +63,15 @@ def test_a_plain_cron_has_a_schedule_that_runs_if_it_is_active(store: MemoryStor
     repository = repository_of(location_of(store))
 
     on, stopped = repository.get_schedule_def("report_daily"), repository.get_schedule_def("off")
-    assert len(repository.schedule_defs) == 2, "only schedules whose whole trigger is one cron"
+    ours = {schedule.name for schedule in repository.schedule_defs} - {RECOVERY}
+    assert ours == {"report_daily", "off"}, "only schedules whose whole trigger is one cron"
     assert (on.cron_schedule, on.default_status) == ("0 6 * * *", DefaultScheduleStatus.RUNNING)
     assert stopped.default_status is DefaultScheduleStatus.STOPPED
     assert stopped.execution_timezone == "Europe/Berlin"
 
 
 def test_schedules_add_no_jobs(repository: RepositoryDefinition) -> None:
-    assert [job.name for job in repository.get_all_jobs()] == ["__ASSET_JOB"]
+    assert sorted(job.name for job in repository.get_all_jobs()) == ["__ASSET_JOB", RECOVERY]
 
 
 def test_two_apps_may_use_the_same_names(store: MemoryStore) -> None:
@@ -77,7 +79,11 @@ def test_two_apps_may_use_the_same_names(store: MemoryStore) -> None:
 
     repository = repository_of(location_of(store))
 
-    assert {s.name for s in repository.schedule_defs} == {"flights__report_daily", "trains__report_daily"}
+    assert {s.name for s in repository.schedule_defs} == {
+        "flights__report_daily",
+        "trains__report_daily",
+        RECOVERY,
+    }
     assert repository.assets_defs_by_key[key("clean", "trains")].op.name == "trains__clean"
     assert {s.name for s in repository.sensor_defs} == {"flights_dispatcher", "trains_dispatcher"}
 

@@ -1,26 +1,46 @@
-"""`tidegate commits`: what it shows of a publish that died, and how it finishes it."""
+"""`tidegate commits`: what it shows of publishes that died, how it finishes them and takes them away."""
 
+import json
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
-from typer.testing import CliRunner
+from sqlalchemy import text
+from typer.testing import CliRunner, Result
 
+from compiler.model import App, Dataset, Program
+from scheduler.deployed import DeployedApp
+from scheduler.event import publish_event_id
 from scheduler.store.commit_steps import SqlCommitStepStore
 from scheduler.store.open_sql import open_sql_store
+from scheduler.store.sql import SqlStore
 from spark_jobs.commit.context import CommitContext
+from spark_jobs.commit.recovery import BLOCKED_AFTER
 from spark_jobs.commit.sequence import CommitSequence
 from spark_jobs.commit.steps.drop_staging_tables import DropStagingTables
+from spark_jobs.commit.steps.publish_folder import PublishFolder
+from spark_jobs.commit.steps.publish_version import PublishVersion
 from spark_jobs.io.dataset_ref import Warehouse
 from spark_jobs.io.filesystem import LocalFiles
+from spark_jobs.io.parquet import staging_folder
 from spark_jobs.io.table import sequence_of
-from tests.spark_jobs.staging import daily, put, read_rows, stage_rows
-from tidegate.cli import commits
+from tests.spark_jobs.staging import DAILY, daily, put, read_rows, stage_rows
 from tidegate.cli.commits import app
+from tidegate.cli.commits_project import CommitsProject
 from tidegate.errors import UserError
 from tidegate.settings import PROJECT_VARIABLE, STORE_VARIABLE, load_settings
 
-TABLE = daily("table")
+pytestmark = pytest.mark.slow  # each test migrates a database
+
+TABLE, OTHER = daily("table"), daily("other")
+LEASE = timedelta(minutes=2)
+FIRST, SECOND = "2013-12-22", "2013-12-23"
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
 
 
 @pytest.fixture
@@ -32,51 +52,137 @@ def warehouse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
 
 
 @pytest.fixture
-def store(warehouse: Warehouse) -> Iterator[SqlCommitStepStore]:
-    """The project's store, with two publishes promised and none of their steps done."""
+def engine_store(warehouse: Warehouse) -> Iterator[SqlStore]:
+    """The project's store, in which an app with two tables is deployed."""
     opened = open_sql_store(load_settings().store_url)
-    store = SqlCommitStepStore(opened.engine)
-    for number, day in enumerate(("2013-12-22", "2013-12-23"), start=1):
-        table = stage_rows(warehouse, TABLE, {day: [number]}, commit=f"c{number}", token=number)
-        put(store, sequence_of(f"c{number}", number, [table]))
-    yield store
+    deployed = App(
+        name="test",
+        datasets={name: Dataset(name=name, partitions=DAILY) for name in ("table", "other")},
+        programs={"both": Program(name="both", run="m.f", writes=("table", "other"))},
+    )
+    with opened.transaction() as transaction:
+        transaction.put_apps([DeployedApp(app=deployed, revision=1, deployed_at=now())])
+    yield opened
     opened.close()
+
+
+@pytest.fixture
+def store(warehouse: Warehouse, engine_store: SqlStore) -> SqlCommitStepStore:
+    """Two publishes are promised, and none of their steps is done."""
+    store = SqlCommitStepStore(engine_store.engine)
+    for number, day in enumerate((FIRST, SECOND), start=1):
+        table = stage_rows(warehouse, TABLE, {day: [number]}, commit=f"c{number}", token=number)
+        put(store, sequence_of(f"c{number}", number, [table], tells=True))
+    return store
+
+
+def invoke(*arguments: str, answer: str = "") -> Result:
+    return CliRunner().invoke(app, arguments, input=answer)
 
 
 def run(*arguments: str) -> str:
     """What the command prints; its failure is raised."""
-    result = CliRunner().invoke(app, arguments)
+    result = invoke(*arguments)
     if result.exception is not None:
         raise result.exception
     return result.output
 
 
+def fail(store: SqlCommitStepStore, commit: str, times: int) -> None:
+    for _ in range(times):
+        store.take(commit, "me", now=now(), until=now() + LEASE)
+        store.fail(commit, "me", "CommitUnknown: no file system", now())
+
+
+def staged(warehouse: Warehouse, commit: str, token: int) -> bool:
+    return Path(staging_folder(TABLE.root(warehouse), commit, token)).exists()
+
+
+def spoil(warehouse: Warehouse, commit: str) -> None:
+    """What it has staged is lost."""
+    warehouse.files.delete(f"{TABLE.root(warehouse)}/_staging/{commit}")
+
+
+def findings(*arguments: str) -> list[tuple[str, str]]:
+    """Kind and place of what fsck finds; its exit code must agree."""
+    result = invoke("fsck", "--format", "json", *arguments)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    found: list[dict[str, Any]] = json.loads(result.stdout)["findings"]
+    assert result.exit_code == (1 if found else 0), result.exception
+    return [(one["kind"], one["where"]) for one in found]
+
+
+# --- list, show, recover ---
+
+
 def test_unfinished_commits_are_listed_shown_and_finished(
-    store: SqlCommitStepStore, warehouse: Warehouse
+    store: SqlCommitStepStore, engine_store: SqlStore, warehouse: Warehouse
 ) -> None:
     lines = run("list").splitlines()
-    assert [line.split()[0] for line in lines] == ["COMMIT", "c1", "c2"]
-    assert "0 of 3" in lines[1] and "test/table" in lines[1]
-    assert "not done  switch 1 partitions" in run("show", "c1")
+    assert [line.split()[0] for line in (lines[0], *lines[2:])] == ["COMMIT", "c1", "c2"]
+    assert "nobody works on it" in lines[2] and "test/table" in lines[2]
+    assert "not done  report 1 partitions of test/table" in run("show", "c1")
 
     assert run("recover").splitlines() == [f"c{n}: finished, 1 partitions published" for n in (1, 2)]
 
-    assert read_rows(warehouse, TABLE) == {"2013-12-22": [1], "2013-12-23": [2]}
+    assert read_rows(warehouse, TABLE) == {FIRST: [1], SECOND: [2]}
     assert run("list") == run("recover") == "no unfinished commits\n"
     assert "c1: finished" in run("show", "c1") and "table 2013-12-22: 1 rows" in run("show", "c1")
+    with engine_store.reading() as reader:
+        assert len(reader.events(ids=[publish_event_id("c1", "test/table", FIRST)])) == 1
 
 
-def test_one_that_cannot_be_finished_does_not_stop_the_others(
-    store: SqlCommitStepStore, warehouse: Warehouse
-) -> None:
-    warehouse.files.delete(f"{TABLE.root(warehouse)}/_staging/c1")
-    assert "neither the staged folder" in run("show", "c1")
+def test_the_list_says_who_is_at_work_and_what_failed(store: SqlCommitStepStore) -> None:
+    store.take("c1", "host-1/77/another-machine/1/1", now=now(), until=now() + LEASE)
+    fail(store, "c2", BLOCKED_AFTER)
 
-    with pytest.raises(UserError, match="1 of 2 commits could not be finished: c1"):
+    first, second = run("list").splitlines()[2:]
+    assert "being finished by process 77 on host-1" in first
+    assert "BLOCKED after 5 failed tries" in second and "no file system" in second
+    rows = json.loads(run("list", "--format", "json"))
+    assert [(row["commit"], row["blocked"], row["failures"]) for row in rows] == [
+        ("c1", False, 0),
+        ("c2", True, 5),
+    ]
+    shown = run("show", "c2")
+    assert "BLOCKED after 5 failed tries" in shown and "CommitUnknown: no file system" in shown
+
+
+def test_a_commit_that_this_version_cannot_read_is_listed(store: SqlCommitStepStore) -> None:
+    token = store.begin("c3", [TABLE.id], until=now() + LEASE)
+    store.put("c3", [TABLE.id], token, "{}")
+
+    assert "CANNOT BE READ" in run("list").splitlines()[4]
+    with pytest.raises(UserError, match="commit c3 cannot be read"):
+        run("show", "c3")
+    with pytest.raises(UserError, match="1 of 3 commits could not be finished: c3"):
         run("recover")
 
-    assert read_rows(warehouse, TABLE) == {"2013-12-23": [2]}
-    assert store.list_unfinished() == ("c1",)
+
+def test_recover_tries_those_that_have_failed_often_too(
+    store: SqlCommitStepStore, warehouse: Warehouse
+) -> None:
+    fail(store, "c1", BLOCKED_AFTER)
+
+    run("recover", "test/table")
+
+    assert read_rows(warehouse, TABLE) == {FIRST: [1], SECOND: [2]}
+
+
+def test_one_that_cannot_be_finished_does_not_stop_those_of_other_datasets(
+    store: SqlCommitStepStore, warehouse: Warehouse
+) -> None:
+    spoil(warehouse, "c1")
+    other = stage_rows(warehouse, OTHER, {FIRST: [3]}, commit="c3", token=3)
+    put(store, sequence_of("c3", 3, [other]))
+    assert "neither the staged folder" in run("show", "c1")
+
+    with pytest.raises(UserError, match="2 of 3 commits could not be finished: c1, c2"):
+        run("recover")
+
+    assert read_rows(warehouse, OTHER) == {FIRST: [3]}
+    assert store.list_unfinished() == ("c1", "c2")
 
 
 def test_a_step_that_cannot_be_asked_is_told_and_stops_no_other(
@@ -84,22 +190,181 @@ def test_a_step_that_cannot_be_asked_is_told_and_stops_no_other(
 ) -> None:
     step = DropStagingTables(table=("test", "lake"), commit="c3")
     put(store, CommitSequence(id="c3", datasets=("test/lake",), token=3, steps=(step,), result=()))
-    monkeypatch.setattr(commits, "_context", lambda: CommitContext(files=LocalFiles()))
+    bare = property(lambda _: CommitContext(files=LocalFiles()))
+    monkeypatch.setattr(CommitsProject, "context", bare)
 
-    assert "0 of 1" in run("list").splitlines()[3]
     assert "unknown   drop the staging tables of tidegate.`test`.`lake`" in run("show", "c3")
     assert "it cannot be looked at: this step needs Spark" in run("show", "c3")
-    with pytest.raises(UserError, match="1 of 3 commits could not be finished: c3"):
-        run("recover")
+
+
+def test_an_attempt_of_a_commit_is_shown(store: SqlCommitStepStore) -> None:
+    store.begin("c9", [TABLE.id], until=now() + LEASE)
+    store.begin("c9", [TABLE.id], until=now() - LEASE)
+
+    alive, dead = run("show", "c9").splitlines()
+    assert "token 3: at work" in alive and "token 4: dead since" in dead
 
 
 def test_what_does_not_exist_is_said(store: SqlCommitStepStore) -> None:
     with pytest.raises(UserError, match="there is no commit c9"):
         run("show", "c9")
-    assert run("list", "test/other") == "no unfinished commits\n"
+    assert run("list", "test/nothing") == "no unfinished commits\n"
 
 
 def test_a_project_that_was_never_deployed_has_no_store(warehouse: Warehouse) -> None:
     with pytest.raises(UserError) as caught:
         run("list")
     assert caught.value.hint
+
+
+# --- abandon ---
+
+
+def test_an_abandoned_commit_leaves_a_record_and_no_staging(
+    store: SqlCommitStepStore, warehouse: Warehouse
+) -> None:
+    output = run("abandon", "c1", "--yes", "--reason", "the source was wrong")
+
+    assert "not done  report 1 partitions of test/table" in output
+    assert "Readers see nothing of it, and never will" in output
+    assert "c1: abandoned; test/table can be written again" in output
+    assert not staged(warehouse, "c1", 1) and staged(warehouse, "c2", 2)
+    assert "the source was wrong" in run("show", "c1")
+    run("recover")
+    assert read_rows(warehouse, TABLE) == {SECOND: [2]}
+
+
+@pytest.mark.parametrize(("done", "told"), [
+    (PublishFolder, "Readers see nothing of it, and never will"),
+    (PublishVersion, "Everything is published"),
+])  # fmt: skip
+def test_what_readers_will_see_is_foretold(
+    store: SqlCommitStepStore, warehouse: Warehouse, done: type, told: str
+) -> None:
+    context = CommitContext(files=LocalFiles())
+    table = stage_rows(warehouse, OTHER, {FIRST: [3]}, commit="c3", token=3)
+    sequence = sequence_of("c3", 3, [table])
+    put(store, sequence)
+    for step in sequence.steps[: 1 + [type(step) for step in sequence.steps].index(done)]:
+        step.execute(context)
+
+    assert told in run("abandon", "c3", "--yes")
+
+
+def test_of_several_tables_the_half_that_is_done_stays(
+    store: SqlCommitStepStore, warehouse: Warehouse
+) -> None:
+    tables = [stage_rows(warehouse, ref, {FIRST: [3]}, commit="c3", token=3) for ref in (TABLE, OTHER)]
+    sequence = sequence_of("c3", 3, tables, tells=True)
+    put(store, sequence)
+    for step in sequence.steps[:3]:
+        step.execute(CommitContext(files=LocalFiles()))
+
+    output = run("abandon", "c3", "--yes")
+
+    assert "run its program again" in output and "nothing is started by its data" in output
+    assert (read_rows(warehouse, TABLE), read_rows(warehouse, OTHER)) == ({FIRST: [3]}, {})
+
+
+def test_it_asks_first(store: SqlCommitStepStore) -> None:
+    declined = invoke("abandon", "c1", answer="n\n")
+    assert declined.exit_code == 1 and "nothing was changed" in declined.output
+    assert store.exists("c1")
+
+    assert invoke("abandon", "c1", answer="y\n").exit_code == 0
+    assert not store.exists("c1")
+
+
+def test_one_that_a_living_process_finishes_is_not_abandoned(store: SqlCommitStepStore) -> None:
+    store.take("c1", "host-1/77/another-machine/1/1", now=now(), until=now() + LEASE)
+
+    with pytest.raises(UserError, match="being finished by process 77 on host-1"):
+        run("abandon", "c1", "--yes")
+
+    assert store.exists("c1")
+
+
+def test_there_is_nothing_to_abandon(store: SqlCommitStepStore) -> None:
+    run("recover")
+    for commit in ("c1", "c9"):
+        with pytest.raises(UserError, match=f"there is no unfinished commit {commit}"):
+            run("abandon", commit, "--yes")
+
+
+# --- fsck ---
+
+
+def test_unfinished_is_not_wrong(store: SqlCommitStepStore) -> None:
+    assert findings() == []
+    assert run("fsck") == "everything stands as it should\n"
+
+
+def test_what_is_wrong_is_found(
+    store: SqlCommitStepStore, engine_store: SqlStore, warehouse: Warehouse
+) -> None:
+    spoil(warehouse, "c1")
+    fail(store, "c1", BLOCKED_AFTER)
+    with engine_store.engine.begin() as connection:
+        connection.execute(text("UPDATE commit_sequences SET body = 'half' WHERE id = 'c2'"))
+    store.begin("c3", [TABLE.id], until=now())
+    stage_rows(warehouse, OTHER, {FIRST: [3]}, commit="c4", token=99)
+
+    found = findings()
+
+    assert [kind for kind, _ in found] == [
+        "torn record",
+        "blocked",
+        "step that cannot tell",
+        "dead run",
+        "orphaned staging",
+        "orphaned staging",
+    ]
+    assert [where for _, where in found[:2]] == ["c2", "c1"]
+    output = invoke("fsck").output
+    assert "5 failed tries; CommitUnknown: no file system" in output
+    assert "neither the staged folder" in output and "tidegate commits show c1" in output
+
+
+def test_clean_removes_what_is_orphaned_and_nothing_else(
+    store: SqlCommitStepStore, warehouse: Warehouse
+) -> None:
+    token = store.begin("c3", [TABLE.id], until=now())
+    stage_rows(warehouse, TABLE, {FIRST: [3]}, commit="c3", token=token)
+    assert [kind for kind, _ in findings()] == ["dead run"], "its staging is its own until it is given up"
+
+    assert findings("--clean") == []
+
+    assert not staged(warehouse, "c3", token)
+    assert staged(warehouse, "c1", 1) and staged(warehouse, "c2", 2)
+    run("recover")
+    assert read_rows(warehouse, TABLE) == {FIRST: [1], SECOND: [2]}
+
+
+def test_a_table_that_does_not_agree_with_the_store_is_found(
+    store: SqlCommitStepStore, warehouse: Warehouse
+) -> None:
+    run("recover")
+    table = stage_rows(warehouse, OTHER, {FIRST: [7]}, commit="of-another-store", token=7)
+    for step in sequence_of("of-another-store", 7, [table]).steps:
+        step.execute(CommitContext(files=LocalFiles()))
+    warehouse.files.delete(f"{TABLE.root(warehouse)}/data/day={FIRST}")
+
+    assert findings() == [("table", f"test/table {FIRST}"), ("table", "test/other")]
+
+
+def test_a_version_that_cannot_be_read_is_found(store: SqlCommitStepStore, warehouse: Warehouse) -> None:
+    run("recover")
+    newest = sorted(Path(TABLE.root(warehouse), "_versions").iterdir())[-1]
+    newest.write_text("{")
+
+    ((kind, where),) = findings()
+    assert (kind, where) == ("table", "test/table")
+
+
+def test_a_sequence_of_another_version_is_found(store: SqlCommitStepStore) -> None:
+    token = store.begin("c3", [TABLE.id], until=now() + LEASE)
+    store.put("c3", [TABLE.id], token, "of another version")
+
+    assert findings() == [("unreadable sequence", "c3"), ("staging", str(load_settings().warehouse))]
+    with pytest.raises(UserError, match="no staging can be told to be orphaned"):
+        run("fsck", "--clean")

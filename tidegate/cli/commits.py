@@ -1,143 +1,172 @@
-"""`tidegate commits`: the publishes that a dead run has left unfinished, and how to finish them.
+"""`tidegate commits`: the publishes that a dead run has left unfinished, and what to do about them.
 
-The next run that writes a dataset finishes them by itself; these commands are for whoever
-does not want to wait for it, or has to find out why it cannot. They start Spark only for a
-sequence that publishes Iceberg, and change nothing that is not a step of a stored sequence.
+The next run that writes a dataset finishes them by itself, and so does the recovery job; these
+commands are for whoever does not want to wait for it, or has to find out why it cannot. `list` and
+`show` change nothing; `abandon` and `fsck` have files of their own beside this one.
 """
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any
 
 import typer
 
-from scheduler.store.commit_steps import SqlCommitStepStore
-from scheduler.store.error import StoreError
-from scheduler.store.open_sql import open_sql_store
-from spark_jobs.commit.context import CommitContext
-from spark_jobs.commit.publish import finish
-from spark_jobs.commit.sequence import CommitSequence, decode_result, decode_sequence
-from spark_jobs.commit.step import CommitStep, Verdict, Verified, unknown
-from spark_jobs.errors import SparkJobError
-from spark_jobs.io.filesystem import LocalFiles
+from spark_jobs.commit.finish import read_sequence
+from spark_jobs.commit.fsck import look
+from spark_jobs.commit.owner import is_gone
+from spark_jobs.commit.recovery import is_blocked, recover_all
+from spark_jobs.commit.sequence import decode_result
+from spark_jobs.commit.store import CommitStepStore, Standing
+from spark_jobs.errors import CommitUnknown
+from tidegate.cli.commits_abandon import abandon
+from tidegate.cli.commits_fsck import fsck
+from tidegate.cli.commits_project import CommitsProject, now, opened_project
+from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_table
 from tidegate.errors import UserError
-from tidegate.settings import load_settings
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+app = typer.Typer(help="List, finish, abandon and check commit sequences.", no_args_is_help=True)
+app.command()(abandon)
+app.command()(fsck)
 
-app = typer.Typer(help="List and finish commit sequences.", no_args_is_help=True)
-
-COLUMNS = "{:<44} {:>6}  {:<11} {}"
+DatasetArgument = Annotated[
+    str | None, typer.Argument(help='Only those that write it, as "app/name"; by default all.')
+]
 
 
 @app.command("list")
-def list_commits(
-    dataset: Annotated[str | None, typer.Argument(help='Only those that write it, as "app/name".')] = None,
-) -> None:
+def list_commits(dataset: DatasetArgument = None, format: FormatOption = Format.TEXT) -> None:
     """List the unfinished commit sequences, the oldest first."""
-    store, context = _store(), _context()
-    commits = store.list_unfinished(dataset)
-    if not commits:
+    with opened_project() as project:
+        rows = [_row(project.commits, commit) for commit in project.commits.list_unfinished(dataset)]
+    rows = [row for row in rows if row]
+    if format is Format.JSON:
+        print_json(rows)
+    elif not rows:
         typer.echo("no unfinished commits")
-        return
-    typer.echo(COLUMNS.format("COMMIT", "TOKEN", "STEPS DONE", "DATASETS"))
-    for commit in commits:
-        sequence = _sequence(store, commit)
-        if sequence is not None:
-            done = sum(_look(step, context).verdict is Verdict.DONE for step in sequence.steps)
-            progress = f"{done} of {len(sequence.steps)}"
-            typer.echo(COLUMNS.format(commit, sequence.token, progress, ", ".join(sequence.datasets)))
+    else:
+        columns = ("COMMIT", "TOKEN", "STEPS", "STATE", "LAST TRY", "DATASETS", "LAST ERROR")
+        print_table(columns, [_cells(row) for row in rows], right=("TOKEN", "STEPS"))
 
 
 @app.command()
 def show(commit: Annotated[str, typer.Argument(help="The commit id, from `commits list`.")]) -> None:
     """Show every step of a commit sequence and whether it has happened."""
-    store, context = _store(), _context()
-    sequence = _sequence(store, commit)
-    if sequence is None:
-        _show_finished(commit, store.result(commit))
-        return
-    typer.echo(f"{commit}: unfinished, token {sequence.token}, writes {', '.join(sequence.datasets)}")
-    for number, step in enumerate(sequence.steps, start=1):
-        answer = _look(step, context)
-        typer.echo(f"{number:>4}  {answer.verdict:<9} {step.describe()}")
-        if answer.seen:
-            typer.echo(f"                {answer.seen}")
+    with opened_project() as project:
+        sequence = project.sequence(commit)
+        if sequence is None:
+            _show_other(project, commit)
+        else:
+            written = ", ".join(sequence.datasets)
+            typer.echo(f"{commit}: unfinished, token {sequence.token}, writes {written}")
+            standing = project.commits.standing(commit)
+            if standing is not None:
+                typer.echo(_state(standing, now()))
+                if standing.error:
+                    typer.echo(f"it said last, at {instant(standing.failed_at)}: {standing.error}")
+            for number, step in enumerate(sequence.steps, start=1):
+                answer = look(step, project.context)
+                typer.echo(f"{number:>4}  {answer.verdict:<9} {step.describe()}")
+                if answer.seen:
+                    typer.echo(f"                {answer.seen}")
+        for attempt in project.commits.attempts():
+            if attempt.commit == commit:
+                state = "dead since" if attempt.until <= now() else "at work, lease until"
+                typer.echo(f"an attempt with token {attempt.token}: {state} {instant(attempt.until)}")
 
 
 @app.command()
-def recover(
-    dataset: Annotated[str | None, typer.Argument(help='Only those that write it, as "app/name".')] = None,
-) -> None:
-    """Finish the unfinished commit sequences; one that cannot be finished does not stop the others."""
-    store, context = _store(), _context()
-    failures: list[str] = []
-    commits = store.list_unfinished(dataset)
-    for commit in commits:
-        try:
-            sequence = _sequence(store, commit)
-            if sequence is not None:
-                published = finish(sequence, store, context)
-                typer.echo(f"{commit}: finished, {len(published)} partitions published")
-        except (SparkJobError, UserError, OSError) as error:
-            failures.append(commit)
-            typer.echo(f"{commit}: {error}", err=True)
-    if failures:
+def recover(dataset: DatasetArgument = None) -> None:
+    """Finish the unfinished commit sequences, also those that have failed often.
+
+    One that cannot be finished does not stop the others.
+    """
+    with opened_project() as project:
+        wanted = None if dataset is None else [dataset]
+        done = recover_all(project.commits, project.context, datasets=wanted, blocked_too=True)
+        for one in done:
+            if one.error is None:
+                count = len(decode_result(project.commits.result(one.commit) or "[]"))
+                typer.echo(f"{one.commit}: finished, {count} partitions published")
+            else:
+                typer.echo(f"{one.commit}: {one.error}", err=True)
+    failed = [one.commit for one in done if one.error is not None]
+    if failed:
         raise UserError(
-            f"{len(failures)} of {len(commits)} commits could not be finished: {', '.join(failures)}",
+            f"{len(failed)} of {len(done)} commits could not be finished: {', '.join(failed)}",
             "their datasets stay blocked; see what is wrong with: tidegate commits show COMMIT",
         )
-    if not commits:
+    if not done:
         typer.echo("no unfinished commits")
 
 
-def _store() -> SqlCommitStepStore:
+def _row(commits: CommitStepStore, commit: str) -> dict[str, Any]:
+    """What `list` says of one; nothing for one that has been finished since."""
+    body, standing = commits.get(commit), commits.standing(commit)
+    if body is None or standing is None:
+        return {}
+    facts = {
+        "commit": commit,
+        "state": _state(standing, now()),
+        "owner": standing.owner,
+        "until": standing.until,
+        "failures": standing.failures,
+        "blocked": is_blocked(standing),
+        "error": standing.error,
+        "failed_at": standing.failed_at,
+    }
     try:
-        return SqlCommitStepStore(open_sql_store(load_settings().store_url, create=False).engine)
-    except StoreError as error:
-        raise UserError(error.message, error.hint) from error
+        sequence = read_sequence(commit, body)
+    except CommitUnknown as error:
+        return {**facts, "state": "CANNOT BE READ", "error": error.message, "datasets": [], "steps": None}
+    return {
+        **facts,
+        "token": sequence.token,
+        "steps": len(sequence.steps),
+        "datasets": list(sequence.datasets),
+    }
 
 
-def _sequence(store: SqlCommitStepStore, commit: str) -> CommitSequence | None:
-    """The unfinished sequence of this id, or None when it is finished or never was."""
-    body = store.get(commit)
-    if body is None:
-        return None
-    try:
-        return decode_sequence(body)
-    except (ValueError, KeyError, TypeError) as error:
-        raise UserError(
-            f"commit {commit} cannot be read: {error}",
-            "look at it with the version of tidegate that wrote it",
-        ) from error
+def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+    return (
+        row["commit"],
+        str(row.get("token", "-")),
+        str(row["steps"] or "-"),
+        row["state"],
+        instant(row["failed_at"]),
+        ", ".join(row["datasets"]) or "-",
+        row["error"] or "-",
+    )
 
 
-def _look(step: CommitStep, context: CommitContext) -> Verified:
-    """What a step says of itself; that it cannot be asked is an answer too."""
-    try:
-        return step.verify(context)
-    except (SparkJobError, OSError) as error:
-        return unknown(f"it cannot be looked at: {error}")
+def _state(standing: Standing, at: datetime) -> str:
+    if standing.owner and standing.until is not None and standing.until > at:
+        if not is_gone(standing.owner):
+            host, pid, *_ = standing.owner.split("/")
+            return f"being finished by process {pid} on {host}"
+        return "its process has died; the next look finishes it"
+    if is_blocked(standing):
+        return f"BLOCKED after {standing.failures} failed tries"
+    if standing.failures:
+        return f"tried {standing.failures} times without success"
+    return "nobody works on it"
 
 
-def _context() -> CommitContext:
-    """Where the project's steps act. Spark starts when a step asks for it."""
-    settings = load_settings()
-
-    def start() -> "SparkSession":
-        from spark_jobs.session import session
-        from tidegate.spark_settings import spark_settings
-
-        return session(spark_settings(settings))
-
-    return CommitContext(files=LocalFiles(), spark=start)
-
-
-def _show_finished(commit: str, result: str | None) -> None:
-    if result is None:
+def _show_other(project: CommitsProject, commit: str) -> None:
+    """What there is to say of a commit that is not unfinished."""
+    result = project.commits.result(commit)
+    records = [one for one in project.commits.abandoned() if one.sequence == commit]
+    known = any(attempt.commit == commit for attempt in project.commits.attempts())
+    if result is None and not records and not known:
         raise UserError(
             f"there is no commit {commit}", "list the unfinished ones with: tidegate commits list"
         )
-    typer.echo(f"{commit}: finished")
-    for one in decode_result(result):
-        name = f"{one.dataset} {one.key}".strip()
-        typer.echo(f"      {name}: {one.rows} rows, {one.bytes} bytes, {one.files} files")
+    for record in records:
+        because = f": {record.note}" if record.note else ""
+        typer.echo(f"{commit}: abandoned at {instant(record.at)}, token {record.token}{because}")
+        if record.error:
+            typer.echo(f"      it had said last: {record.error}")
+    if result is not None:
+        typer.echo(f"{commit}: finished")
+        for one in decode_result(result):
+            name = f"{one.dataset} {one.key}".strip()
+            typer.echo(f"      {name}: {one.rows} rows, {one.bytes} bytes, {one.files} files")
