@@ -19,7 +19,6 @@ from compiler.model import WriteMode
 from compiler.value import Value
 from spark_jobs.commit.step import CommitStep
 from spark_jobs.commit.steps.delete_staging import DeleteStaging
-from spark_jobs.commit.steps.publish_folder import PublishFolder
 from spark_jobs.commit.steps.publish_merge import PublishMerge
 from spark_jobs.commit.steps.publish_version import PublishVersion
 from spark_jobs.errors import OutputError
@@ -56,10 +55,7 @@ class StagedTable(Value, kw_only=True):
 
     def folder_steps(self) -> tuple[CommitStep, ...]:
         """Brings the files to their place, where no reader looks yet."""
-        return tuple(
-            PublishFolder(source=staged.folder, target=f"{self.root}/{self._path(key)}", marker=staged.marker)
-            for key, staged in self.folders.items()
-        )
+        return tuple(staged.step(f"{self.root}/{self._path(key)}") for key, staged in self.folders.items())
 
     def version_step(self) -> CommitStep:
         """Shows them to readers."""
@@ -128,6 +124,7 @@ def stage(
             of a merge have the same keys.
     """
     root, files = ref.root(warehouse), warehouse.files
+    files.moves_folders_whole(root)  # refuses where nothing can be published
     base = head(files, root)
     frame = with_partition_columns(frame, ref, keys)
     _refuse_landed(ref, base, warehouse)

@@ -8,7 +8,7 @@ its folders, and the staged one is added.
 
 import json
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import and_
 
@@ -16,6 +16,7 @@ import msgspec
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
+from spark_jobs.commit.context import CommitContext
 from spark_jobs.io.columns import united_columns
 from spark_jobs.io.filesystem import FileSystem
 from spark_jobs.io.parquet_staging import StagedFolder, seal, write_by_key
@@ -26,8 +27,7 @@ SURVIVORS_MARK = "+"
 
 
 def merged_partitions(
-    spark: Callable[[], SparkSession],
-    files: FileSystem,
+    context: CommitContext,
     root: str,
     now: TableVersion,
     coming: Mapping[str, PartitionEntry],
@@ -40,7 +40,7 @@ def merged_partitions(
     """The partitions of a merge, made for one version.
 
     Args:
-        spark: starts the session; not called where nothing stands that could be replaced.
+        context: its session is not started where nothing stands that could be replaced.
         coming: the partitions that were staged, each in one folder that stands in its place.
         schema: Spark's JSON of the staged columns.
         columns: rows with equal values in all of these are the same row; no value equals no value.
@@ -57,8 +57,8 @@ def merged_partitions(
     # A name that nobody else has: another process may finish the same sequence at the same time.
     attempt = f"{now.number}{SURVIVORS_MARK}{uuid.uuid4().hex}"
     left = write_survivors(
-        spark(),
-        files,
+        context.spark(),
+        context.files,
         root,
         standing,
         coming,
@@ -74,7 +74,7 @@ def merged_partitions(
             merged[key] = msgspec.structs.replace(coming[key], token=token)
         elif survivors.rows != entry.rows:
             path = f"{coming[key].path}{SURVIVORS_MARK}{attempt}"
-            files.rename(survivors.folder, f"{root}/{path}")
+            survivors.step(f"{root}/{path}").execute(context)
             merged[key] = survivors.entry(path, token=entry.token).joined_by(coming[key])
     return merged
 

@@ -16,7 +16,9 @@ from pyspark.sql.types import StringType, StructType
 
 from compiler.partition_key import SEPARATOR
 from compiler.value import Value
-from spark_jobs.commit.steps.publish_folder import FolderMarker, write_marker
+from spark_jobs.commit.step import CommitStep
+from spark_jobs.commit.steps.copy_folder import CopyFolder, digests_of
+from spark_jobs.commit.steps.publish_folder import FolderMarker, PublishFolder, write_marker
 from spark_jobs.io.filesystem import FileSystem
 from spark_jobs.io.partition_columns import NO_VALUE
 from spark_jobs.io.version_log import PartitionEntry
@@ -27,11 +29,25 @@ KEY_MARK = "k"
 
 
 class StagedFolder(Value, kw_only=True):
-    """One partition as it was staged. `folder` is absolute."""
+    """One partition as it was staged.
+
+    Attributes:
+        folder: absolute path.
+        marker: what is written in it.
+        rows: number of rows.
+        digests: SHA-256 of each data file, where the folder cannot be moved whole; else nothing.
+    """
 
     folder: str
     marker: FolderMarker
     rows: int
+    digests: dict[str, str] | None = None
+
+    def step(self, target: str) -> CommitStep:
+        """Brings it to its place, an absolute path."""
+        if self.digests is None:
+            return PublishFolder(source=self.folder, target=target, marker=self.marker)
+        return CopyFolder(source=self.folder, target=target, marker=self.marker, digests=self.digests)
 
     def entry(self, path: str, token: int) -> PartitionEntry:
         """What the version log says of it once it stands at `path`, relative to the table's root."""
@@ -56,13 +72,15 @@ def seal(
     files: FileSystem, folder: str, rows: dict[str, int], *, commit: str, token: int
 ) -> dict[str, StagedFolder]:
     """Marks what `write_by_key` has written as a commit's, whole and durable; one folder a key."""
-    return {
-        key: StagedFolder(
-            folder=where, marker=write_marker(files, where, commit=commit, token=token), rows=rows[key]
-        )
-        for key, where in _folders(files, folder).items()
-        if rows.get(key)
-    }
+    moves = files.moves_folders_whole(folder)
+    sealed: dict[str, StagedFolder] = {}
+    for key, where in _folders(files, folder).items():
+        if not rows.get(key):
+            continue
+        marker = write_marker(files, where, commit=commit, token=token)
+        digests = None if moves else digests_of(files, where, marker)
+        sealed[key] = StagedFolder(folder=where, marker=marker, rows=rows[key], digests=digests)
+    return sealed
 
 
 def _key_of(dimensions: Sequence[str]) -> Column:

@@ -11,6 +11,7 @@ unfinished in the second, or has its version in the third.
 from collections.abc import Iterator
 
 from spark_jobs.commit.sequence import CommitSequence
+from spark_jobs.commit.steps.copy_folder import CopyFolder
 from spark_jobs.commit.steps.publish_folder import PublishFolder
 from spark_jobs.commit.steps.publish_merge import PublishMerge
 from spark_jobs.commit.steps.publish_version import PublishVersion
@@ -35,7 +36,9 @@ class Unfinished:
 
     def __init__(self, root: str, sequences: tuple[CommitSequence, ...]) -> None:
         steps = [step for sequence in sequences for step in sequence.steps]
-        self._folders = frozenset(step.target for step in steps if isinstance(step, PublishFolder))
+        self._folders = frozenset(
+            step.target for step in steps if isinstance(step, PublishFolder | CopyFolder)
+        )
         self.oldest_base = min(
             (
                 step.base

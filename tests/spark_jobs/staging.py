@@ -15,13 +15,15 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from compiler.model import PartitionScheme, TimeDimension
+from compiler.model import PartitionScheme, TimeDimension, WriteMode
 from spark_jobs.commit.sequence import CommitSequence, encode_sequence
 from spark_jobs.commit.steps.publish_folder import write_marker
 from spark_jobs.commit.store import CommitStepStore
 from spark_jobs.io.dataset_ref import DatasetRef, Warehouse
-from spark_jobs.io.parquet import StagedFolder, StagedTable, staging_folder
-from spark_jobs.io.version_log import head
+from spark_jobs.io.filesystem import FileSystem
+from spark_jobs.io.parquet import StagedTable, staging_folder
+from spark_jobs.io.parquet_staging import KEY_COLUMN, KEY_MARK, StagedFolder, seal
+from spark_jobs.io.version_log import PartitionEntry, head
 
 DAILY = PartitionScheme(time=TimeDimension(name="day", cycle="day", start="2013-01-01"))
 NEVER = datetime.max.replace(tzinfo=UTC)
@@ -29,12 +31,12 @@ Rows = Mapping[str, list[int]]
 """The values of a table's only column, by partition key."""
 
 
-def daily(name: str) -> DatasetRef:
-    return DatasetRef(app="test", name=name, scheme=DAILY)
+def daily(name: str, write: WriteMode = "overwrite_partitions") -> DatasetRef:
+    return DatasetRef(app="test", name=name, scheme=DAILY, write=write)
 
 
-def whole(name: str) -> DatasetRef:
-    return DatasetRef(app="test", name=name)
+def whole(name: str, write: WriteMode = "full") -> DatasetRef:
+    return DatasetRef(app="test", name=name, write=write)
 
 
 def stage_rows(warehouse: Warehouse, ref: DatasetRef, rows: Rows, *, commit: str, token: int) -> StagedTable:
@@ -82,12 +84,42 @@ def read_rows(warehouse: Warehouse, ref: DatasetRef) -> dict[str, list[int]]:
     root = ref.root(warehouse)
     seen: dict[str, list[int]] = {}
     for key, entry in head(warehouse.files, root).partitions.items():
-        if entry.path is None:
-            seen[key] = []
-            continue
-        names = sorted(p for p in Path(root, entry.path).iterdir() if p.suffix == ".parquet")
-        seen[key] = [value for name in names for value in pq.read_table(name)["value"].to_pylist()]
+        folders = [Path(root, folder) for folder in entry.folders]
+        seen[key] = [value for folder in folders for value in _folder_values(str(folder))]
     return seen
+
+
+def write_survivors(
+    _: object,
+    files: FileSystem,
+    root: str,
+    standing: Mapping[str, PartitionEntry],
+    coming: Mapping[str, PartitionEntry],
+    *,
+    folder: str,
+    **__: object,
+) -> dict[str, StagedFolder]:
+    """Does what `parquet_merge.write_survivors` does. Values with the same tens are the same row."""
+    left: dict[str, int] = {}
+    for key, entry in standing.items():
+        new = {value // 10 for path in coming[key].folders for value in _folder_values(f"{root}/{path}")}
+        values = [value for path in entry.folders for value in _folder_values(f"{root}/{path}")]
+        kept = [value for value in values if value // 10 not in new]
+        if kept:
+            where = Path(folder, f"{KEY_COLUMN}={KEY_MARK}{key}")
+            where.mkdir(parents=True)
+            pq.write_table(pa.table({"value": kept}), where / "part-0.parquet")
+            left[key] = len(kept)
+    one = next(iter(coming.values()))
+    return seal(files, folder, left, commit=one.commit, token=one.token)
+
+
+def _folder_values(folder: str) -> list[int]:
+    return [value for name in sorted(Path(folder).glob("*.parquet")) for value in _values(name)]
+
+
+def _values(file: Path) -> list[int]:
+    return pq.read_table(file)["value"].to_pylist()
 
 
 def in_child(work: Callable[[], object]) -> int:

@@ -196,7 +196,7 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch, *works: Callable[[], object]) -> 
         return put(*args)
 
     def watched(*args: Any, **named: Any) -> dict[str, PartitionEntry]:
-        merged.append(frozenset(args[4]))
+        merged.append(frozenset(args[3]))
         return merge(*args, **named)
 
     monkeypatch.setattr(publish_merge, "put_version", late)

@@ -9,17 +9,20 @@ import itertools
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine, event
 
+from compiler.model import WriteMode
 from scheduler.store.commit_steps import SqlCommitStepStore
 from scheduler.store.open_sql import open_sql_store
 from spark_jobs.commit import publish as publishing
 from spark_jobs.commit.context import CommitContext
 from spark_jobs.commit.publish import publish, recover, resolve
 from spark_jobs.errors import CommitUnknown
+from spark_jobs.io import parquet_merge
 from spark_jobs.io.dataset_ref import DatasetRef, Warehouse
 from spark_jobs.io.table import prune_table, sequence_of
 from spark_jobs.io.version_log import version_numbers
@@ -33,6 +36,7 @@ from tests.spark_jobs.staging import (
     read_rows,
     stage_rows,
     whole,
+    write_survivors,
 )
 
 SIGKILL = -9
@@ -40,28 +44,67 @@ CHANGING_CALLS = ("link", "rename", "mkdir", "rmdir", "unlink", "fsync")
 MAXIMUM_CALLS = 400
 """More than any publish below makes; reaching it means that the sweep does not end."""
 
-TABLE, TOTALS = daily("table"), whole("totals")
-BEFORE: dict[str, Rows] = {
-    "table": {"2013-12-21": [1], "2013-12-22": [2], "2013-12-23": [3]},
-    "totals": {"": [6]},
-}
-# One partition replaced, one cleared, one new; and a table without partitions beside it.
-WRITTEN: dict[str, Rows] = {
-    "table": {"2013-12-22": [20, 21], "2013-12-23": [], "2013-12-24": [40]},
-    "totals": {"": [82]},
-}
-AFTER: dict[str, Rows] = {"table": {**BEFORE["table"], **WRITTEN["table"]}, "totals": WRITTEN["totals"]}
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """What a publish makes of two tables, one with partitions and one without."""
+
+    write: WriteMode
+    before: dict[str, Rows]
+    written: dict[str, Rows]
+    after: dict[str, Rows]
+
+    def ref(self, name: str) -> DatasetRef:
+        return daily("table", self.write) if name == "table" else whole("totals", self._of_whole())
+
+    def _of_whole(self) -> WriteMode:
+        return "full" if self.write == "overwrite_partitions" else self.write
+
+
+D21, D22, D23, D24 = (f"2013-12-{day}" for day in (21, 22, 23, 24))
+BEFORE: dict[str, Rows] = {"table": {D21: [1], D22: [2], D23: [3]}, "totals": {"": [6]}}
+# Rows for a partition that has some, none for another, and a new one; and a table without partitions.
+WRITTEN: dict[str, Rows] = {"table": {D22: [20, 21], D23: [], D24: [40]}, "totals": {"": [82]}}
+REPLACE = Case(
+    write="overwrite_partitions",
+    before=BEFORE,
+    written=WRITTEN,
+    after={"table": {D21: [1], D22: [20, 21], D23: [], D24: [40]}, "totals": {"": [82]}},
+)
+FULL = Case(
+    write="full",
+    before=BEFORE,
+    written=WRITTEN,
+    after={"table": {D22: [20, 21], D23: [], D24: [40]}, "totals": {"": [82]}},
+)
+APPEND = Case(
+    write="append",
+    before=BEFORE,
+    written=WRITTEN,
+    after={"table": {D21: [1], D22: [2, 20, 21], D23: [3], D24: [40]}, "totals": {"": [6, 82]}},
+)
+# Rows with the same tens are the same row: some are replaced in one table, and all in the other.
+MERGE = Case(
+    write="merge",
+    before={"table": {D21: [10], D22: [10, 20, 30], D23: [10]}, "totals": {"": [10]}},
+    written={"table": {D22: [21, 50], D23: [], D24: [40]}, "totals": {"": [11, 20]}},
+    after={"table": {D21: [10], D22: [10, 30, 21, 50], D23: [10], D24: [40]}, "totals": {"": [11, 20]}},
+)
+EVERY_CASE = pytest.mark.parametrize("case", [REPLACE, FULL, APPEND, MERGE], ids=lambda case: case.write)
+TABLES = ("table", "totals")
 
 
 class Project:
     """A warehouse and a schedule store in one folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, case: Case) -> None:
         folder.mkdir(exist_ok=True)
         self.folder = folder
+        self.case = case
+        self.refs = tuple(case.ref(name) for name in TABLES)
         self.warehouse = Warehouse(path=folder / "warehouse", project=folder)
         self.files = self.warehouse.files
-        self.context = CommitContext(files=self.files)
+        self.context = CommitContext(files=self.files, spark=lambda: None)
         self._url = f"sqlite:///{folder / 'store.db'}"
 
     def store(self) -> SqlCommitStepStore:
@@ -74,10 +117,10 @@ class Project:
         recover(["test/table", "test/totals"], store, self.context)
         if resolve(commit, store, self.context) is not None:
             return
-        token = begin(store, commit, [self.ref(name).id for name in outputs])
+        token = begin(store, commit, [self.case.ref(name).id for name in outputs])
         try:
             tables = [
-                stage_rows(self.warehouse, self.ref(name), rows, commit=commit, token=token)
+                stage_rows(self.warehouse, self.case.ref(name), rows, commit=commit, token=token)
                 for name, rows in outputs.items()
             ]
         except FileNotFoundError:
@@ -86,31 +129,36 @@ class Project:
             return
         publish(sequence_of(commit, token, tables), store, self.context)
         for name in outputs:
-            prune_table(self.ref(name), self.warehouse, store)
+            prune_table(self.case.ref(name), self.warehouse, store)
 
     def read(self) -> dict[str, Rows]:
-        return {ref.name: read_rows(self.warehouse, ref) for ref in (TABLE, TOTALS)}
+        return {ref.name: read_rows(self.warehouse, ref) for ref in self.refs}
 
     def versions(self) -> list[int]:
-        return [len(version_numbers(self.files, ref.root(self.warehouse))) for ref in (TABLE, TOTALS)]
+        return [len(version_numbers(self.files, ref.root(self.warehouse))) for ref in self.refs]
 
     def staging(self) -> list[str]:
         return [
             entry.name
-            for ref in (TABLE, TOTALS)
+            for ref in self.refs
             for entry in self.files.list(f"{ref.root(self.warehouse)}/_staging")
         ]
 
-    @staticmethod
-    def ref(name: str) -> DatasetRef:
-        return TABLE if name == "table" else TOTALS
+
+@pytest.fixture
+def case() -> Case:
+    """What a test works on that does not name others."""
+    return REPLACE
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Project:
-    made = Project(tmp_path / "project")
-    made.write("c0", BEFORE)
-    assert made.read() == BEFORE
+def project(tmp_path: Path, case: Case, monkeypatch: pytest.MonkeyPatch) -> Project:
+    # A merge needs Spark, which no forked child can start in no time.
+    monkeypatch.setattr(parquet_merge, "write_survivors", write_survivors)
+    made = Project(tmp_path / "project", case)
+    # In a child: a connection to SQLite that is inherited, and closed there, breaks those of its siblings.
+    assert in_child(lambda: made.write("c0", case.before)) == 0
+    assert made.read() == case.before
     return made
 
 
@@ -138,11 +186,11 @@ def promise_and_die(project: Project) -> None:
 
     def dying() -> None:
         publishing.finish = lambda *_: kill_self()
-        project.write("c1", WRITTEN)
+        project.write("c1", project.case.written)
 
     assert in_child(dying) == SIGKILL
     assert project.store().exists("c1")
-    assert project.read() == BEFORE
+    assert project.read() == project.case.before
 
 
 def _count_calls(name: str, counted: Callable[..., None]) -> None:
@@ -164,23 +212,24 @@ def kill_points(work: Callable[[], object]) -> int:
 
 
 @pytest.mark.slow  # a hundred processes are killed one after the other
-def test_a_publish_killed_at_any_point_happens_once(project: Project, tmp_path: Path) -> None:
+@pytest.mark.parametrize("case", [REPLACE, APPEND, MERGE], ids=lambda case: case.write)
+def test_a_publish_killed_at_any_point_happens_once(project: Project, case: Case, tmp_path: Path) -> None:
     """P0 to P9 of the crash table."""
     before, outcomes = project.folder, set[str]()
     for call in range(1, MAXIMUM_CALLS):
         shutil.copytree(before, tmp_path / str(call))
-        project = Project(tmp_path / str(call))
+        project = Project(tmp_path / str(call), case)
 
-        code = in_child(killed_before(call, lambda project=project: project.write("c1", WRITTEN)))
+        code = in_child(killed_before(call, lambda project=project: project.write("c1", case.written)))
         seen = project.read()
 
         # Each table is whole, the old one or the new one, whatever had happened.
-        for name in ("table", "totals"):
-            assert seen[name] in (BEFORE[name], AFTER[name]), f"half a table after call {call}"
-        outcomes.add("".join("n" if seen[name] == AFTER[name] else "o" for name in ("table", "totals")))
+        for name in TABLES:
+            assert seen[name] in (case.before[name], case.after[name]), f"half a table after call {call}"
+        outcomes.add("".join("n" if seen[name] == case.after[name] else "o" for name in TABLES))
 
-        assert in_child(lambda project=project: project.write("c1", WRITTEN)) == 0
-        assert project.read() == AFTER, f"after call {call}"
+        assert in_child(lambda project=project: project.write("c1", case.written)) == 0
+        assert project.read() == case.after, f"after call {call}"
         assert project.versions() == [2, 2], f"published twice after call {call}"
         assert project.staging() == [], f"rubbish after call {call}"
         assert project.store().list_unfinished() == ()
@@ -192,14 +241,15 @@ def test_a_publish_killed_at_any_point_happens_once(project: Project, tmp_path: 
     assert outcomes == {"oo", "no", "nn"}, "the sweep must have met every stage of the publish"
 
 
-def test_a_recovery_killed_at_any_point_is_recovered(project: Project) -> None:
+@pytest.mark.parametrize("case", [REPLACE, MERGE], ids=lambda case: case.write)
+def test_a_recovery_killed_at_any_point_is_recovered(project: Project, case: Case) -> None:
     """P11: the writer dies right after its promise, and then whoever keeps it, again and again."""
     promise_and_die(project)
 
     points = kill_points(lambda: recover(["test/table"], project.store(), project.context))
 
     assert points > 5
-    assert project.read() == AFTER
+    assert project.read() == case.after
     assert project.versions() == [2, 2]
     assert project.store().result("c1") is not None
     assert project.store().list_unfinished() == ()
@@ -211,21 +261,21 @@ def test_a_dataset_is_not_written_before_its_unfinished_publish_is_finished(proj
 
     project.write("c2", {"totals": {"": [100]}})
 
-    assert project.read() == {"table": AFTER["table"], "totals": {"": [100]}}
+    assert project.read() == {"table": REPLACE.after["table"], "totals": {"": [100]}}
 
 
 def test_lost_staging_fails_loudly_and_keeps_the_promise(project: Project) -> None:
     """P10: nobody may publish over it as if nothing had been promised."""
     promise_and_die(project)
-    project.files.delete(f"{TABLE.root(project.warehouse)}/_staging")
-    project.files.delete(f"{TOTALS.root(project.warehouse)}/_staging")
+    for ref in project.refs:
+        project.files.delete(f"{ref.root(project.warehouse)}/_staging")
 
     for _ in range(2):
         with pytest.raises(CommitUnknown, match=r"commit c1, step \d of \d .*neither the staged folder"):
             project.write("c2", {"totals": {"": [100]}})
 
     assert project.store().exists("c1")
-    assert project.read()["totals"] == BEFORE["totals"]
+    assert project.read()["totals"] == project.case.before["totals"]
 
 
 @pytest.mark.slow  # two processes publish often enough for a prune
@@ -239,7 +289,7 @@ def test_publishers_of_different_partitions_keep_each_others_rows(project: Proje
 
     assert codes == [0, 0]
     last = [PUBLISHES - 1] * 3
-    assert project.read()["table"] == {**BEFORE["table"], "2013-12-25": last, "2013-12-26": last}
+    assert project.read()["table"] == {**project.case.before["table"], "2013-12-25": last, "2013-12-26": last}
     assert project.versions()[0] < 2 * PUBLISHES, "old versions are pruned"
     # A reader beside them has seen whole states only, and time has never run backwards.
     for key in ("2013-12-25", "2013-12-26"):
@@ -256,10 +306,41 @@ def _publish_often(project: Project, day: str) -> None:
         project.write(f"{day}-{number}", {"table": {day: [number] * 3}})
 
 
-def test_one_commit_published_by_three_at_once_happens_once(project: Project) -> None:
-    codes = in_children(*(lambda: project.write("c1", WRITTEN) for _ in range(3)))
+@EVERY_CASE
+def test_one_commit_published_by_three_at_once_happens_once(project: Project, case: Case) -> None:
+    codes = in_children(*(lambda: project.write("c1", case.written) for _ in range(3)))
 
     assert codes == [0, 0, 0]
-    assert project.read() == AFTER
+    assert project.read() == case.after
     assert project.versions() == [2, 2]
     assert project.store().list_unfinished() == ()
+
+
+@pytest.mark.slow  # two processes publish often enough for a prune
+@pytest.mark.parametrize("case", [APPEND, MERGE], ids=lambda case: case.write)
+def test_two_processes_add_to_one_partition_at_once_and_lose_nothing(project: Project, case: Case) -> None:
+    states: list[list[int]] = []
+    writers = (100_000, 200_000)
+    codes = in_children(
+        *(lambda first=first: _add_often(project, first) for first in writers),
+        meanwhile=lambda: states.append(list(project.read()["table"].get(D24, []))),
+    )
+
+    assert codes == [0, 0]
+    added = [row for first in writers for number in range(PUBLISHES) for row in _added(first, number)]
+    if case is MERGE:  # the row that they all write is there once
+        added = [row for row in added if row >= 10] + [5]
+    assert sorted(project.read()["table"][D24]) == sorted(added)
+    # A reader beside them has seen whole publishes only, and never fewer than before.
+    counts = [sum(row >= 10 for row in rows) for rows in states]
+    assert all(count % 2 == 0 for count in counts) and counts == sorted(counts)
+
+
+def _added(first: int, number: int) -> list[int]:
+    """Two rows that nobody else writes, and one that all write."""
+    return [first + number * 20, first + number * 20 + 10, 5]
+
+
+def _add_often(project: Project, first: int) -> None:
+    for number in range(PUBLISHES):
+        project.write(f"{first}-{number}", {"table": {D24: _added(first, number)}})

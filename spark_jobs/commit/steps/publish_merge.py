@@ -86,8 +86,7 @@ class PublishMerge(Value, kw_only=True):
         self, context: CommitContext, now: TableVersion, coming: dict[str, PartitionEntry]
     ) -> dict[str, PartitionEntry]:
         return merged_partitions(
-            context.spark,
-            context.files,
+            context,
             self.root,
             now,
             coming,
