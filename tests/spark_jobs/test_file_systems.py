@@ -1,13 +1,14 @@
-"""One contract, every file system: local files, and Hadoop's file systems behind file: and viewfs: URLs.
+"""One contract, every file system: local files, and Hadoop's behind the URLs of three schemes.
 
-HDFS itself needs a cluster. What Hadoop gives without one stands in for it: `viewfs:` takes
-the same way as `hdfs:`, by FileContext and a rename that overwrites nothing.
+HDFS and object stores need a cluster. What Hadoop gives without one stands in for them: `viewfs:`
+takes the same way as `hdfs:`, by FileContext and a rename that overwrites nothing, and `gs:`
+that of a store which shows a file when it is closed. Mounted there is a local disk.
 """
 
 from collections.abc import Callable
 from pathlib import Path
 from threading import Barrier, Thread
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from pyspark.sql import SparkSession
@@ -16,6 +17,7 @@ from spark_jobs.errors import OutputError
 from spark_jobs.io.all_files import AllFiles
 from spark_jobs.io.filesystem import FileSystem, LocalFiles
 from spark_jobs.io.hadoop_files import HadoopFiles
+from tests.spark_jobs.mounts import mounted
 
 pytestmark = pytest.mark.spark
 
@@ -31,24 +33,17 @@ class Place(NamedTuple):
     really: Path
 
 
-@pytest.fixture(params=["local", "all", "file", "viewfs"])
+@pytest.fixture(params=["local", "all", "file", "viewfs", "gs"])
 def place(request: pytest.FixtureRequest, tmp_path: Path, spark: SparkSession) -> Place:
     given: dict[str, Callable[[], tuple[FileSystem, str]]] = {
         "local": lambda: (LocalFiles(), str(tmp_path)),
         "all": lambda: (AllFiles(lambda: spark), f"file://{tmp_path}"),
         "file": lambda: (HadoopFiles(lambda: spark), f"file:{tmp_path}"),
-        "viewfs": lambda: (HadoopFiles(lambda: spark), _mounted(spark, tmp_path)),
+        "viewfs": lambda: (HadoopFiles(lambda: spark), mounted(spark, "viewfs", tmp_path)),
+        "gs": lambda: (AllFiles(lambda: spark), mounted(spark, "gs", tmp_path)),
     }
     files, root = given[request.param]()
     return Place(files, root, tmp_path)
-
-
-def _mounted(spark: SparkSession, folder: Path) -> str:
-    context: Any = spark.sparkContext
-    conf = context._jsc.hadoopConfiguration()
-    mount = f"m{abs(hash(folder))}"
-    conf.set(f"fs.viewfs.mounttable.{mount}.link./lake", f"file://{folder}")
-    return f"viewfs://{mount}/lake"
 
 
 def test_a_file_is_created_once_and_read_back_whatever_its_name(place: Place) -> None:
@@ -64,7 +59,7 @@ def test_a_file_is_created_once_and_read_back_whatever_its_name(place: Place) ->
     assert [entry.name for entry in place.files.list(f"{place.root}/deep")] == sorted(NAMES)
 
 
-# Not viewfs: behind this one stands a local disk, whose rename by Hadoop is a look and then a move.
+# Not the mounted ones: Hadoop's rename and creation on a local disk are a look and then a deed.
 @pytest.mark.parametrize("place", ["local", "all", "file"], indirect=True)
 def test_of_many_who_create_a_file_one_wins(place: Place) -> None:
     here, won = Barrier(8), list[int]()
@@ -95,6 +90,7 @@ def test_a_listing_tells_files_from_folders(place: Place) -> None:
     assert place.files.list(f"{place.root}/folder/file") == ()
 
 
+@pytest.mark.parametrize("place", ["local", "all", "file", "viewfs"], indirect=True)
 def test_a_folder_is_moved_whole_and_over_nothing(place: Place) -> None:
     assert place.files.moves_folders_whole(place.root)
     place.files.put_if_absent(f"{place.root}/staged/a/rows", b"1")
@@ -107,6 +103,14 @@ def test_a_folder_is_moved_whole_and_over_nothing(place: Place) -> None:
     assert place.files.read(f"{place.root}/data/day=1/v=c/rows") == b"1"
     with pytest.raises(FileNotFoundError):
         place.files.rename(f"{place.root}/staged/none", f"{place.root}/data/day=1/v=d")
+
+
+@pytest.mark.parametrize("place", ["gs"], indirect=True)
+def test_a_store_that_moves_file_by_file_says_so(place: Place) -> None:
+    place.files.put_if_absent(f"{place.root}/staged/a/rows", b"1")
+    assert not place.files.moves_folders_whole(place.root)
+    with pytest.raises(OSError, match="gs: moves folders file by file"):
+        place.files.rename(f"{place.root}/staged/a", f"{place.root}/data/a")
 
 
 def test_what_is_not_there_can_be_deleted(place: Place) -> None:
@@ -135,7 +139,7 @@ def test_a_copy_replaces_what_stands_there(place: Place) -> None:
 def test_a_file_is_copied_from_one_file_system_to_another(tmp_path: Path, spark: SparkSession) -> None:
     lake = tmp_path / "lake"
     lake.mkdir()
-    root, files = _mounted(spark, lake), AllFiles(lambda: spark)
+    root, files = mounted(spark, "viewfs", lake), AllFiles(lambda: spark)
     (tmp_path / "source").write_bytes(b"hello")
     files.copy(f"{tmp_path}/source", f"{root}/there")
     files.copy(f"{root}/there", f"{tmp_path}/back")
