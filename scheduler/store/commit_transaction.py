@@ -16,7 +16,7 @@ from sqlalchemy.exc import DBAPIError
 
 from scheduler.store.commit_tables import commit_tokens
 from scheduler.store.error import StoreError
-from scheduler.store.sql import LOCK_TIMEOUTS
+from scheduler.store.sql import LOCK_TIMEOUTS, MAYBE_KEPT, NOTHING_KEPT, told
 from scheduler.store.sql_engine import BEGIN_ATTEMPTS, BUSY_SECONDS
 
 TOKEN_ROW = 1
@@ -30,11 +30,23 @@ def writing(engine: Engine) -> Generator[Connection]:
     """A connection within a transaction that no other writer is beside; committed at the end.
 
     Raises:
-        StoreError: other writers held the lock all the time.
+        StoreError: the database failed, or other writers held the lock all the time.
     """
-    with _begin(engine) as connection:
+    with told(engine, NOTHING_KEPT), _begin(engine) as connection:
         yield connection
-        connection.commit()
+        with told(engine, MAYBE_KEPT):
+            connection.commit()
+
+
+@contextmanager
+def reading(engine: Engine) -> Generator[Connection]:
+    """A connection that only reads, and waits for nobody.
+
+    Raises:
+        StoreError: the database failed.
+    """
+    with told(engine, "repair the database, and try again"), engine.connect() as connection:
+        yield connection
 
 
 def insert_absent(connection: Connection, table: Table, rows: list[dict[str, Any]]) -> int:

@@ -75,6 +75,20 @@ def _is_its_fault(error: Exception) -> bool:
     )
 
 
+@contextmanager
+def told(engine: Engine, hint: str) -> Generator[None]:
+    """Say what the database cannot do (a full disk, a server that went away) as a `StoreError`."""
+    try:
+        yield
+    except (DatabaseError, InterfaceError, PendingRollbackError) as error:
+        if not _is_its_fault(error):
+            raise
+        said = error.orig if isinstance(error, DBAPIError) else error
+        raise StoreError(
+            f"the store {engine.url.render_as_string()} failed: {str(said).strip()}", hint
+        ) from error
+
+
 class SqlStore:
     """See `Store`.
 
@@ -88,30 +102,21 @@ class SqlStore:
     @contextmanager
     def reading(self) -> Generator[SqlReader]:
         """See `Store.reading`."""
-        with self._told(NOTHING_KEPT), for_reading(self.engine).connect() as connection, connection.begin():
+        with (
+            told(self.engine, NOTHING_KEPT),
+            for_reading(self.engine).connect() as connection,
+            connection.begin(),
+        ):
             yield SqlReader(connection)
 
     @contextmanager
     def transaction(self) -> Generator[SqlTransaction]:
         """See `Store.transaction`."""
-        with self._told(NOTHING_KEPT), begin_writing(self.engine) as connection:
+        with told(self.engine, NOTHING_KEPT), begin_writing(self.engine) as connection:
             # Closing a connection rolls back whatever was not committed.
             yield SqlTransaction(connection)
-            with self._told(MAYBE_KEPT):
+            with told(self.engine, MAYBE_KEPT):
                 connection.commit()
-
-    @contextmanager
-    def _told(self, hint: str) -> Generator[None]:
-        """Say what the database cannot do (a full disk, a server that went away) as a `StoreError`."""
-        try:
-            yield
-        except (DatabaseError, InterfaceError, PendingRollbackError) as error:
-            if not _is_its_fault(error):
-                raise
-            said = error.orig if isinstance(error, DBAPIError) else error
-            raise StoreError(
-                f"the store {self.engine.url.render_as_string()} failed: {str(said).strip()}", hint
-            ) from error
 
     def close(self) -> None:
         """See `Store.close`."""
