@@ -33,6 +33,9 @@ SETTLE_SECONDS = 1200
 
 POLL_SECONDS = 0.5
 
+BUSY_SECONDS = 300
+"""How long Dagster waits for its own code server; after its default, a minute, it fails the run."""
+
 WEEKLY = "flights/carrier_report_weekly"
 REFERENCE = "flights/refresh_reference_nightly"
 
@@ -46,8 +49,11 @@ class Demo:
         self.store = open_store(settings.store_url)
         site = site_of(settings)
         self._archive = archive_file()
-        environment = {**site.environment, "JDK_JAVA_OPTIONS": java_options(self._archive)}
-        self.site = dataclasses.replace(site, environment=environment)
+        environment = {
+            "JDK_JAVA_OPTIONS": java_options(self._archive),
+            "DAGSTER_GRPC_TIMEOUT_SECONDS": str(BUSY_SECONDS),
+        }
+        self.site = dataclasses.replace(site, environment={**site.environment, **environment})
         self._archiving: ManagedProcess | None = None
         self.processes = DagsterProcesses(self.site)
         self._watch = watch
