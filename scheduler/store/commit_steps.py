@@ -234,11 +234,6 @@ class SqlCommitStepStore:
         with reading(self._engine) as connection:
             return commit_watermarks.marks(connection, consumer, source, part)
 
-    def watermark(self, consumer: str, source: str, part: str) -> StoredMark | None:
-        """How far a program has read one part; None for one that it never has."""
-        with reading(self._engine) as connection:
-            return commit_watermarks.mark(connection, consumer, source, part)
-
     def followers(self) -> Sequence[tuple[str, str]]:
         """Each consumer that has watermarks with each of its sources, sorted."""
         with reading(self._engine) as connection:

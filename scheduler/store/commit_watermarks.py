@@ -38,14 +38,6 @@ def marks(
     }
 
 
-def mark(connection: Connection, consumer: str, source: str, part: str) -> StoredMark | None:
-    """How far a program has read one part."""
-    table = commit_watermarks.c
-    key = (table.consumer == consumer, table.source == source, table.part == part)
-    row = connection.execute(select(commit_watermarks).where(*key)).one_or_none()
-    return None if row is None else StoredMark(row.number, row.position, row.commit_id)
-
-
 def followers(connection: Connection) -> tuple[tuple[str, str], ...]:
     """Each consumer that has watermarks with each of its sources, sorted."""
     table = commit_watermarks.c

@@ -5,7 +5,7 @@ is finished where no session runs. A step that publishes into a table format ask
 session when it is verified or executed, never when it is made, encoded or decoded.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class Watermarks(Protocol):
     """The part of the commit store that a watermark step needs."""
 
-    def watermark(self, consumer: str, source: str, part: str) -> Mark | None:
-        """See `CommitStepStore.watermark`."""
+    def watermarks(self, consumer: str, source: str, part: str | None = None) -> Mapping[str, Mark]:
+        """See `CommitStepStore.watermarks`."""
         ...
 
     def set_watermark(self, move: WatermarkMove, position: str, commit: str) -> bool:

@@ -66,7 +66,7 @@ def test_what_is_asked_often_uses_an_index(store: SqlCommitStepStore) -> None:
         lambda: store.renew(1, NOON),
         lambda: store.take("c1", "me", now=NOON, until=NOON + LEASE),
         lambda: store.watermarks("app/p", "app/s"),
-        lambda: store.watermark("app/p", "app/s", ""),
+        lambda: store.watermarks("app/p", "app/s", ""),
         store.abandoned,
     ]
     put(store, "c1")

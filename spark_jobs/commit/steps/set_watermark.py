@@ -39,7 +39,8 @@ class SetWatermark(Value, kw_only=True):
 
     def verify(self, context: CommitContext) -> Verified:
         """See `CommitStep.verify`."""
-        mark = context.watermarks.watermark(self.consumer, self.source, self.part)
+        # Of this part alone: a source may have thousands.
+        mark = context.watermarks.watermarks(self.consumer, self.source, self.part).get(self.part)
         number = 0 if mark is None else mark.number
         if number == self.number - 1:
             return NOT_DONE
