@@ -17,16 +17,13 @@ from compiler.value import Value
 from spark_jobs.commit.step import CommitStep
 from spark_jobs.commit.steps.drop_staging_tables import DropStagingTables
 from spark_jobs.commit.steps.publish_iceberg import PublishIceberg
-from spark_jobs.errors import OutputError
 from spark_jobs.io.dataset_ref import DatasetRef
 from spark_jobs.io.iceberg_catalog import STAGING_NAMESPACE, IcebergCatalog, TableName, spoken
 from spark_jobs.io.iceberg_staging import drop_staging, staging_name, write_staging
 from spark_jobs.io.iceberg_table import added_files, described, log_of, write_target
+from spark_jobs.io.merge_keys import refuse_missing, refuse_repeated
 from spark_jobs.io.partition_columns import in_partitions, refuse_surplus, with_partition_columns
 from spark_jobs.io.published import PublishedPartition
-
-SHOWN_ROWS = 5
-"""How many merge keys that come twice a message shows."""
 
 
 class StagedPartition(Value, kw_only=True):
@@ -95,12 +92,8 @@ def stage(
     catalog, name = IcebergCatalog(frame.sparkSession), table_name(ref)
     dimensions = ref.dimensions()
     frame = with_partition_columns(frame, ref, keys)
-    missing = [column for column in ref.merge_keys if column not in frame.columns]
-    if missing:
-        raise OutputError(
-            f"{ref.name}: the program's output has no column {', '.join(missing)}, which is a merge key",
-            "return it, or change merge_keys of the dataset",
-        )
+    if ref.write == "merge":
+        refuse_missing(ref, frame)
     target = write_target(catalog, name, frame.schema, dimensions)
     log = log_of(target.table)
     staging = write_staging(catalog, staging_name(name, commit, token), target.table, frame, target.schema)
@@ -115,7 +108,8 @@ def stage(
         )
     refuse_surplus(ref, keys, {key: part.rows for key, part in partitions.items()})
     if ref.write == "merge":
-        _refuse_repeated(frame.sparkSession, ref, staging_name(name, commit, token))
+        staged = frame.sparkSession.table(spoken((STAGING_NAMESPACE, staging_name(name, commit, token))))
+        refuse_repeated(ref, staged)
     step = PublishIceberg(
         table=name,
         staging=staging_name(name, commit, token),
@@ -170,18 +164,3 @@ def read_table(spark: SparkSession, ref: DatasetRef, takes: Callable[[str], bool
 
 def _key(values: Sequence[str]) -> str:
     return SEPARATOR.join(values)
-
-
-def _refuse_repeated(spark: SparkSession, ref: DatasetRef, staging: str) -> None:
-    names = [*ref.dimensions(), *ref.merge_keys]
-    columns = [sf.col(f"`{name}`") for name in dict.fromkeys(names)]
-    staged = spark.table(spoken((STAGING_NAMESPACE, staging)))
-    repeated = staged.groupBy(*columns).count().where("count > 1").limit(SHOWN_ROWS).collect()
-    if repeated:
-        shown = "; ".join(
-            ", ".join(f"{name}={row[name]}" for name in dict.fromkeys(names)) for row in repeated
-        )
-        raise OutputError(
-            f"{ref.name}: the program returned several rows with the same merge keys: {shown}",
-            "return one row for each, or add a column to merge_keys",
-        )
