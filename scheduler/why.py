@@ -20,6 +20,22 @@ from scheduler.unblock import Missing, missing
 from scheduler.verdict import Verdict
 
 
+class Blocked(Value, kw_only=True):
+    """A dataset that cannot be written, because an earlier publish into it can be finished by a person only.
+
+    Attributes:
+        dataset: "app/dataset".
+        commit: the commit that is to be finished, or abandoned, first.
+        error: what its last failed try has said.
+        remedy: what to do.
+    """
+
+    dataset: str
+    commit: str
+    error: str
+    remedy: str
+
+
 class Explanation(Value, kw_only=True):
     """Why one job has not run, or what became of it.
 
@@ -32,6 +48,8 @@ class Explanation(Value, kw_only=True):
             None while something else is missing.
         missing: what would unblock it, each with its line of the YAML; all of it is needed, but of an
             `any` or `at_least` only as much as it asks for.
+        blocked: outputs of its program that cannot be written now, so that a run would fail at once. The
+            engine does not know them; whoever knows the commits adds them.
         history: the journal of the job.
     """
 
@@ -45,6 +63,7 @@ class Explanation(Value, kw_only=True):
     next_check: datetime | None = None
     can_run_at: datetime | None = None
     missing: tuple[Missing, ...] = ()
+    blocked: tuple[Blocked, ...] = ()
     history: tuple[Entry, ...] = ()
 
 

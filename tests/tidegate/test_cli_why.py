@@ -1,10 +1,14 @@
 """`tidegate why`: what would unblock a job, and what `why` would have said at a past moment."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from scheduler.store.commit_steps import SqlCommitStepStore
+from scheduler.store.open_sql import open_sql_store
+from spark_jobs.commit.recovery import BLOCKED_AFTER
 from tests.tidegate.project import Project
+from tidegate.settings import load_settings
 
 
 def test_it_lists_what_would_unblock_the_job_with_the_lines_of_the_yaml(deployed: Project) -> None:
@@ -41,3 +45,22 @@ def test_it_tells_a_past_moment_as_it_was(deployed: Project) -> None:
 )
 def test_a_moment_of_which_nothing_is_known_is_refused(deployed: Project, moment: str, message: str) -> None:
     assert message in deployed.refused("why", "report_daily", "--at", moment).message
+
+
+def test_it_names_the_outputs_that_cannot_be_written_and_the_remedy(deployed: Project) -> None:
+    store = open_sql_store(load_settings().store_url)
+    commits, now = SqlCommitStepStore(store.engine), datetime.now(UTC)
+    token = commits.begin("c1", ["sales/report"], until=now + timedelta(minutes=2))
+    commits.put("c1", ["sales/report"], token, "steps")
+    for tries in range(BLOCKED_AFTER):
+        assert "blocked" not in deployed.run("why", "report_daily"), f"{tries} failed tries block nothing"
+        commits.take("c1", "me", now=now, until=now)
+        commits.fail("c1", "me", "CommitUnknown: the staged folder is gone", now)
+    store.close()
+
+    printed = deployed.run("why", "report_daily")
+
+    assert "sales/report, by commit c1: CommitUnknown: the staged folder is gone" in printed
+    assert "tidegate commits show c1, then recover or abandon it" in printed
+    (found,) = deployed.json("why", "report_daily")
+    assert [each["dataset"] for each in found["blocked"]] == ["sales/report"]

@@ -36,6 +36,7 @@ def why(
     from scheduler.why import explain
     from tidegate.cli.names import find_target
     from tidegate.cli.opened_store import opened_store
+    from tidegate.cli.why_blocked import with_blocked
 
     now = datetime.now(UTC)
     moment = now if at is None else past_instant(at, now)
@@ -43,6 +44,8 @@ def why(
         known = store if at is None else store_at(present, moment)
         with known.reading() as reader:
             explanations = explain(reader, find_target(reader, name), moment)
+        if at is None:
+            explanations = tuple(with_blocked(each, store, present) for each in explanations)
     if format is Format.JSON:
         print_json(explanations)
         return
@@ -94,6 +97,11 @@ def explanation_tree(explanation: "Explanation") -> "Tree":
         branch = tree.add(Text("would unblock it"))
         for missing in explanation.missing:
             branch.add(_missing_line(missing))
+    if explanation.blocked:
+        branch = tree.add(Text("blocked: a run would fail at once", style="red"))
+        for blocked in explanation.blocked:
+            line = f"{blocked.dataset}, by commit {blocked.commit}: {blocked.error}"
+            branch.add(Text(line)).add(Text(blocked.remedy))
     if explanation.next_check is not None:
         tree.add(Text(f"next check: {instant(explanation.next_check)}"))
     if explanation.can_run_at is not None:
