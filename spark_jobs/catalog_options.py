@@ -5,6 +5,7 @@ would otherwise fail late, in a run, with a stack trace of Java, or would not fa
 catalog commits by a rename, which on an object store loses one of two commits. Pure.
 """
 
+import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 
@@ -12,6 +13,10 @@ from spark_jobs.io.scheme import promises_of, scheme_of
 
 HADOOP_IMPL = "org.apache.iceberg.hadoop.HadoopCatalog"
 REST_IMPL = "org.apache.iceberg.rest.RESTCatalog"
+AWS_PACKAGES = (
+    "org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.10.2,org.apache.iceberg:iceberg-aws-bundle:1.10.2"
+)
+_MISSING = re.compile(r"(?:ClassNotFoundException|NoClassDefFoundError): ([\w.$/]+)")
 
 KINDS: Mapping[str, Mapping[str, str]] = {
     "hadoop": {},
@@ -67,5 +72,31 @@ def catalog_fault(options: Mapping[str, str], warehouse: str) -> tuple[str, str]
             f"an iceberg catalog of type hadoop loses commits on {scheme_of(where)}:, "
             "where a rename is no single act",
             'set type = "rest", "jdbc", "hive" or "glue" in [iceberg.catalog]',
+        )
+    return None
+
+
+def opening_fault(trace: str) -> tuple[str, str] | None:
+    """What a failure to open the catalog says of the settings; None when it says nothing of them.
+
+    Args:
+        trace: Java's, with all causes.
+    """
+    if "No suitable driver" in trace:
+        return (
+            "iceberg.catalog.uri names a database whose JDBC driver Spark does not have",
+            'name the jar of the driver in "spark.driver.extraClassPath" in [spark.conf]',
+        )
+    if "software/amazon/awssdk" in trace or "software.amazon.awssdk" in trace:
+        return (
+            "the Iceberg catalog needs the AWS SDK, and Spark does not have it",
+            f"name Iceberg's bundles in [iceberg] packages: {AWS_PACKAGES}",
+        )
+    missing = _MISSING.search(trace)
+    if missing is not None:
+        return (
+            f"the Iceberg catalog needs the class {missing[1].replace('/', '.')}, which Spark does not have; "
+            "iceberg.catalog.catalog-impl or io-impl may be misspelt",
+            'add its package to [iceberg] packages, or its jar to "spark.jars" in [spark.conf]',
         )
     return None

@@ -9,6 +9,7 @@ become `OSError`, whose meaning is "look again whether it happened", and `StaleT
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 from urllib.parse import quote
 
@@ -16,6 +17,7 @@ from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import SparkSession
 
+from spark_jobs.catalog_options import opening_fault
 from spark_jobs.errors import OutputError
 from spark_jobs.iceberg_runtime import CATALOG
 
@@ -32,7 +34,10 @@ STALE = (
 TableName = tuple[str, str]
 """Namespace and name of a table."""
 
-NO_TABLE = "org.apache.iceberg.exceptions.NoSuchTableException"
+NO_TABLE = (
+    "org.apache.iceberg.exceptions.NoSuchTableException",
+    "org.apache.iceberg.exceptions.NoSuchNamespaceException",
+)
 
 _one_commit_a_process = threading.Lock()
 
@@ -72,10 +77,7 @@ class IcebergCatalog:
                     "the format iceberg needs the Iceberg runtime, and this Spark session has none",
                     "install tidegate[iceberg], or set iceberg.packages in tidegate.toml",
                 )
-            context: Any = spark.sparkContext
-            self._hadoop_conf: Any = context._jsc.hadoopConfiguration()
-            self._catalog: Any = self.api.spark.Spark3Util.loadIcebergCatalog(spark._jsparkSession, CATALOG)
-        self._lock_root = self._local_hadoop_root(prefix)
+            self._catalog: Any = self._open(spark)
 
     def table(self, name: TableName) -> Any | None:
         """The table as it stands now, or None."""
@@ -83,7 +85,7 @@ class IcebergCatalog:
             try:
                 return self._catalog.loadTable(self._identifier(name))
             except Py4JJavaError as error:
-                if error.java_exception.getClass().getName() == NO_TABLE:
+                if error.java_exception.getClass().getName() in NO_TABLE:
                     return None
                 raise
 
@@ -119,7 +121,7 @@ class IcebergCatalog:
             found = self._namespace(namespace)
             if not self._catalog.namespaceExists(found):
                 return ()
-            return tuple(sorted(table.name() for table in self._catalog.listTables(found)))
+            return tuple(sorted(table.name() for table in each(self._catalog.listTables(found))))
 
     @contextmanager
     def exclusive(self, name: TableName) -> Iterator[None]:
@@ -168,8 +170,17 @@ class IcebergCatalog:
             made.add(text)
         return made
 
+    def _open(self, spark: SparkSession) -> Any:
+        try:
+            return self.api.spark.Spark3Util.loadIcebergCatalog(spark._jsparkSession, CATALOG)
+        except (Py4JJavaError, CapturedException) as error:
+            fault = opening_fault(str(error))
+            if fault is None:
+                raise
+            raise OutputError(*fault) from error
+
     def _hadoop(self, path: str) -> tuple[Any, Any]:
-        where = self.java.org.apache.hadoop.fs.Path(path)
+        where = self._path(path)
         return where, where.getFileSystem(self._hadoop_conf)
 
     def _create_namespace(self, namespace: Any) -> None:
@@ -193,12 +204,46 @@ class IcebergCatalog:
             array[number] = text
         return array
 
-    def _local_hadoop_root(self, prefix: str) -> str | None:
+    @cached_property
+    def _lock_root(self) -> str | None:
+        prefix = f"spark.sql.catalog.{CATALOG}"
         if self.spark.conf.get(f"{prefix}.type", None) != "hadoop":
             return None
         with java_failures("find the warehouse"):
             path, system = self._hadoop(str(self.spark.conf.get(f"{prefix}.warehouse")))
             return str(path.toUri().getPath()) if system.getScheme() == "file" else None
+
+    # Every name in a Java package is a question to the JVM, so what is needed often is asked for once.
+
+    @cached_property
+    def _hadoop_conf(self) -> Any:
+        context: Any = self.spark.sparkContext
+        return context._jsc.hadoopConfiguration()
+
+    @cached_property
+    def _path(self) -> Any:
+        return self.java.org.apache.hadoop.fs.Path
+
+    @cached_property
+    def data_files(self) -> Any:
+        """Iceberg's `DataFiles`."""
+        return self.api.DataFiles
+
+    @cached_property
+    def text(self) -> Any:
+        """Java's class of strings."""
+        return self.java.java.lang.Class.forName("java.lang.String")
+
+
+def each(found: Any) -> Iterator[Any]:
+    """The elements of a collection of Java.
+
+    Python's own loop would learn of the end by an exception, for which PySpark asks the JVM dozens of
+    questions.
+    """
+    iterator = found.iterator()
+    while iterator.hasNext():
+        yield iterator.next()
 
 
 def spoken(name: TableName) -> str:

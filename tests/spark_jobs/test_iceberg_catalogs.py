@@ -5,6 +5,7 @@ metastore in this JVM, on the Derby database that Spark brings along.
 """
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ from pyspark.sql import SparkSession
 
 from spark_jobs.catalog_options import catalog_fault, completed
 from spark_jobs.commit.step import Verdict
+from spark_jobs.errors import OutputError
 from spark_jobs.iceberg_runtime import CATALOG
+from spark_jobs.io.iceberg_catalog import IcebergCatalog
 from tests.spark_jobs.iceberg_house import D22, D23, House
 from tests.spark_jobs.rest_catalog import RestCatalog
 
@@ -64,19 +67,25 @@ def rest_house(rest: RestCatalog, tmp_path: Path, spark: SparkSession) -> Iterat
 
 
 def _house_with(spark: SparkSession, folder: Path, options: dict[str, str]) -> Iterator[House]:
-    """A house whose session has another catalog under the same name."""
     assert catalog_fault(options, str(folder)) is None
+    with _other_catalog(spark, completed(options, str(folder))) as other:
+        yield House(folder, other)
+
+
+@contextmanager
+def _other_catalog(spark: SparkSession, options: dict[str, str]) -> Iterator[SparkSession]:
+    """A session that has another catalog under the same name."""
     other = spark.newSession()
     prefix = f"spark.sql.catalog.{CATALOG}"
     for name in ("type", "warehouse"):
         other.conf.unset(f"{prefix}.{name}")
-    for name, value in completed(options, str(folder)).items():
+    for name, value in options.items():
         other.conf.set(f"{prefix}.{name}", value)
     java: Any = other._jvm
     java.SparkSession.setActiveSession(other._jsparkSession)
     SparkSession._activeSession = other
     try:
-        yield House(folder, other)
+        yield other
     finally:
         java.SparkSession.setActiveSession(spark._jsparkSession)
         SparkSession._activeSession = spark
@@ -148,3 +157,28 @@ def test_an_answer_that_is_lost_is_looked_up_before_it_is_tried_again(
     assert house.rows(ref) == [(D22, 1, "a")]
     assert house.snapshots() == 1
     assert house.staged() == []
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (
+            {"type": "jdbc", "uri": "jdbc:postgresql://localhost/catalog"},
+            ("iceberg.catalog.uri names a database", "spark.driver.extraClassPath"),
+        ),
+        ({"catalog-impl": "org.absent.Catalog"}, ("needs the class org.absent.Catalog", "catalog-impl")),
+        ({"type": "hadoop", "io-impl": "org.absent.FileIO"}, ("class org.absent.FileIO", "io-impl")),
+        ({"type": "glue"}, ("the AWS SDK", "iceberg-aws-bundle", "[iceberg] packages")),
+    ],
+)
+def test_a_catalog_that_cannot_be_opened_names_the_setting(
+    tmp_path: Path, spark: SparkSession, options: dict[str, str], said: tuple[str, ...]
+) -> None:
+    assert catalog_fault(options, str(tmp_path)) is None, "nothing of this shows in the settings"
+    with (
+        _other_catalog(spark, completed(options, str(tmp_path))) as other,
+        pytest.raises(OutputError) as refused,
+    ):
+        IcebergCatalog(other)
+    for part in said:
+        assert part in str(refused.value)
