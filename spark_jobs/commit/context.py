@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from spark_jobs.commit.memory import MemoryCommitStepStore
 from spark_jobs.commit.store import Mark, WatermarkMove
 from spark_jobs.errors import CommitFailed
 from spark_jobs.io.filesystem import FileSystem
@@ -58,6 +57,18 @@ class NoEvents:
         raise _nobody()
 
 
+class NoWatermarks:
+    """Where there is no store. Whoever finishes a sequence puts the sequence's own store in its place."""
+
+    def watermarks(self, consumer: str, source: str, part: str | None = None) -> Mapping[str, Mark]:
+        """See `CommitStepStore.watermarks`."""
+        raise _nobody()
+
+    def set_watermark(self, move: WatermarkMove, position: str, commit: str) -> bool:
+        """See `CommitStepStore.set_watermark`."""
+        raise _nobody()
+
+
 def _nobody() -> CommitFailed:
     return CommitFailed(
         "this step needs the schedule store, and none was given",
@@ -84,5 +95,5 @@ class CommitContext:
 
     files: FileSystem
     spark: "Callable[[], SparkSession]" = _no_spark
-    watermarks: Watermarks = field(default_factory=MemoryCommitStepStore)
+    watermarks: Watermarks = field(default_factory=NoWatermarks)
     events: Events = field(default_factory=NoEvents)

@@ -8,6 +8,7 @@ writer of the dataset meets it again, and nothing is published over it meanwhile
 
 import logging
 import threading
+from dataclasses import replace
 from datetime import timedelta
 
 from spark_jobs.commit.clock import SYSTEM_CLOCK, Clock
@@ -42,6 +43,8 @@ def finish(
         CommitAbandoned: a person has taken the sequence away meanwhile.
         CommitBusy: another process has it for longer than one waits.
     """
+    # A watermark belongs beside the sequence that moves it, whatever the caller has thought of.
+    context = replace(context, watermarks=store)
     owner, wait = new_owner(), threading.Event()
     give_up_at = clock.now() + timedelta(seconds=WAIT_SECONDS)
     while True:

@@ -75,11 +75,16 @@ class Attempting:
     ) -> None:
         self._store = store
         self._commit = commit
+        self._datasets = datasets
+        self._at_least = at_least
         self._clock = clock
-        self._token = store.begin(commit, datasets, until=clock.now() + LEASE, at_least=at_least)
+        self._token = 0
         self._heartbeat = Heartbeat(f"an attempt of commit {commit}", self._renew, clock)
 
     def __enter__(self) -> int:
+        self._token = self._store.begin(
+            self._commit, self._datasets, until=self._clock.now() + LEASE, at_least=self._at_least
+        )
         self._heartbeat.start()
         return self._token
 

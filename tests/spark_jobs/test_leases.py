@@ -80,10 +80,11 @@ def test_a_run_that_was_given_up_publishes_nothing(store: MemoryCommitStepStore)
 
 
 def test_a_run_that_was_given_up_learns_it_at_the_next_heartbeat(store: MemoryCommitStepStore) -> None:
-    clock = ScriptedClock(beats=1)
+    clock = ScriptedClock()
     attempting = Attempting(store, "c1", ["app/a"], clock=clock)
-    store.end(1)
-    with attempting:
+    with attempting as token:
+        store.end(token)
+        clock.beats = 1
         end_of_heartbeat("an attempt of commit c1")
         with pytest.raises(CommitFenced):
             attempting.check()

@@ -9,7 +9,6 @@ import pytest
 from sqlalchemy import create_engine
 
 from scheduler.store.commit_steps import SqlCommitStepStore
-from spark_jobs.commit.context import CommitContext
 from spark_jobs.commit.memory import MemoryCommitStepStore
 from spark_jobs.commit.publish import publish, resolve
 from spark_jobs.commit.recovery import (
@@ -301,38 +300,35 @@ def position(store: CommitStepStore) -> dict[str, str]:
 
 
 def test_of_two_runs_that_read_the_same_new_rows_one_publishes(store: CommitStepStore) -> None:
-    context = CommitContext(files=CONTEXT.files, watermarks=store)
     first, second = incremental(store, "c1", 1), incremental(store, "c2", 1)
-    publish(first, store, context)
+    publish(first, store, CONTEXT)
 
     with pytest.raises(CommitConflict, match="commit c2: another run has read the new rows of app/flights"):
-        publish(second, store, context)
+        publish(second, store, CONTEXT)
 
     assert WORLD.written == ["c1 1"]
     assert position(store) == {"": "c1"}
-    publish(incremental(store, "c3", 2), store, context)
+    publish(incremental(store, "c3", 2), store, CONTEXT)
     assert position(store) == {"": "c3"}
 
 
 def test_what_was_promised_of_a_source_is_finished_before_it_is_read_again(store: CommitStepStore) -> None:
     """P6: the data is there, the watermark not yet."""
-    context = CommitContext(files=CONTEXT.files, watermarks=store)
     dead, late = incremental(store, "c1", 1), incremental(store, "c2", 1)
     WORLD.broken["c1 1"] = SystemExit()
     with pytest.raises(SystemExit):
-        publish(dead, store, context)
+        publish(dead, store, CONTEXT)
     WORLD.broken.clear()
 
     with pytest.raises(CommitConflict):
-        publish(late, store, context)
-    assert recover([watermark_resource(WEEKLY, FLIGHTS)], store, context) == ("c1",)
+        publish(late, store, CONTEXT)
+    assert recover([watermark_resource(WEEKLY, FLIGHTS)], store, CONTEXT) == ("c1",)
 
     assert WORLD.written == ["c1 1"]
     assert position(store) == {"": "c1"}
 
 
 def test_runs_that_read_different_parts_do_not_meet(store: CommitStepStore) -> None:
-    context = CommitContext(files=CONTEXT.files, watermarks=store)
     for sequence in [incremental(store, f"c {part}", 1, part) for part in ("JFK", "LGA")]:
-        publish(sequence, store, context)
+        publish(sequence, store, CONTEXT)
     assert position(store) == {"JFK": "c JFK", "LGA": "c LGA"}

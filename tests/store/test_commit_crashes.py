@@ -6,16 +6,22 @@ the tables are what they were, and the method can be called again as if for the 
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import Connection, Engine, event, select
 
+from scheduler.store import commit_attempts, commit_transaction
 from scheduler.store.commit_steps import SqlCommitStepStore
 from scheduler.store.commit_tables import COMMIT_TABLES
+from scheduler.store.error import StoreError
+from scheduler.store.open_sql import open_sql_store
 from scheduler.store.sql import SqlStore
 from spark_jobs.commit.store import WatermarkMove
+from tests.store.conftest import new_url
 from tests.store.test_commit_steps import LEASE, NOON, begin, put
+from tests.store.test_transactions import end_connections
 
 MOVES: list[WatermarkMove] = [("app/p", "app/s", "JFK", 1), ("app/p", "app/s", "", 1)]
 MOST_STATEMENTS = 40
@@ -118,3 +124,44 @@ def test_every_method_that_writes_is_killed() -> None:
     named = {name.replace(" ", "_").removesuffix("_over_a_torn_one") for name, _ in METHODS}
     methods = {name for name in vars(SqlCommitStepStore) if not name.startswith("_")}
     assert methods - reads - {"watermarks", "followers", "set_watermark"} <= named
+
+
+@pytest.fixture
+def postgres(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlStore]:
+    """A new store in PostgreSQL."""
+    opened = open_sql_store(new_url("postgres", request, tmp_path))
+    yield opened
+    opened.close()
+
+
+@pytest.mark.postgres
+def test_a_connection_cut_at_the_commit_is_told_and_settled_by_closing_the_attempt(
+    postgres: SqlStore,
+) -> None:
+    store = SqlCommitStepStore(postgres.engine)
+    token = begin(store)
+
+    event.listen(postgres.engine, "commit", lambda _: end_connections(postgres), once=True)
+    with pytest.raises(StoreError, match="kept whole or not at all"):
+        store.put("c1", ["app/a"], token, "steps")
+
+    store.end(token)
+    assert not store.exists("c1")
+    assert store.put("c1", ["app/a"], token, "steps") == "fenced"
+    assert put(store, "c1") == "stored"
+
+
+@pytest.mark.postgres
+def test_a_client_that_hangs_in_the_middle_does_not_stop_the_others(
+    postgres: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a driver whose machine is suspended. The server ends its transaction, and the next one gets in."""
+    monkeypatch.setattr(commit_transaction, "HUNG_SECONDS", 0.2)
+    store = SqlCommitStepStore(postgres.engine)
+    with (
+        pytest.raises(StoreError, match="failed"),
+        commit_transaction.writing(postgres.engine) as hangs,
+    ):
+        commit_attempts.open_attempt(hangs, "hangs", [], NOON, 0)
+        assert begin(store) == 1
+    assert [one.commit for one in store.attempts()] == ["c1"]
