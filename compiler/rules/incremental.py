@@ -64,8 +64,8 @@ def _fault_of_format(app: App, dataset: Dataset) -> tuple[str, str] | None:
         wrong = f"files that are landed need a `path`, got {shown(dataset.name)} without"
         return wrong, "give the dataset a path, such as landing/flights"
     if writers:
-        wrong = f"{writers[0]} writes {dataset.name}, and each publish replaces its files"
-        return f"{wrong}, got `incremental: true`", _OWN_SOURCE
+        wrong = f"{writers[0]} writes {dataset.name}, and only landed files tell what is new in Parquet"
+        return f"{wrong}, got `incremental: true`", f"give it the format iceberg, or {_OWN_SOURCE}"
     return None
 
 
@@ -78,5 +78,5 @@ def _check_output(dataset: Dataset | None, program: Program, name: Scalar, findi
         name,
         f"{program.name} reads only what is new of {source}, so {dataset.name} must keep the rows it has, "
         f"got `write: {dataset.write_mode()}`",
-        "write append or merge for the dataset, with format: iceberg",
+        "write append or merge for the dataset",
     )

@@ -45,5 +45,8 @@ COMMANDS: dict[str, Entry] = {
     ),
     "land": Entry("tidegate.cli.land:land", "Land the next day of the example's feeds."),
     "commits": Entry("tidegate.cli.commits:app", "List and finish commit sequences."),
+    "watermarks": Entry(
+        "tidegate.cli.watermarks:app", "List, show and reset how far programs have read what is new."
+    ),
     "version": Entry("tidegate.cli.version:version", "Print the version."),
 }
