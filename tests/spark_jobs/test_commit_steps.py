@@ -121,7 +121,7 @@ def switch(root: Path, commit: str, *, token: int = 1, base: int = 0, key: str =
         commit=commit,
         token=token,
         base=base,
-        schema="{}",
+        schema='{"type":"struct","fields":[]}',
         partitions={key: entry(commit, token)},
     )
 
