@@ -16,6 +16,8 @@ from tidegate.cli.watermarks import app
 from tidegate.errors import UserError
 from tidegate.settings import PROJECT_VARIABLE, STORE_VARIABLE, load_settings
 
+pytestmark = pytest.mark.slow  # each test migrates a database
+
 LOAD = ("flights/load", "flights/landed")
 D22, D23 = "2013-12-22", "2013-12-23"
 
