@@ -1,0 +1,85 @@
+"""Drivers that can be killed: processes forked from the tests, each with a connection of its own to our JVM.
+
+Forking costs a second less than a JVM. What the JVM was told before the kill it does to the end,
+as a real one does that outlives its driver for a moment; whole JVMs are killed in the sweep.
+"""
+
+import os
+import signal
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+from spark_jobs.errors import SparkJobError
+from tests.spark_jobs.crash_table.points import share_jvm
+
+SIGKILL = -signal.SIGKILL
+CLEAN = 3
+"""Exit code of a driver that has ended with a failure meant for people, see `spark_jobs.errors`."""
+BROKEN = 1
+"""Exit code of a driver that has ended with any other failure."""
+
+Work = Callable[[], object]
+
+
+def kill() -> None:
+    """Ends this process as by a power cut."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def stop() -> None:
+    """Stands still until somebody sends SIGCONT: a machine that hangs, a pause of the collector."""
+    # To this thread, which then takes no further step; the others of the process stop with it.
+    signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
+
+
+def start(work: Work, prepare: Work = lambda: None) -> int:
+    """Starts a driver that does some work, and gives its process id."""
+    child = os.fork()
+    if child:
+        return child
+    share_jvm()
+    prepare()
+    # A thread of its own has a connection of its own to the JVM.
+    thread = threading.Thread(target=_run, args=(work,))
+    thread.start()
+    thread.join()
+    os._exit(BROKEN)
+
+
+@contextmanager
+def stopping(work: Work, prepare: Work) -> Iterator[int]:
+    """A driver that stands still at some point of its work. Whoever wakes it waits for its end."""
+    child = start(work, prepare)
+    assert os.WIFSTOPPED(os.waitpid(child, os.WUNTRACED)[1]), "it has ended and did not stand still"
+    try:
+        yield child
+    except BaseException:
+        with suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+        raise
+
+
+def end(child: int) -> int:
+    """Waits for a driver's end. Its exit code, negative for the signal that killed it."""
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def go_on(child: int) -> None:
+    """Wakes a driver that stands still."""
+    os.kill(child, signal.SIGCONT)
+
+
+def _run(work: Work) -> None:
+    code = BROKEN
+    try:
+        work()
+        code = 0
+    except SparkJobError as failure:
+        print(f"a driver failed: {failure}")
+        code = CLEAN
+    except BaseException:  # noqa: BLE001 -- printed, and told to the parent by the exit code
+        traceback.print_exc()
+    finally:
+        os._exit(code)
