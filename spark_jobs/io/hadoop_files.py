@@ -170,12 +170,22 @@ class HadoopFiles:
         promises = promises_of(place)
         if promises.creates_by is None:
             raise _refused(place, "cannot tell two writers of one file apart")
+        if scheme_of(place) == "viewfs" and not promises_of(self._behind(place)).moves_folders:
+            raise _refused(place, f"mounts {self._behind(place)}, where a rename is no single act")
         if promises.provided:
             with java_failures(place):
                 path, system = self._at(place)
                 if not system.hasPathCapability(path, promises.provided):
                     raise _refused(place, f"can only be relied on if {promises.if_only}")
         return promises.creates_by
+
+    def _behind(self, place: str) -> str:
+        """Where a mounted place really is, or the first folder above it that exists."""
+        with java_failures(place):
+            path, system = self._at(place)
+            while not system.exists(path) and path.getParent() is not None:
+                path = path.getParent()
+            return str(system.resolvePath(path).toString())
 
     def _at(self, place: str) -> tuple[Any, Any]:
         """The path and its file system, as Java objects."""

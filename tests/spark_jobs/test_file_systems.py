@@ -8,7 +8,7 @@ that of a store which shows a file when it is closed. Mounted there is a local d
 from collections.abc import Callable
 from pathlib import Path
 from threading import Barrier, Thread
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import pytest
 from pyspark.sql import SparkSession
@@ -17,6 +17,7 @@ from spark_jobs.errors import OutputError
 from spark_jobs.io.all_files import AllFiles
 from spark_jobs.io.filesystem import FileSystem, LocalFiles
 from spark_jobs.io.hadoop_files import HadoopFiles
+from spark_jobs.io.scheme import SCHEMES, Promises
 from tests.spark_jobs.mounts import mounted
 
 pytestmark = pytest.mark.spark
@@ -167,6 +168,16 @@ def test_where_publishing_is_not_safe_it_is_refused(
         assert part in str(refused.value)
     with pytest.raises(OutputError):
         files.put_if_absent(f"{place}/file", b"")
+
+
+def test_a_mount_promises_no_more_than_what_stands_behind_it(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files, url = HadoopFiles(lambda: spark), f"{mounted(spark, 'viewfs', tmp_path)}/app/not there yet"
+    assert files.moves_folders_whole(url)
+    monkeypatch.setitem(cast(dict[str, Promises], SCHEMES), "file", Promises())
+    with pytest.raises(OutputError, match=r"viewfs: mounts file:.*, where a rename is no single act"):
+        files.moves_folders_whole(url)
 
 
 def test_a_scheme_that_nobody_serves_is_named(spark: SparkSession) -> None:
