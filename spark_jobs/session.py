@@ -89,8 +89,8 @@ def session(settings: SparkSettings) -> SparkSession:
 
 def _start(settings: SparkSettings) -> SparkSession:
     os.environ["JAVA_HOME"] = str(java_home())
-    # The workers must be this Python, not the first one of the PATH.
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    # The workers must be this Python, not the first one of the PATH; on other machines it may stand elsewhere.
+    os.environ.setdefault("PYSPARK_PYTHON", settings.conf.get("spark.pyspark.python", sys.executable))
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     builder = SparkSession.Builder().master(settings.master).appName(settings.app_name)
     conf = {**DEFAULTS, **settings.conf, **FIXED}

@@ -179,13 +179,23 @@ def _settings(file: Path, content: dict[str, Any]) -> Settings:
         store_url=_store_url(file, sections["store"]),
         warehouse=warehouse,
         paths_from=place("paths_from", "."),
-        spark_master=sections["spark"].get("master", "local[*]"),
+        spark_master=_master(file, sections["spark"].get("master", "local[*]")),
         spark_conf=_flat(file, "spark.conf", sections["spark"].get("conf", {})),
         iceberg_packages=sections["iceberg"].get("packages", ""),
         iceberg_catalog=catalog,
         dagster_home=folder("dagster", "home", ".tidegate/dagster"),
         tick_seconds=tick_seconds,
     )
+
+
+def _master(file: Path, master: str) -> str:
+    if not re.fullmatch(r"local|local\[[^\]]+\]|local-cluster\[\d+, *\d+, *\d+\]|yarn|\w+://.+", master):
+        raise SettingsError(
+            f"{file}: spark.master is no master that Spark knows, got {master!r:.100}",
+            'write "local[*]", "spark://host:7077", "yarn", "k8s://https://host:port" or '
+            '"local-cluster[workers,cores,megabytes]"',
+        )
+    return master
 
 
 def _check(file: Path, content: dict[str, Any]) -> None:

@@ -92,6 +92,16 @@ def test_a_warehouse_may_be_a_url(project_folder: Path, text: str) -> None:
     assert spark_settings(settings).iceberg is not None
 
 
+@pytest.mark.parametrize(
+    "master",
+    ["local", "local[*]", "local[4, 2]", "local-cluster[2,1,1024]", "spark://a:7077,b:7077", "yarn",
+     "k8s://https://host:6443"],
+)  # fmt: skip
+def test_masters_that_spark_knows(project_folder: Path, master: str) -> None:
+    write(project_folder, f'[spark]\nmaster = "{master}"\n')
+    assert spark_settings(load_settings()).master == master
+
+
 def test_the_environment_names_the_project(project_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir("/")
     monkeypatch.setenv("TIDEGATE_PROJECT", str(project_folder))
@@ -152,6 +162,8 @@ def test_the_environment_overrides_the_store_and_its_password_is_never_shown(
             'undeployed = ["..."]',
         ),
         ("[project]\nundeployed = [5]\n", "project.undeployed is no path, got 5", "schedules/drafts"),
+        ('[spark]\nmaster = "lokal"\n', "spark.master is no master", '"local[*]", "spark://host:7077"'),
+        ('[spark]\nmaster = "local-cluster[2]"\n', "spark.master is no master", "local-cluster[workers"),
         ('[spark]\nconf = "x"\n', "spark.conf must be a table", "[spark.conf]"),
         ("[spark.conf]\nspark.x = [1]\n", "spark.conf spark.x is [1]", '"spark.x" = '),
         ("[iceberg.catalog]\nuri = []\n", "iceberg.catalog uri is []", '"uri" = '),
