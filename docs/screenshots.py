@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -27,6 +28,7 @@ from scheduler.store.protocol import Store
 from tidegate.dagster_graphql import ask
 from tidegate.dagster_home import DEVELOPMENT, SETTINGS_NAME, site_of
 from tidegate.dagster_processes import HOST, LOCATION_NAME, DagsterProcesses, ProcessFailed, Site
+from tidegate.demo.class_archive import archive_file, java_options
 from tidegate.errors import UserError
 from tidegate.flights_feed import Chunk
 from tidegate.landing import Landing
@@ -49,7 +51,7 @@ CHROMIUM_FLAGS = [
 
 WIDTH_PIXELS, HEIGHT_PIXELS = 1400, 900
 IMAGE_LIMIT_BYTES = 300_000
-SIGNAL_SECONDS = 180
+SIGNAL_SECONDS = 400
 """How long a run may take to end, or the daemon to tick, on a busy machine."""
 
 PAGE_SECONDS = 60
@@ -100,7 +102,9 @@ class Example:
         (folder / SETTINGS_NAME).write_text(DEVELOPMENT + NO_WELCOME)
         self.settings: Settings = load_settings(folder)
         self.store: Store = open_store(self.settings.store_url)
-        self.site: Site = site_of(self.settings)
+        site = site_of(self.settings)
+        environment = {**site.environment, "JDK_JAVA_OPTIONS": java_options(archive_file())}
+        self.site: Site = replace(site, environment=environment)
         self.processes = DagsterProcesses(self.site)
 
     def start(self) -> None:
@@ -250,6 +254,8 @@ def take_pictures(url: str, run_id: str) -> None:
             camera = Camera(page, url)
             group = f"{REPOSITORY}/asset-groups/flights/lineage"
             camera.take("assets.png", group, "carrier_report", before=_to_the_top)
+            partition = "/assets/flights/clean_flights?view=partitions&partition=2013-12-22"
+            camera.take("partition.png", partition, "895", "tidegate/commit")
             camera.take("automation.png", "/automation", DISPATCHER, "refresh_reference_nightly")
             camera.take("sensor.png", f"{REPOSITORY}/sensors/{DISPATCHER}", NO_RUNS)
             camera.take("tick.png", f"{REPOSITORY}/sensors/{DISPATCHER}", NO_RUNS, before=_open_tick)
