@@ -89,7 +89,7 @@ def session(settings: SparkSettings) -> SparkSession:
 
 def _start(settings: SparkSettings) -> SparkSession:
     os.environ["JAVA_HOME"] = str(java_home())
-    # The workers must be this Python, not the first one of the PATH; on other machines it may stand elsewhere.
+    # The workers must be this Python, not the first one of the PATH. Elsewhere it may stand elsewhere.
     os.environ.setdefault("PYSPARK_PYTHON", settings.conf.get("spark.pyspark.python", sys.executable))
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     builder = SparkSession.Builder().master(settings.master).appName(settings.app_name)
