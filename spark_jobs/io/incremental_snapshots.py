@@ -12,7 +12,7 @@ the watermark of the part "", which holds for every partition without a later on
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 from pyspark.sql import DataFrame, SparkSession
@@ -31,6 +31,7 @@ WHOLE = ""
 """The part whose watermark holds for all partitions."""
 MAX_SNAPSHOTS = 10_000
 """How far one walks back. Tables expire snapshots long before they have so many."""
+NEW_ROWS = "append"
 NOTHING_NEW = "replace"
 
 
@@ -55,6 +56,15 @@ class _Group(Value, kw_only=True):
     def has(self, key: str) -> bool:
         """Whether a partition is in it."""
         return (key in self.keys) == (self.kind == "these")
+
+
+class _Past(NamedTuple):
+    """A snapshot of Iceberg's with what is asked of it often."""
+
+    id: int
+    parent: int | None
+    kind: str
+    snapshot: Any
 
 
 def read_new_snapshots(spark: SparkSession, asked: IncrementalRead) -> Increment:
@@ -91,8 +101,9 @@ class _History:
     def __init__(self, table: Any, current: Any, asked: IncrementalRead) -> None:
         self._table = table
         self._asked = asked
-        self._seen: list[Any] = [current]
-        self._found: dict[int, int] = {current.snapshotId(): 0}
+        self._seen = [_past(current)]
+        self._found = {self._seen[0].id: 0}
+        self._touched: dict[int, frozenset[str]] = {}
         self._end = False
 
     def latest(self, part: str, snapshots: Iterable[int]) -> int:
@@ -105,7 +116,7 @@ class _History:
         while not wanted & self._found.keys():
             if self._end or len(self._seen) > MAX_SNAPSHOTS:
                 raise self._lost(part, wanted)
-            parent = self._seen[-1].parentId()
+            parent = self._seen[-1].parent
             before = None if parent is None else self._table.snapshot(parent)
             if parent is not None:
                 # A parent that has expired is still known by its child: what came after it is whole.
@@ -113,7 +124,7 @@ class _History:
             if before is None:
                 self._end = True
             else:
-                self._seen.append(before)
+                self._seen.append(_past(before))
         return min(wanted & self._found.keys(), key=lambda snapshot: self._found[snapshot])
 
     def brings_rows(self, catalog: IcebergCatalog, group: _Group, dimensions: Sequence[str]) -> bool:
@@ -125,21 +136,22 @@ class _History:
         if group.after is None:
             return True
         since = self._seen[: self._found[group.after]]
-        for snapshot in since:
-            kind = snapshot.operation()
-            if kind not in ("append", NOTHING_NEW):
-                touched = set(_touched(catalog, self._table, snapshot, dimensions))
-                ours = sorted(key for key in touched if group.has(key))
-                if ours:
-                    raise self._broken(snapshot, kind, ours, WHOLE if group.kind == "but" else ours[0])
-        return any(snapshot.operation() == "append" for snapshot in since)
+        for past in since:
+            if past.kind in (NEW_ROWS, NOTHING_NEW):
+                continue
+            if past.id not in self._touched:
+                self._touched[past.id] = frozenset(_touched(catalog, self._table, past.snapshot, dimensions))
+            ours = sorted(key for key in self._touched[past.id] if group.has(key))
+            if ours:
+                raise self._broken(past, ours, WHOLE if group.kind == "but" else ours[0])
+        return any(past.kind == NEW_ROWS for past in since)
 
     def _lost(self, part: str, wanted: frozenset[int]) -> SourceError:
-        oldest = self._seen[-1].snapshotId()
+        oldest = self._seen[-1].id
         why = f"the snapshots between have expired; the oldest that is left is {oldest}"
-        if self._seen[-1].parentId() is None:
+        if self._seen[-1].parent is None:
             why = "it is no ancestor of the current one; the table was rolled back, or made anew"
-            oldest = self._seen[0].snapshotId()
+            oldest = self._seen[0].id
         return SourceError(
             f"{self._asked.consumer} has read {self._named(part)} up to snapshot {max(wanted)}, and {why}: "
             "what is new cannot be told",
@@ -147,13 +159,13 @@ class _History:
             + self._asked.remedy(part, _encode(oldest)),
         )
 
-    def _broken(self, snapshot: Any, kind: str, touched: Sequence[str], part: str) -> SourceError:
+    def _broken(self, past: _Past, touched: Sequence[str], part: str) -> SourceError:
         where = f" of {', '.join(touched[:3])}" if touched[0] else ""
         return SourceError(
-            f"{self._asked.ref.id}: snapshot {snapshot.snapshotId()} ({kind}) has removed or replaced "
+            f"{self._asked.ref.id}: snapshot {past.id} ({past.kind}) has removed or replaced "
             f"rows{where}, which {self._asked.consumer} may have read: what is new cannot be told",
             "correct what was made of those rows; then go on with what came after it: "
-            + self._asked.remedy(part, _encode(snapshot.snapshotId())),
+            + self._asked.remedy(part, _encode(past.id)),
         )
 
     def _named(self, part: str) -> str:
@@ -210,6 +222,10 @@ def _rows(
         return rows
     listed = in_partitions(dimensions, [key.split(SEPARATOR) for key in sorted(group.keys)])
     return rows.where(listed if group.kind == "these" else ~sf.coalesce(listed, sf.lit(False)))
+
+
+def _past(snapshot: Any) -> _Past:
+    return _Past(snapshot.snapshotId(), snapshot.parentId(), snapshot.operation(), snapshot)
 
 
 def _at(spark: SparkSession, name: TableName, snapshot: int) -> DataFrame:
