@@ -17,7 +17,7 @@ from compiler.model import Dataset, PartitionScheme, Program
 from compiler.partition_key import validate_key
 from spark_jobs.commit.context import CommitContext, Events, NoEvents
 from spark_jobs.commit.lease import Attempting
-from spark_jobs.commit.publish import recover, resolve
+from spark_jobs.commit.publish import id_to_publish, recover, resolve
 from spark_jobs.commit.store import CommitStepStore
 from spark_jobs.errors import CommitConflict, CommitFenced, OutputError, ProgramError
 from spark_jobs.io.dataset_ref import DatasetRef, Warehouse, dataset_ref
@@ -56,7 +56,7 @@ def run_program(
         spark: the session, or what starts it: nothing is started to repeat a known result.
         datasets: the app's datasets by name; those the program reads and writes are looked up.
         params: what the run was launched for; `params.partitions` are the keys it writes.
-        commit_id: the same for every attempt of one job, and for nothing else.
+        commit_id: the same for every attempt of one job, and for nothing else; see `id_to_publish`.
         events: who is told of what is published; None: nobody is.
 
     Returns:
@@ -75,6 +75,7 @@ def run_program(
     reads = {name: _ref(app, datasets, name, program) for name in program.reads}
     touched = [ref.id for ref in writes] + [new.resource(reads[name]) for name in program.incremental]
     recover(touched, commit_store, context)
+    commit_id = id_to_publish(commit_id, commit_store)
     published = _published(commit_id, program, commit_store, context)
     if published is not None:
         return published

@@ -96,6 +96,8 @@ class SqlCommitStepStore:
                 return "known"
             if not commit_attempts.is_open(connection, token, sequence):
                 return "fenced"
+            if self._is_abandoned(connection, sequence):
+                return "fenced"
             if not self._may_move(connection, moves):
                 return "moved"
             if insert_absent(connection, commit_sequences, [row]) == 0:
@@ -134,12 +136,10 @@ class SqlCommitStepStore:
         with reading(self._engine) as connection:
             return tuple(row.id for row in connection.execute(query) if not _whole(row))
 
-    def take(
-        self, sequence: str, owner: str, *, now: datetime, until: datetime, token: int | None = None
-    ) -> Ownership | None:
+    def take(self, sequence: str, owner: str, *, now: datetime, until: datetime) -> Ownership | None:
         """Makes `owner` the one who finishes a sequence, unless another one's lease still holds."""
         with writing(self._engine) as connection:
-            if self._unfinished(connection, sequence, token) is None:
+            if self._unfinished(connection, sequence) is None:
                 return None
             stands = commit_owners.ownership(connection, sequence)
             taken = stands.taken(owner, now, until)
@@ -170,10 +170,10 @@ class SqlCommitStepStore:
                 commit_owners.keep_ownership(connection, sequence, stands)
             return stands.failures
 
-    def remove(self, sequence: str, result: str, token: int | None = None) -> None:
+    def remove(self, sequence: str, result: str) -> None:
         """Marks a sequence as finished and keeps its result. A second call changes nothing."""
         with writing(self._engine) as connection:
-            row = self._unfinished(connection, sequence, token)
+            row = self._unfinished(connection, sequence)
             if row is None:
                 return
             self._forget_unfinished(connection, sequence)
@@ -208,9 +208,14 @@ class SqlCommitStepStore:
                 "note": note,
                 "at": now,
             }
-            insert_absent(connection, commit_abandoned, [kept])
+            connection.execute(insert(commit_abandoned).values(kept))
             self._forget(connection, sequence)
             return True
+
+    def was_abandoned(self, sequence: str) -> bool:
+        """Whether a sequence of this id was taken away."""
+        with reading(self._engine) as connection:
+            return self._is_abandoned(connection, sequence)
 
     def abandoned(self, limit: int = 100) -> Sequence[AbandonedSequence]:
         """The records of `abandon`, newest first."""
@@ -250,11 +255,13 @@ class SqlCommitStepStore:
         ).one_or_none()
         return found if found is not None and _whole(found) else None
 
-    def _unfinished(self, connection: Connection, sequence: str, token: int | None = None) -> Row[Any] | None:
+    def _unfinished(self, connection: Connection, sequence: str) -> Row[Any] | None:
         row = self._row(connection, sequence)
-        if row is None or row.result is not None or token not in (None, row.token):
-            return None
-        return row
+        return None if row is None or row.result is not None else row
+
+    def _is_abandoned(self, connection: Connection, sequence: str) -> bool:
+        record = select(commit_abandoned.c.token).where(commit_abandoned.c.sequence == sequence)
+        return connection.execute(record).first() is not None
 
     def _may_move(self, connection: Connection, moves: Sequence[Move]) -> bool:
         holders = commit_watermarks.promised_by(connection, moves)

@@ -96,8 +96,7 @@ commit_abandoned = Table(
     "commit_abandoned",
     metadata,
     Column("sequence", Text, primary_key=True),
-    # The same commit may be put again by a later attempt, and abandoned again.
-    Column("token", BigInteger, primary_key=True, autoincrement=False),
+    Column("token", BigInteger, nullable=False),
     Column("datasets", Text, nullable=False),
     Column("body", Text, nullable=False),
     Column("error", Text, nullable=False),

@@ -49,11 +49,11 @@ def finish(
     give_up_at = clock.now() + timedelta(seconds=WAIT_SECONDS)
     while True:
         now = clock.now()
-        standing = store.take(sequence.id, owner, now=now, until=now + LEASE, token=sequence.token)
+        standing = store.take(sequence.id, owner, now=now, until=now + LEASE)
         if standing is None:
             return _result(sequence.id, store)
         if standing.owner == owner:
-            with Ownership(store, sequence.id, sequence.token, owner, clock) as ownership:
+            with Ownership(store, sequence.id, owner, clock) as ownership:
                 if _work(sequence, store, context, ownership, clock):
                     return _result(sequence.id, store)
         elif is_gone(standing.owner):
@@ -102,7 +102,7 @@ def _work(
             if ownership.lost:
                 return False
             _do(step, sequence, number, store, context)
-        store.remove(sequence.id, encode_result(sequence.result), sequence.token)
+        store.remove(sequence.id, encode_result(sequence.result))
     except Exception as error:
         # The answer of `remove` may have been lost, or another process have been faster.
         if _counted(sequence.id, store, ownership.owner, error, clock):

@@ -117,11 +117,10 @@ class Ownership:
         owner: who took it.
     """
 
-    def __init__(self, store: CommitStepStore, sequence: str, token: int, owner: str, clock: Clock) -> None:
+    def __init__(self, store: CommitStepStore, sequence: str, owner: str, clock: Clock) -> None:
         self.owner = owner
         self._store = store
         self._sequence = sequence
-        self._token = token
         self._clock = clock
         self._heartbeat = Heartbeat(f"commit {sequence}", self._prolong, clock)
 
@@ -141,7 +140,7 @@ class Ownership:
 
     def _prolong(self) -> bool:
         now = self._clock.now()
-        standing = self._store.take(self._sequence, self.owner, now=now, until=now + LEASE, token=self._token)
+        standing = self._store.take(self._sequence, self.owner, now=now, until=now + LEASE)
         return standing is not None and standing.owner == self.owner
 
 

@@ -68,7 +68,7 @@ class MemoryCommitStepStore:
         self._records: dict[str, _Record] = {}
         self._attempts: dict[int, _Attempt] = {}
         self._marks: dict[tuple[str, str], dict[str, _Mark]] = {}
-        self._abandoned: list[_Abandoned] = []
+        self._abandoned: dict[str, _Abandoned] = {}
         self._token = 0
 
     def create(self) -> None:
@@ -122,6 +122,8 @@ class MemoryCommitStepStore:
                 return "known"
             if token not in self._attempts or self._attempts[token].commit != sequence:
                 return "fenced"
+            if sequence in self._abandoned:
+                return "fenced"
             if not all(self._may_move(move) for move in moves):
                 return "moved"
             del self._attempts[token]
@@ -153,12 +155,10 @@ class MemoryCommitStepStore:
             ]
         return tuple(id for _, id in sorted(found))
 
-    def take(
-        self, sequence: str, owner: str, *, now: datetime, until: datetime, token: int | None = None
-    ) -> _Standing | None:
+    def take(self, sequence: str, owner: str, *, now: datetime, until: datetime) -> _Standing | None:
         """See `CommitStepStore.take`."""
         with self._lock:
-            record = self._unfinished(sequence, token)
+            record = self._unfinished(sequence)
             if record is None:
                 return None
             stands = record.standing
@@ -193,10 +193,10 @@ class MemoryCommitStepStore:
                 self._records[sequence] = replace(record, standing=stands)
             return stands.failures
 
-    def remove(self, sequence: str, result: str, token: int | None = None) -> None:
+    def remove(self, sequence: str, result: str) -> None:
         """See `CommitStepStore.remove`."""
         with self._lock:
-            record = self._unfinished(sequence, token)
+            record = self._unfinished(sequence)
             if record is not None:
                 self._records[sequence] = replace(record, body="", moves=frozenset(), result=result)
 
@@ -221,14 +221,19 @@ class MemoryCommitStepStore:
                 note=note,
                 at=now,
             )
-            self._abandoned.append(kept)
+            self._abandoned[sequence] = kept
             del self._records[sequence]
             return True
+
+    def was_abandoned(self, sequence: str) -> bool:
+        """See `CommitStepStore.was_abandoned`."""
+        with self._lock:
+            return sequence in self._abandoned
 
     def abandoned(self, limit: int = 100) -> Sequence[_Abandoned]:
         """See `CommitStepStore.abandoned`."""
         with self._lock:
-            newest = sorted(self._abandoned, key=lambda kept: (kept.at, kept.token), reverse=True)
+            newest = sorted(self._abandoned.values(), key=lambda kept: (kept.at, kept.token), reverse=True)
             return tuple(newest[:limit])
 
     def watermarks(self, consumer: str, source: str, part: str | None = None) -> Mapping[str, _Mark]:
@@ -251,11 +256,9 @@ class MemoryCommitStepStore:
             self._marks.setdefault((consumer, source), {})[part] = _Mark(number, position, commit)
             return True
 
-    def _unfinished(self, sequence: str, token: int | None = None) -> _Record | None:
+    def _unfinished(self, sequence: str) -> _Record | None:
         record = self._records.get(sequence)
-        if record is None or record.result is not None or token not in (None, record.token):
-            return None
-        return record
+        return None if record is None or record.result is not None else record
 
     def _may_move(self, move: WatermarkMove) -> bool:
         promised = any(move[:3] in record.moves for record in self._records.values())

@@ -21,7 +21,7 @@ from spark_jobs.commit.store import CommitStepStore, Put
 from spark_jobs.errors import CommitConflict
 from spark_jobs.io.published import PublishedPartition
 
-__all__ = ["finish", "publish", "recover", "resolve"]
+__all__ = ["finish", "id_to_publish", "publish", "recover", "resolve"]
 
 log = logging.getLogger(__name__)
 
@@ -52,6 +52,19 @@ def publish(
             if published is None:
                 raise abandoned(sequence.id)
             return published
+
+
+def id_to_publish(commit: str, store: CommitStepStore) -> str:
+    """The commit id under which a run's work can be published: the one given, unless that was abandoned.
+
+    What an abandoned sequence has published stands in its tables under its id, and would be taken for
+    what the new one is to publish. So the new one is another commit, "c~2", for every attempt the same.
+    """
+    current, number = commit, 1
+    while store.was_abandoned(current):
+        number += 1
+        current = f"{commit}~{number}"
+    return current
 
 
 def resolve(

@@ -5,7 +5,7 @@ what the steps are is none of its business. Every method is one transaction. A r
 checksum does not fit its text was never committed, and is treated as absent everywhere.
 
     begin ──► attempt (token, lease) ──put──► unfinished ──remove──► finished (keeps the result)
-                  └──give_up──► put is refused        └──abandon──► absent (kept as a record)
+                  └──give_up──► put is refused        └──abandon──► a record; put is refused
 
 An attempt is a run that may put a sequence: it has a fencing token and a lease which it
 renews. One whose lease has run out may be given up, and its `put` is refused from then on, so
@@ -124,6 +124,8 @@ class CommitStepStore(Protocol):
     ) -> Put:
         """Keeps a sequence, whose attempt (of this commit, under this token) must be open, and closes it.
 
+        The attempts of a commit that was abandoned count as given up.
+
         Each watermark that it will move must have the number before, and no unfinished sequence may
         be about to move it.
         """
@@ -141,14 +143,11 @@ class CommitStepStore(Protocol):
         """Ids of the unfinished sequences that write a dataset, smallest token first; None: all."""
         ...
 
-    def take(
-        self, sequence: str, owner: str, *, now: datetime, until: datetime, token: int | None = None
-    ) -> Standing | None:
+    def take(self, sequence: str, owner: str, *, now: datetime, until: datetime) -> Standing | None:
         """Makes `owner` the one who finishes a sequence, unless another one's lease still holds.
 
         Called again by its owner it prolongs the lease. Returns how the sequence stands now (look whether
-        `owner` is you), None when it is finished or never was, or has another token than the one given:
-        then it was abandoned, and its commit put again.
+        `owner` is you), None when it is finished, abandoned or never was.
         """
         ...
 
@@ -164,11 +163,8 @@ class CommitStepStore(Protocol):
         """Counts a failed try of its owner, who lets go of it. Returns the failures so far."""
         ...
 
-    def remove(self, sequence: str, result: str, token: int | None = None) -> None:
-        """Marks a sequence as finished and keeps its result. A second call changes nothing.
-
-        With a token it means the sequence that was put under it, and no later one of the same commit.
-        """
+    def remove(self, sequence: str, result: str) -> None:
+        """Marks a sequence as finished and keeps its result. A second call changes nothing."""
         ...
 
     def result(self, sequence: str) -> str | None:
@@ -178,8 +174,13 @@ class CommitStepStore(Protocol):
     def abandon(self, sequence: str, note: str, now: datetime) -> bool:
         """Takes an unfinished sequence away for good, and keeps a record of it.
 
-        False when there is none, or somebody is finishing it: the lease of its owner holds.
+        False when there is none, or somebody is finishing it: the lease of its owner holds. Its id is never
+        used again: what is published of it stands in its tables under that id.
         """
+        ...
+
+    def was_abandoned(self, sequence: str) -> bool:
+        """Whether a sequence of this id was taken away."""
         ...
 
     def abandoned(self, limit: int = 100) -> Sequence[Abandoned]:

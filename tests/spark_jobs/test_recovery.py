@@ -10,7 +10,7 @@ from sqlalchemy import create_engine
 
 from scheduler.store.commit_steps import SqlCommitStepStore
 from spark_jobs.commit.memory import MemoryCommitStepStore
-from spark_jobs.commit.publish import publish, resolve
+from spark_jobs.commit.publish import id_to_publish, publish, resolve
 from spark_jobs.commit.recovery import (
     BLOCKED_AFTER,
     THREADS,
@@ -27,6 +27,7 @@ from spark_jobs.errors import (
     CommitBlocked,
     CommitConflict,
     CommitFailed,
+    CommitFenced,
     CommitUnknown,
 )
 from tests.spark_jobs.notes import (
@@ -208,6 +209,24 @@ def test_a_run_whose_sequence_is_abandoned_meanwhile_has_failed(store: CommitSte
     WORLD.meanwhile = lambda note: abandon_at_once(store, note)
     with pytest.raises(CommitAbandoned, match="may be published in part"):
         publish(attempt(store, "c1"), store, CONTEXT)
+    assert id_to_publish("c1", store) == "c1~2"
+
+
+def test_what_is_done_anew_after_an_abandoned_commit_is_another_commit(store: CommitStepStore) -> None:
+    """The tables may hold half of the first one, under its id."""
+    late = attempt(store, "c1")
+    promise(store, "c1")
+    assert id_to_publish("c1", store) == "c1"
+    store.abandon("c1", "by hand", NOON)
+
+    with pytest.raises(CommitFenced):
+        publish(late, store, CONTEXT)
+    assert id_to_publish("c1", store) == id_to_publish("c1~2", store) == "c1~2"
+
+    promise(store, "c1~2")
+    store.abandon("c1~2", "by hand", NOON)
+    assert id_to_publish("c1", store) == "c1~3"
+    assert WORLD.written == []
 
 
 def test_spark_is_started_by_one_thread_at_a_time() -> None:
@@ -239,10 +258,10 @@ class LosingStore(MemoryCommitStepStore):
             super().put(*given, **named)  # pyright: ignore[reportArgumentType] -- handed through
         raise ConnectionError("the server is gone")
 
-    def remove(self, sequence: str, result: str, token: int | None = None) -> None:
+    def remove(self, sequence: str, result: str) -> None:
         """Removes, and is not heard."""
         if self._loses != "remove" or self._does_it:
-            super().remove(sequence, result, token)
+            super().remove(sequence, result)
         if self._loses == "remove":
             raise ConnectionError("the server is gone")
 

@@ -23,7 +23,8 @@ from spark_jobs.commit.store import CommitStepStore, Standing
 from tests.store.conftest import new_url
 from tests.store.test_commit_steps import NOON
 
-COMMITS = st.sampled_from(["c1", "c2", "c3"])
+NAMES = ("c1", "c2", "c3", "c4", "c5")
+COMMITS = st.sampled_from(NAMES)
 DATASETS = st.lists(st.sampled_from(["app/a", "app/b"]), max_size=2, unique=True)
 OWNERS = st.sampled_from(["one", "two"])
 TOKENS = st.integers(1, 12)
@@ -81,9 +82,9 @@ class CommitMachine(RuleBasedStateMachine):
         commit = self.open.get(token, "c1")
         self.both(lambda store: store.put(commit, datasets, token, body, moves))
 
-    @rule(commit=COMMITS, owner=OWNERS, now=INSTANTS, until=INSTANTS, token=st.none() | TOKENS)
-    def take(self, commit: str, owner: str, now: datetime, until: datetime, token: int | None) -> None:
-        self.both(lambda store: spoken(store.take(commit, owner, now=now, until=until, token=token)))
+    @rule(commit=COMMITS, owner=OWNERS, now=INSTANTS, until=INSTANTS)
+    def take(self, commit: str, owner: str, now: datetime, until: datetime) -> None:
+        self.both(lambda store: spoken(store.take(commit, owner, now=now, until=until)))
 
     @rule(commit=COMMITS, owner=OWNERS)
     def let_go(self, commit: str, owner: str) -> None:
@@ -93,9 +94,9 @@ class CommitMachine(RuleBasedStateMachine):
     def fail(self, commit: str, owner: str, error: str, now: datetime) -> None:
         self.both(lambda store: store.fail(commit, owner, error, now))
 
-    @rule(commit=COMMITS, result=TEXTS, token=st.none() | TOKENS)
-    def remove(self, commit: str, result: str, token: int | None) -> None:
-        self.both(lambda store: store.remove(commit, result, token))
+    @rule(commit=COMMITS, result=TEXTS)
+    def remove(self, commit: str, result: str) -> None:
+        self.both(lambda store: store.remove(commit, result))
 
     @rule(commit=COMMITS, note=TEXTS, now=INSTANTS)
     def abandon(self, commit: str, note: str, now: datetime) -> None:
@@ -124,8 +125,9 @@ def shown(store: CommitStepStore) -> Any:
         [store.list_unfinished(dataset) for dataset in (None, "app/a", "app/b")],
         [
             (store.exists(commit), store.get(commit), store.result(commit), spoken(store.standing(commit)))
-            for commit in ("c1", "c2", "c3")
+            for commit in NAMES
         ],
+        [store.was_abandoned(commit) for commit in NAMES],
         [tuple(getattr(kept, name) for name in ABANDONED) for kept in store.abandoned()],
         [
             {

@@ -259,41 +259,33 @@ def test_what_is_finished_or_never_was_has_no_owner(store: CommitStepStore) -> N
         assert not store.abandon(commit, "", NOON)
 
 
-def test_an_abandoned_sequence_is_gone_but_on_record_and_may_be_put_again(store: CommitStepStore) -> None:
+def test_an_abandoned_sequence_is_on_record_and_its_id_is_never_used_again(store: CommitStepStore) -> None:
     put(store, "c1", "steps", ["app/a", "app/b"], [("app/p", "app/s", "", 1)])
+    late = begin(store, "c1")
     store.take("c1", "first", now=NOON, until=NOON + LEASE)
     assert not store.abandon("c1", "somebody is at work", NOON)
     store.fail("c1", "first", "its staging is gone", NOON)
+    assert not store.was_abandoned("c1")
 
     assert store.abandon("c1", "by hand", NOON)
 
-    assert store.get("c1") is store.result("c1") is None
+    assert store.was_abandoned("c1")
+    assert store.get("c1") is store.result("c1") is store.standing("c1") is None
     assert store.list_unfinished() == store.list_unfinished("app/b") == ()
     (kept,) = store.abandoned()
     assert (kept.sequence, kept.token, kept.datasets) == ("c1", 1, ("app/a", "app/b"))
     assert (kept.body, kept.note, kept.at) == ("steps", "by hand", NOON)
     assert kept.error == "its staging is gone"
-
-    assert put(store, "c1", "new steps", ["app/a"], [("app/p", "app/s", "", 1)]) == "stored"
-    standing = store.standing("c1")
-    assert standing is not None and standing.failures == 0
-    assert store.abandon("c1", "again", NOON + LEASE)
-    assert [(kept.token, kept.note) for kept in store.abandoned()] == [(2, "again"), (1, "by hand")]
-    assert [kept.note for kept in store.abandoned(limit=1)] == ["again"]
+    assert store.put("c1", ["app/a"], late, "new steps") == "fenced"
+    assert put(store, "c1~2", "new steps", ["app/a"], [("app/p", "app/s", "", 1)]) == "stored"
 
 
-def test_who_still_works_on_an_abandoned_sequence_cannot_finish_the_next_one(store: CommitStepStore) -> None:
-    put(store, "c1", "old steps")
-    store.take("c1", "zombie", now=NOON, until=NOON + LEASE)
-    assert store.abandon("c1", "it hangs", NOON + LEASE)
-    put(store, "c1", "new steps")
-
-    assert store.take("c1", "zombie", now=NOON, until=NOON + LEASE, token=1) is None
-    store.remove("c1", "the old result", token=1)
-
-    assert store.get("c1") == "new steps"
-    store.remove("c1", "the new result", token=2)
-    assert store.result("c1") == "the new result"
+def test_the_newest_abandoned_come_first(store: CommitStepStore) -> None:
+    for number in range(3):
+        put(store, f"c{number}")
+        store.abandon(f"c{number}", "", NOON + number * LEASE)
+    assert [kept.sequence for kept in store.abandoned()] == ["c2", "c1", "c0"]
+    assert [kept.sequence for kept in store.abandoned(limit=1)] == ["c2"]
 
 
 WEEK, DAY = ("app/weekly", "app/flights"), ("app/daily", "app/flights")

@@ -46,13 +46,13 @@ def upgrade() -> None:
     op.create_table(
         "commit_abandoned",
         sa.Column("sequence", sa.Text(), nullable=False),
-        sa.Column("token", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("token", sa.BigInteger(), nullable=False),
         sa.Column("datasets", sa.Text(), nullable=False),
         sa.Column("body", sa.Text(), nullable=False),
         sa.Column("error", sa.Text(), nullable=False),
         sa.Column("note", sa.Text(), nullable=False),
         sa.Column("at", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint("sequence", "token", name="pk_commit_abandoned"),
+        sa.PrimaryKeyConstraint("sequence", name="pk_commit_abandoned"),
         if_not_exists=True,
     )
     op.create_index("ix_commit_abandoned_at", "commit_abandoned", ["at"], if_not_exists=True)
