@@ -68,9 +68,7 @@ def run_program(
     writes = [_ref(app, datasets, name, program) for name in program.writes]
     keys = {ref.name: _keys(ref, params) for ref in writes}
     start = spark if callable(spark) else lambda: spark
-    context = CommitContext(
-        files=warehouse.files, spark=start, watermarks=commit_store, events=events or NoEvents()
-    )
+    context = CommitContext(files=warehouse.files, spark=start, events=events or NoEvents())
     new = IncrementalReads(commit_store, warehouse, consumer=f"{app}/{program.name}", params=params)
     reads = {name: _ref(app, datasets, name, program) for name in program.reads}
     touched = [ref.id for ref in writes] + [new.resource(reads[name]) for name in program.incremental]
