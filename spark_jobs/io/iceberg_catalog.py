@@ -10,9 +10,10 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeGuard
 from urllib.parse import quote
 
+from py4j.java_gateway import is_instance_of
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import SparkSession
@@ -146,9 +147,15 @@ class IcebergCatalog:
             finally:
                 channel.close()
 
-    def files_below(self, folder: str) -> tuple[str, ...]:
-        """Every file in a folder and its folders; none for one that does not exist."""
+    def files_below(self, folder: str, io: Any | None = None) -> tuple[str, ...]:
+        """Every file in a folder and its folders; none for one that does not exist.
+
+        Args:
+            io: Iceberg's FileIO of the table whose folder it is, for a store that Hadoop may not know.
+        """
         with java_failures(f"list {folder}"):
+            if self._has_prefixes(io):
+                return self._files_by_prefix(folder, io)
             path, system = self._hadoop(folder)
             if not system.exists(path):
                 return ()
@@ -157,11 +164,38 @@ class IcebergCatalog:
                 found.append(iterator.next().getPath().toString())
             return tuple(found)
 
-    def delete(self, path: str) -> None:
-        """Removes a file, or a folder with all it holds; one that is not there is no error."""
+    def delete(self, path: str, io: Any | None = None) -> None:
+        """Removes a file, or a folder with all it holds; one that is not there is no error.
+
+        Args:
+            io: as for `files_below`.
+        """
         with java_failures(f"delete {path}"):
+            if self._has_prefixes(io):
+                # With the slash, lest on an object store "_1" were the beginning of "_10".
+                io.deletePrefix(f"{path}/")
+                io.deleteFile(path)
+                return
             where, system = self._hadoop(path)
             system.delete(where, True)
+
+    def _has_prefixes(self, io: Any | None) -> TypeGuard[Any]:
+        gateway: Any = self.spark.sparkContext._gateway
+        return io is not None and is_instance_of(
+            gateway, io, "org.apache.iceberg.io.SupportsPrefixOperations"
+        )
+
+    def _files_by_prefix(self, folder: str, io: Any) -> tuple[str, ...]:
+        try:
+            found, iterator = [], io.listPrefix(f"{folder}/").iterator()
+            while iterator.hasNext():
+                found.append(iterator.next().location())
+        except Py4JJavaError as error:
+            cause = error.java_exception.getCause()
+            if cause is not None and cause.getClass().getName() == "java.io.FileNotFoundException":
+                return ()
+            raise
+        return tuple(found)
 
     def listed(self, texts: Iterable[str]) -> Any:
         """Texts as a list of Java."""

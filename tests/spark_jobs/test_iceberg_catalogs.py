@@ -182,3 +182,29 @@ def test_a_catalog_that_cannot_be_opened_names_the_setting(
         IcebergCatalog(other)
     for part in said:
         assert part in str(refused.value)
+
+
+def test_the_files_of_a_table_are_reached_as_the_table_reaches_them(
+    rest_house: House, tmp_path: Path
+) -> None:
+    house, folder = rest_house, tmp_path / "data"
+    house.publish(house.frame((D22, 1, "a")), house.ref("append"), D22)
+    io = house.table().io()
+    for name in ("s_1/day=1/a.parquet", "s_1/b.parquet", "s_10/c.parquet"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(b"")
+
+    def below(name: str) -> list[str]:
+        return sorted(
+            file.rpartition("/data/")[2] for file in house.catalog.files_below(f"{folder}/{name}", io)
+        )
+
+    assert below("s_1") == ["s_1/b.parquet", "s_1/day=1/a.parquet"]
+    assert below("none") == []
+    for _ in range(2):
+        house.catalog.delete(f"{folder}/s_1/b.parquet", io)
+        assert below("s_1") == ["s_1/day=1/a.parquet"]
+    for _ in range(2):
+        house.catalog.delete(f"{folder}/s_1", io)
+        assert below("s_1") == []
+    assert below("s_10") == ["s_10/c.parquet"]
