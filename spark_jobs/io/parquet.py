@@ -132,13 +132,13 @@ def stage(
     if ref.write == "merge":
         refuse_missing(ref, frame)
     folder = staging_folder(root, commit, token)
-    rows = write_by_key(frame, ref.dimensions(), folder)
+    rows = write_by_key(frame, ref.dimensions(), keys, files, folder)
     refuse_surplus(ref, keys, rows)
     if ref.write == "merge" and rows:
         refuse_repeated(ref, frame.sparkSession.read.schema(frame.schema).parquet(folder))
     return StagedTable(
         ref=ref, root=root, commit=commit, token=token, base=base.number, schema=frame.schema.json(),
-        keys=keys, folders=seal(files, folder, rows, commit=commit, token=token),
+        keys=keys, folders=seal(files, folder, keys, rows, commit=commit, token=token),
     )  # fmt: skip
 
 

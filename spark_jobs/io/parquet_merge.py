@@ -91,7 +91,11 @@ def write_survivors(
     dimensions: Sequence[str],
     folder: str,
 ) -> dict[str, StagedFolder]:
-    """Writes the standing rows that no coming one replaces, and seals them as the commit's."""
+    """Writes the standing rows that no coming one replaces, and seals them as the commit's.
+
+    Raises:
+        OSError: Spark has failed, or rows stand where they do not belong.
+    """
     kind = StructType.fromJson(json.loads(schema))
 
     def rows(entries: Mapping[str, PartitionEntry]) -> DataFrame:
@@ -100,6 +104,10 @@ def write_survivors(
 
     before, new = rows(standing), rows(coming).select(*(f"`{c}`" for c in columns)).distinct()
     same = reduce(and_, (before[f"`{c}`"].eqNullSafe(new[f"`{c}`"]) for c in columns))
-    left = write_by_key(before.join(new, same, "left_anti"), dimensions, folder)
+    keys = tuple(standing)
+    left = write_by_key(before.join(new, same, "left_anti"), dimensions, keys, files, folder)
+    strays = left.keys() - standing.keys()
+    if strays:
+        raise OSError(f"{root}: rows of {', '.join(sorted(strays))} stand in the folders of other partitions")
     one = next(iter(coming.values()))
-    return seal(files, folder, left, commit=one.commit, token=one.token)
+    return seal(files, folder, keys, left, commit=one.commit, token=one.token)

@@ -1,31 +1,38 @@
 """Writes rows into folders of their own, one for each partition, where no reader looks.
 
-    <folder>/__tidegate_key=k<key>/part-….parquet      with a marker beside, written last
+    <folder>/__tidegate_key=3/part-….parquet      with a marker beside, written last
 
-Spark's writer sorts the rows by the folder and puts them there. The partition columns stay
-in the files, as strings, so that a folder can be read by itself wherever it is moved to.
+Spark's writer sorts the rows by the folder and puts them there; the folders of a few
+partitions are numbered, since numbers sort faster than text. The partition columns stay in
+the files, as strings, so that a folder can be read by itself wherever it is moved to.
 Used by a run for its output, and by a merge for what is left of a partition.
 """
 
-from collections.abc import Sequence
-from urllib.parse import unquote
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import quote, unquote
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
-from pyspark.sql.types import StringType, StructType
 
 from compiler.partition_key import SEPARATOR
 from compiler.value import Value
 from spark_jobs.commit.step import CommitStep
 from spark_jobs.commit.steps.copy_folder import CopyFolder, digests_of
 from spark_jobs.commit.steps.publish_folder import FolderMarker, PublishFolder, write_marker
-from spark_jobs.io.filesystem import FileSystem
+from spark_jobs.io.filesystem import FileSystem, is_data
 from spark_jobs.io.partition_columns import NO_VALUE
 from spark_jobs.io.version_log import PartitionEntry
 
 KEY_COLUMN = "__tidegate_key"
 KEY_MARK = "k"
-"""Stands before a staged key: Spark can name no folder after "", the key of a table without partitions."""
+"""Stands before a key that is the name of its folder, to tell it from a number."""
+NUMBERED_KEYS = 32
+"""Up to so many keys are numbered. Each row is compared with one after the other."""
+OTHER_KEYS = -1
+"""The number of all keys that are not the run's."""
+FOOTERS = 200
+"""Of up to so many files the rows are counted by their footers, one by one; of more by Spark."""
 
 
 class StagedFolder(Value, kw_only=True):
@@ -62,19 +69,49 @@ class StagedFolder(Value, kw_only=True):
         )
 
 
-def write_by_key(frame: DataFrame, dimensions: Sequence[str], folder: str) -> dict[str, int]:
-    """Writes all rows into the folder. Returns the number of rows of each key that has any."""
-    frame.withColumn(KEY_COLUMN, _key_of(dimensions)).write.partitionBy(KEY_COLUMN).parquet(folder)
-    return _rows_by_key(frame.sparkSession, folder)
+def write_by_key(
+    frame: DataFrame, dimensions: Sequence[str], keys: Sequence[str], files: FileSystem, folder: str
+) -> dict[str, int]:
+    """Writes all rows into the folder.
+
+    Args:
+        keys: those that are expected; others are written too.
+
+    Returns:
+        The number of rows of each key that has any.
+    """
+    if not dimensions:
+        frame.write.parquet(f"{folder}/{KEY_COLUMN}=0")
+    elif len(keys) <= NUMBERED_KEYS:
+        numbers = (sf.when(_key_of(dimensions) == key, sf.lit(n)) for n, key in enumerate(keys))
+        number = sf.coalesce(*numbers, sf.lit(OTHER_KEYS))
+        frame.withColumn(KEY_COLUMN, number).write.partitionBy(KEY_COLUMN).parquet(folder)
+    else:
+        marked = sf.concat(sf.lit(KEY_MARK), _key_of(dimensions))
+        frame.withColumn(KEY_COLUMN, marked).write.partitionBy(KEY_COLUMN).parquet(folder)
+    rows = _rows_by_folder(frame.sparkSession, files, folder)
+    others = rows.pop(str(OTHER_KEYS), 0)
+    counts = {_key_in(name, keys): count for name, count in rows.items() if count}
+    if others:
+        strays = frame.sparkSession.read.parquet(f"{folder}/{KEY_COLUMN}={OTHER_KEYS}")
+        found = strays.groupBy(_key_of(dimensions).alias(KEY_COLUMN)).count().collect()
+        counts |= {row[KEY_COLUMN]: row["count"] for row in found}
+    return counts
 
 
 def seal(
-    files: FileSystem, folder: str, rows: dict[str, int], *, commit: str, token: int
+    files: FileSystem, folder: str, keys: Sequence[str], rows: Mapping[str, int], *, commit: str, token: int
 ) -> dict[str, StagedFolder]:
-    """Marks what `write_by_key` has written as a commit's, whole and durable; one folder a key."""
+    """Marks what `write_by_key` has written as a commit's, whole and durable; one folder a key.
+
+    Args:
+        keys: those given to `write_by_key`.
+        rows: what it has returned, nothing but these keys.
+    """
     moves = files.moves_folders_whole(folder)
     sealed: dict[str, StagedFolder] = {}
-    for key, where in _folders(files, folder).items():
+    for name in _folders(files, folder):
+        key, where = _key_in(name, keys), f"{folder}/{KEY_COLUMN}={name}"
         if not rows.get(key):
             continue
         marker = write_marker(files, where, commit=commit, token=token)
@@ -84,23 +121,51 @@ def seal(
 
 
 def _key_of(dimensions: Sequence[str]) -> Column:
-    values = (sf.coalesce(sf.col(name), sf.lit(NO_VALUE)) for name in dimensions)
-    return sf.concat(sf.lit(KEY_MARK), sf.concat_ws(SEPARATOR, *values))
+    values = [sf.coalesce(sf.col(f"`{name}`"), sf.lit(NO_VALUE)) for name in dimensions]
+    return values[0] if len(values) == 1 else sf.concat_ws(SEPARATOR, *values)
 
 
-def _folders(files: FileSystem, folder: str) -> dict[str, str]:
-    """The folder of each key. Spark escapes the key in the folder's name."""
-    prefix = f"{KEY_COLUMN}={KEY_MARK}"
-    return {
-        unquote(entry.name.removeprefix(prefix)): f"{folder}/{entry.name}"
+def _folders(files: FileSystem, folder: str) -> list[str]:
+    """What stands behind the "=" of each folder's name."""
+    prefix = f"{KEY_COLUMN}="
+    return [
+        entry.name.removeprefix(prefix)
         for entry in files.list(folder)
         if entry.is_folder and entry.name.startswith(prefix)
+    ]
+
+
+def _key_in(name: str, keys: Sequence[str]) -> str:
+    """The key of a folder. Spark escapes a text in a folder's name."""
+    return unquote(name.removeprefix(KEY_MARK)) if name.startswith(KEY_MARK) else keys[int(name)]
+
+
+def _rows_by_folder(spark: SparkSession, files: FileSystem, folder: str) -> dict[str, int]:
+    """Number of rows in each folder, told by the files that will be published."""
+    found = {
+        name: [
+            f"{folder}/{KEY_COLUMN}={name}/{entry.name}"
+            for entry in files.list(f"{folder}/{KEY_COLUMN}={name}")
+            if is_data(entry.name)
+        ]
+        for name in _folders(files, folder)
     }
-
-
-def _rows_by_key(spark: SparkSession, folder: str) -> dict[str, int]:
-    """Number of rows of each key, read back from the files that will be published."""
-    schema = StructType().add(KEY_COLUMN, StringType())
-    staged = spark.read.schema(schema).parquet(folder)
+    if sum(len(paths) for paths in found.values()) <= FOOTERS:
+        return {name: sum(_rows_in(spark, path) for path in paths) for name, paths in found.items()}
+    staged = spark.read.schema(f"{KEY_COLUMN} string").parquet(folder)
     counted = staged.groupBy(KEY_COLUMN).count().collect()
-    return {row[KEY_COLUMN].removeprefix(KEY_MARK): row["count"] for row in counted}
+    return {quote(row[KEY_COLUMN], safe=""): row["count"] for row in counted}
+
+
+def _rows_in(spark: SparkSession, file: str) -> int:
+    """Number of rows in a file. PySpark has no way of its own to ask a footer."""
+    java: Any = spark._jvm
+    parquet = java.org.apache.parquet.hadoop
+    context: Any = spark.sparkContext
+    path = java.org.apache.hadoop.fs.Path(file)
+    source = parquet.util.HadoopInputFile.fromPath(path, context._jsc.hadoopConfiguration())
+    reader = parquet.ParquetFileReader.open(source)
+    try:
+        return int(reader.getRecordCount())
+    finally:
+        reader.close()

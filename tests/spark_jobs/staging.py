@@ -111,7 +111,7 @@ def write_survivors(
             pq.write_table(pa.table({"value": kept}), where / "part-0.parquet")
             left[key] = len(kept)
     one = next(iter(coming.values()))
-    return seal(files, folder, left, commit=one.commit, token=one.token)
+    return seal(files, folder, tuple(standing), left, commit=one.commit, token=one.token)
 
 
 def _folder_values(folder: str) -> list[int]:

@@ -13,6 +13,7 @@ from pyspark.sql.types import IntegerType, StringType, StructType
 from compiler.model import PartitionScheme, StaticDimension, TimeDimension
 from spark_jobs.commit.memory import MemoryCommitStepStore
 from spark_jobs.errors import OutputError
+from spark_jobs.io import parquet_staging
 from spark_jobs.io.dataset_ref import DatasetRef, Warehouse
 from spark_jobs.io.published import PublishedPartition
 from spark_jobs.io.table import Publication, read
@@ -116,6 +117,21 @@ def test_rows_outside_the_partitions_of_the_run_are_refused_by_name(tables: Tabl
     ):
         tables.publish(stray, DAILY, "2013-12-22")
     assert read(tables.spark, DAILY, tables.warehouse) is None
+
+
+@pytest.mark.parametrize("limit", ["NUMBERED_KEYS", "FOOTERS"])
+def test_many_partitions_and_files_are_told_apart_as_few_are(
+    tables: Tables, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    monkeypatch.setattr(parquet_staging, limit, 1)
+    rows = [("007", "2013-12-22", 1), ("a b/c%=é", "2013-12-22", 2), ("a b/c%=é", "2013-12-22", 3)]
+    columns = "code string, day string, value int"
+    keys = ("007|2013-12-22", "a b/c%=é|2013-12-22", "it's|2013-12-22")
+    published = tables.publish(tables.frame(rows, columns), TWO, *keys)
+    assert [(one.key, one.rows) for one in published] == list(zip(keys, (1, 2, 0), strict=True))
+    assert tables.read(TWO) == rows
+    with pytest.raises(OutputError, match=r"partitions of its run: a b/c%=é\|2013-12-22 \(2 rows\)"):
+        tables.publish(tables.frame(rows, columns), TWO, keys[0], keys[2])
 
 
 def test_a_single_partition_needs_no_column(tables: Tables) -> None:

@@ -12,6 +12,9 @@ earlier steps. Verified as `publish_version` is.
 
 from typing import ClassVar
 
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
 from compiler.value import Value
 from spark_jobs.commit.context import CommitContext
 from spark_jobs.commit.step import Verified, step_kind
@@ -73,6 +76,9 @@ class PublishMerge(Value, kw_only=True):
                 )
             except ColumnClash as clash:
                 raise OSError(f"{self.root} has had other columns put into it meanwhile: {clash}") from clash
+            except (PySparkException, Py4JError) as error:
+                # Also when another process has finished the sequence, and swept what we read or write.
+                raise OSError(f"{self.root} could not be merged into: {error}") from error
             merged_into |= {key: now.partitions.get(key) for key in changed}
             if put_version(context.files, self.root, wanted):
                 return
