@@ -170,8 +170,7 @@ def _iceberg_rubbish(table: Path) -> list[str]:
 
 def _parquet_rubbish(table: Path) -> list[str]:
     """Staging, and folders that no version names. What was never linked goes with the next prune."""
-    staging = table / "_staging"
-    found = [f"staging folder {entry}" for entry in staging.iterdir()] if staging.is_dir() else []
+    found = [f"staged file {file}" for file in table.glob("_staging/**/*") if file.is_file()]
     versions = [json.loads(file.read_text()) for file in table.glob("_versions/[0-9]*.json")]
     named = {
         str(table / folder)
