@@ -18,20 +18,21 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from spark_jobs.io.iceberg_catalog import STAGING_NAMESPACE, IcebergCatalog, TableName, java_failures, spoken
-from spark_jobs.io.iceberg_table import FORMAT_VERSION, added_files
+from spark_jobs.io.iceberg_catalog import (
+    STAGING_NAMESPACE,
+    IcebergCatalog,
+    TableName,
+    each,
+    java_failures,
+    spoken,
+)
+from spark_jobs.io.iceberg_table import FORMAT_VERSION, added_files, column_names
 
 DIGEST_DIGITS = 32
 DATA_PATH = "write.data.path"
-ELSEWHERE = (
-    "write.data.path",
-    "write.folder-storage.",
-    "write.location-provider.",
-    "write.metadata.",
-    "write.object-storage.",
-    "write.wap.",
-)
-"""Properties of a table that would put staged files, or what names them, into other places than ours."""
+WRITE_PROPERTIES = "write."
+ELSEWHERE = ("data.path", "folder-storage.", "location-provider.", "metadata.", "object-storage.", "wap.")
+"""Those of them that would put staged files, or what names them, into other places than ours."""
 _LOCATION = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?://[^/]*)?(/.*)", re.DOTALL)
 
 
@@ -58,10 +59,10 @@ def write_staging(
     """
     private, like = (STAGING_NAMESPACE, name), table.operations().current()
     wide = like.schema() if schema is None else schema
-    stands: dict[str, str] = dict(table.properties())
-    properties = {key: value for key, value in stands.items() if _is_inherited(key)} | {
+    root = table.properties().get(DATA_PATH) or f"{table.location()}/data"
+    properties = _inherited(catalog, table) | {
         "format-version": FORMAT_VERSION,
-        DATA_PATH: f"{stands.get(DATA_PATH, f'{table.location()}/data')}/_{name}",
+        DATA_PATH: f"{root}/_{name}",
         # Dropping the staging table must leave the data files alone: they are published by then.
         "gc.enabled": "false",
     }
@@ -76,7 +77,7 @@ def write_staging(
             .build()
         )
         draft.underlyingOps().commit(None, alike)
-        columns = [field.name() for field in wide.columns()]
+        columns = column_names(catalog, wide)
     have = {column.lower(): column for column in rows.columns}
     picked = [
         sf.col(f"`{have[c.lower()]}`").alias(c) if c.lower() in have else sf.lit(None).alias(c)
@@ -104,13 +105,14 @@ def drop_staging(
             continue
         if published is not None:
             folder = staging.properties().get(DATA_PATH)
-            left = catalog.files_below(folder)
+            io = staging.io()
+            left = catalog.files_below(folder, io)
             if not any(_path(file) in kept for file in left):
-                catalog.delete(folder)
+                catalog.delete(folder, io)
             else:
                 for file in left:
                     if _path(file) not in kept:
-                        catalog.delete(file)
+                        catalog.delete(file, io)
         catalog.drop((STAGING_NAMESPACE, name))
 
 
@@ -128,9 +130,11 @@ def published_locations(table: Any, snapshot: int) -> frozenset[str] | None:
     return frozenset(file.location() for file in added_files(table, found))
 
 
-def _is_inherited(key: str) -> bool:
-    """Whether a property says how files are written, and not where."""
-    return key.startswith("write.") and not key.startswith(ELSEWHERE)
+def _inherited(catalog: IcebergCatalog, table: Any) -> dict[str, str]:
+    """The properties of a table that say how its files are written, and not where."""
+    found = catalog.api.util.PropertyUtil.propertiesWithPrefix(table.properties(), WRITE_PROPERTIES)
+    keys = () if found.isEmpty() else each(found.keySet())
+    return {f"{WRITE_PROPERTIES}{key}": found.get(key) for key in keys if not key.startswith(ELSEWHERE)}
 
 
 def _path(location: str) -> str:

@@ -21,6 +21,7 @@ from spark_jobs.io.iceberg_catalog import (
     IcebergFailure,
     StaleTable,
     TableName,
+    each,
     java_failures,
     spoken,
 )
@@ -102,9 +103,15 @@ def with_columns(change: Any, schema: Any) -> Any:
     return change.caseSensitive(False).unionByNameWith(schema)
 
 
+def column_names(catalog: IcebergCatalog, schema: Any) -> tuple[str, ...]:
+    """The columns of Iceberg's schema, in order."""
+    fields: list[dict[str, Any]] = json.loads(catalog.api.SchemaParser.toJson(schema))["fields"]
+    return tuple(field["name"] for field in fields)
+
+
 def check_partitions(table: Any, name: TableName, dimensions: Sequence[str]) -> None:
     """Raises OutputError unless the table is cut as its dataset is."""
-    fields = [(field.name(), field.transform().toString()) for field in table.spec().fields()]
+    fields = [(field.name(), field.transform().toString()) for field in each(table.spec().fields())]
     if fields != [(dimension, "identity") for dimension in dimensions]:
         cut = ", ".join(f"{transform}({column})" for column, transform in fields) or "nothing"
         raise OutputError(
@@ -116,14 +123,13 @@ def check_partitions(table: Any, name: TableName, dimensions: Sequence[str]) -> 
 def added_files(table: Any, snapshot: Any) -> Iterator[Any]:
     """The data files that a snapshot has added, as Iceberg's own objects."""
     if snapshot is not None:
-        yield from snapshot.addedDataFiles(table.io())
+        yield from each(snapshot.addedDataFiles(table.io()))
 
 
 def described(catalog: IcebergCatalog, file: Any, dimensions: Sequence[str]) -> DataFile:
     """What is to be known of a data file."""
-    text = catalog.java.java.lang.Class.forName("java.lang.String")
     partition = file.partition()
-    values = [partition.get(number, text) for number in range(len(dimensions))]
+    values = [partition.get(number, catalog.text) for number in range(len(dimensions))]
     return DataFile(
         values=tuple(NO_PARTITION_VALUE if value is None else value for value in values),
         location=file.location(),
@@ -177,7 +183,7 @@ def keys_of(table: Any, publish: Publish) -> tuple[str, ...] | None:
 
 
 def _new_columns(stands: Any, wide: Any) -> Iterator[str]:
-    for field in wide.columns():
+    for field in each(wide.columns()):
         known = stands.findField(field.fieldId())
         if known is None or not known.equals(field):
             yield field.name()

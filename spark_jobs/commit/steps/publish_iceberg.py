@@ -143,10 +143,11 @@ class PublishIceberg(Value, kw_only=True):
             keys, kept = self._keys_to_write(view, since)
             merged = self._merged(catalog, table, keys)
             files = self._files(catalog, transaction, staged, keys)
+            spec = view.spec()
             change = self._change(catalog, transaction, keys, kept, merged)
             for file in (*files, *(merged.survivors if merged is not None else ())):
                 add = change.appendFile if self.mode == "append" else change.addFile
-                add(catalog.api.DataFiles.builder(view.spec()).copy(file).build())
+                add(catalog.data_files.builder(spec).copy(file).build())
             for name, value in self._summary(keys).items():
                 change.set(name, value)
             change.commit()
