@@ -1,6 +1,7 @@
 """Publishing a folder by copying it: half a copy is no publish, and nobody else's file is taken for ours."""
 
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,7 +11,7 @@ from spark_jobs.commit.context import CommitContext
 from spark_jobs.commit.step import Verdict, decode_step, encode_step
 from spark_jobs.commit.steps.copy_folder import CopyFolder, digests_of
 from spark_jobs.commit.steps.publish_folder import MARKER, write_marker
-from spark_jobs.io.filesystem import LocalFiles
+from spark_jobs.io.filesystem import LocalFiles, is_data
 from tests.spark_jobs.staging import in_child, in_children, kill_self
 
 FILES = {"part-0.parquet": b"first " * 100, "part-1.parquet": b"other " * 100, "part-2.parquet": b""}
@@ -31,7 +32,7 @@ class Copy(NamedTuple):
         self.step.execute(CommitContext(files=files or LocalFiles()))
 
     def is_published(self) -> bool:
-        there = {file.name: file.read_bytes() for file in self.target.iterdir() if file.name != MARKER}
+        there = {file.name: file.read_bytes() for file in self.target.iterdir() if is_data(file.name)}
         return there == FILES and self.verify() == (Verdict.DONE, "")
 
 
@@ -92,7 +93,7 @@ class DyingFiles(LocalFiles):
     """Dies at the nth change: before a copy, with half of it at the target, after it, or at the marker."""
 
     def __init__(self, number: int) -> None:
-        self._left = number
+        self._left = count(number, -1)
 
     def copy(self, source: str, target: str) -> None:
         self._count()
@@ -110,8 +111,8 @@ class DyingFiles(LocalFiles):
         return done
 
     def _count(self) -> None:
-        self._left -= 1
-        if self._left < 0:
+        # One call, since files are copied by several threads.
+        if next(self._left) == 0:
             kill_self()
 
 

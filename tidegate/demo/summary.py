@@ -82,15 +82,14 @@ def _waits(reader: Reader) -> list[tuple[str, ...]]:
 
 def _report(reader: Reader, settings: Settings) -> list[tuple[str, ...]]:
     """The carriers with most flights, from the published table."""
-    from spark_jobs.io.dataset_ref import Warehouse, dataset_ref
+    from spark_jobs.io.dataset_ref import dataset_ref
     from spark_jobs.io.table import read
     from spark_jobs.session import session
-    from tidegate.spark_settings import spark_settings
+    from tidegate.spark_settings import spark_settings, warehouse
 
     (flights,) = reader.apps(names=[APP])
-    warehouse = Warehouse(path=settings.warehouse, project=settings.project)
     spark = session(spark_settings(settings))
-    report = read(spark, dataset_ref(APP, flights.app.datasets[REPORT]), warehouse)
+    report = read(spark, dataset_ref(APP, flights.app.datasets[REPORT]), warehouse(settings))
     if report is None:
         return []
     most = report.orderBy(report.flights.desc()).select(*REPORT_COLUMNS).limit(REPORT_ROWS_SHOWN)
