@@ -137,16 +137,22 @@ def _result(commit: str, store: CommitStepStore) -> tuple[PublishedPartition, ..
 def _do(
     step: CommitStep, sequence: CommitSequence, number: int, store: CommitStepStore, context: CommitContext
 ) -> None:
-    if _verified(step, sequence, number, store, context):
-        return
     failure: Exception | None = None
     try:
-        step.execute(context)
+        if _verified(step, sequence, number, store, context):
+            return
+        try:
+            step.execute(context)
+        except OSError as error:
+            # Another process may have done it in the same moment, and then it failed for us.
+            failure = error
+        if _verified(step, sequence, number, store, context):
+            return
     except OSError as error:
-        # Another process may have done it in the same moment, and then it failed for us.
+        # It cannot even be looked at.
+        if not step.only_cleans:
+            raise
         failure = error
-    if _verified(step, sequence, number, store, context):
-        return
     undone = f"{_name(step, sequence, number)} was executed and is not done: {failure or 'no error came'}"
     if step.only_cleans:
         log.warning("%s; the publish is whole without it", undone)

@@ -194,13 +194,24 @@ class StubbornFiles(LocalFiles):
         raise OSError(f"{path} is not empty")
 
 
-def test_staging_that_comes_back_does_not_fail_the_publish(tmp_path: Path) -> None:
+class SulkingFiles(LocalFiles):
+    """The folder of a commit's staging cannot even be looked at."""
+
+    def exists(self, path: str) -> bool:
+        """Fails for that folder."""
+        if path.endswith("_staging/c1"):
+            raise OSError("the store is away")
+        return super().exists(path)
+
+
+@pytest.mark.parametrize("files", [StubbornFiles(), SulkingFiles()])
+def test_staging_that_stays_does_not_fail_the_publish(tmp_path: Path, files: LocalFiles) -> None:
     warehouse = Warehouse(path=tmp_path, project=tmp_path)
     store = MemoryCommitStepStore()
     token = begin(store, "c1", ["test/a"])
     staged = stage_rows(warehouse, daily("a"), {"2013-12-22": [1]}, commit="c1", token=token)
 
-    published = publish(sequence_of("c1", token, [staged]), store, CommitContext(files=StubbornFiles()))
+    published = publish(sequence_of("c1", token, [staged]), store, CommitContext(files=files))
 
     assert [(one.key, one.rows) for one in published] == [("2013-12-22", 1)]
     assert read_rows(warehouse, daily("a")) == {"2013-12-22": [1]}

@@ -1,0 +1,143 @@
+"""Drivers that take turns: threads, one at a time, stopped and killed at every point that matters.
+
+A driver stops at each `point` until it is given its next turn. Which one that is, a seed decides, so a
+history can be repeated. To be killed is never to have another effect: whatever a driver that is dead
+still calls on its way out raises `Killed` again, as nothing does for a process after SIGKILL.
+"""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from random import Random
+from typing import Any
+
+from spark_jobs.commit.finish import POLL_SECONDS
+from spark_jobs.commit.memory import MemoryCommitStepStore
+from tests.spark_jobs.notes import NOON
+
+
+class Killed(BaseException):
+    """The process is gone."""
+
+
+@dataclass
+class Driver:
+    """A process. `skew` is how far its clock is ahead."""
+
+    work: Callable[[], None]
+    skew: timedelta
+    turn: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
+    dead: bool = False
+    done: bool = False
+    failure: BaseException | None = None
+
+
+class Turns:
+    """Gives the turns."""
+
+    def __init__(self) -> None:
+        self.drivers: list[Driver] = []
+        self._mine = threading.local()
+        self._back = threading.Semaphore(0)
+
+    def start(self, work: Callable[[], None], skew: timedelta) -> Driver:
+        """A new driver, which has not done anything yet."""
+        driver = Driver(work=work, skew=skew)
+        self.drivers.append(driver)
+        threading.Thread(target=self._run, args=(driver,), daemon=True).start()
+        return driver
+
+    def point(self) -> None:
+        """Here a driver may stop for long, or for ever. Whoever is no driver passes by."""
+        driver = self.current()
+        if driver is None:
+            return
+        if not driver.dead:
+            self._back.release()
+            driver.turn.acquire()
+        if driver.dead:
+            raise Killed
+
+    def current(self) -> Driver | None:
+        """The driver that calls."""
+        return getattr(self._mine, "driver", None)
+
+    def step(self, driver: Driver) -> None:
+        """Lets a driver go on to its next point."""
+        driver.turn.release()
+        self._back.acquire()
+        if driver.done:
+            self.drivers.remove(driver)
+        if driver.failure is not None:
+            raise driver.failure
+
+    def kill(self, driver: Driver) -> None:
+        """Ends it where it stands."""
+        driver.dead = True
+        self.step(driver)
+        assert driver.done
+
+    def _run(self, driver: Driver) -> None:
+        self._mine.driver = driver
+        driver.turn.acquire()
+        try:
+            if not driver.dead:
+                driver.work()
+        except Killed:
+            pass
+        except BaseException as failure:  # noqa: BLE001 -- raised where the turns are given
+            driver.failure = failure
+        driver.done = True
+        self._back.release()
+
+
+class FarStore:
+    """A commit store at the other end of a wire: one may die, or lose the wire, before or after each effect.
+
+    Attributes:
+        loses: the chance that a call fails, before its effect or after it.
+    """
+
+    def __init__(self, store: MemoryCommitStepStore, turns: Turns, dice: Random, loses: float) -> None:
+        self.loses = loses
+        self._store = store
+        self._turns = turns
+        self._dice = dice
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        method = getattr(self._store, name)
+
+        def call(*given: object, **named: object) -> Any:
+            self._pass()
+            answer = method(*given, **named)
+            self._pass()
+            return answer
+
+        return call
+
+    def _pass(self) -> None:
+        self._turns.point()
+        if self._turns.current() is not None and self._dice.random() < self.loses:
+            raise ConnectionError("the wire is cut")
+
+
+class SkewedClock:
+    """The clocks of the drivers, which agree within half a lease. Nobody's lease is ever prolonged."""
+
+    def __init__(self, turns: Turns) -> None:
+        self.time = NOON
+        self._turns = turns
+
+    def now(self) -> datetime:
+        """See `Clock.now`."""
+        driver = self._turns.current()
+        return self.time if driver is None else self.time + driver.skew
+
+    def wait(self, stop: threading.Event, seconds: float) -> bool:
+        """See `Clock.wait`."""
+        if seconds != POLL_SECONDS:
+            return stop.wait()
+        self.time += timedelta(seconds=seconds)
+        self._turns.point()
+        return stop.is_set()
