@@ -3,6 +3,8 @@
 import pytest
 
 from spark_jobs.io.iceberg_log import (
+    KEYS_LENGTH,
+    LOG_LENGTH,
     RECENT_PUBLISHES,
     Publish,
     PublishLog,
@@ -51,3 +53,38 @@ def test_it_is_bounded_and_keeps_the_largest_token() -> None:
     assert (log.number, len(log.recent), log.top_token) == (RECENT_PUBLISHES + 7, RECENT_PUBLISHES, 100)
     assert log.find("c7") is None
     assert log.find("c8") is not None
+
+
+def test_partitions_are_kept_while_they_are_few() -> None:
+    def publish(*keys: str) -> Publish:
+        return Publish(commit="c", token=1, snapshot=1, keys=keys)
+
+    few, many = publish("2013-12-22", "é漢字"), publish("x" * KEYS_LENGTH, "y")
+    log = PublishLog().then(few).then(publish()).then(many)
+    assert [one.keys for one in log.recent] == [few.keys, (), None]
+    assert decode_log(encode_log(log)) == log
+
+
+def test_a_log_without_partitions_is_read_as_one_that_does_not_tell_them() -> None:
+    """Such a log was written by an earlier version."""
+    text = '{"number":1,"top_token":3,"recent":[{"commit":"c1","token":3,"snapshot":9}]}'
+    (one,) = decode_log(text).recent
+    assert (one.keys, one.whole) == (None, False)
+
+
+def test_its_text_has_a_limit() -> None:
+    """Partitions are forgotten before publishes, and the oldest first."""
+    log = PublishLog()
+    for number in range(RECENT_PUBLISHES):
+        keys = (f"{number:0{KEYS_LENGTH}d}",)
+        log = log.then(Publish(commit=f"c{number}", token=1, snapshot=number, keys=keys))
+        assert len(encode_log(log)) <= LOG_LENGTH + 100
+    known = [one.keys is not None for one in log.recent]
+    assert len(known) == RECENT_PUBLISHES
+    assert known == sorted(known)
+    assert known[-1]
+
+    for number in range(3):
+        log = log.then(Publish(commit=f"{number}" * LOG_LENGTH, token=1, snapshot=number))
+    assert [one.commit[0] for one in log.recent] == ["2"], "the newest always stays"
+    assert log.number == RECENT_PUBLISHES + 3
