@@ -151,8 +151,7 @@ def _staging(examined: Examined) -> Iterator[Finding]:
         yield Finding(
             kind="orphaned staging",
             where=one.place,
-            what=f"staged under token {one.token} for {one.dataset or 'a table that is not known'}, by a run"
-            " that can publish no more",
+            what=f"staged for {one.dataset} under token {one.token}, by a run that can publish no more",
             remedy="tidegate commits fsck --clean",
             cleanable=True,
         )

@@ -25,6 +25,7 @@ from spark_jobs.io.dataset_ref import DatasetRef, Warehouse
 from spark_jobs.io.iceberg import table_name
 from spark_jobs.io.iceberg_catalog import STAGING_NAMESPACE, IcebergCatalog, java_failures, spoken
 from spark_jobs.io.iceberg_staging import DATA_PATH, drop_staging
+from spark_jobs.io.iceberg_table import draft_table
 from spark_jobs.io.parquet import STAGING_FOLDER
 from spark_jobs.io.table import ICEBERG
 
@@ -37,7 +38,7 @@ class Orphan(Value, kw_only=True):
 
     Attributes:
         token: fencing token of the run that staged it.
-        dataset: "app/dataset", "" where it is not known.
+        dataset: "app/dataset".
         place: the folder, or the table as SQL names it.
         table: name of the staging table, "" for a folder.
     """
@@ -116,28 +117,39 @@ def _folders(refs: Sequence[DatasetRef], warehouse: Warehouse) -> Iterable[Orpha
 
 
 def _tables(refs: Sequence[DatasetRef], catalog: IcebergCatalog) -> Iterable[Orphan]:
+    """The staging tables of these datasets. Others in the catalog may be those of another project."""
     names = [name for name in catalog.names(STAGING_NAMESPACE) if STAGING_TABLE.fullmatch(name)]
-    if not names:
-        return
-    folders = {_data_folder(catalog, ref): ref.id for ref in refs if ref.format == ICEBERG}
+    tables = [ref for ref in refs if ref.format == ICEBERG] if names else []
+    folders = {folder: ref.id for ref in tables if (folder := _data_folder(catalog, ref))}
+    unborn = [ref for ref in tables if ref.id not in folders.values()]
     for name in names:
         found = STAGING_TABLE.fullmatch(name)
         staging = catalog.table((STAGING_NAMESPACE, name))
         if found is None or staging is None:
             continue
-        location = str(staging.properties().get(DATA_PATH) or "")
-        yield Orphan(
-            token=int(found[1]),
-            dataset=folders.get(location.rpartition("/")[0], ""),
-            place=spoken((STAGING_NAMESPACE, name)),
-            table=name,
-        )
+        folder = str(staging.properties().get(DATA_PATH) or "").rpartition("/")[0]
+        dataset = folders.get(folder) or _would_stand_in(catalog, folder, staging.schema(), unborn)
+        if dataset is not None:
+            place = spoken((STAGING_NAMESPACE, name))
+            yield Orphan(token=int(found[1]), dataset=dataset, place=place, table=name)
 
 
-def _data_folder(catalog: IcebergCatalog, ref: DatasetRef) -> str:
+def _data_folder(catalog: IcebergCatalog, ref: DatasetRef) -> str | None:
     table = catalog.table(table_name(ref))
-    if table is None:
-        return ""
+    return None if table is None else _folder_of(table)
+
+
+def _would_stand_in(
+    catalog: IcebergCatalog, folder: str, schema: Any, refs: Sequence[DatasetRef]
+) -> str | None:
+    """The dataset whose first publish would make a table with its data in this folder."""
+    for ref in refs:
+        if folder == _folder_of(draft_table(catalog, table_name(ref), schema, ()).table()):
+            return ref.id
+    return None
+
+
+def _folder_of(table: Any) -> str:
     return str(table.properties().get(DATA_PATH) or f"{table.location()}/data")
 
 
@@ -145,7 +157,7 @@ def _drop(catalog: IcebergCatalog, name: str, ref: DatasetRef | None) -> None:
     """Drops a staging table, and its data files but for those that the table has taken over.
 
     Those are looked for in every snapshot that the table still has: this one's commit may be
-    finished, and only the broom at its end have failed. Where the table is not known, all stay.
+    finished, and only the broom at its end have failed. Where the dataset is not known, all stay.
     """
     published = None if ref is None else _taken_over(catalog, name, ref)
     drop_staging(catalog, [name], published)
@@ -153,6 +165,8 @@ def _drop(catalog: IcebergCatalog, name: str, ref: DatasetRef | None) -> None:
 
 def _taken_over(catalog: IcebergCatalog, name: str, ref: DatasetRef) -> frozenset[str]:
     table = table_name(ref)
+    if catalog.table(table) is None:
+        return frozenset()
     with java_failures(f"list the files of {spoken(table)}"):
         files: Any = catalog.spark.read.format("iceberg").load(f"{spoken(table)}.all_data_files")
         ours = files.where(files.file_path.contains(f"/_{name}/")).select("file_path").distinct()

@@ -19,7 +19,7 @@ from spark_jobs.commit.steps.drop_staging_tables import DropStagingTables
 from spark_jobs.commit.steps.publish_iceberg import PublishIceberg
 from spark_jobs.io.dataset_ref import DatasetRef
 from spark_jobs.io.iceberg_catalog import STAGING_NAMESPACE, IcebergCatalog, TableName, spoken
-from spark_jobs.io.iceberg_staging import drop_staging, staging_name, write_staging
+from spark_jobs.io.iceberg_staging import drop_staging, published_locations, staging_name, write_staging
 from spark_jobs.io.iceberg_table import added_files, described, log_of, write_target
 from spark_jobs.io.merge_keys import refuse_missing, refuse_repeated
 from spark_jobs.io.partition_columns import in_partitions, refuse_surplus, with_partition_columns
@@ -129,8 +129,16 @@ def stage(
 
 
 def discard(spark: SparkSession, ref: DatasetRef, *, commit: str, token: int) -> None:
-    """Removes what one attempt has staged. Only for one whose commit was never put, or is finished."""
-    drop_staging(IcebergCatalog(spark), [staging_name(table_name(ref), commit, token)])
+    """Removes what one attempt has staged. Only for one whose commit was never put, or is finished.
+
+    If it was published, and only the broom at the end of its sequence has failed, its data files are the
+    table's by now, and stay.
+    """
+    catalog, name = IcebergCatalog(spark), table_name(ref)
+    table = catalog.table(name)
+    ours = None if table is None else log_of(table).find(commit)
+    published = frozenset[str]() if ours is None else published_locations(table, ours.snapshot)
+    drop_staging(catalog, [staging_name(name, commit, token)], published)
 
 
 def top_token(spark: SparkSession, ref: DatasetRef) -> int:
