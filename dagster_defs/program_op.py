@@ -29,7 +29,7 @@ from compiler import template
 from compiler.model import Dataset
 from dagster_defs.asset_plan import ProgramAssets
 from dagster_defs.commit_events import CommitEvents
-from dagster_defs.commit_id import commit_id
+from dagster_defs.commit_id import commit_id, still_usable
 from dagster_defs.location import Location
 from dagster_defs.names import asset_key
 from dagster_defs.tags import COMMIT, DATA_VERSION_TAG, JOB, job_of
@@ -37,6 +37,7 @@ from scheduler.claim import claim
 from scheduler.job import LaunchPlan
 from scheduler.reference import values_of
 from scheduler.store.protocol import Store
+from spark_jobs.commit.store import CommitStepStore
 from spark_jobs.errors import CommitConflict, CommitFenced, SparkJobError
 from spark_jobs.io.published import PublishedPartition
 from spark_jobs.params import Params, UpstreamRun
@@ -67,10 +68,10 @@ def run_op(
     context: AssetExecutionContext, assets: ProgramAssets, location: Location
 ) -> Iterator[MaterializeResult[Any]]:
     """The body of a program's op."""
-    work = work_of(context, assets, location.open_store(), location.clock())
+    commits = location.open_commits()
+    work = work_of(context, assets, location.open_store(), commits, location.clock())
     if work is None:
         return
-    commits = location.open_commits()
     if commits.result(work.commit_id) is not None:
         context.log.warning(
             f"commit {work.commit_id} is published already: nothing is repeated, it is reported again"
@@ -108,10 +109,15 @@ def _failure(context: AssetExecutionContext, error: SparkJobError | OSError) -> 
 
 
 def work_of(
-    context: AssetExecutionContext, assets: ProgramAssets, store: Store, now: datetime
+    context: AssetExecutionContext,
+    assets: ProgramAssets,
+    store: Store,
+    commits: CommitStepStore,
+    now: datetime,
 ) -> Work | None:
     """What this run is to do; None when another run has claimed it, or its job has been given up."""
     run = context.run
+    commit = still_usable(commit_id(run, assets, context.instance), commits.was_abandoned)
     tag = job_of(run.tags)
     if tag is not None:
         answer = claim(store, tag.job, tag.attempt, run.run_id, now)
@@ -120,11 +126,10 @@ def work_of(
             return None
         return Work(
             launch=answer.job.launch,
-            commit_id=commit_id(run, assets, context.instance),
+            commit_id=commit,
             job=tag.job,
             attempt=tag.attempt,
         )
-    commit = commit_id(run, assets, context.instance)
     again = _job_again(context, store, commit)
     if again is not None:
         return again

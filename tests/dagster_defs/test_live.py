@@ -12,7 +12,11 @@ import pytest
 from dagster import AssetKey, DagsterRunStatus, RunsFilter
 
 from compiler.model import Dataset
+from dagster_defs.names import RECOVERY
+from scheduler.event import publish_event_id
 from scheduler.job import FINISHED, JobState
+from scheduler.store.commit_steps import SqlCommitStepStore
+from scheduler.store.sql import SqlStore
 from tests.dagster_defs.instance import ORIGINS
 from tests.dagster_defs.live import Live, live_app
 from tests.dagster_defs.sample import deploy
@@ -37,6 +41,15 @@ SCHEDULE_STATE = """
 query State($selector: ScheduleSelector!) {
   scheduleOrError(scheduleSelector: $selector) {
     ... on Schedule { scheduleState { id status } }
+  }
+}
+"""
+MATERIALISATIONS = """
+query Materialisations($key: AssetKeyInput!) {
+  assetOrError(assetKey: $key) {
+    ... on Asset { assetMaterializations { description metadataEntries {
+      label ... on IntMetadataEntry { intValue } ... on TextMetadataEntry { text }
+    } } }
   }
 }
 """
@@ -170,6 +183,33 @@ def test_a_reload_shows_what_was_deployed_since(live: Live) -> None:
 
     assets = live.ask("query Assets { assetNodes { assetKey { path } } }")
     assert {"assetKey": {"path": ["flights", "tides"]}} in assets
+
+
+def test_what_a_killed_run_has_promised_is_finished_by_the_recovery_job(live: Live) -> None:
+    order = live.folder / "kill-after-put"
+    order.touch()
+    run_id = launch(live, "report")
+    assert ended(live, run_id) is DagsterRunStatus.FAILURE
+    reach("real processes killed")
+    order.unlink()
+
+    # The daemon starts it by its schedule; nobody asks for it here, and no run of the program comes.
+    told = AssetKey(["flights", "report"])
+    live.until("the report of the publish", lambda: live.instance.get_latest_materialization_event(told))
+
+    (recovery,) = live.instance.get_runs(filters=RunsFilter(job_name=RECOVERY))
+    assert ended(live, recovery.run_id) is DagsterRunStatus.SUCCESS
+    shown = live.ask(MATERIALISATIONS, key={"path": ["flights", "report"]})["assetMaterializations"]
+    (materialisation,) = shown
+    facts = {entry["label"]: entry for entry in materialisation["metadataEntries"]}
+    commit = f"{run_id}.flights.report"
+    assert materialisation["description"] == "published by a run that ended before it could say so"
+    assert (facts["rows"]["intValue"], facts["tidegate/commit"]["text"]) == (1, commit)
+    assert isinstance(live.store, SqlStore)
+    assert SqlCommitStepStore(live.store.engine).list_unfinished() == ()
+    with live.store.reading() as reader:
+        events = reader.events(key_prefix="partition:flights/report")
+    assert [event.id for event in events] == [publish_event_id(commit, "flights/report", "")]
 
 
 def test_a_run_loads_its_definitions_while_the_store_cannot_be_read(live: Live) -> None:

@@ -191,9 +191,7 @@ def test_a_retry_of_a_jobs_run_by_the_daemon_is_the_same_work(
     """Dagster's automatic retry is a run of its own, with its parent's tags and two more."""
     program = next(name for name, one in PROGRAMS.items() if world.dataset in one.writes)
     launch = LaunchPlan(program=program, partitions=(DAY,))
-    job = Job(
-        id="again.s-1", schedule="again/s", state=JobState.PENDING_LAUNCH, opened_at=NOW, launch=launch
-    )
+    job = Job(id="again.s-1", schedule="again/s", state=JobState.PENDING_LAUNCH, opened_at=NOW, launch=launch)
     with world.location.open_store().transaction() as transaction:
         transaction.put_jobs([job])
     tags = {"tidegate/job": job.id, "tidegate/attempt": "1", "tidegate/program": f"again/{program}"}
@@ -223,3 +221,20 @@ def test_a_step_that_is_retried_in_its_run_is_the_same_work(
 
     assert world.run().success
     assert (world.rows, len(CALLS), world.events) == ([1], 1, 1)
+
+
+def test_after_its_commit_was_abandoned_a_run_computes_anew(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        after_put(patch)
+        first = world.run()
+    commits = world.location.open_commits()
+    (commit,) = commits.list_unfinished()
+    assert commits.abandon(commit, "wrong rows", NOW)
+
+    second = world.run(parent=first)
+    third = world.run(parent=first)
+
+    assert (second.success, third.success) == (True, True)
+    assert (world.rows, len(CALLS), world.events) == ([2], 2, 1)

@@ -51,6 +51,7 @@ def abandon(
             typer.echo("nothing was changed")
             raise typer.Exit(DECLINED_EXIT_CODE)
         if not project.commits.abandon(commit, reason, now()):
+            _refuse_at_work(project, commit)
             raise UserError(f"commit {commit} has been finished meanwhile", "nothing was abandoned")
         typer.echo(f"{commit}: abandoned; {', '.join(sequence.datasets)} can be written again")
         _clean(project, sequence)
