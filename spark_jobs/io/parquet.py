@@ -69,7 +69,7 @@ class StagedTable(Value, kw_only=True):
                 partitions={key: self._entry(key) for key in self.folders},
                 columns=key_columns(self.ref),
                 dimensions=self.ref.dimensions(),
-                staging=self._staging(),
+                staging=staging_folder(self.root, self.commit, self.token),
             )
         return PublishVersion(
             root=self.root,
@@ -83,7 +83,7 @@ class StagedTable(Value, kw_only=True):
 
     def cleaning_step(self) -> CommitStep:
         """Removes what is left of staging."""
-        return DeleteStaging(folder=self._staging())
+        return DeleteStaging(folder=f"{self.root}/{STAGING_FOLDER}/{commit_folder(self.commit)}")
 
     def result(self) -> tuple[PublishedPartition, ...]:
         """What is reported once all this is done."""
@@ -94,9 +94,6 @@ class StagedTable(Value, kw_only=True):
             )
             for key, entry in entries.items()
         )
-
-    def _staging(self) -> str:
-        return f"{self.root}/{STAGING_FOLDER}/{commit_folder(self.commit)}"
 
     def _path(self, key: str) -> str:
         middle = self.ref.partition_folder(key)

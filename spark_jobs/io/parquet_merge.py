@@ -44,7 +44,7 @@ def merged_partitions(
         coming: the partitions that were staged, each in one folder that stands in its place.
         schema: Spark's JSON of the staged columns.
         columns: rows with equal values in all of these are the same row; no value equals no value.
-        staging: the commit's staging folder; what is written there goes with it.
+        staging: the run's staging folder; what is written there goes with it.
 
     Raises:
         ColumnClash: a column would have two types.
@@ -56,17 +56,23 @@ def merged_partitions(
         return merged
     # A name that nobody else has: another process may finish the same sequence at the same time.
     attempt = f"{now.number}{SURVIVORS_MARK}{uuid.uuid4().hex}"
-    left = write_survivors(
-        context.spark(),
-        context.files,
-        root,
-        standing,
-        coming,
-        schema=united_columns(now.schema, schema),
-        columns=columns,
-        dimensions=dimensions,
-        folder=f"{staging}/{attempt}",
-    )
+    folder = f"{staging}/{SURVIVORS_MARK}{attempt}"
+    try:
+        left = write_survivors(
+            context.spark(),
+            context.files,
+            root,
+            standing,
+            coming,
+            schema=united_columns(now.schema, schema),
+            columns=columns,
+            dimensions=dimensions,
+            folder=folder,
+        )
+    except Exception:
+        # Another process may have finished the sequence, and swept the staging that this brings back.
+        context.files.delete(folder)
+        raise
     for key, entry in standing.items():
         survivors = left.get(key)
         if survivors is None:

@@ -9,7 +9,7 @@ from spark_jobs.commit.memory import MemoryCommitStepStore
 from spark_jobs.commit.publish import publish
 from spark_jobs.commit.sequence import CommitSequence, encode_sequence
 from spark_jobs.io import prune
-from spark_jobs.io.dataset_ref import Warehouse
+from spark_jobs.io.dataset_ref import DatasetRef, Warehouse
 from spark_jobs.io.table import prune_table, sequence_of
 from spark_jobs.io.version_log import VERSIONS_FOLDER, version_numbers
 from tests.spark_jobs.staging import Rows, begin, daily, read_rows, stage_rows
@@ -21,16 +21,17 @@ NOTHING = prune.Unfinished("", ())
 class Table:
     """One table that is published into and pruned."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, ref: DatasetRef = TABLE) -> None:
+        self.ref = ref
         self.warehouse = Warehouse(path=folder, project=folder)
         self.files = self.warehouse.files
         self.store = MemoryCommitStepStore()
-        self.root = TABLE.root(self.warehouse)
+        self.root = ref.root(self.warehouse)
 
     def sequence(self, number: int, rows: Rows) -> CommitSequence:
         commit = f"c{number}"
-        token = begin(self.store, commit, [TABLE.id])
-        staged = stage_rows(self.warehouse, TABLE, rows, commit=commit, token=token)
+        token = begin(self.store, commit, [self.ref.id])
+        staged = stage_rows(self.warehouse, self.ref, rows, commit=commit, token=token)
         return sequence_of(commit, token, [staged])
 
     def publish(self, number: int, rows: Rows) -> None:
@@ -70,6 +71,34 @@ def test_what_an_unfinished_sequence_has_moved_stays(table: Table) -> None:
     unfinished = prune.Unfinished(table.root, (sequence,))
     assert table.prune(keep=1, unfinished=unfinished) == (4, 4)
     assert "v=c6" in table.folders()
+
+
+def test_what_a_merge_has_left_of_a_partition_stays_while_it_is_unfinished(table: Table) -> None:
+    sequence = table.sequence(6, {"2013-12-22": [6]})
+    survivors, foreign = (
+        Path(table.root, "data", "day=2013-12-22", f"v={name}") for name in ("c6+5+a", "c7+5+a")
+    )
+    for folder in (survivors, foreign):
+        folder.mkdir()
+    table.prune(keep=1, unfinished=prune.Unfinished(table.root, (sequence,)))
+    assert survivors.exists() and not foreign.exists()
+    table.prune(keep=1)
+    assert not survivors.exists()
+
+
+def test_what_was_appended_stays_as_long_as_its_partition(tmp_path: Path) -> None:
+    added = Table(tmp_path, daily("table", "append"))
+    for number in range(1, 6):
+        added.publish(number, {"2013-12-22": [number]})
+    assert added.prune(keep=1) == (4, 0)
+    assert read_rows(added.warehouse, added.ref) == {"2013-12-22": [1, 2, 3, 4, 5]}
+
+    replaced = Table(tmp_path, TABLE)
+    replaced.store = added.store
+    replaced.publish(6, {"2013-12-22": [6]})
+    assert replaced.prune(keep=2) == (0, 0), "a reader of the version before still finds all of them"
+    assert replaced.prune(keep=1) == (1, 5)
+    assert read_rows(replaced.warehouse, replaced.ref) == {"2013-12-22": [6]}
 
 
 def test_versions_from_the_base_of_an_unfinished_sequence_stay(table: Table) -> None:

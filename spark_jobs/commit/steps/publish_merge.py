@@ -37,7 +37,7 @@ class PublishMerge(Value, kw_only=True):
         partitions: where the staged rows of each partition that has any stand.
         columns: rows with equal values in all of these are the same row.
         dimensions: the partition columns.
-        staging: absolute path of the commit's staging folder.
+        staging: absolute path of the run's staging folder.
     """
 
     only_cleans: ClassVar[bool] = False
@@ -63,6 +63,8 @@ class PublishMerge(Value, kw_only=True):
         for _ in range(CONFLICT_TRIES):
             now = head(context.files, self.root)
             if self.commit in now.recent:
+                # By another process, which may have swept the staging before we wrote there.
+                context.files.delete(self.staging)
                 return
             changed = {
                 key: entry
