@@ -27,14 +27,9 @@ log = logging.getLogger(__name__)
 
 
 class Heartbeat:
-    """Calls `beat` three times a lease from a thread, until it answers False or is stopped.
-
-    Attributes:
-        lost: `beat` has answered False: the lease is gone.
-    """
+    """Calls `beat` three times a lease from a thread, until it answers False or is stopped."""
 
     def __init__(self, what: str, beat: Callable[[], bool], clock: Clock) -> None:
-        self.lost = False
         self._what = what
         self._beat = beat
         self._clock = clock
@@ -52,17 +47,20 @@ class Heartbeat:
         self._thread.join(LEASE_SECONDS)
 
     def _run(self) -> None:
-        while not self.lost and not self._clock.wait(self._stop, LEASE_SECONDS / RENEWALS_PER_LEASE):
+        goes_on = True
+        while goes_on and not self._clock.wait(self._stop, LEASE_SECONDS / RENEWALS_PER_LEASE):
             try:
-                self.lost = not self._beat()
+                goes_on = self._beat()
             except Exception as error:  # noqa: BLE001 -- whatever the store's driver raises
                 log.warning("the lease of %s could not be prolonged: %s", self._what, error)
-        if self.lost:
-            log.warning("the lease of %s was lost", self._what)
 
 
 class Attempting:
-    """An attempt, for as long as the block runs: `with Attempting(store, commit, datasets) as token:`."""
+    """An attempt, for as long as the block runs: `with Attempting(store, commit, datasets) as token:`.
+
+    A block that fails after the attempt was given up has failed for that reason, whatever it says: what it
+    had staged is gone. It ends with CommitFenced.
+    """
 
     def __init__(
         self,
@@ -79,6 +77,7 @@ class Attempting:
         self._at_least = at_least
         self._clock = clock
         self._token = 0
+        self._given_up = False
         self._heartbeat = Heartbeat(f"an attempt of commit {commit}", self._renew, clock)
 
     def __enter__(self) -> int:
@@ -96,18 +95,16 @@ class Attempting:
             self._store.end(self._token)
         except Exception as failure:  # noqa: BLE001 -- it must not hide why the block ended
             log.warning("an attempt of commit %s could not be closed: %s", self._commit, failure)
-
-    def check(self) -> None:
-        """Says early what `put` would say in the end.
-
-        Raises:
-            CommitFenced: the attempt was given up.
-        """
-        if self._heartbeat.lost:
-            raise fenced(self._commit)
+        if self._given_up and isinstance(error, Exception):
+            raise fenced(self._commit) from error
 
     def _renew(self) -> bool:
-        return self._store.renew(self._token, self._clock.now() + LEASE)
+        if self._store.renew(self._token, self._clock.now() + LEASE):
+            return True
+        # What is put needs no attempt any more.
+        put = self._store.exists(self._commit) or self._store.result(self._commit) is not None
+        self._given_up = not put
+        return False
 
 
 class Ownership:
@@ -115,19 +112,16 @@ class Ownership:
 
     Attributes:
         owner: who took it.
+        lost: another one has it now, or it is finished or gone.
     """
 
     def __init__(self, store: CommitStepStore, sequence: str, owner: str, clock: Clock) -> None:
         self.owner = owner
+        self.lost = False
         self._store = store
         self._sequence = sequence
         self._clock = clock
         self._heartbeat = Heartbeat(f"commit {sequence}", self._prolong, clock)
-
-    @property
-    def lost(self) -> bool:
-        """Another one has it, or it is finished or gone."""
-        return self._heartbeat.lost
 
     def __enter__(self) -> "Ownership":
         self._heartbeat.start()
@@ -141,7 +135,10 @@ class Ownership:
     def _prolong(self) -> bool:
         now = self._clock.now()
         standing = self._store.take(self._sequence, self.owner, now=now, until=now + LEASE)
-        return standing is not None and standing.owner == self.owner
+        self.lost = standing is None or standing.owner != self.owner
+        if standing is not None and self.lost:
+            log.warning("commit %s was taken over by %s", self._sequence, standing.owner)
+        return not self.lost
 
 
 def fenced(commit: str) -> CommitFenced:
