@@ -227,6 +227,11 @@ CATALOGUE: dict[str, Entry] = {
         "output that forgets",
         "What is read incrementally comes once, so the outputs must keep what they have: append or merge.",
     ),
+    "L416": _error(
+        "partition that several runs would read",
+        "What is new of a partition is read by one run, so each partition of the source must lie in a single"
+        " one of the outputs: else the first run would take the rows of the others.",
+    ),
     "L420": _note(
         "touched by a change of the clocks",
         "On these dates the time is skipped or comes twice. It is said beforehand; nothing is wrong.",

@@ -2,14 +2,16 @@
 
 What is new comes once. So a source must only ever grow (files that are landed, an Iceberg
 table that is appended to) or say itself what is new, and an output that replaced its rows
-would lose what earlier runs have read. Judged over the whole app, since it depends on who
-else writes the dataset.
+would lose what earlier runs have read. And it comes to one run: a partition that lies in
+several output partitions would be taken whole by the first of their runs. Judged over the
+whole app, since it depends on who else writes the dataset.
 """
 
 from collections.abc import Mapping
 
+from compiler.cycle import is_finer
 from compiler.diagnostic import Findings, shown
-from compiler.model import App, Dataset, Program
+from compiler.model import App, Dataset, PartitionScheme, Program
 from compiler.reader.node import Mapping as MappingNode
 from compiler.reader.node import Scalar
 
@@ -31,6 +33,7 @@ def check_incremental(app: App, nodes: Mapping[str, MappingNode], findings: Find
         for entry in nodes[program.name].items("reads"):
             if isinstance(entry, MappingNode) and entry.text("dataset") in program.incremental:
                 _check_source(app, program, entry, findings)
+                _check_spread(app, program, entry, findings)
         for name in nodes[program.name].strings("writes"):
             _check_output(app.datasets.get(str(name.value)), program, name, findings)
 
@@ -50,6 +53,32 @@ def _check_source(app: App, program: Program, entry: MappingNode, findings: Find
         fault = _fault_of_format(app, dataset)
     if fault is not None:
         findings.add("L414", place, *fault)
+
+
+def _check_spread(app: App, program: Program, entry: MappingNode, findings: Findings) -> None:
+    source = app.datasets.get(entry.text("dataset"))
+    for output in (app.datasets.get(name) for name in program.writes):
+        if source is None or output is None or output.partitions is None:
+            continue
+        if not _lies_in_one(source.partitions, output.partitions):
+            cut = " and ".join(output.partitions.dimension_names())
+            findings.add(
+                "L416",
+                entry.values["incremental"],
+                f"each partition of {source.name} must lie in a single one of {output.name}, got "
+                f"{shown(source.name)} cut less finely than by {cut}",
+                f"cut it at least as finely, or let {program.name} write a dataset without partitions",
+            )
+            return
+
+
+def _lies_in_one(source: PartitionScheme | None, output: PartitionScheme) -> bool:
+    """Whether the rows of a partition of the source go into a single partition of the output."""
+    if source is None:
+        return False
+    if output.time is not None and (source.time is None or is_finer(output.time.cycle, source.time.cycle)):
+        return False
+    return output.static is None or (source.static is not None and source.static.name == output.static.name)
 
 
 def _fault_of_format(app: App, dataset: Dataset) -> tuple[str, str] | None:

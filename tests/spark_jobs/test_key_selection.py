@@ -59,3 +59,21 @@ def test_what_a_run_reads(
     taken: bool,
 ) -> None:
     assert KeySelection(output, keys).takes(given, key) is taken
+
+
+@pytest.mark.parametrize(
+    ("output", "given", "whole"),
+    [
+        (None, DAY, True),
+        (DAY, None, True),
+        (AIRPORT, DAY, True),
+        (scheme(None, "EWR"), BY_AIRPORT, False),
+        (DAY, DAY, False),
+        (DAY, HOUR, False),
+        (BY_AIRPORT, AIRPORT, False),
+    ],
+)
+def test_whether_every_partition_is_read_whatever_the_run_writes(
+    output: PartitionScheme | None, given: PartitionScheme | None, whole: bool
+) -> None:
+    assert KeySelection(output, ("2013-12-22",)).takes_all(given) is whole
