@@ -136,7 +136,7 @@ class Example:
             self.until("the next weather waits", lambda: self._waits(CLEAN_WEATHER, Reason.W_LAST_RUN))
             self.until("the next day of flights waits", lambda: self._waits(CLEAN_FLIGHTS, Reason.W_TRIGGER))
             self.until("a tick says what waits", self._told)
-        assert cleaned.run_id is not None
+        assert cleaned is not None and cleaned.run_id is not None
         return cleaned.run_id
 
     def stop(self) -> None:

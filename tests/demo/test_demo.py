@@ -15,6 +15,8 @@ from dagster import DagsterInstance
 from pyspark.sql import SparkSession
 
 from scheduler.job import Job, JobState
+from scheduler.store.commit_steps import SqlCommitStepStore
+from scheduler.store.open_sql import open_sql_store
 from tests.spark_jobs.reference import Reference, Row
 from tests.spark_jobs.test_flights import assert_same, collected
 from tidegate.demo.project import make_project, replacements
@@ -53,8 +55,12 @@ class Finished:
         self.jobs = demo.jobs()
         with demo.store.reading() as reader:
             self.ledger = reader.ledger()
-            self.runs = reader.runs()
             self.events = reader.events(limit=100_000)
+        store = open_sql_store(settings.store_url)
+        commits = SqlCommitStepStore(store.engine)
+        self.unfinished = commits.list_unfinished()
+        self.watermarks = dict(commits.watermarks("flights/clean_flights", "flights/raw_flights"))
+        store.close()
         with DagsterInstance.from_config(str(demo.site.home)) as instance:
             self.dagster_runs = instance.get_runs()
             self.reported = {
@@ -64,7 +70,7 @@ class Finished:
 
     def table(self, spark: SparkSession, name: str) -> list[Row]:
         """The rows of a published table, as any other reader of Iceberg finds them by its folder."""
-        folder = self.settings.warehouse / "flights" / name
+        folder = Path(self.settings.warehouse) / "flights" / name
         return collected(spark.read.format("iceberg").load(str(folder)))
 
 
@@ -131,6 +137,13 @@ def test_the_tables_equal_pandas_row_for_row(finished: Finished, spark: SparkSes
 @pytest.mark.parametrize("table", ["planes", "airlines", "airports"])
 def test_the_reference_tables_equal_their_files(finished: Finished, spark: SparkSession, table: str) -> None:
     assert_same(finished.table(spark, table), Reference.reference_table(table))
+
+
+def test_every_landed_file_of_flights_was_loaded_once(finished: Finished) -> None:
+    parts = [f"{day}|{origin}" for day in finished.days for origin in ("EWR", "JFK", "LGA")]
+
+    assert {part: mark.number for part, mark in finished.watermarks.items()} == dict.fromkeys(parts, 1)
+    assert finished.unfinished == ()
 
 
 def test_no_job_runs_twice(finished: Finished) -> None:
@@ -207,7 +220,7 @@ def test_the_summary_reads_the_report_from_the_published_table(undisturbed: Fini
     ).stdout.splitlines()
 
     report = said[said.index("The first rows of carrier_report") :]
-    first = max(Reference(undisturbed.days).carrier_report(), key=lambda row: row[3])
+    first = max(Reference(undisturbed.days).carrier_report(), key=lambda row: int(str(row[3])))
     assert report[3].split()[0] == first[0]
     assert str(first[3]) in report[3].split()
 
