@@ -206,6 +206,9 @@ class IcebergCatalog:
 
     def _open(self, spark: SparkSession) -> Any:
         try:
+            # Each thread of Python has one of Java, and a catalog is opened with the settings of the session
+            # that is active there: in a thread that recovers nothing may have made ours so.
+            self.java.org.apache.spark.sql.SparkSession.setActiveSession(spark._jsparkSession)
             return self.api.spark.Spark3Util.loadIcebergCatalog(spark._jsparkSession, CATALOG)
         except (Py4JJavaError, CapturedException) as error:
             fault = opening_fault(str(error))
