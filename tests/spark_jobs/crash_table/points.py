@@ -11,10 +11,11 @@ process is struck when it gets there, by SIGKILL or, for a zombie, by SIGSTOP. N
 raised, nothing is cleaned up, as when the machine is switched off.
 """
 
+import fcntl
 import os
 import re
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -74,8 +75,18 @@ class Copying(LocalFiles):
 
 
 def share_jvm() -> None:
-    """For a driver that shares the JVM of the tests: the lock on a table is the JVM's, and ours lives on."""
-    IcebergCatalog.exclusive = lambda *_: nullcontext()
+    """For a driver that shares the JVM of the tests: the lock on a table is the JVM's, and ours lives on.
+
+    In its place comes one that dies with the driver, as a JVM of its own would.
+    """
+    IcebergCatalog.exclusive = _locked
+
+
+@contextmanager
+def _locked(*_: object) -> Iterator[None]:
+    with Path(__file__).open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def before(owner: Any, name: str, nth: int = 1) -> Callable[[Strike], None]:
