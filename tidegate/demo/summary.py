@@ -10,6 +10,8 @@ from datetime import datetime
 from scheduler.journal import Entry, EntryKind
 from scheduler.outbox import launch_reason
 from scheduler.reason import Reason
+from scheduler.store.commit_steps import SqlCommitStepStore
+from scheduler.store.open_sql import open_sql_store
 from scheduler.store.protocol import Reader
 from tidegate.cli.ledger import print_ledger
 from tidegate.cli.printing import print_table
@@ -43,6 +45,8 @@ def print_summary(reader: Reader, settings: Settings, started: datetime, echo: C
     )
     echo("\nThe first rows of carrier_report")
     print_table(REPORT_COLUMNS, _report(reader, settings))
+    echo("\nWhat was read incrementally: moves = parts when every file was loaded once")
+    print_table(("program", "source", "parts", "moves"), _incremental(settings), right=("parts", "moves"))
     echo("\nThe ledger: landed = consumed + pending + discarded")
     print_ledger(reader.ledger())
 
@@ -94,6 +98,20 @@ def _report(reader: Reader, settings: Settings) -> list[tuple[str, ...]]:
         return []
     most = report.orderBy(report.flights.desc()).select(*REPORT_COLUMNS).limit(REPORT_ROWS_SHOWN)
     return [tuple(_cell(value) for value in row) for row in most.collect()]
+
+
+def _incremental(settings: Settings) -> list[tuple[str, ...]]:
+    """How far programs have read what they read incrementally, and in how many commits."""
+    store = open_sql_store(settings.store_url)
+    try:
+        commits = SqlCommitStepStore(store.engine)
+        rows: list[tuple[str, ...]] = []
+        for consumer, source in commits.followers():
+            marks = commits.watermarks(consumer, source).values()
+            rows.append((consumer, source, str(len(marks)), str(sum(mark.number for mark in marks))))
+        return rows
+    finally:
+        store.close()
 
 
 def _cell(value: object) -> str:
