@@ -44,7 +44,7 @@ run_monitoring:
   poll_interval_seconds: 20
   start_timeout_seconds: 300
 
-# An idle tick every five seconds is 17,000 rows a day.
+# An idle tick every five seconds is 17,000 rows a day; the recovery job's schedule ticks each minute.
 retention:
   sensor:
     purge_after_days:
@@ -52,7 +52,10 @@ retention:
       success: 30
       failure: 30
   schedule:
-    purge_after_days: 30
+    purge_after_days:
+      skipped: 1
+      success: 30
+      failure: 30
 """
 
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+import typer
+
 from compiler.model import App
 from scheduler.published import PublishedEvents
 from scheduler.store.commit_steps import SqlCommitStepStore
@@ -110,7 +112,13 @@ class _Events:
         from dagster_defs.commit_events import CommitEvents
         from tidegate.dagster_home import prepare_home
 
-        with DagsterInstance.from_config(str(prepare_home(self._project.settings))) as instance:
+        try:
+            instance = DagsterInstance.from_config(str(prepare_home(self._project.settings)))
+        except Exception as error:  # noqa: BLE001 -- Dagster only shows it, and may be down or elsewhere
+            typer.echo(f"commit {commit} is not shown in Dagster: {error}", err=True)
+            self._engine.tell(commit, partitions)
+            return
+        with instance:
             CommitEvents(lambda: self._project.store, now, instance).tell(commit, partitions)
 
 
