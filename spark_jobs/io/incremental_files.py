@@ -114,7 +114,13 @@ def _encode(ref: DatasetRef, key: str, found: Mapping[str, Stamp], read: Mapping
         )
     gone = sorted((stamp[1], name) for name, stamp in read.items() if name not in found)
     kept = {name: read[name] for _, name in gone[-REMEMBERED_GONE:]}
-    return msgspec.json.encode(FilesPosition(files={**kept, **found}), order="sorted").decode()
+    try:
+        return msgspec.json.encode(FilesPosition(files={**kept, **found}), order="sorted").decode()
+    except UnicodeEncodeError as error:
+        raise SourceError(
+            f"{ref.id} has a file whose name is no UTF-8, and cannot be remembered: {error.object!r}",
+            "rename the file",
+        ) from error
 
 
 def _decode(asked: IncrementalRead, key: str) -> dict[str, Stamp]:

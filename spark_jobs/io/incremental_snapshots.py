@@ -22,7 +22,7 @@ from compiler.partition_key import SEPARATOR
 from compiler.value import Value
 from spark_jobs.errors import SourceError
 from spark_jobs.io.iceberg import table_name
-from spark_jobs.io.iceberg_catalog import IcebergCatalog, TableName, spoken
+from spark_jobs.io.iceberg_catalog import IcebergCatalog, TableName, java_failures, spoken
 from spark_jobs.io.iceberg_table import added_files, check_partitions, described
 from spark_jobs.io.increment import Increment, IncrementalRead
 from spark_jobs.io.partition_columns import in_partitions
@@ -140,7 +140,9 @@ class _History:
             if past.kind in (NEW_ROWS, NOTHING_NEW):
                 continue
             if past.id not in self._touched:
-                self._touched[past.id] = frozenset(_touched(catalog, self._table, past.snapshot, dimensions))
+                with java_failures(f"look at snapshot {past.id} of {self._asked.ref.id}"):
+                    touched = frozenset(_touched(catalog, self._table, past.snapshot, dimensions))
+                self._touched[past.id] = touched
             ours = sorted(key for key in self._touched[past.id] if group.has(key))
             if ours:
                 raise self._broken(past, ours, WHOLE if group.kind == "but" else ours[0])

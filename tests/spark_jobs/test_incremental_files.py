@@ -137,6 +137,12 @@ def test_a_partition_with_too_many_files_is_refused(feed: Feed, monkeypatch: pyt
     assert "move files away once they have been read" in caught.value.hint
 
 
+def test_a_name_that_cannot_be_written_down_is_told(feed: Feed) -> None:
+    feed.land(D22, os.fsdecode(b"caf\xe9.parquet"))
+    with pytest.raises(SourceError, match="a file whose name is no UTF-8"):
+        feed.read()
+
+
 def test_a_file_that_changes_while_it_is_read_stops_the_publish(feed: Feed) -> None:
     feed.land(D22, "a.parquet")
     asked = feed.asked()
