@@ -158,7 +158,6 @@ def _staging(examined: Examined) -> Iterator[Finding]:
 
 
 def _tables(examined: Examined) -> Iterator[Finding]:
-    abandoned = {one.sequence for one in examined.store.abandoned()}
     for ref in examined.refs:
         try:
             if ref.format == ICEBERG:
@@ -169,7 +168,7 @@ def _tables(examined: Examined) -> Iterator[Finding]:
             yield Finding(kind="table", where=ref.id, what=f"it cannot be read: {error}")
             continue
         for commit in commits[-COMMITS_COMPARED:]:
-            if commit not in abandoned and not _is_known(examined.store, commit):
+            if not _is_known(examined.store, commit):
                 yield Finding(
                     kind="table",
                     where=ref.id,
@@ -180,7 +179,7 @@ def _tables(examined: Examined) -> Iterator[Finding]:
 
 def _is_known(store: CommitStepStore, commit: str) -> bool:
     # First the unfinished: what is finished in between is found by the second look.
-    return store.exists(commit) or store.result(commit) is not None
+    return store.exists(commit) or store.result(commit) is not None or store.was_abandoned(commit)
 
 
 def _parquet_table(examined: Examined, ref: DatasetRef) -> Iterator[Finding]:

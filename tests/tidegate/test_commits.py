@@ -264,6 +264,7 @@ def test_of_several_tables_the_half_that_is_done_stays(
 
     assert "run its program again" in output and "nothing is started by its data" in output
     assert (read_rows(warehouse, TABLE), read_rows(warehouse, OTHER)) == ({FIRST: [3]}, {})
+    assert findings() == [], "what was published of it is known"
 
 
 def test_it_asks_first(store: SqlCommitStepStore) -> None:

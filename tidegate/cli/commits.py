@@ -156,7 +156,9 @@ def _show_other(project: CommitsProject, commit: str) -> None:
     result = project.commits.result(commit)
     records = [one for one in project.commits.abandoned() if one.sequence == commit]
     known = any(attempt.commit == commit for attempt in project.commits.attempts())
-    if result is None and not records and not known:
+    if project.commits.was_abandoned(commit) and not records:
+        typer.echo(f"{commit}: abandoned, long ago")
+    elif result is None and not records and not known:
         raise UserError(
             f"there is no commit {commit}", "list the unfinished ones with: tidegate commits list"
         )
