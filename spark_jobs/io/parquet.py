@@ -9,11 +9,9 @@ them but `merge` only name folders (version_log.py), and a merge writes what is 
 rows that it replaces (parquet_merge.py). Staging is the same for all.
 """
 
-import json
 from collections.abc import Callable
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import StructType
 
 from compiler.model import WriteMode
 from compiler.value import Value
@@ -26,6 +24,7 @@ from spark_jobs.io.columns import ColumnClash, united_columns
 from spark_jobs.io.dataset_ref import DatasetRef, Warehouse, commit_folder
 from spark_jobs.io.landed import landed_folders
 from spark_jobs.io.merge_keys import key_columns, refuse_missing, refuse_repeated
+from spark_jobs.io.parquet_folders import read_folders
 from spark_jobs.io.parquet_staging import StagedFolder, seal, write_by_key
 from spark_jobs.io.partition_columns import refuse_surplus, with_partition_columns
 from spark_jobs.io.published import PublishedPartition
@@ -132,7 +131,7 @@ def stage(
     rows = write_by_key(frame, ref.dimensions(), keys, files, folder)
     refuse_surplus(ref, keys, rows)
     if ref.write == "merge" and rows:
-        refuse_repeated(ref, frame.sparkSession.read.schema(frame.schema).parquet(folder))
+        refuse_repeated(ref, read_folders(frame.sparkSession, frame.schema.json(), [folder]))
     return StagedTable(
         ref=ref, root=root, commit=commit, token=token, base=base.number, schema=frame.schema.json(),
         keys=keys, folders=seal(files, folder, keys, rows, commit=commit, token=token),
@@ -153,16 +152,13 @@ def read_table(
 ) -> DataFrame:
     """The rows of the partitions whose key is taken, as of one version of the table."""
     root = ref.root(warehouse)
-    schema = StructType.fromJson(json.loads(version.schema))
-    paths = [
+    folders = [
         f"{root}/{folder}"
         for key, entry in sorted(version.partitions.items())
         if takes(key)
         for folder in entry.folders
     ]
-    if not paths:
-        return spark.createDataFrame([], schema)
-    return spark.read.schema(schema).parquet(*paths)
+    return read_folders(spark, version.schema, folders)
 
 
 def _refuse_landed(ref: DatasetRef, base: TableVersion, warehouse: Warehouse) -> None:

@@ -6,7 +6,6 @@ the next version is put upon that very one. A partition in which nothing is repl
 its folders, and the staged one is added.
 """
 
-import json
 import uuid
 from collections.abc import Mapping, Sequence
 from functools import reduce
@@ -14,11 +13,11 @@ from operator import and_
 
 import msgspec
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import StructType
 
 from spark_jobs.commit.context import CommitContext
 from spark_jobs.io.columns import united_columns
 from spark_jobs.io.filesystem import FileSystem
+from spark_jobs.io.parquet_folders import read_folders
 from spark_jobs.io.parquet_staging import StagedFolder, seal, write_by_key
 from spark_jobs.io.version_log import PartitionEntry, TableVersion
 
@@ -102,11 +101,10 @@ def write_survivors(
     Raises:
         OSError: Spark has failed, or rows stand where they do not belong.
     """
-    kind = StructType.fromJson(json.loads(schema))
 
     def rows(entries: Mapping[str, PartitionEntry]) -> DataFrame:
         paths = [f"{root}/{path}" for key in sorted(standing) for path in entries[key].folders]
-        return spark.read.schema(kind).parquet(*paths)
+        return read_folders(spark, schema, paths)
 
     before, new = rows(standing), rows(coming).select(*(f"`{c}`" for c in columns)).distinct()
     same = reduce(and_, (before[f"`{c}`"].eqNullSafe(new[f"`{c}`"]) for c in columns))

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, unquote
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, DataFrameWriter, SparkSession
 from pyspark.sql import functions as sf
 
 from compiler.partition_key import SEPARATOR
@@ -31,6 +31,7 @@ NUMBERED_KEYS = 32
 """Up to so many keys are numbered. Each row is compared with one after the other."""
 OTHER_KEYS = -1
 """The number of all keys that are not the run's."""
+COMMITTER = "mapreduce.fileoutputcommitter.algorithm.version"
 FOOTERS = 200
 """Of up to so many files the rows are counted by their footers, one by one; of more by Spark."""
 
@@ -81,14 +82,14 @@ def write_by_key(
         The number of rows of each key that has any.
     """
     if not dimensions:
-        frame.write.parquet(f"{folder}/{KEY_COLUMN}=0")
+        _writer(frame).parquet(f"{folder}/{KEY_COLUMN}=0")
     elif len(keys) <= NUMBERED_KEYS:
         numbers = (sf.when(_key_of(dimensions) == key, sf.lit(n)) for n, key in enumerate(keys))
         number = sf.coalesce(*numbers, sf.lit(OTHER_KEYS))
-        frame.withColumn(KEY_COLUMN, number).write.partitionBy(KEY_COLUMN).parquet(folder)
+        _writer(frame.withColumn(KEY_COLUMN, number)).partitionBy(KEY_COLUMN).parquet(folder)
     else:
         marked = sf.concat(sf.lit(KEY_MARK), _key_of(dimensions))
-        frame.withColumn(KEY_COLUMN, marked).write.partitionBy(KEY_COLUMN).parquet(folder)
+        _writer(frame.withColumn(KEY_COLUMN, marked)).partitionBy(KEY_COLUMN).parquet(folder)
     rows = _rows_by_folder(frame.sparkSession, files, folder)
     others = rows.pop(str(OTHER_KEYS), 0)
     counts = {_key_in(name, keys): count for name, count in rows.items() if count}
@@ -118,6 +119,14 @@ def seal(
         digests = None if moves else digests_of(files, where, marker)
         sealed[key] = StagedFolder(folder=where, marker=marker, rows=rows[key], digests=digests)
     return sealed
+
+
+def _writer(frame: DataFrame) -> DataFrameWriter:
+    """Writes so that the files of a task which fails half-way are never among those of its successor.
+
+    Hadoop's second algorithm puts a task's files into the folder one by one, when the task ends.
+    """
+    return frame.write.option(COMMITTER, 1)
 
 
 def _key_of(dimensions: Sequence[str]) -> Column:

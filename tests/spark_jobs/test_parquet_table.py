@@ -207,6 +207,19 @@ def test_reading_is_one_state_even_while_it_is_replaced(tables: Tables) -> None:
     assert before is not None and before.collect() == [("2013-12-22", 1)]
 
 
+def test_a_missing_file_is_never_passed_over(tables: Tables) -> None:
+    tables.publish(tables.frame([("2013-12-22", 1)]), DAILY, "2013-12-22")
+    before = read(tables.spark, DAILY, tables.warehouse)
+    (file,) = Path(DAILY.root(tables.warehouse), "data").rglob("*.parquet")
+    file.unlink()
+    tables.spark.conf.set("spark.sql.files.ignoreMissingFiles", "true")
+    try:
+        with pytest.raises(Exception, match=r"does not exist|FILE_NOT_EXIST"):
+            before.collect()
+    finally:
+        tables.spark.conf.unset("spark.sql.files.ignoreMissingFiles")
+
+
 def test_a_program_may_read_what_it_replaces(tables: Tables) -> None:
     tables.publish(tables.frame([("2013-12-22", 1)]), DAILY, "2013-12-22")
     before = read(tables.spark, DAILY, tables.warehouse)
