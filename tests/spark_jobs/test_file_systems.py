@@ -8,7 +8,7 @@ that of a store which shows a file when it is closed. Mounted there is a local d
 from collections.abc import Callable
 from pathlib import Path
 from threading import Barrier, Thread
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import pytest
 from pyspark.sql import SparkSession
@@ -78,6 +78,21 @@ def test_of_many_who_create_a_file_one_wins(place: Place) -> None:
     assert len(won) == 1
     assert place.files.read(f"{place.root}/one") == f"{won[0]}".encode()
     assert [entry.name for entry in place.files.list(place.root)] == ["one"]
+
+
+@pytest.mark.parametrize("scheme", ["viewfs", "gs"])
+def test_a_name_that_is_taken_after_the_look_stays_with_who_took_it(
+    spark: SparkSession, tmp_path: Path, scheme: str
+) -> None:
+    class Overtaken(HadoopFiles):
+        def _create(self, system: Any, path: Any, content: bytes, *, synced: bool = False) -> None:
+            LocalFiles().put_if_absent(f"{tmp_path}/one", b"theirs")
+            super()._create(system, path, content, synced=synced)
+
+    files, url = Overtaken(lambda: spark), mounted(spark, scheme, tmp_path)
+    assert not files.put_if_absent(f"{url}/one", b"ours")
+    assert files.read(f"{url}/one") == b"theirs"
+    assert [entry.name for entry in files.list(url)] == ["one"]
 
 
 def test_a_listing_tells_files_from_folders(place: Place) -> None:
