@@ -27,6 +27,7 @@ from dagster import (
 
 from compiler import template
 from compiler.model import Dataset
+from dagster_defs import cleaning
 from dagster_defs.asset_plan import ProgramAssets
 from dagster_defs.commit_events import CommitEvents
 from dagster_defs.commit_id import commit_id, still_usable
@@ -95,6 +96,9 @@ def run_op(
             ),
         )
     except (SparkJobError, OSError) as error:
+        if isinstance(error, OSError):
+            # What could not be reached may be what was staged: the run could not remove it then.
+            cleaning.ask_for_it(location.open_store())
         raise _failure(context, error) from error
     yield from report(context, assets, work, published)
 

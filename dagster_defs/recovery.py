@@ -28,6 +28,7 @@ from dagster import (
 )
 from pyspark.sql import SparkSession
 
+from dagster_defs import cleaning
 from dagster_defs.asset_plan import AssetPlan
 from dagster_defs.commit_events import CommitEvents
 from dagster_defs.location import Location
@@ -43,9 +44,6 @@ from spark_jobs.io.dataset_ref import DatasetRef, dataset_ref
 from spark_jobs.session import session
 
 EVERY_MINUTE = "* * * * *"
-
-CLEANING = "commits:cleaning"
-"""A note in the store: staging of dead runs is yet to be looked for. It outlives the death of this job."""
 
 TOLD = 5
 """Of more sequences than these a skip reason tells the number."""
@@ -78,7 +76,7 @@ def recovery_schedule(location: Location) -> ScheduleDefinition:
 
     def look(context: ScheduleEvaluationContext) -> RunRequest | SkipReason:
         left = leftovers(location.open_commits(), location.clock())
-        if not (left.due or left.dead_attempts or _is_cleaning(location.open_store())):
+        if not (left.due or left.dead_attempts or cleaning.noted(location.open_store())):
             return SkipReason(_nothing_to_do(left))
         if _is_under_way(context.instance):
             return SkipReason("a recovery is under way")
@@ -113,7 +111,7 @@ def _recover(context: OpExecutionContext, plan: AssetPlan, location: Location) -
     )
     finished = _finish(context, commits, acting, location.clock(), failures)
     cleaned = 0
-    if _is_cleaning(store):
+    if cleaning.noted(store):
         cleaned = _clean(context, plan, location, commits, spark, failures)
     context.add_output_metadata(
         {"finished": finished, "attempts given up": len(given_up), "staging removed": cleaned}
@@ -126,7 +124,7 @@ def _give_up(commits: CommitStepStore, store: Store, now: datetime) -> tuple[str
     if not any(attempt.until <= now for attempt in commits.attempts()):
         return ()
     # Noted first: once an attempt is closed, nothing but its staging tells of it.
-    _note_cleaning(store, True)
+    cleaning.ask_for_it(store)
     return tuple(attempt.commit for attempt in give_up_dead(commits, now))
 
 
@@ -166,7 +164,7 @@ def _clean(
     failures: list[str],
 ) -> int:
     """Removes the staging that belongs to nobody; returns how many pieces."""
-    refs = refs_of(plan)
+    refs, seen = refs_of(plan), cleaning.noted(location.open_store())
     try:
         orphans = find_orphans(refs, location.warehouse, commits, spark)
         for one in orphans:
@@ -176,7 +174,7 @@ def _clean(
         failures.append(f"orphaned staging could not be removed: {error}")
         context.log.error(failures[-1])
         return 0
-    _note_cleaning(location.open_store(), False)
+    cleaning.done(location.open_store(), seen)
     return len(orphans)
 
 
@@ -187,16 +185,6 @@ def refs_of(plan: AssetPlan) -> tuple[DatasetRef, ...]:
         for assets in plan.programs.values()
         for name in assets.program.writes
     )
-
-
-def _is_cleaning(store: Store) -> bool:
-    with store.reading() as reader:
-        return bool(reader.cursor(CLEANING))
-
-
-def _note_cleaning(store: Store, to_do: bool) -> None:
-    with store.transaction() as transaction:
-        transaction.set_cursor(CLEANING, to_do)
 
 
 def _is_under_way(instance: DagsterInstance) -> bool:

@@ -22,7 +22,7 @@ from tidegate.settings import load_settings
 
 T = TypeVar("T")
 
-WAIT_SECONDS = 120
+WAIT_SECONDS = 300
 POLL_SECONDS = 0.3
 
 PROGRAMS = '''

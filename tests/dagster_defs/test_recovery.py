@@ -16,7 +16,7 @@ from dagster import (
 from dagster._core.definitions.schedule_definition import ScheduleExecutionData
 from dagster._core.test_utils import create_run_for_test, instance_for_test
 
-from dagster_defs import recovery
+from dagster_defs import cleaning, recovery
 from dagster_defs.location import Location
 from dagster_defs.names import RECOVERY
 from scheduler.event import publish_event_id
@@ -247,3 +247,32 @@ def test_no_spark_is_started_where_nothing_needs_it(
     location.open_commits().begin("c2", [CLEAN.id], until=NOW)
 
     assert work(location, instance).success
+
+
+def test_a_failure_of_io_may_have_left_staging_and_is_looked_into(
+    location: Location, instance: DagsterInstance, commits: CommitStepStore
+) -> None:
+    """The run has ended by itself, so its attempt is closed; what it could not remove is nobody's."""
+    token = commits.begin("c1", [CLEAN.id], until=NOW + LEASE)
+    stage_rows(location.warehouse, CLEAN, {DAY: [1]}, commit="c1", token=token)
+    commits.end(token)
+    assert look(location, instance).skip_message == "nothing is unfinished"
+
+    cleaning.ask_for_it(location.open_store())
+
+    assert len(look(location, instance).run_requests or ()) == 1
+    assert work(location, instance).success
+    assert not Path(staging_folder(CLEAN.root(location.warehouse), "c1", token)).exists()
+    assert look(location, instance).skip_message == "nothing is unfinished"
+
+
+def test_what_is_noted_while_somebody_looks_is_looked_for_again(store: MemoryStore) -> None:
+    cleaning.ask_for_it(store)
+    seen = cleaning.noted(store)
+    cleaning.ask_for_it(store)
+
+    cleaning.done(store, seen)
+    assert cleaning.noted(store)
+
+    cleaning.done(store, cleaning.noted(store))
+    assert not cleaning.noted(store)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from dagster import DagsterInstance
 
-from dagster_defs import program_op
+from dagster_defs import cleaning, program_op
 from dagster_defs.location import Location
 from scheduler.store.memory import MemoryStore
 from spark_jobs.commit.memory import MemoryCommitStepStore
@@ -59,6 +59,20 @@ def test_what_may_pass_is_tried_three_times(
     (failure,) = [event for event in result.all_events if event.is_step_failure]
     assert failure.step_failure_data.user_failure_data is not None
     assert failure.step_failure_data.user_failure_data.description == str(error)
+
+
+@pytest.mark.parametrize(
+    ("error", "noted"),
+    [(ConnectionResetError("the name node went away"), True), (OutputError("rows outside"), False)],
+)
+def test_a_failure_of_io_has_orphaned_staging_looked_for(
+    location: Location, instance: DagsterInstance, runner: Runner, error: Exception, noted: bool
+) -> None:
+    runner.error = error
+
+    execute(location, instance, "clean", partition="2023-03-09")
+
+    assert bool(cleaning.noted(location.open_store())) is noted
 
 
 def test_a_step_that_is_retried_keeps_its_commit_and_its_claim(
