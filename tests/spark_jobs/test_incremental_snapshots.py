@@ -5,6 +5,7 @@ from itertools import count
 import pytest
 from pyspark.sql import SparkSession
 
+from compiler.model import PartitionScheme, StaticDimension
 from spark_jobs.errors import SourceError
 from spark_jobs.io.dataset_ref import DatasetRef, Warehouse
 from spark_jobs.io.iceberg_catalog import IcebergCatalog
@@ -232,3 +233,37 @@ def test_a_column_that_was_added_meanwhile_is_read(source: Source) -> None:
     source.sql("alter table THE_TABLE add column more int")
     source.sql(f"insert into THE_TABLE values (2, '{D22}', 5), (3, '{D23}', 6)")
     assert source.read(D22, D23) == [(2, D22), (3, D23)]
+
+
+def test_a_partition_of_two_dimensions_is_followed_apart(spark: SparkSession, warehouse: Warehouse) -> None:
+    codes = StaticDimension(name="code", keys=("007", "a b.c:d"))
+    ref = DatasetRef(
+        app=next(_apps), name="t", format="iceberg", scheme=PartitionScheme(time=DAILY.time, static=codes)
+    )
+    name = f"tidegate.{ref.app}.t"
+    spark.sql(f"create namespace tidegate.{ref.app}")
+    spark.sql(
+        f"create table {name} (id int, code string, day string) using iceberg partitioned by (code, day)"
+    )
+    positions: dict[str, str] = {}
+
+    def read(key: str) -> list[int]:
+        asked = IncrementalRead(
+            consumer="test/load",
+            ref=ref,
+            warehouse=warehouse,
+            params=Params(),
+            positions=positions,
+            takes=lambda one: one == key,
+            takes_all=False,
+        )
+        new = read_new_snapshots(spark, asked)
+        assert new.frame is not None
+        positions.update(new.positions)
+        return sorted(row.id for row in new.frame.collect())
+
+    spark.sql(f"insert into {name} values (1, '007', '{D22}'), (2, 'a b.c:d', '{D22}'), (3, '007', '{D23}')")
+    assert read(f"007|{D22}") == [1]
+    assert read(f"a b.c:d|{D22}") == [2]
+    spark.sql(f"insert into {name} values (4, '007', '{D22}'), (5, '007', '{D23}')")
+    assert (read(f"007|{D22}"), read(f"007|{D23}"), read(f"a b.c:d|{D22}")) == ([4], [3, 5], [])
