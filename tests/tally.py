@@ -18,6 +18,8 @@ PROMISED = {
     "real processes killed": 25,
     "contested firings": 50_000,
     "planted bugs found": 10,
+    "kills of Spark writers": 150,
+    "looks of a reader": 300,
 }
 """What every whole run of the tests reaches at least."""
 
