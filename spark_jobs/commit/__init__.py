@@ -14,7 +14,8 @@ dies after `put` has promised everything: whoever writes the dataset next, or re
 that the sequence moves, finishes it first. Steps are idempotent and `verify` asks for identity, never for
 existence, so it does not matter where it died, or whether two processes finish it at once. The lease of
 the one who takes it only keeps others from doing the same. A sequence that fails again and again is in
-the end left to a person, and blocks its own datasets only.
+the end left to a person, and blocks its own datasets only. If that person abandons it, its id is never used
+again, since its tables may hold half of it: what its run does anew is another commit.
 
 `step` what a step is · `steps/` the kinds · `sequence` · `store` the contract of what is kept · `lease`,
 `owner`, `clock` who is at work · `publish` the run's side · `finish` the steps' side · `recovery` afterwards

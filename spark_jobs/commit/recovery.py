@@ -72,17 +72,17 @@ def recover_all(
         blocked_too: try those as well that have failed too often.
 
     Returns:
-        What became of each, smallest token first. Nothing that is an `Exception` is raised.
+        What became of each: those that cannot even be read, then the others, smallest token first.
+        Nothing that is an `Exception` is raised.
     """
-    outcomes: dict[str, Recovered] = {}
+    unreadable: list[Recovered] = []
     found: list[CommitSequence] = []
-    commits = _unfinished(store, datasets)
-    for commit in commits:
+    for commit in _unfinished(store, datasets):
         body = store.get(commit)
         try:
             found += [] if body is None else [read_sequence(commit, body)]
         except CommitUnknown as error:
-            outcomes[commit] = Recovered(commit=commit, datasets=tuple(datasets or ()), error=error)
+            unreadable.append(Recovered(commit=commit, datasets=tuple(datasets or ()), error=error))
     groups = independent(found)
     if len(groups) > 1:
         context = replace(context, spark=one_at_a_time(context.spark))
@@ -95,8 +95,9 @@ def recover_all(
             done = list(pool.map(work, groups))
     else:
         done = [work(group) for group in groups]
-    outcomes |= {one.commit: one for group in done for one in group}
-    return tuple(outcomes[commit] for commit in commits if commit in outcomes)
+    outcomes = {one.commit: one for group in done for one in group}
+    in_order = (one.id for one in sorted(found, key=_age))
+    return (*unreadable, *(outcomes[commit] for commit in in_order if commit in outcomes))
 
 
 def independent(sequences: Sequence[CommitSequence]) -> tuple[tuple[CommitSequence, ...], ...]:
@@ -111,7 +112,11 @@ def independent(sequences: Sequence[CommitSequence]) -> tuple[tuple[CommitSequen
             else:
                 mine = (mine[0] | group[0], group[1] + mine[1])
         groups = [*apart, mine]
-    return tuple(tuple(sorted(group, key=lambda one: (one.token, one.id))) for _, group in groups)
+    return tuple(tuple(sorted(group, key=_age)) for _, group in groups)
+
+
+def _age(sequence: CommitSequence) -> tuple[int, str]:
+    return sequence.token, sequence.id
 
 
 def _in_order(

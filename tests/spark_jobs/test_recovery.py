@@ -122,6 +122,14 @@ def test_a_failing_sequence_is_counted_and_stops_those_behind_it_only(store: Com
     assert failures(store, "c2") == (0, "")
 
 
+def test_a_run_is_told_of_the_failure_and_not_of_what_waits_for_it(store: CommitStepStore) -> None:
+    promise(store, "c1", "app/b")
+    promise(store, "c2", "app/a", "app/b")
+    WORLD.broken["c1 1"] = RuntimeError("the catalog says no")
+    with pytest.raises(RuntimeError, match="the catalog says no"):
+        recover(["app/a", "app/b"], store, CONTEXT)
+
+
 def test_after_so_many_failures_its_datasets_are_blocked_and_no_others(store: CommitStepStore) -> None:
     promise(store, "c1", "app/a", "app/b")
     promise(store, "c2", "app/c")
