@@ -34,13 +34,13 @@ def archive_file() -> Path:
 
 def java_options(archive: Path) -> str:
     """The options with which the JVMs of the demo start; the archive may come later."""
-    return f"{QUICK_START} -XX:SharedArchiveFile={archive}"
+    return f'{QUICK_START} "-XX:SharedArchiveFile={archive}"'
 
 
 def make(archive: Path) -> None:
     """Makes the archive, some 150 MB. The JVM of this process must not have been started."""
     partial = archive.with_name(f"{archive.name}.{os.getpid()}")
-    os.environ["JDK_JAVA_OPTIONS"] = f"{QUICK_START} -XX:ArchiveClassesAtExit={partial}"
+    os.environ["JDK_JAVA_OPTIONS"] = f'{QUICK_START} "-XX:ArchiveClassesAtExit={partial}"'
     try:
         with tempfile.TemporaryDirectory(prefix="tidegate-classes-") as folder:
             _work(Path(folder))

@@ -1,0 +1,55 @@
+"""The class archive: a JVM of Spark takes its classes from it, and does without where there is none."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tidegate.demo.class_archive import archive_file, java_options
+
+START = """
+from spark_jobs.iceberg_runtime import IcebergSettings
+from spark_jobs.session import SparkSettings, session
+print(session(SparkSettings(master="local[1]", iceberg=IcebergSettings(warehouse="."))).range(3).count())
+"""
+
+
+def test_it_is_kept_in_the_environment_whose_classes_it_holds() -> None:
+    assert archive_file() == archive_file()
+    assert archive_file().parent == Path(sys.prefix)
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_spark_takes_its_classes_from_the_archive(tmp_path: Path) -> None:
+    archive = tmp_path / "spark classes.jsa"
+    subprocess.run(
+        [sys.executable, "-m", "tidegate.demo.class_archive", str(archive)], check=True, capture_output=True
+    )
+    assert [file.name for file in tmp_path.iterdir()] == [archive.name]
+
+    loaded = tmp_path / "loaded.txt"
+    options = f'{java_options(archive)} "-Xlog:class+load:file={loaded}"'
+    assert _start(options) == "3"
+
+    session = next(line for line in loaded.read_text().splitlines() if ".SparkSession " in line)
+    assert "source: shared objects file (top)" in session
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_spark_starts_without_an_archive(tmp_path: Path) -> None:
+    assert _start(java_options(tmp_path / "missing.jsa")) == "3"
+
+
+def _start(options: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", START],
+        env={**os.environ, "JDK_JAVA_OPTIONS": options},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return done.stdout.strip()
