@@ -9,6 +9,7 @@ from dagster._core.definitions.repository_definition import RepositoryLoadData
 
 from dagster_defs import definitions
 from dagster_defs.definitions import build_definitions
+from dagster_defs.names import RECOVERY
 from dagster_defs.plan_state import METADATA_KEY, LoadedApp, Plan, decode_plan, encode_plan
 from scheduler.store.memory import MemoryStore
 from tests.dagster_defs.sample import location_of, sample_app, sample_store
@@ -69,7 +70,7 @@ def test_a_code_server_gets_sensors_in_its_second_pass(initializing: Definitions
         repository = build_definitions(location_of(Unreachable())).get_repository_def()
 
     assert [sensor.name for sensor in repository.sensor_defs] == ["flights_dispatcher"]
-    assert [schedule.name for schedule in repository.schedule_defs] == ["report_daily"]
+    assert {schedule.name for schedule in repository.schedule_defs} == {"report_daily", RECOVERY}
 
 
 def test_what_travels_is_small(initializing: DefinitionsLoadContext) -> None:
