@@ -28,13 +28,13 @@ LOCK_FOLDER = "_tidegate_locks"
 STALE = (
     "org.apache.iceberg.exceptions.AlreadyExistsException",
     "org.apache.iceberg.exceptions.CommitFailedException",
-    "org.apache.iceberg.exceptions.ValidationException",
 )
 """What a commit on a table that has changed meanwhile fails with: it has certainly not happened."""
 
 TableName = tuple[str, str]
 """Namespace and name of a table."""
 
+HADOOP_IO = "org.apache.iceberg.hadoop.HadoopFileIO"
 NO_TABLE = (
     "org.apache.iceberg.exceptions.NoSuchTableException",
     "org.apache.iceberg.exceptions.NoSuchNamespaceException",
@@ -70,9 +70,9 @@ class IcebergCatalog:
     def __init__(self, spark: SparkSession) -> None:
         prefix = f"spark.sql.catalog.{CATALOG}"
         self.spark = spark
-        self.java: Any = spark._jvm
-        self.api: Any = self.java.org.apache.iceberg
         with java_failures("open the Iceberg catalog"):
+            self.java: Any = spark._jvm
+            self.api: Any = self.java.org.apache.iceberg
             if spark.conf.get(prefix, None) is None:
                 raise OutputError(
                     "the format iceberg needs the Iceberg runtime, and this Spark session has none",
@@ -89,6 +89,11 @@ class IcebergCatalog:
                 if error.java_exception.getClass().getName() in NO_TABLE:
                     return None
                 raise
+
+    def exists(self, name: TableName) -> bool:
+        """Whether there is such a table."""
+        with java_failures(f"look for {spoken(name)}"):
+            return self._catalog.tableExists(self._identifier(name))
 
     def draft(self, name: TableName, schema: Any, spec: Any, properties: dict[str, str]) -> Any:
         """A transaction that would create a table; nobody sees it before its metadata is swapped in."""
@@ -157,12 +162,24 @@ class IcebergCatalog:
             if self._has_prefixes(io):
                 return self._files_by_prefix(folder, io)
             path, system = self._hadoop(folder)
-            if not system.exists(path):
-                return ()
-            found, iterator = [], system.listFiles(path, True)
-            while iterator.hasNext():
-                found.append(iterator.next().getPath().toString())
+            found, folders = [], [path] if system.exists(path) else []
+            while folders:
+                # Not `listFiles`: it asks for the rights of each file, and starts a process for a local one.
+                listed = system.listStatus(folders.pop())
+                for entry in (listed[number] for number in range(len(listed))):
+                    if entry.isDirectory():
+                        folders.append(entry.getPath())
+                    else:
+                        found.append(entry.getPath().toString())
             return tuple(found)
+
+    def count_below(self, folder: str, io: Any | None = None) -> int:
+        """How many files `files_below` would find."""
+        if self._has_prefixes(io):
+            return len(self.files_below(folder, io))
+        with java_failures(f"count {folder}"):
+            path, system = self._hadoop(folder)
+            return system.getContentSummary(path).getFileCount() if system.exists(path) else 0
 
     def delete(self, path: str, io: Any | None = None) -> None:
         """Removes a file, or a folder with all it holds; one that is not there is no error.
@@ -180,10 +197,11 @@ class IcebergCatalog:
             system.delete(where, True)
 
     def _has_prefixes(self, io: Any | None) -> TypeGuard[Any]:
+        if io is None or io.getClass().getName() == HADOOP_IO:
+            # That one does what is done here, only slower.
+            return False
         gateway: Any = self.spark.sparkContext._gateway
-        return io is not None and is_instance_of(
-            gateway, io, "org.apache.iceberg.io.SupportsPrefixOperations"
-        )
+        return is_instance_of(gateway, io, "org.apache.iceberg.io.SupportsPrefixOperations")
 
     def _files_by_prefix(self, folder: str, io: Any) -> tuple[str, ...]:
         try:

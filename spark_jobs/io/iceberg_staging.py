@@ -104,13 +104,13 @@ def drop_staging(
         if staging is None:
             continue
         if published is not None:
-            folder = staging.properties().get(DATA_PATH)
-            io = staging.io()
-            left = catalog.files_below(folder, io)
-            if not any(_path(file) in kept for file in left):
+            folder, io = staging.properties().get(DATA_PATH), staging.io()
+            inside = f"{_path(folder)}/"
+            stay = sum(location.startswith(inside) for location in kept)
+            if not stay:
                 catalog.delete(folder, io)
-            else:
-                for file in left:
+            elif catalog.count_below(folder, io) > stay:
+                for file in catalog.files_below(folder, io):
                     if _path(file) not in kept:
                         catalog.delete(file, io)
         catalog.drop((STAGING_NAMESPACE, name))

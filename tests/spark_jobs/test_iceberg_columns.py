@@ -51,6 +51,15 @@ def test_what_was_only_staged_changes_no_table(house: House) -> None:
     assert house.table().operations().current().previousFiles()[-1].file() == before, "all came in one commit"
 
 
+def test_an_empty_table_made_by_hand_reads_like_none(house: House) -> None:
+    ref = house.ref("append")
+    house.spark.sql(f"CREATE NAMESPACE tidegate.{house.app}")
+    house.spark.sql(f"CREATE TABLE tidegate.{house.app}.t (day string, note string) PARTITIONED BY (day)")
+    assert read(house.spark, ref, house.warehouse) is None
+    house.publish(house.frame((D22, 1, "a")), ref, D22)
+    assert house.rows(ref) == [(D22, None, 1, "a")]
+
+
 def test_two_runs_that_add_columns_at_once(house: House) -> None:
     """Both were staged when the next number of a column was free, and the files of both carry it."""
     ref = house.ref("append")

@@ -18,7 +18,7 @@ import msgspec
 
 from compiler.value import Value
 from spark_jobs.commit.context import CommitContext
-from spark_jobs.commit.step import DONE, NOT_DONE, Verified, step_kind, unknown
+from spark_jobs.commit.step import DONE, NOT_DONE, Verdict, Verified, step_kind, unknown
 from spark_jobs.errors import OutputError
 from spark_jobs.io.iceberg_catalog import STAGING_NAMESPACE, IcebergCatalog, StaleTable, java_failures, spoken
 from spark_jobs.io.iceberg_log import PROPERTY, Publish, PublishLog, encode_log
@@ -81,28 +81,14 @@ class PublishIceberg(Value, kw_only=True):
     def verify(self, context: CommitContext) -> Verified:
         """See `CommitStep.verify`."""
         catalog = IcebergCatalog(context.spark())
-        # Staging goes only after the publish, so it is looked at first.
-        staged = self._staged(catalog)
-        table = catalog.table(self.table)
-        if table is None and self.base:
-            return unknown(f"{spoken(self.table)} does not exist, and did when this began")
-        try:
-            log = PublishLog() if table is None else log_of(table)
-        except ValueError as error:
-            return unknown(f"the property {PROPERTY} of {spoken(self.table)} cannot be read: {error}")
-        if log.find(self.commit) is not None:
-            return DONE
-        since = log.since(self.base)
-        if since is None:
-            return unknown(
-                f"{spoken(self.table)} has had {log.number} publishes, and {self.base} when this began; "
-                "what it remembers of them does not tell"
-            )
-        if staged is None:
-            return unknown(f"neither is it published nor is its staging table {self.staging} there")
-        if any(keys_of(table, one) is None for one in self._fences(since)):
-            return unknown("which partitions later runs have written is no longer known: snapshots are gone")
-        return NOT_DONE
+        answer = self._told_by(catalog.table(self.table))
+        if answer.verdict is not Verdict.NOT_DONE or self._staged(catalog) is not None:
+            return answer
+        # Staging goes only after the publish: perhaps another process has done both since we looked.
+        answer = self._told_by(catalog.table(self.table))
+        if answer.verdict is not Verdict.NOT_DONE:
+            return answer
+        return unknown(f"neither is it published nor is its staging table {self.staging} there")
 
     def execute(self, context: CommitContext) -> None:
         """See `CommitStep.execute`."""
@@ -122,6 +108,26 @@ class PublishIceberg(Value, kw_only=True):
     def describe(self) -> str:
         """See `CommitStep.describe`."""
         return f"{self.mode.replace('_', ' ')} in {spoken(self.table)}, {len(self.partitions)} partitions"
+
+    def _told_by(self, table: Any | None) -> Verified:
+        """What the table tells of this publish."""
+        if table is None and self.base:
+            return unknown(f"{spoken(self.table)} does not exist, and did when this began")
+        try:
+            log = PublishLog() if table is None else log_of(table)
+        except ValueError as error:
+            return unknown(f"the property {PROPERTY} of {spoken(self.table)} cannot be read: {error}")
+        if log.find(self.commit) is not None:
+            return DONE
+        since = log.since(self.base)
+        if since is None:
+            return unknown(
+                f"{spoken(self.table)} has had {log.number} publishes, and {self.base} when this began; "
+                "what it remembers of them does not tell"
+            )
+        if any(keys_of(table, one) is None for one in self._fences(since)):
+            return unknown("which partitions later runs have written is no longer known: snapshots are gone")
+        return NOT_DONE
 
     def _try(self, catalog: IcebergCatalog) -> None:
         """One attempt. When what it needs is gone it does nothing, and `verify` tells why."""
