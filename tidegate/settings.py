@@ -15,8 +15,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from spark_jobs.catalog_options import catalog_fault
-from spark_jobs.io.scheme import SCHEMES, scheme_of
 from tidegate.errors import UserError
 
 SETTINGS_FILE = "tidegate.toml"
@@ -142,6 +140,10 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def _settings(file: Path, content: dict[str, Any]) -> Settings:
+    # Not at the top: `--help` reads no settings, and must not wait for what checks them.
+    from spark_jobs.catalog_options import catalog_fault
+    from spark_jobs.io.scheme import scheme_of
+
     _check(file, content)
     sections: dict[str, dict[str, Any]] = {name: content.get(name, {}) for name in KNOWN}
     project = file.parent
@@ -218,6 +220,8 @@ def _check(file: Path, content: dict[str, Any]) -> None:
 
 def _url(file: Path, key: str, url: str) -> str:
     """A URL of a file system, without the slash at its end."""
+    from spark_jobs.io.scheme import SCHEMES, scheme_of
+
     scheme, rest = scheme_of(url), url.partition(":")[2].rstrip("/")
     if scheme not in SCHEMES:
         raise SettingsError(
