@@ -1,6 +1,7 @@
 """`tidegate commits`: what it shows of publishes that died, how it finishes them and takes them away."""
 
 import json
+import os
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,6 +18,7 @@ from scheduler.store.commit_steps import SqlCommitStepStore
 from scheduler.store.open_sql import open_sql_store
 from scheduler.store.sql import SqlStore
 from spark_jobs.commit.context import CommitContext
+from spark_jobs.commit.owner import new_owner
 from spark_jobs.commit.recovery import BLOCKED_AFTER
 from spark_jobs.commit.sequence import CommitSequence
 from spark_jobs.commit.steps.drop_staging_tables import DropStagingTables
@@ -131,6 +133,36 @@ def test_unfinished_commits_are_listed_shown_and_finished(
     assert "c1: finished" in run("show", "c1") and "table 2013-12-22: 1 rows" in run("show", "c1")
     with engine_store.reading() as reader:
         assert len(reader.events(ids=[publish_event_id("c1", "test/table", FIRST)])) == 1
+
+
+@pytest.mark.dagster
+def test_what_is_finished_by_hand_is_shown_in_dagster(
+    store: SqlCommitStepStore, warehouse: Warehouse
+) -> None:
+    from dagster import AssetKey, DagsterInstance
+
+    home = load_settings().dagster_home
+    home.mkdir(parents=True)
+
+    run("recover")
+
+    with DagsterInstance.from_config(str(home)) as instance:
+        assert instance.get_materialized_partitions(AssetKey(["test", "table"])) == {FIRST, SECOND}
+
+
+@pytest.mark.dagster
+def test_a_dagster_that_cannot_be_opened_stops_no_publish(
+    store: SqlCommitStepStore, engine_store: SqlStore, warehouse: Warehouse
+) -> None:
+    load_settings().dagster_home.mkdir(parents=True)
+    (warehouse.project / "dagster.yaml").write_text("storage: {of: nobody}")
+
+    result = invoke("recover")
+
+    assert result.exit_code == 0
+    assert "commit c1 is not shown in Dagster" in result.output
+    with engine_store.reading() as reader:
+        assert len(reader.events(key_prefix="partition:")) == 2
 
 
 def test_the_list_says_who_is_at_work_and_what_failed(store: SqlCommitStepStore) -> None:
@@ -283,6 +315,16 @@ def test_one_that_a_living_process_finishes_is_not_abandoned(store: SqlCommitSte
         run("abandon", "c1", "--yes")
 
     assert store.exists("c1")
+
+
+def test_one_whose_process_is_gone_is_abandoned_before_its_lease_runs_out(store: SqlCommitStepStore) -> None:
+    gone = new_owner().replace(f"/{os.getpid()}/", "/4194305/")
+    store.take("c1", gone, now=now(), until=now() + LEASE)
+    assert "its process has died" in run("list")
+
+    run("abandon", "c1", "--yes")
+
+    assert not store.exists("c1")
 
 
 def test_there_is_nothing_to_abandon(store: SqlCommitStepStore) -> None:
