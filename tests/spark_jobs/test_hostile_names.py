@@ -113,7 +113,7 @@ def test_keys_and_commits_round_trip(
     house = iceberg_warehouse.name
     outside = {path for path in around(iceberg_warehouse.parent) if not path.startswith(house)}
     datasets = {
-        kind: Dataset(name=kind, partitions=TAGS, format=kind, write="append")  # pyright: ignore[reportArgumentType] - one of the two formats
+        kind: Dataset(name=kind, partitions=TAGS, format=kind, write="append")
         for kind in ("parquet", "iceberg")
     }
     store = MemoryCommitStepStore()

@@ -9,6 +9,7 @@ that, and the folders for rubbish.
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
 
@@ -19,7 +20,8 @@ from pyspark.sql import SparkSession
 from compiler.model import Dataset, PartitionScheme, Program, TimeDimension
 from scheduler.store.commit_steps import SqlCommitStepStore
 from scheduler.store.open_sql import open_sql_store
-from spark_jobs.io.dataset_ref import Warehouse
+from spark_jobs.commit.orphans import find_orphans, give_up_dead, remove_orphans
+from spark_jobs.io.dataset_ref import Warehouse, dataset_ref
 from spark_jobs.io.iceberg_catalog import STAGING_NAMESPACE
 from spark_jobs.io.published import PublishedPartition
 from spark_jobs.params import Params
@@ -77,10 +79,6 @@ class Project:
     def load(self, commit: str, spark: SparkSession | None = None) -> tuple[PublishedPartition, ...]:
         """One run, as a job's attempt starts it."""
         landed = Dataset(name="landed", partitions=DAILY, path="landing")
-        written = [
-            Dataset(name=name, partitions=DAILY, format=kind, write="append")  # pyright: ignore[reportArgumentType] - one of the two formats
-            for name, kind in self.outputs.items()
-        ]
         return run_program(
             spark or self.spark,
             self.warehouse,
@@ -93,10 +91,23 @@ class Project:
                 writes=tuple(self.outputs),
                 incremental={"landed": True},
             ),
-            datasets={dataset.name: dataset for dataset in (landed, *written)},
+            datasets={dataset.name: dataset for dataset in (landed, *self._written())},
             params=Params(partitions=DAYS, job=commit, args={"outputs": list(self.outputs)}),
             commit_id=commit,
         )
+
+    def clear(self) -> None:
+        """What the recovery job does, an hour later, about runs that died and were never tried again."""
+        store, refs = self.store(), [dataset_ref(self.app, dataset) for dataset in self._written()]
+        give_up_dead(store, datetime.now(UTC) + timedelta(hours=1))
+        orphans = find_orphans(refs, self.warehouse, store, lambda: self.spark)
+        remove_orphans(orphans, refs, self.warehouse, lambda: self.spark)
+
+    def _written(self) -> list[Dataset]:
+        return [
+            Dataset(name=name, partitions=DAILY, format=kind, write="append")
+            for name, kind in self.outputs.items()
+        ]
 
     # --- what stands ---------------------------------------------------------------------
 

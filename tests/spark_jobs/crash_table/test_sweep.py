@@ -137,6 +137,8 @@ def test_drivers_killed_by_chance(
         assert_only_such(seen[name], states[name])
         tally.reach("looks of a reader", seen[name].looks)
     assert states["lake"] == states["files"], "the commits of the two tables differ"
+    project.clear()
+    assert project.rubbish() == []
 
 
 def states_of(project: Project, name: str) -> list[Rows]:

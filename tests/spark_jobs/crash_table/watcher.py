@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tests.spark_jobs.crash_table.oracle import Oracle, Rows
 
-PAUSE_SECONDS = 0.02
+PAUSE_SECONDS = 0.05
 """Between two looks: writers need the machine as well."""
 NICENESS = 10
 
@@ -63,6 +63,8 @@ class Watcher:
     def stop(self) -> dict[str, Seen]:
         """Ends the reader, and gives what it has seen of each table."""
         assert self._stop is not None, "it was started"
+        # Drivers that were forked meanwhile have this end as well, so that closing it would tell nothing.
+        os.write(self._stop, b".")
         os.close(self._stop)
         status = os.waitpid(self._child, 0)[1]
         assert os.waitstatus_to_exitcode(status) == 0, "the reader met a state that it could not read"
@@ -80,7 +82,6 @@ class Watcher:
         states: dict[str, list[Rows]] = {name: [] for name in self._tables}
         ended = False
         while not ended:
-            # Readable once the other end is closed: by `stop`, or by the death of the tests.
             ended = bool(select.select([stop], [], [], PAUSE_SECONDS)[0])
             for name, (kind, folder) in self._tables.items():
                 state = oracle.iceberg(folder) if kind == "iceberg" else oracle.parquet(folder)
