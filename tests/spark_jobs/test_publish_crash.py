@@ -90,7 +90,11 @@ MERGE = Case(
     written={"table": {D22: [21, 50], D23: [], D24: [40]}, "totals": {"": [11, 20]}},
     after={"table": {D21: [10], D22: [10, 30, 21, 50], D23: [10], D24: [40]}, "totals": {"": [11, 20]}},
 )
-EVERY_CASE = pytest.mark.parametrize("case", [REPLACE, FULL, APPEND, MERGE], ids=lambda case: case.write)
+EVERY_CASE = pytest.mark.parametrize(
+    "case",
+    [REPLACE, *(pytest.param(case, marks=pytest.mark.slow) for case in (FULL, APPEND, MERGE))],
+    ids=lambda case: case.write,
+)
 TABLES = ("table", "totals")
 
 
@@ -241,7 +245,7 @@ def test_a_publish_killed_at_any_point_happens_once(project: Project, case: Case
     assert outcomes == {"oo", "no", "nn"}, "the sweep must have met every stage of the publish"
 
 
-@pytest.mark.parametrize("case", [REPLACE, MERGE], ids=lambda case: case.write)
+@EVERY_CASE
 def test_a_recovery_killed_at_any_point_is_recovered(project: Project, case: Case) -> None:
     """P11: the writer dies right after its promise, and then whoever keeps it, again and again."""
     promise_and_die(project)
