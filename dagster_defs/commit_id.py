@@ -8,12 +8,9 @@
 
 Only the run that it was executed again from counts, and only how that one ended: a retry of a
 run that was computing anew goes on with that run's work. A step that is retried is the same
-run. The id of a commit that somebody has abandoned is used up, so the same work goes on under the
-next one. Dagster knows these ids by `DATA_VERSION_TAG`, and the engine's events are made of them.
+run. The id of a commit that somebody has abandoned is used up; `spark_jobs.commit.publish` says which
+comes after it. Dagster knows these ids by `DATA_VERSION_TAG`, and the engine's events are made of them.
 """
-
-from collections.abc import Callable
-from itertools import chain, count
 
 from dagster import DagsterInstance, DagsterRun, DagsterRunStatus
 
@@ -44,12 +41,6 @@ def commit_id(run: DagsterRun, assets: ProgramAssets, instance: DagsterInstance)
 def own_commit_id(run_id: str, assets: ProgramAssets) -> str:
     """The id of what a run by hand does for one of the programs that it runs."""
     return f"{run_id}.{assets.app.name}.{assets.program.name}"
-
-
-def still_usable(commit: str, was_abandoned: Callable[[str], bool]) -> str:
-    """The id itself, or the first of its successors that nobody has abandoned."""
-    ids = chain((commit,), (f"{commit}.again{number}" for number in count(1)))
-    return next(each for each in ids if not was_abandoned(each))
 
 
 def adds_rows(assets: ProgramAssets) -> bool:

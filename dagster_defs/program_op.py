@@ -30,7 +30,7 @@ from compiler.model import Dataset
 from dagster_defs import cleaning
 from dagster_defs.asset_plan import ProgramAssets
 from dagster_defs.commit_events import CommitEvents
-from dagster_defs.commit_id import commit_id, still_usable
+from dagster_defs.commit_id import commit_id
 from dagster_defs.location import Location
 from dagster_defs.names import asset_key
 from dagster_defs.tags import COMMIT, DATA_VERSION_TAG, JOB, job_of
@@ -38,6 +38,7 @@ from scheduler.claim import claim
 from scheduler.job import LaunchPlan
 from scheduler.reference import values_of
 from scheduler.store.protocol import Store
+from spark_jobs.commit.publish import id_to_publish
 from spark_jobs.commit.store import CommitStepStore
 from spark_jobs.errors import CommitConflict, CommitFenced, SparkJobError
 from spark_jobs.io.published import PublishedPartition
@@ -121,7 +122,7 @@ def work_of(
 ) -> Work | None:
     """What this run is to do; None when another run has claimed it, or its job has been given up."""
     run = context.run
-    commit = still_usable(commit_id(run, assets, context.instance), commits.was_abandoned)
+    commit = id_to_publish(commit_id(run, assets, context.instance), commits)
     tag = job_of(run.tags)
     if tag is not None:
         answer = claim(store, tag.job, tag.attempt, run.run_id, now)

@@ -40,9 +40,8 @@ FIXED: Mapping[str, str] = {
     "spark.sql.session.timeZone": "UTC",
     # Partition keys are strings: "007" is not 7 and "2013-12-22" is not a date.
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
-    # Staged files are published by their commit, never by a marker or a second rename of Spark's own.
+    # Staged files are published by their commit, never by a marker of Spark's own.
     "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
-    "spark.hadoop.mapreduce.fileoutputcommitter.algorithm.version": "2",
 }
 """What the table layout relies on. It wins over the settings."""
 

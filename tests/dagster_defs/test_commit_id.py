@@ -8,7 +8,7 @@ import pytest
 from dagster import DagsterInstance, DagsterRun, DagsterRunStatus
 
 from dagster_defs.asset_plan import AssetPlan, ProgramAssets
-from dagster_defs.commit_id import commit_id, still_usable
+from dagster_defs.commit_id import commit_id
 from dagster_defs.plan_state import LoadedApp, Plan
 from tests.dagster_defs.instance import make_run
 from tests.dagster_defs.sample import sample_app
@@ -115,11 +115,3 @@ def test_two_programs_in_one_run_are_two_commits(instance: DagsterInstance) -> N
     (run,) = line_of_runs(instance, {}, RUNNING)
 
     assert commit_id(run, program(), instance) != commit_id(run, program(name="report"), instance)
-
-
-@pytest.mark.parametrize(
-    ("abandoned", "commit"),
-    [((), "c"), (("c",), "c.again1"), (("c", "c.again1"), "c.again2"), (("c.again1",), "c")],
-)
-def test_the_id_of_an_abandoned_commit_is_used_up(abandoned: tuple[str, ...], commit: str) -> None:
-    assert still_usable("c", lambda each: each in abandoned) == commit

@@ -245,6 +245,7 @@ def test_a_publish_killed_at_any_point_happens_once(project: Project, case: Case
     assert outcomes == {"oo", "no", "nn"}, "the sweep must have met every stage of the publish"
 
 
+@pytest.mark.slow  # many processes, one killed after the other or all at once
 @EVERY_CASE
 def test_a_recovery_killed_at_any_point_is_recovered(project: Project, case: Case) -> None:
     """P11: the writer dies right after its promise, and then whoever keeps it, again and again."""
@@ -310,6 +311,7 @@ def _publish_often(project: Project, day: str) -> None:
         project.write(f"{day}-{number}", {"table": {day: [number] * 3}})
 
 
+@pytest.mark.slow  # many processes, one killed after the other or all at once
 @EVERY_CASE
 def test_one_commit_published_by_three_at_once_happens_once(project: Project, case: Case) -> None:
     codes = in_children(*(lambda: project.write("c1", case.written) for _ in range(3)))

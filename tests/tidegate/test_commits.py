@@ -2,20 +2,11 @@
 
 import json
 import os
-from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from typing import Any
 
 import pytest
-from sqlalchemy import text
-from typer.testing import CliRunner, Result
 
-from compiler.model import App, Dataset, Program
-from scheduler.deployed import DeployedApp
 from scheduler.event import publish_event_id
 from scheduler.store.commit_steps import SqlCommitStepStore
-from scheduler.store.open_sql import open_sql_store
 from scheduler.store.sql import SqlStore
 from spark_jobs.commit.context import CommitContext
 from spark_jobs.commit.owner import new_owner
@@ -26,93 +17,30 @@ from spark_jobs.commit.steps.publish_folder import PublishFolder
 from spark_jobs.commit.steps.publish_version import PublishVersion
 from spark_jobs.io.dataset_ref import Warehouse
 from spark_jobs.io.filesystem import LocalFiles
-from spark_jobs.io.parquet import staging_folder
 from spark_jobs.io.table import sequence_of
-from tests.spark_jobs.staging import DAILY, daily, put, read_rows, stage_rows
-from tidegate.cli.commits import app
+from tests.spark_jobs.staging import put, read_rows, stage_rows
+from tests.tidegate.promised import (
+    FIRST,
+    LEASE,
+    OTHER,
+    SECOND,
+    TABLE,
+    fail,
+    findings,
+    invoke,
+    now,
+    run,
+    spoil,
+    staged,
+)
+from tests.tidegate.promised import engine_store as engine_store
+from tests.tidegate.promised import store as store
+from tests.tidegate.promised import warehouse as warehouse
 from tidegate.cli.commits_project import CommitsProject
 from tidegate.errors import UserError
-from tidegate.settings import PROJECT_VARIABLE, STORE_VARIABLE, load_settings
+from tidegate.settings import load_settings
 
 pytestmark = pytest.mark.slow  # each test migrates a database
-
-TABLE, OTHER = daily("table"), daily("other")
-LEASE = timedelta(minutes=2)
-FIRST, SECOND = "2013-12-22", "2013-12-23"
-
-
-def now() -> datetime:
-    return datetime.now(UTC)
-
-
-@pytest.fixture
-def warehouse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
-    (tmp_path / "tidegate.toml").write_text("")
-    monkeypatch.setenv(PROJECT_VARIABLE, str(tmp_path))
-    monkeypatch.delenv(STORE_VARIABLE, raising=False)
-    return Warehouse(path=tmp_path / "warehouse", project=tmp_path)
-
-
-@pytest.fixture
-def engine_store(warehouse: Warehouse) -> Iterator[SqlStore]:
-    """The project's store, in which an app with two tables is deployed."""
-    opened = open_sql_store(load_settings().store_url)
-    deployed = App(
-        name="test",
-        datasets={name: Dataset(name=name, partitions=DAILY) for name in ("table", "other")},
-        programs={"both": Program(name="both", run="m.f", writes=("table", "other"))},
-    )
-    with opened.transaction() as transaction:
-        transaction.put_apps([DeployedApp(app=deployed, revision=1, deployed_at=now())])
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def store(warehouse: Warehouse, engine_store: SqlStore) -> SqlCommitStepStore:
-    """Two publishes are promised, and none of their steps is done."""
-    store = SqlCommitStepStore(engine_store.engine)
-    for number, day in enumerate((FIRST, SECOND), start=1):
-        table = stage_rows(warehouse, TABLE, {day: [number]}, commit=f"c{number}", token=number)
-        put(store, sequence_of(f"c{number}", number, [table], tells=True))
-    return store
-
-
-def invoke(*arguments: str, answer: str = "") -> Result:
-    return CliRunner().invoke(app, arguments, input=answer)
-
-
-def run(*arguments: str) -> str:
-    """What the command prints; its failure is raised."""
-    result = invoke(*arguments)
-    if result.exception is not None:
-        raise result.exception
-    return result.output
-
-
-def fail(store: SqlCommitStepStore, commit: str, times: int) -> None:
-    for _ in range(times):
-        store.take(commit, "me", now=now(), until=now() + LEASE)
-        store.fail(commit, "me", "CommitUnknown: no file system", now())
-
-
-def staged(warehouse: Warehouse, commit: str, token: int) -> bool:
-    return Path(staging_folder(TABLE.root(warehouse), commit, token)).exists()
-
-
-def spoil(warehouse: Warehouse, commit: str) -> None:
-    """What it has staged is lost."""
-    warehouse.files.delete(f"{TABLE.root(warehouse)}/_staging/{commit}")
-
-
-def findings(*arguments: str) -> list[tuple[str, str]]:
-    """Kind and place of what fsck finds; its exit code must agree."""
-    result = invoke("fsck", "--format", "json", *arguments)
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    found: list[dict[str, Any]] = json.loads(result.stdout)["findings"]
-    assert result.exit_code == (1 if found else 0), result.exception
-    return [(one["kind"], one["where"]) for one in found]
 
 
 # --- list, show, recover ---
@@ -332,82 +260,3 @@ def test_there_is_nothing_to_abandon(store: SqlCommitStepStore) -> None:
     for commit in ("c1", "c9"):
         with pytest.raises(UserError, match=f"there is no unfinished commit {commit}"):
             run("abandon", commit, "--yes")
-
-
-# --- fsck ---
-
-
-def test_unfinished_is_not_wrong(store: SqlCommitStepStore) -> None:
-    assert findings() == []
-    assert run("fsck") == "everything stands as it should\n"
-
-
-def test_what_is_wrong_is_found(
-    store: SqlCommitStepStore, engine_store: SqlStore, warehouse: Warehouse
-) -> None:
-    spoil(warehouse, "c1")
-    fail(store, "c1", BLOCKED_AFTER)
-    with engine_store.engine.begin() as connection:
-        connection.execute(text("UPDATE commit_sequences SET body = 'half' WHERE id = 'c2'"))
-    store.begin("c3", [TABLE.id], until=now())
-    stage_rows(warehouse, OTHER, {FIRST: [3]}, commit="c4", token=99)
-
-    found = findings()
-
-    assert [kind for kind, _ in found] == [
-        "torn record",
-        "blocked",
-        "step that cannot tell",
-        "dead run",
-        "orphaned staging",
-        "orphaned staging",
-    ]
-    assert [where for _, where in found[:2]] == ["c2", "c1"]
-    output = invoke("fsck").output
-    assert "5 failed tries; CommitUnknown: no file system" in output
-    assert "neither the staged folder" in output and "tidegate commits show c1" in output
-
-
-def test_clean_removes_what_is_orphaned_and_nothing_else(
-    store: SqlCommitStepStore, warehouse: Warehouse
-) -> None:
-    token = store.begin("c3", [TABLE.id], until=now())
-    stage_rows(warehouse, TABLE, {FIRST: [3]}, commit="c3", token=token)
-    assert [kind for kind, _ in findings()] == ["dead run"], "its staging is its own until it is given up"
-
-    assert findings("--clean") == []
-
-    assert not staged(warehouse, "c3", token)
-    assert staged(warehouse, "c1", 1) and staged(warehouse, "c2", 2)
-    run("recover")
-    assert read_rows(warehouse, TABLE) == {FIRST: [1], SECOND: [2]}
-
-
-def test_a_table_that_does_not_agree_with_the_store_is_found(
-    store: SqlCommitStepStore, warehouse: Warehouse
-) -> None:
-    run("recover")
-    table = stage_rows(warehouse, OTHER, {FIRST: [7]}, commit="of-another-store", token=7)
-    for step in sequence_of("of-another-store", 7, [table]).steps:
-        step.execute(CommitContext(files=LocalFiles()))
-    warehouse.files.delete(f"{TABLE.root(warehouse)}/data/day={FIRST}")
-
-    assert findings() == [("table", f"test/table {FIRST}"), ("table", "test/other")]
-
-
-def test_a_version_that_cannot_be_read_is_found(store: SqlCommitStepStore, warehouse: Warehouse) -> None:
-    run("recover")
-    newest = sorted(Path(TABLE.root(warehouse), "_versions").iterdir())[-1]
-    newest.write_text("{")
-
-    ((kind, where),) = findings()
-    assert (kind, where) == ("table", "test/table")
-
-
-def test_a_sequence_of_another_version_is_found(store: SqlCommitStepStore) -> None:
-    token = store.begin("c3", [TABLE.id], until=now() + LEASE)
-    store.put("c3", [TABLE.id], token, "of another version")
-
-    assert findings() == [("unreadable sequence", "c3"), ("staging", str(load_settings().warehouse))]
-    with pytest.raises(UserError, match="no staging can be told to be orphaned"):
-        run("fsck", "--clean")
