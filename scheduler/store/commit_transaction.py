@@ -12,12 +12,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, Table
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import DBAPIError
 
 from scheduler.store.commit_tables import commit_tokens
-from scheduler.store.error import StoreError
-from scheduler.store.sql import LOCK_TIMEOUTS, MAYBE_KEPT, NOTHING_KEPT, told
-from scheduler.store.sql_engine import BEGIN_ATTEMPTS, BUSY_SECONDS
+from scheduler.store.sql import MAYBE_KEPT, NOTHING_KEPT, connect_and_lock, told
+from scheduler.store.sql_engine import BUSY_SECONDS
 
 TOKEN_ROW = 1
 
@@ -32,7 +30,7 @@ def writing(engine: Engine) -> Generator[Connection]:
     Raises:
         StoreError: the database failed, or other writers held the lock all the time.
     """
-    with told(engine, NOTHING_KEPT), _begin(engine) as connection:
+    with told(engine, NOTHING_KEPT), connect_and_lock(engine, _lock) as connection:
         yield connection
         with told(engine, MAYBE_KEPT):
             connection.commit()
@@ -62,25 +60,6 @@ def insert_or_replace(connection: Connection, table: Table, row: dict[str, Any])
     rest = {name: value for name, value in row.items() if name not in keys}
     insert = _insert(connection, table).values(row)
     connection.execute(insert.on_conflict_do_update(index_elements=keys, set_=rest))
-
-
-def _begin(engine: Engine) -> Connection:
-    for _ in range(BEGIN_ATTEMPTS):
-        connection = engine.connect()
-        try:
-            _lock(connection)
-            return connection
-        except DBAPIError as error:
-            connection.close()
-            if not any(said in str(error.orig) for said in LOCK_TIMEOUTS):
-                raise
-        except BaseException:
-            connection.close()
-            raise
-    raise StoreError(
-        f"the store {engine.url.render_as_string()} stayed locked for {BEGIN_ATTEMPTS * BUSY_SECONDS} s",
-        "find the process that holds a transaction open, and end it",
-    )
 
 
 def _lock(connection: Connection) -> None:

@@ -5,7 +5,7 @@ It never retries a transaction by itself: what ran in it may have had effects. O
 beginning, before anything was done, is tried again.
 """
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -45,11 +45,19 @@ def begin_writing(engine: Engine) -> Connection:
     Raises:
         StoreError: other writers held the lock all the time.
     """
-    writing = for_writing(engine)
+    return connect_and_lock(for_writing(engine), Connection.begin)
+
+
+def connect_and_lock(engine: Engine, lock: Callable[[Connection], object]) -> Connection:
+    """A connection on which `lock` got the lock that it waits for; commit and close it.
+
+    Raises:
+        StoreError: other writers held the lock all the time.
+    """
     for _ in range(BEGIN_ATTEMPTS):
-        connection = writing.connect()
+        connection = engine.connect()
         try:
-            connection.begin()
+            lock(connection)
             return connection
         except DBAPIError as error:
             connection.close()
