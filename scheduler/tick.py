@@ -82,12 +82,8 @@ def advance_to(transaction: Transaction, now: datetime) -> TickReport:
     """`tick` inside a transaction that the caller holds."""
     clock = engine_clock(transaction)
     if clock is None or abs(now - clock) > AWAY_AFTER:
-        report, reached = _replay(transaction, now, now)
-    else:
-        report, reached = _replay(transaction, clock, max(clock, now))
-    if report != TickReport() or clock is None or abs(reached - clock) > CLOCK_KEPT_FOR:
-        transaction.set_cursor(CLOCK, reached.isoformat())
-    return report
+        return _replay(transaction, now, now)
+    return _replay(transaction, clock, max(clock, now))
 
 
 def settle(transaction: Transaction, now: datetime) -> None:
@@ -119,9 +115,8 @@ def effective_at(reader: Reader, at: datetime, now: datetime) -> datetime:
     return max(clock, min(at, now))
 
 
-def _replay(transaction: Transaction, clock: datetime, until: datetime) -> tuple[TickReport, datetime]:
-    """What was done from the clock on, and up to which instant; whoever calls keeps that."""
-    report = TickReport()
+def _replay(transaction: Transaction, clock: datetime, until: datetime) -> TickReport:
+    report, start = TickReport(), clock
     for _ in range(SETS_PER_TICK):
         work = WorkingSet(transaction, clock, until)
         while (instant := work.next_instant()) is not None:
@@ -130,7 +125,10 @@ def _replay(transaction: Transaction, clock: datetime, until: datetime) -> tuple
         clock = work.until
         if clock >= until:
             break
-    return report, clock
+    stored = engine_clock(transaction)
+    if report != TickReport() or stored is None or abs(clock - stored) > CLOCK_KEPT_FOR or clock < start:
+        transaction.set_cursor(CLOCK, clock.isoformat())
+    return report
 
 
 def _at(work: WorkingSet, instant: datetime) -> TickReport:

@@ -135,10 +135,13 @@ def discard(spark: SparkSession, ref: DatasetRef, *, commit: str, token: int) ->
     table's by now, and stay.
     """
     catalog, name = IcebergCatalog(spark), table_name(ref)
+    mine = staging_name(name, commit, token)
+    if not catalog.exists((STAGING_NAMESPACE, mine)):
+        return
     table = catalog.table(name)
     ours = None if table is None else log_of(table).find(commit)
     published = frozenset[str]() if ours is None else published_locations(table, ours.snapshot)
-    drop_staging(catalog, [staging_name(name, commit, token)], published)
+    drop_staging(catalog, [mine], published)
 
 
 def top_token(spark: SparkSession, ref: DatasetRef) -> int:
