@@ -78,6 +78,11 @@ class PublishLog(Value, kw_only=True):
             number=self.number + 1, top_token=max(self.top_token, publish.token), recent=tuple(recent)
         )
 
+    def forgotten_since(self, before: "PublishLog") -> tuple[Publish, ...]:
+        """The publishes whose partitions stand no longer in the log, and did, or never have, `before`."""
+        known = {one.commit for one in before.recent if one.keys is None}
+        return tuple(one for one in self.recent if one.keys is None and one.commit not in known)
+
 
 def decode_log(text: str | None) -> PublishLog:
     """The log that a table's property holds; an empty one for a table without.

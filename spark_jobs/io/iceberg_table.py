@@ -29,6 +29,10 @@ from spark_jobs.io.iceberg_log import PROPERTY, Publish, PublishLog, decode_log
 
 FORMAT_VERSION = "2"
 SUMMARY_KEYS = "tidegate.keys"
+EVIDENCE_DAYS = 7
+"""How long a snapshot stays that an older run may ask what was written. One that is finished later, after an
+expiry, is stopped rather than guessed."""
+DAY_MILLISECONDS = 24 * 3600 * 1000
 NO_PARTITION_VALUE = "(null)"
 
 
@@ -180,6 +184,19 @@ def keys_of(table: Any, publish: Publish) -> tuple[str, ...] | None:
         return publish.keys
     found = table.snapshot(publish.snapshot)
     return None if found is None else tuple(json.loads(found.summary().get(SUMMARY_KEYS)))
+
+
+def keep_snapshots(transaction: Any, publishes: Iterable[Publish]) -> None:
+    """Lets no expiry take the snapshots of publishes whose partitions are told by them alone.
+
+    Each gets a tag, which every expiry respects for `EVIDENCE_DAYS`, whoever calls it.
+    """
+    table = transaction.table()
+    for one in publishes:
+        tag = f"tidegate-{one.snapshot}"
+        if table.snapshot(one.snapshot) is not None and table.refs().get(tag) is None:
+            refs = transaction.manageSnapshots().createTag(tag, one.snapshot)
+            refs.setMaxRefAgeMs(tag, EVIDENCE_DAYS * DAY_MILLISECONDS).commit()
 
 
 def _new_columns(stands: Any, wide: Any) -> Iterator[str]:

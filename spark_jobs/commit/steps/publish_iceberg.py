@@ -31,6 +31,7 @@ from spark_jobs.io.iceberg_table import (
     check_partitions,
     described,
     draft_table,
+    keep_snapshots,
     keys_of,
     log_of,
     partition_filter,
@@ -164,7 +165,9 @@ class PublishIceberg(Value, kw_only=True):
                 keys=tuple(keys),
                 whole=self.mode == "full" and kept is not None,
             )
-            transaction.updateProperties().set(PROPERTY, encode_log(log.then(ours))).commit()
+            after = log.then(ours)
+            transaction.updateProperties().set(PROPERTY, encode_log(after)).commit()
+            keep_snapshots(transaction, after.forgotten_since(log))
             catalog.swap(self.table, transaction.underlyingOps(), read, transaction.currentMetadata())
 
     def _fences(self, since: tuple[Publish, ...]) -> tuple[Publish, ...]:
