@@ -5,6 +5,7 @@ as long as a worker does, and the workers take whole files (`--dist loadfile`), 
 file has built for its tests is built once.
 """
 
+import re
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,19 @@ settings.register_profile("default", deadline=None, suppress_health_check=[Healt
 settings.load_profile("default")
 
 TALLY = pytest.StashKey[Counter[str]]()
+
+
+MODULE_MARK = re.compile(r"^pytestmark = (\[.*?\]|[^\n]*)", re.MULTILINE | re.DOTALL)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave files alone of which no test is wanted: importing Dagster and Spark for them takes seconds."""
+    wanted = re.fullmatch(r"not \w+( and not \w+)*", config.getoption("markexpr"))
+    if wanted is None or not collection_path.name.startswith("test_"):
+        return None
+    marked = MODULE_MARK.search(collection_path.read_text())
+    unwanted = {f"pytest.mark.{name}" for name in re.findall(r"not (\w+)", wanted[0])}
+    return True if marked and unwanted & set(re.findall(r"pytest\.mark\.\w+", marked[0])) else None
 
 
 def pytest_configure(config: pytest.Config) -> None:
