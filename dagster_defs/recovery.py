@@ -35,7 +35,7 @@ from dagster_defs.location import Location
 from dagster_defs.names import RECOVERY, RECOVERY_OP
 from scheduler.store.protocol import Store
 from spark_jobs.commit.context import CommitContext
-from spark_jobs.commit.leftovers import Leftovers, leftovers
+from spark_jobs.commit.leftovers import Leftovers, dead_attempts, leftovers
 from spark_jobs.commit.orphans import find_orphans, give_up_dead, remove_orphans
 from spark_jobs.commit.recovery import recover_all
 from spark_jobs.commit.store import CommitStepStore
@@ -121,7 +121,7 @@ def _recover(context: OpExecutionContext, plan: AssetPlan, location: Location) -
 
 
 def _give_up(commits: CommitStepStore, store: Store, now: datetime) -> tuple[str, ...]:
-    if not any(attempt.until <= now for attempt in commits.attempts()):
+    if not dead_attempts(commits, now):
         return ()
     # Noted first: once an attempt is closed, nothing but its staging tells of it.
     cleaning.ask_for_it(store)

@@ -11,7 +11,7 @@ from compiler.value import Value
 from spark_jobs.commit.finish import read_sequence
 from spark_jobs.commit.owner import is_gone
 from spark_jobs.commit.recovery import is_blocked
-from spark_jobs.commit.store import CommitStepStore, Standing
+from spark_jobs.commit.store import Attempt, CommitStepStore, Standing
 from spark_jobs.errors import CommitUnknown
 
 FIRST_PAUSE_SECONDS = 120
@@ -58,8 +58,13 @@ def leftovers(store: CommitStepStore, now: datetime) -> Leftovers:
     return Leftovers(
         **{kind: tuple(commits) for kind, commits in kinds.items()},
         datasets=tuple(datasets),
-        dead_attempts=tuple(attempt.token for attempt in store.attempts() if attempt.until <= now),
+        dead_attempts=tuple(attempt.token for attempt in dead_attempts(store, now)),
     )
+
+
+def dead_attempts(store: CommitStepStore, now: datetime) -> tuple[Attempt, ...]:
+    """The attempts whose lease has run out, oldest token first."""
+    return tuple(attempt for attempt in store.attempts() if attempt.until <= now)
 
 
 def _kind(standing: Standing, now: datetime) -> str:

@@ -19,6 +19,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from compiler.value import Value
+from spark_jobs.commit.leftovers import dead_attempts
 from spark_jobs.commit.store import Attempt, CommitStepStore
 from spark_jobs.errors import CommitUnknown
 from spark_jobs.io.dataset_ref import DatasetRef, Warehouse
@@ -51,8 +52,7 @@ class Orphan(Value, kw_only=True):
 
 def give_up_dead(store: CommitStepStore, now: datetime) -> tuple[Attempt, ...]:
     """Closes the attempts whose lease has run out; returns those that were closed here."""
-    dead = [attempt for attempt in store.attempts() if attempt.until <= now]
-    return tuple(attempt for attempt in dead if store.give_up(attempt.token, now))
+    return tuple(one for one in dead_attempts(store, now) if store.give_up(one.token, now))
 
 
 def find_orphans(

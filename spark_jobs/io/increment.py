@@ -42,6 +42,10 @@ class IncrementalRead:
     takes: Callable[[str], bool] = lambda _: True
     takes_all: bool = True
 
+    def watermark(self, part: str) -> str:
+        """The watermark of a part, in words."""
+        return f"the watermark of {self.consumer} in {self.ref.id}{f', part {part}' if part else ''}"
+
     def remedy(self, part: str, position: str) -> str:
         """The command that puts a watermark somewhere else."""
         named = f" --part '{part}'" if part else ""

@@ -131,8 +131,7 @@ def _decode(asked: IncrementalRead, key: str) -> dict[str, Stamp]:
         return msgspec.json.decode(position, type=FilesPosition).files
     except msgspec.DecodeError as error:
         raise SourceError(
-            f"the watermark of {asked.consumer} in {asked.ref.id}{f', part {key}' if key else ''} is no list "
-            f"of files: {error}",
+            f"{asked.watermark(key)} is no list of files: {error}",
             f"if all its files are to be read again: {asked.remedy(key, '')}",
         ) from error
 

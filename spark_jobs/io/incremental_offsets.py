@@ -129,8 +129,7 @@ def _after(asked: IncrementalRead, part: str) -> Offset | None:
         return msgspec.json.decode(position, type=int | str)
     except msgspec.DecodeError as error:
         raise SourceError(
-            f"the watermark of {asked.consumer} in {asked.ref.id}{f', part {part}' if part else ''} is no "
-            f"offset: {position}",
+            f"{asked.watermark(part)} is no offset: {position}",
             "put it where the source stands, for example: " + asked.remedy(part, "1200"),
         ) from error
 

@@ -266,7 +266,6 @@ def _decode(asked: IncrementalRead, part: str) -> int | None:
         return msgspec.json.decode(position, type=SnapshotPosition).snapshot
     except msgspec.DecodeError as error:
         raise SourceError(
-            f"the watermark of {asked.consumer} in {asked.ref.id}{f', part {part}' if part else ''} is no "
-            f"snapshot: {position}",
+            f"{asked.watermark(part)} is no snapshot: {position}",
             "put it where the table stands: " + asked.remedy(part, '{"snapshot": 123}'),
         ) from error
