@@ -3,8 +3,7 @@
 PYTHON ?= python3
 MINUTES ?= 10
 BIN := .venv/bin
-PACKAGES := compiler scheduler dagster_defs spark_jobs tidegate
-CODE := $(wildcard $(PACKAGES) benchmarks tests)
+CODE := $(wildcard tidegate benchmarks tests)
 FAST := not spark and not dagster and not postgres and not slow
 UV := uv==0.13.8
 

@@ -14,12 +14,12 @@ from pathlib import Path
 import msgspec
 import sqlalchemy
 
-from compiler.compile import compile_files
-from compiler.model import App, CronTrigger, Dataset, PartitionsTrigger, Program, Schedule
-from scheduler.deploy import deploy
-from scheduler.event import Event, EventKind, partition_event_key
-from scheduler.store.open import open_store
-from scheduler.store.protocol import Store
+from tidegate.compiler.compile import compile_files
+from tidegate.domain.model import App, CronTrigger, Dataset, PartitionsTrigger, Program, Schedule
+from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
+from tidegate.scheduler.store.open import open_store
+from tidegate.scheduler.store.protocol import Store
 
 START = datetime(2026, 3, 10, tzinfo=UTC)
 """All crons below are due in January or February: none within a benchmark."""

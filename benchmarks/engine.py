@@ -19,9 +19,9 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 from benchmarks.deployed import HOT, START, Databases, databases, deployed, event, opened
-from scheduler.job import JobState
-from scheduler.store.protocol import Store
-from scheduler.tick import tick
+from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.tick.tick import tick
 
 KINDS = ("sqlite", "postgres")
 SIZES = (1_000, 10_000, 100_000)
@@ -43,9 +43,9 @@ NEVER = 1_000_000
 _COLD = """\
 import sys
 from datetime import datetime, timedelta
-from scheduler.store.open import open_store
-from scheduler.live import deployed_apps
-from scheduler.tick import tick
+from tidegate.scheduler.store.open import open_store
+from tidegate.scheduler.commands.live import deployed_apps
+from tidegate.scheduler.tick.tick import tick
 store = open_store(sys.argv[1])
 with store.reading() as reader:
     assert sum(len(app.schedules) for app in deployed_apps(reader).values()) == int(sys.argv[2])

@@ -17,9 +17,9 @@ from typing import Any
 import yaml
 from jsonschema import Draft202012Validator
 
-from compiler.compile import compile_files
-from compiler.schema import schema_text
-from tidegate.yaml_files import compile_paths
+from tidegate.compiler.compile import compile_files
+from tidegate.compiler.schema import schema_text
+from tidegate.project.yaml_files import compile_paths
 
 ROOT = Path(__file__).parents[1]
 FILES = 100

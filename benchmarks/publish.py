@@ -19,16 +19,16 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from compiler.model import PartitionScheme, TimeDimension
-from scheduler.store.commit_steps import SqlCommitStepStore
-from scheduler.store.open_sql import open_sql_store
-from spark_jobs.commit.context import CommitContext
-from spark_jobs.commit.publish import recover
-from spark_jobs.commit.store import Put, WatermarkMove
-from spark_jobs.iceberg_runtime import IcebergSettings
-from spark_jobs.io.dataset_ref import DatasetRef, Warehouse
-from spark_jobs.io.table import Publication
-from spark_jobs.session import SparkSettings, session
+from tidegate.domain.model import PartitionScheme, TimeDimension
+from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
+from tidegate.scheduler.store.sql.open import open_sql_store
+from tidegate.spark_jobs.commit.context import CommitContext
+from tidegate.spark_jobs.commit.publish import recover
+from tidegate.spark_jobs.commit.store import Put, WatermarkMove
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
+from tidegate.spark_jobs.iceberg.runtime import IcebergSettings
+from tidegate.spark_jobs.publication.table import Publication
+from tidegate.spark_jobs.session.session import SparkSettings, session
 
 ROWS = 2_000_000
 PARTITIONS = 8

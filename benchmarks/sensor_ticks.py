@@ -18,7 +18,7 @@ from dagster._core.workspace.load_target import PythonFileTarget
 from dagster._daemon.sensor import execute_sensor_iteration
 
 from benchmarks.deployed import START, deployed, opened
-from scheduler.tick import tick
+from tidegate.scheduler.tick.tick import tick
 
 COUNTS = (1, 100)
 ROUNDS = 5

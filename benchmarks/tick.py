@@ -15,13 +15,13 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from compiler.compile import compile_files
-from compiler.model import App
-from scheduler.deploy import deploy
-from scheduler.event import Event, EventKind, partition_event_key
-from scheduler.store.open import open_store
-from scheduler.store.protocol import Store
-from scheduler.tick import TickReport, tick
+from tidegate.compiler.compile import compile_files
+from tidegate.domain.model import App
+from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
+from tidegate.scheduler.store.open import open_store
+from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.tick.tick import TickReport, tick
 
 SCHEDULES_PER_APP = 100
 FEW_APPS = 1

@@ -20,20 +20,20 @@ from dagster import DagsterInstance
 from playwright.sync_api import Error as BrowserError
 from playwright.sync_api import Page, Route, sync_playwright
 
-from scheduler.deploy import deploy
-from scheduler.job import FINISHED, WAITING, Job, JobState
-from scheduler.reason import Reason
-from scheduler.store.open import open_store
-from scheduler.store.protocol import Store
-from tidegate.dagster_graphql import ask
-from tidegate.dagster_home import DEVELOPMENT, SETTINGS_NAME, site_of
-from tidegate.dagster_processes import HOST, LOCATION_NAME, DagsterProcesses, ProcessFailed, Site
+from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.model.job import FINISHED, WAITING, Job, JobState
+from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.store.open import open_store
+from tidegate.scheduler.store.protocol import Store
+from tidegate.processes.graphql import ask
+from tidegate.processes.home import DEVELOPMENT, SETTINGS_NAME, site_of
+from tidegate.processes.dagster import HOST, LOCATION_NAME, DagsterProcesses, ProcessFailed, Site
 from tidegate.demo.class_archive import archive_file, java_options
 from tidegate.errors import UserError
-from tidegate.flights_feed import Chunk
-from tidegate.landing import Landing
-from tidegate.settings import Settings, load_settings
-from tidegate.yaml_files import compile_paths
+from tidegate.demo.feed import Chunk
+from tidegate.demo.landing import Landing
+from tidegate.project.settings import Settings, load_settings
+from tidegate.project.yaml_files import compile_paths
 
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"

@@ -89,8 +89,8 @@ def iceberg_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def spark(iceberg_warehouse: Path) -> "SparkSession":
     """One Spark session for all Spark tests of a worker process."""
-    from spark_jobs.iceberg_runtime import IcebergSettings
-    from spark_jobs.session import SparkSettings, session
+    from tidegate.spark_jobs.iceberg.runtime import IcebergSettings
+    from tidegate.spark_jobs.session.session import SparkSettings, session
 
     return session(
         SparkSettings(

@@ -9,12 +9,12 @@ from functools import cache
 
 from dagster import Definitions, definitions
 
-from dagster_defs.definitions import build_definitions
-from dagster_defs.location import Location
-from scheduler.store.commit_steps import SqlCommitStepStore
-from scheduler.store.open_sql import open_sql_store
-from tidegate.settings import Settings, load_settings
-from tidegate.spark_settings import spark_settings, warehouse
+from tidegate.dagster_defs.definitions.definitions import build_definitions
+from tidegate.dagster_defs.definitions.location import Location
+from tidegate.project.settings import Settings, load_settings
+from tidegate.project.spark import spark_settings, warehouse
+from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
+from tidegate.scheduler.store.sql.open import open_sql_store
 
 
 def location_of(settings: Settings) -> Location:

@@ -12,19 +12,19 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
-from compiler.compile import compile_files
-from compiler.model import App
-from scheduler.claim import claim
-from scheduler.deploy import deploy
-from scheduler.event import Event, EventKind, partition_event_key
-from scheduler.observe import RunObservation, observe_runs
-from scheduler.outbox import offers
-from scheduler.run import RunStatus
-from scheduler.store.error import StoreError
-from scheduler.store.open import open_store
-from scheduler.store.protocol import Store
-from scheduler.tick import tick
 from tests.simulation.oracle import Oracle
+from tidegate.compiler.compile import compile_files
+from tidegate.domain.model import App
+from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.intake.observe import RunObservation, observe_runs
+from tidegate.scheduler.launch.claim import claim
+from tidegate.scheduler.launch.outbox import offer_launches
+from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
+from tidegate.scheduler.model.run import RunStatus
+from tidegate.scheduler.store.error import StoreError
+from tidegate.scheduler.store.open import open_store
+from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.tick.tick import tick
 
 START = datetime(2026, 3, 10, 6, tzinfo=UTC)
 ROUND = timedelta(seconds=20)
@@ -122,7 +122,7 @@ class Engine:
 
     def _launch(self, number: int, now: datetime) -> None:
         with self._store.transaction() as transaction:
-            requests = offers(transaction, now, "a")
+            requests = offer_launches(transaction, now, "a")
         for request in requests:
             self._made += 1
             run = f"{request.run_key}:{os.getpid()}:{self._made}"

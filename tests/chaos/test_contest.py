@@ -11,19 +11,19 @@ from pathlib import Path
 
 import pytest
 
-from compiler.compile import compile_files
-from scheduler.claim import claim
-from scheduler.deploy import deploy
-from scheduler.event import Event, EventKind, partition_event_key
-from scheduler.observe import RunObservation, observe_runs
-from scheduler.outbox import offers
-from scheduler.run import RunStatus
-from scheduler.store.open import open_store
-from scheduler.store.protocol import Store
-from scheduler.tick import tick
 from tests.chaos.child import Child, Say
 from tests.simulation.oracle import Oracle
 from tests.tally import PROMISED, reach
+from tidegate.compiler.compile import compile_files
+from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.intake.observe import RunObservation, observe_runs
+from tidegate.scheduler.launch.claim import claim
+from tidegate.scheduler.launch.outbox import offer_launches
+from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
+from tidegate.scheduler.model.run import RunStatus
+from tidegate.scheduler.store.open import open_store
+from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.tick.tick import tick
 
 pytestmark = pytest.mark.slow  # tens of thousands of decisions in a database
 
@@ -83,7 +83,7 @@ def race(url: str, counts: Path, say: Say) -> None:
         now += timedelta(seconds=1)
         decided += tick(store, now).decided
         with store.transaction() as transaction:
-            requests = offers(transaction, now, "a")
+            requests = offer_launches(transaction, now, "a")
         for request in requests:
             run = f"{request.run_key}:{os.getpid()}"
             if claim(store, request.job, request.attempt, run, now).won:

@@ -11,18 +11,18 @@ from typing import Any
 
 import pytest
 
-from compiler import constraints
-from compiler.build.dataset import build_dataset
-from compiler.build.scope import Scope
-from compiler.compile import compile_files
-from compiler.constraints import build_constraint
-from compiler.diagnostic import MAX_COLLECTED_PER_FILE, Findings
-from compiler.model import PartitionsTrigger, Schedule
-from compiler.reader.node import Mapping, Scalar, from_value
-from compiler.rules.references import check_references
-from compiler.schema.validator import app_validator
-from compiler.schema.wording import Fault, word
-from compiler.triggers import build_trigger
+from tidegate.compiler import constraints
+from tidegate.compiler.builders.dataset import build_dataset
+from tidegate.compiler.builders.scope import Scope
+from tidegate.compiler.compile import compile_files
+from tidegate.compiler.constraints import build_constraint
+from tidegate.compiler.diagnostics.diagnostic import MAX_COLLECTED_PER_FILE, Findings
+from tidegate.compiler.reader.node import MappingNode, ScalarNode, from_value
+from tidegate.compiler.rules.references import check_references
+from tidegate.compiler.schema.validator import app_validator
+from tidegate.compiler.schema.wording import Fault, word
+from tidegate.compiler.triggers import build_trigger
+from tidegate.domain.model import PartitionsTrigger, Schedule
 
 NOTHINGS: list[Any] = [None, 3, "x", []]
 EMPTY: list[Any] = [{}, {"from": "satisfied"}]
@@ -63,8 +63,8 @@ def test_what_is_of_no_kind_or_of_two(value: Any) -> None:
 
 def test_a_dimension_that_is_neither_a_cycle_nor_a_list_is_left_out() -> None:
     node = from_value({"partitions": {"day": {"cycle": "day", "start": "2013-01-01"}, "x": 3}})
-    assert isinstance(node, Mapping)
-    built = build_dataset(Scalar("raw", 1, 1), node, scope())
+    assert isinstance(node, MappingNode)
+    built = build_dataset(ScalarNode("raw", 1, 1), node, scope())
     assert built is not None
     assert built.partitions is not None
     assert built.partitions.static is None
@@ -81,7 +81,7 @@ def test_a_dimension_that_is_neither_a_cycle_nor_a_list_is_left_out() -> None:
     ],
 )
 def test_a_fault_of_a_mapping_or_list_says_nothing_of_a_scalar(keyword: str, expected: Any) -> None:
-    node = Scalar(3, 1, 1)
+    node = ScalarNode(3, 1, 1)
     fault = Fault(keyword=keyword, expected=expected, schema={}, node=node, place=node, label="it")
     assert list(word(fault)) == []
 
@@ -139,9 +139,9 @@ def test_the_keys_of_a_dataset_without_partitions_are_nobodys() -> None:
 def test_where_nothing_more_is_collected_no_hint_is_looked_for() -> None:
     full = scope()
     for line in range(1, MAX_COLLECTED_PER_FILE + 1):
-        full.findings.add("N301", Scalar("x", line, 1), "unknown", "")
+        full.findings.add("N301", ScalarNode("x", line, 1), "unknown", "")
     before = full.findings.diagnostics()
-    assert full.dataset(Scalar("none", 1, 9)) is None
+    assert full.dataset(ScalarNode("none", 1, 9)) is None
     wrong = from_value({"day": "{{ trigger.partition }}"})
     check_references(Schedule(name="s", program="p", trigger=PartitionsTrigger(dataset="d")), wrong, full)
     assert full.findings.diagnostics() == before

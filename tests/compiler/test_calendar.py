@@ -6,8 +6,8 @@ from datetime import date, timedelta
 
 import pytest
 
-from compiler.calendar import DAY_NAMES, is_business_day, nth_business_day, problem_of
-from compiler.model import Calendar
+from tidegate.domain.model import Calendar
+from tidegate.domain.time.calendar import DAY_NAMES, is_business_day, nth_business_day, problem_of
 
 
 def calendar(**given: object) -> Calendar:
@@ -113,8 +113,9 @@ def test_days_of_a_country_that_is_none_are_refused() -> None:
 
 def test_the_package_of_holidays_is_loaded_only_for_a_country() -> None:
     program = (
-        "import sys; from datetime import date; from compiler.compile import compile_files;"
-        "from compiler.calendar import is_business_day, problem_of; from compiler.model import Calendar;"
+        "import sys; from datetime import date; from tidegate.compiler.compile import compile_files;"
+        "from tidegate.domain.time.calendar import is_business_day, problem_of;"
+        "from tidegate.domain.model import Calendar;"
         "own = Calendar(name='own'); assert problem_of(own) is None;"
         "assert is_business_day(own, date(2026, 3, 9));"
         "sys.exit('holidays' in sys.modules)"

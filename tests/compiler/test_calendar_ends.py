@@ -5,8 +5,8 @@ from itertools import product
 
 import pytest
 
-from compiler.compile import compile_files
-from compiler.cron import parse
+from tidegate.compiler.compile import compile_files
+from tidegate.domain.time.cron import parse
 
 APP = """\
 app: a

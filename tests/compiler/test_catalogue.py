@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from compiler.catalogue import CATALOGUE
-from compiler.render.catalogue_markdown import catalogue_markdown
+from tidegate.compiler.diagnostics.catalogue import CATALOGUE
+from tidegate.compiler.render.catalogue_markdown import catalogue_markdown
 
 ROOT = Path(__file__).parents[2]
 

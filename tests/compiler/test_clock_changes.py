@@ -7,12 +7,12 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from compiler.calendar import is_business_day
-from compiler.clock_change import clock_changes
-from compiler.cron import parse
-from compiler.fire_times import fires, previous_fire
-from compiler.model import Calendar, CronTrigger
 from tests.compiler.zones import YEAR, ZONES, changes_in, random_pattern
+from tidegate.domain.model import Calendar, CronTrigger
+from tidegate.domain.time.calendar import is_business_day
+from tidegate.domain.time.clock_change import clock_changes
+from tidegate.domain.time.cron import parse
+from tidegate.domain.time.fire_times import fires, previous_fire
 
 MINUTE, TICK = timedelta(minutes=1), timedelta(microseconds=1)
 BEFORE, AFTER = timedelta(hours=30), timedelta(hours=30)

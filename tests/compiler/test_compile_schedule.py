@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from compiler.compile import compile_files, compile_schedule
-from compiler.model import App, At
+from tidegate.compiler.compile import compile_files, compile_schedule
+from tidegate.domain.model import App, At
 
 APP = b"""\
 app: a

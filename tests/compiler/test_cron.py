@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 import pytest
 from croniter import croniter
 
-from compiler.cron import CronError, parse
 from tests.compiler.zones import random_pattern
+from tidegate.domain.time.cron import CronError, parse
 
 BERLIN = "Europe/Berlin"
 MINUTE = timedelta(minutes=1)

@@ -5,9 +5,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from compiler.cycle import CYCLES, advance, is_finer, nests_in, period_of, truncate
-from compiler.model import Cycle
-from compiler.wall_clock import UnknownZoneError, first_instant, instants
+from tidegate.domain.model import Cycle
+from tidegate.domain.time.cycle import CYCLES, advance, is_finer, nests_in, period_of, truncate
+from tidegate.domain.time.wall_clock import UnknownZoneError, first_instant, instants
 
 NEW_YORK = "America/New_York"
 

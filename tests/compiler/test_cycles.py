@@ -2,10 +2,10 @@
 
 import pytest
 
-from compiler.compile import compile_files
-from compiler.diagnostic import Findings
-from compiler.model import AnyTrigger, App, Program, RunTrigger, Schedule
-from compiler.rules.cycles import check_cycles, cycles
+from tidegate.compiler.compile import compile_files
+from tidegate.compiler.diagnostics.diagnostic import Findings
+from tidegate.compiler.rules.cycles import check_cycles, cycles
+from tidegate.domain.model import AnyTrigger, App, Program, RunTrigger, Schedule
 
 APP = """\
 app: a

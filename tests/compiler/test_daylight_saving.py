@@ -6,10 +6,10 @@ from zoneinfo import ZoneInfo
 import msgspec
 import pytest
 
-from compiler.clock_change import clock_changes
-from compiler.diagnostic import MAX_DIAGNOSTICS_PER_FILE, Diagnostic, Findings
-from compiler.fire_times import fires
-from compiler.model import (
+from tests.compiler.zones import ZONES
+from tidegate.compiler.diagnostics.diagnostic import MAX_DIAGNOSTICS_PER_FILE, Diagnostic, Findings
+from tidegate.compiler.rules.daylight_saving import DAYS_LOOKED_AHEAD, NOTES_PER_APP, check_daylight_saving
+from tidegate.domain.model import (
     AllTrigger,
     App,
     At,
@@ -21,9 +21,9 @@ from compiler.model import (
     Trigger,
     WindowConstraint,
 )
-from compiler.rules.daylight_saving import DAYS_LOOKED_AHEAD, NOTES_PER_APP, check_daylight_saving
-from compiler.wall_clock import wall_time
-from tests.compiler.zones import ZONES
+from tidegate.domain.time.clock_change import clock_changes
+from tidegate.domain.time.fire_times import fires
+from tidegate.domain.time.wall_clock import wall_time
 
 TODAY = date(2026, 1, 15)
 AT = At(file="a.yaml", line=3, column=5)

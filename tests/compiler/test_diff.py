@@ -1,8 +1,8 @@
 """What a deployment would do: rules 11 and 23, and DESIGN §10, one test a sentence."""
 
-from compiler.compile import compile_files
-from compiler.diff import Diff, LiveState, diff
-from compiler.model import App
+from tidegate.compiler.compile import compile_files
+from tidegate.compiler.plan.diff import Diff, LiveState, diff
+from tidegate.domain.model import App
 
 HEAD = """\
 app: a

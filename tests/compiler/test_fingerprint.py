@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from compiler.compile import compile_files, compile_schedule
-from compiler.fingerprint import behaviour_fingerprint, canonical, fingerprint
-from compiler.model import App, Schedule, decode_app, encode
+from tidegate.compiler.compile import compile_files, compile_schedule
+from tidegate.compiler.plan.fingerprint import behaviour_fingerprint, canonical, fingerprint
+from tidegate.domain.model import App, Schedule, decode_app, encode
 
 SCHEDULES = Path(__file__).parents[2] / "schedules"
 APP = """\

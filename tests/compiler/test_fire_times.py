@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiler.calendar import is_business_day, nth_business_day
-from compiler.cron import MAX_YEARS_APART, parse
-from compiler.fire_times import fires, fires_on, next_fire, previous_fire
-from compiler.model import Calendar, CronTrigger
+from tidegate.domain.model import Calendar, CronTrigger
+from tidegate.domain.time.calendar import is_business_day, nth_business_day
+from tidegate.domain.time.cron import MAX_YEARS_APART, parse
+from tidegate.domain.time.fire_times import fires, fires_on, next_fire, previous_fire
 
 US = Calendar(name="us", country="US")
 OWN = Calendar(name="own", weekend=(), closed=(date(2026, 3, 10), date(2026, 3, 11)))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from compiler.compile import compile_files
-from compiler.fingerprint import behaviour_fingerprint
+from tidegate.compiler.compile import compile_files
+from tidegate.compiler.plan.fingerprint import behaviour_fingerprint
 
 APP = """\
 app: a

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import yaml
 
-from compiler.compile import compile_files
-from compiler.render.diagnostics_text import diagnostics_text
-from compiler.rules.references import REFERENCES, WITH_NAME
-from compiler.schema import schema_text
+from tidegate.compiler.compile import compile_files
+from tidegate.compiler.render.diagnostics_text import diagnostics_text
+from tidegate.compiler.rules.references import REFERENCES, WITH_NAME
+from tidegate.compiler.schema import schema_text
 
 PAGE = (Path(__file__).parents[2] / "docs" / "language.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from compiler.compile import compile_files
-from compiler.render.diagnostics_json import diagnostics_json
+from tidegate.compiler.compile import compile_files
+from tidegate.compiler.render.diagnostics_json import diagnostics_json
 
 APP = "app: a\ndatasets: {d: {}}\nprograms: {p: {run: j.p}}\n"
 S = "schedules: {s: {program: p, "

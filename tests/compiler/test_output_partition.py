@@ -2,7 +2,7 @@
 
 import pytest
 
-from compiler.compile import compile_files
+from tidegate.compiler.compile import compile_files
 
 APP = """\
 app: a

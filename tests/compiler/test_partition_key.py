@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from compiler.model import Cycle, PartitionScheme, StaticDimension, TimeDimension
-from compiler.partition_key import (
+from tidegate.domain.model import Cycle, PartitionScheme, StaticDimension, TimeDimension
+from tidegate.domain.partition_key import (
     MAX_KEYS,
     PartitionKeyError,
     enclosing_key,

@@ -2,10 +2,10 @@
 
 import pytest
 
-from compiler.reader import Mapping, from_value, plain, read
-from compiler.reader.compose import MAX_DEPTH, MAX_NODES
-from compiler.reader.node import find
-from compiler.reader.text import MAX_FILE_BYTES
+from tidegate.compiler.reader import MappingNode, from_value, plain, read
+from tidegate.compiler.reader.compose import MAX_DEPTH, MAX_NODES
+from tidegate.compiler.reader.node import find
+from tidegate.compiler.reader.text import MAX_FILE_BYTES
 
 PLACES = """\
 app: flights
@@ -18,7 +18,7 @@ last: 1
 """
 
 
-def tree(text: str | bytes) -> Mapping:
+def tree(text: str | bytes) -> MappingNode:
     root, findings = read("f.yaml", text if isinstance(text, bytes) else text.encode())
     assert root is not None, findings.diagnostics()
     return root

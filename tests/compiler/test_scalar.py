@@ -2,8 +2,8 @@
 
 import pytest
 
-from compiler.reader import Mapping, plain, read
-from compiler.reader.scalar import ScalarError, resolve
+from tidegate.compiler.reader import MappingNode, plain, read
+from tidegate.compiler.reader.scalar import ScalarError, resolve
 
 MEANINGS = [
     ("no", "no"),
@@ -84,5 +84,5 @@ def test_a_number_that_cannot_be_kept_is_refused(text: str, code: str) -> None:
 def test_a_quoted_scalar_is_a_string(quoted: str) -> None:
     root, findings = read("f.yaml", f"a: {quoted}\n".encode())
     assert not findings.failed
-    assert isinstance(root, Mapping)
+    assert isinstance(root, MappingNode)
     assert isinstance(plain(root)["a"], str)

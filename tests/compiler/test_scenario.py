@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiler.compile import Compilation, compile_files
-from compiler.scenario import (
+from tidegate.compiler.compile import Compilation, compile_files
+from tidegate.compiler.scenarios.scenario import (
     Behaviour,
     Deploy,
     Down,

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiler.compile import CompiledApp, compile_files
-from compiler.scenario import PartitionsArrive, ReportGauges, Scenario
-from compiler.scenario_file import ScenarioFile
+from tidegate.compiler.compile import CompiledApp, compile_files
+from tidegate.compiler.scenarios.file import ScenarioFile
+from tidegate.compiler.scenarios.scenario import PartitionsArrive, ReportGauges, Scenario
 
 APP = b"""
 app: a

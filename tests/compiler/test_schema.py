@@ -10,13 +10,13 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from jsonschema import Draft202012Validator
 
-from compiler import constraints, triggers
-from compiler.build.app import MAX_CALENDARS
-from compiler.schema import schema_text
-from compiler.schema.later import LATER
-from compiler.schema.validator import app_validator
-from compiler.schema.wording import _WORDS
 from tests.hostile.test_fuzz import APPS, VALUES
+from tidegate.compiler import constraints, triggers
+from tidegate.compiler.builders.app import MAX_CALENDARS
+from tidegate.compiler.schema import schema_text
+from tidegate.compiler.schema.later import LATER
+from tidegate.compiler.schema.validator import app_validator
+from tidegate.compiler.schema.wording import _WORDS
 
 SCHEMA: dict[str, Any] = json.loads(schema_text())
 SCHEDULES = Path(__file__).parents[2] / "schedules"

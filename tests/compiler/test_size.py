@@ -2,7 +2,7 @@
 
 import pytest
 
-from compiler.size import SizeError, parse_size, size_text
+from tidegate.domain.size import SizeError, parse_size, size_text
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from compiler.template import MAX_REFERENCES_PER_TEXT, TemplateError, parse, render
+from tidegate.compiler.template import MAX_REFERENCES_PER_TEXT, TemplateError, parse, render
 
 VALUES: dict[str, Any] = {
     "scheduled_time": "2026-03-10T06:00:00-04:00",

@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from compiler.clock_change import clock_changes
-from compiler.suggest import MAX_COMPARED_CHARACTERS, closest
-from compiler.wall_clock import gap_end, wall_time
+from tidegate.domain.suggest import MAX_COMPARED_CHARACTERS, closest
+from tidegate.domain.time.clock_change import clock_changes
+from tidegate.domain.time.wall_clock import gap_end, wall_time
 
 NAIVE = datetime(2026, 3, 8)
 

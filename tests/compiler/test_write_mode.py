@@ -2,7 +2,7 @@
 
 import pytest
 
-from compiler.model import Dataset, PartitionScheme, TimeDimension
+from tidegate.domain.model import Dataset, PartitionScheme, TimeDimension
 
 DAYS = PartitionScheme(time=TimeDimension(name="day", cycle="day", start="2013-01-01"))
 

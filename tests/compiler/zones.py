@@ -3,7 +3,7 @@
 import random
 from datetime import UTC, datetime
 
-from compiler.clock_change import ClockChange, clock_changes
+from tidegate.domain.time.clock_change import ClockChange, clock_changes
 
 ZONES = (
     "Africa/Cairo",  # at midnight

@@ -11,8 +11,8 @@ import sqlalchemy
 from dagster import DagsterInstance
 from dagster._core.test_utils import instance_for_test
 
-from scheduler.store.memory import MemoryStore
 from tests.dagster_defs.sample import sample_store
+from tidegate.scheduler.store.memory.store import MemoryStore
 
 BACKENDS = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
 

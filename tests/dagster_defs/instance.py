@@ -7,8 +7,8 @@ from dagster._core.definitions.repository_definition import RepositoryDefinition
 from dagster._core.definitions.sensor_definition import SensorExecutionData
 from dagster._core.test_utils import create_run_for_test
 
-from dagster_defs.definitions import build_definitions
-from dagster_defs.location import Location
+from tidegate.dagster_defs.definitions.definitions import build_definitions
+from tidegate.dagster_defs.definitions.location import Location
 
 ORIGINS = ("EWR", "JFK", "LGA")
 

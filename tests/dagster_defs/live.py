@@ -11,14 +11,14 @@ from typing import Any, TypeVar
 import msgspec
 from dagster import DagsterInstance
 
-from compiler.model import App
-from scheduler.job import FINISHED, Job
-from scheduler.store.open import open_store
 from tests.dagster_defs.sample import deploy, sample_app
-from tidegate.dagster_graphql import ask
-from tidegate.dagster_home import site_of
-from tidegate.dagster_processes import DagsterProcesses
-from tidegate.settings import load_settings
+from tidegate.domain.model import App
+from tidegate.processes.dagster import DagsterProcesses
+from tidegate.processes.graphql import ask
+from tidegate.processes.home import site_of
+from tidegate.project.settings import load_settings
+from tidegate.scheduler.model.job import FINISHED, Job
+from tidegate.scheduler.store.open import open_store
 
 T = TypeVar("T")
 
@@ -32,7 +32,7 @@ import os
 import signal
 from pathlib import Path
 
-from spark_jobs.commit import publish
+from tidegate.spark_jobs.commit import publish
 
 
 def clean(spark, inputs, params):

@@ -3,7 +3,8 @@
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from compiler.model import (
+from tidegate.dagster_defs.definitions.location import Location
+from tidegate.domain.model import (
     App,
     At,
     CronTrigger,
@@ -17,14 +18,13 @@ from compiler.model import (
     TimeDimension,
     leaves,
 )
-from dagster_defs.location import Location
-from scheduler.deployed import DeployedApp, ScheduleState
-from scheduler.event import Subscription, listens_to
-from scheduler.fires import next_fire
-from scheduler.store.memory import MemoryStore
-from scheduler.store.protocol import Store
-from spark_jobs.commit.memory import MemoryCommitStepStore
-from spark_jobs.io.dataset_ref import Warehouse
+from tidegate.scheduler.decision.fires import next_fire
+from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
+from tidegate.scheduler.model.event import Subscription, listens_to
+from tidegate.scheduler.store.memory.store import MemoryStore
+from tidegate.scheduler.store.protocol import Store
+from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
+from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 
 NOW = datetime(2023, 3, 10, 12, 0, tzinfo=UTC)
 

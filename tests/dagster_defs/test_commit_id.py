@@ -7,11 +7,11 @@ import msgspec
 import pytest
 from dagster import DagsterInstance, DagsterRun, DagsterRunStatus
 
-from dagster_defs.asset_plan import AssetPlan, ProgramAssets
-from dagster_defs.commit_id import commit_id
-from dagster_defs.plan_state import LoadedApp, Plan
 from tests.dagster_defs.instance import make_run
 from tests.dagster_defs.sample import sample_app
+from tidegate.dagster_defs.definitions.asset_plan import AssetPlan, ProgramAssets
+from tidegate.dagster_defs.definitions.plan_state import LoadedApp, Plan
+from tidegate.dagster_defs.run.commit_id import commit_id
 
 pytestmark = pytest.mark.dagster
 

@@ -5,12 +5,12 @@ import pytest
 from dagster import AssetKey, AssetSpec, DefaultScheduleStatus, DefaultSensorStatus
 from dagster._core.definitions.repository_definition import RepositoryDefinition
 
-from compiler.model import App, CronTrigger, Dataset, Program, Schedule
-from dagster_defs.definitions import build_definitions
-from dagster_defs.names import RECOVERY
-from scheduler.store.memory import MemoryStore
 from tests.dagster_defs.instance import repository_of
 from tests.dagster_defs.sample import deploy, location_of, sample_app
+from tidegate.dagster_defs.definitions.definitions import build_definitions
+from tidegate.dagster_defs.definitions.names import RECOVERY
+from tidegate.domain.model import App, CronTrigger, Dataset, Program, Schedule
+from tidegate.scheduler.store.memory.store import MemoryStore
 
 pytestmark = pytest.mark.dagster
 

@@ -6,14 +6,14 @@ import msgspec
 import pytest
 from dagster import DagsterInstance
 
-from compiler.model import Dataset
-from dagster_defs import dispatcher
-from scheduler.job import JobState
-from scheduler.observe import RunObservation, observe_runs
-from scheduler.run import RunStatus
-from scheduler.store.memory import MemoryStore
 from tests.dagster_defs.instance import evaluate, report, report_day, repository_of
 from tests.dagster_defs.sample import NOW, deploy, location_of, sample_app
+from tidegate.dagster_defs.dispatch import dispatcher
+from tidegate.domain.model import Dataset
+from tidegate.scheduler.intake.observe import RunObservation, observe_runs
+from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.model.run import RunStatus
+from tidegate.scheduler.store.memory.store import MemoryStore
 
 pytestmark = pytest.mark.dagster
 

@@ -11,17 +11,17 @@ import msgspec
 import pytest
 from dagster import AssetKey, DagsterRunStatus, RunsFilter
 
-from compiler.model import Dataset
-from dagster_defs.names import RECOVERY
-from scheduler.event import publish_event_id
-from scheduler.job import FINISHED, JobState
-from scheduler.store.commit_steps import SqlCommitStepStore
-from scheduler.store.sql import SqlStore
 from tests.dagster_defs.instance import ORIGINS
 from tests.dagster_defs.live import Live, live_app
 from tests.dagster_defs.sample import deploy
 from tests.tally import reach
-from tidegate.dagster_processes import LOCATION_NAME
+from tidegate.dagster_defs.definitions.names import RECOVERY
+from tidegate.domain.model import Dataset
+from tidegate.processes.dagster import LOCATION_NAME
+from tidegate.scheduler.model.event import publish_event_id
+from tidegate.scheduler.model.job import FINISHED, JobState
+from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
+from tidegate.scheduler.store.sql.store import SqlStore
 
 pytestmark = [pytest.mark.dagster, pytest.mark.spark, pytest.mark.slow]
 

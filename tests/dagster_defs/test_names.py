@@ -2,8 +2,8 @@
 
 import pytest
 
-from compiler.model import App, Dataset, Program
-from dagster_defs.names import asset_key, program_key, unique_names
+from tidegate.dagster_defs.definitions.names import asset_key, program_key, unique_names
+from tidegate.domain.model import App, Dataset, Program
 
 pytestmark = pytest.mark.dagster
 

@@ -7,12 +7,12 @@ from itertools import takewhile
 import pytest
 from dagster._utils.schedules import schedule_execution_time_iterator
 
-from compiler.clock_change import clock_changes
-from compiler.cron import parse
-from compiler.model import AnyTrigger, Calendar, CronTrigger, Schedule, Trigger
-from dagster_defs.native_cron import agrees, native_cron, pattern_for_dagster
-from scheduler.deployed import ScheduleState
 from tests.compiler.zones import ZONES, random_pattern
+from tidegate.dagster_defs.definitions.native_cron import agrees, native_cron, pattern_for_dagster
+from tidegate.domain.model import AnyTrigger, Calendar, CronTrigger, Schedule, Trigger
+from tidegate.domain.time.clock_change import clock_changes
+from tidegate.domain.time.cron import parse
+from tidegate.scheduler.model.deployed import ScheduleState
 
 pytestmark = pytest.mark.dagster
 

@@ -6,10 +6,10 @@ import pytest
 from dagster import DagsterInstance, ScheduleEvaluationContext
 from dagster._core.definitions.schedule_definition import ScheduleExecutionData
 
-from scheduler.manual import suspend
-from scheduler.store.memory import MemoryStore
 from tests.dagster_defs.instance import evaluate, repository_of
 from tests.dagster_defs.sample import NOW, location_of
+from tidegate.scheduler.commands.manual import suspend
+from tidegate.scheduler.store.memory.store import MemoryStore
 
 pytestmark = pytest.mark.dagster
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dagster_defs.pace import SHARE, Pace
+from tidegate.dagster_defs.dispatch.pace import SHARE, Pace
 
 
 class Clock:

@@ -6,10 +6,10 @@ import pytest
 from dagster import AllPartitionMapping
 from dagster._core.definitions.partitions.context import partition_loading_context
 
-from compiler.cycle import CYCLES
-from compiler.model import Cycle, PartitionScheme, StaticDimension, TimeDimension
-from compiler.partition_key import keys_between, validate_key
-from dagster_defs.partitions import is_range, mapping_between, partitions_of
+from tidegate.dagster_defs.definitions.partitions import is_range, mapping_between, partitions_of
+from tidegate.domain.model import Cycle, PartitionScheme, StaticDimension, TimeDimension
+from tidegate.domain.partition_key import keys_between, validate_key
+from tidegate.domain.time.cycle import CYCLES
 
 pytestmark = pytest.mark.dagster
 

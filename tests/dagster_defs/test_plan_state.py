@@ -7,12 +7,18 @@ from dagster import AssetKey
 from dagster._core.definitions.definitions_load_context import DefinitionsLoadContext, DefinitionsLoadType
 from dagster._core.definitions.repository_definition import RepositoryLoadData
 
-from dagster_defs import definitions
-from dagster_defs.definitions import build_definitions
-from dagster_defs.names import RECOVERY
-from dagster_defs.plan_state import METADATA_KEY, LoadedApp, Plan, decode_plan, encode_plan
-from scheduler.store.memory import MemoryStore
 from tests.dagster_defs.sample import location_of, sample_app, sample_store
+from tidegate.dagster_defs.definitions import definitions
+from tidegate.dagster_defs.definitions.definitions import build_definitions
+from tidegate.dagster_defs.definitions.names import RECOVERY
+from tidegate.dagster_defs.definitions.plan_state import (
+    METADATA_KEY,
+    LoadedApp,
+    Plan,
+    decode_plan,
+    encode_plan,
+)
+from tidegate.scheduler.store.memory.store import MemoryStore
 
 pytestmark = pytest.mark.dagster
 

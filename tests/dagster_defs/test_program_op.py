@@ -7,18 +7,18 @@ import msgspec
 import pytest
 from dagster import AssetKey, DagsterInstance, ExecuteInProcessResult
 
-from compiler.model import Dataset, Program
-from dagster_defs import program_op
-from dagster_defs.location import Location
-from scheduler.job import Job, JobState, LaunchPlan
-from scheduler.run import UpstreamRun
-from scheduler.store.memory import MemoryStore
-from spark_jobs.errors import OutputError
-from spark_jobs.io.published import PublishedPartition
-from spark_jobs.params import Params
-from spark_jobs.params import UpstreamRun as ToldRun
 from tests.dagster_defs.instance import repository_of
 from tests.dagster_defs.sample import DAILY, NOW, deploy, location_of, sample_app
+from tidegate.dagster_defs.definitions.location import Location
+from tidegate.dagster_defs.run import program_op
+from tidegate.domain.model import Dataset, Program
+from tidegate.domain.published import PublishedPartition
+from tidegate.scheduler.model.job import Job, JobState, LaunchPlan
+from tidegate.scheduler.model.run import UpstreamRun
+from tidegate.scheduler.store.memory.store import MemoryStore
+from tidegate.spark_jobs.errors import OutputError
+from tidegate.spark_jobs.programs.params import Params
+from tidegate.spark_jobs.programs.params import UpstreamRun as ToldRun
 
 pytestmark = pytest.mark.dagster
 

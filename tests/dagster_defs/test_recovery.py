@@ -16,19 +16,19 @@ from dagster import (
 from dagster._core.definitions.schedule_definition import ScheduleExecutionData
 from dagster._core.test_utils import create_run_for_test, instance_for_test
 
-from dagster_defs import cleaning, recovery
-from dagster_defs.location import Location
-from dagster_defs.names import RECOVERY
-from scheduler.event import publish_event_id
-from scheduler.store.memory import MemoryStore
-from spark_jobs.commit.recovery import BLOCKED_AFTER
-from spark_jobs.commit.store import CommitStepStore
-from spark_jobs.io.dataset_ref import DatasetRef
-from spark_jobs.io.parquet import staging_folder
-from spark_jobs.io.table import sequence_of
 from tests.dagster_defs.instance import repository_of
 from tests.dagster_defs.sample import DAILY, NOW, location_of
 from tests.spark_jobs.staging import put, read_rows, stage_rows
+from tidegate.dagster_defs.definitions.location import Location
+from tidegate.dagster_defs.definitions.names import RECOVERY
+from tidegate.dagster_defs.run import cleaning, recovery
+from tidegate.scheduler.model.event import publish_event_id
+from tidegate.scheduler.store.memory.store import MemoryStore
+from tidegate.spark_jobs.commit.recovery import BLOCKED_AFTER
+from tidegate.spark_jobs.commit.store import CommitStepStore
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
+from tidegate.spark_jobs.parquet.table import staging_folder
+from tidegate.spark_jobs.publication.table import sequence_of
 
 pytestmark = pytest.mark.dagster
 

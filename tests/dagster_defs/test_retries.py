@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 from dagster import DagsterInstance
 
-from dagster_defs import cleaning, program_op
-from dagster_defs.location import Location
-from scheduler.store.memory import MemoryStore
-from spark_jobs.commit.memory import MemoryCommitStepStore
-from spark_jobs.errors import CommitConflict, CommitFailed, CommitFenced, OutputError
 from tests.dagster_defs.sample import location_of
 from tests.dagster_defs.test_program_op import Runner, add_job, execute, materialised
+from tidegate.dagster_defs.definitions.location import Location
+from tidegate.dagster_defs.run import cleaning, program_op
+from tidegate.scheduler.store.memory.store import MemoryStore
+from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
+from tidegate.spark_jobs.errors import CommitConflict, CommitFailed, CommitFenced, OutputError
 
 pytestmark = pytest.mark.dagster
 

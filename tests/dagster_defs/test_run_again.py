@@ -12,16 +12,16 @@ import pytest
 from dagster import AssetKey, DagsterInstance, ExecuteInProcessResult
 from pyspark.sql import DataFrame, SparkSession
 
-from compiler.model import App, Dataset, Program
-from dagster_defs import program_op
-from dagster_defs.location import Location
-from scheduler.job import Job, JobState, LaunchPlan
-from scheduler.store.memory import MemoryStore
-from spark_jobs.commit import publish as publishing
-from spark_jobs.io.dataset_ref import DatasetRef, dataset_ref
-from spark_jobs.io.table import read
 from tests.dagster_defs.instance import repository_of
 from tests.dagster_defs.sample import DAILY, NOW, deploy, location_of
+from tidegate.dagster_defs.definitions.location import Location
+from tidegate.dagster_defs.run import program_op
+from tidegate.domain.model import App, Dataset, Program
+from tidegate.scheduler.model.job import Job, JobState, LaunchPlan
+from tidegate.scheduler.store.memory.store import MemoryStore
+from tidegate.spark_jobs.commit import publish as publishing
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, dataset_ref
+from tidegate.spark_jobs.publication.table import read
 
 pytestmark = [pytest.mark.dagster, pytest.mark.spark]
 

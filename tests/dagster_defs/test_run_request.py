@@ -6,13 +6,13 @@ import msgspec
 import pytest
 from dagster import AssetKey, RunRequest
 
-from compiler.model import Dataset, Priority, Program
-from dagster_defs.asset_plan import AssetPlan
-from dagster_defs.plan_state import LoadedApp, Plan
-from dagster_defs.run_request import Invalid, run_request
-from scheduler.job import LaunchPlan
-from scheduler.outbox import LaunchRequest
 from tests.dagster_defs.sample import DAILY_BY_ORIGIN, sample_app
+from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
+from tidegate.dagster_defs.definitions.plan_state import LoadedApp, Plan
+from tidegate.dagster_defs.dispatch.run_request import Invalid, run_request
+from tidegate.domain.model import Dataset, Priority, Program
+from tidegate.scheduler.launch.outbox import LaunchRequest
+from tidegate.scheduler.model.job import LaunchPlan
 
 pytestmark = pytest.mark.dagster
 

@@ -1,9 +1,9 @@
 """The skip reason tells whole jobs, those that only a constraint holds back first, and no more than fits."""
 
-from dagster_defs.skip_reason import TEXT_CHARACTERS, WAITING_JOBS_TOLD, skip_reason
-from scheduler.job import Job, JobState
-from scheduler.reason import Reason
 from tests.store.samples import at, job
+from tidegate.dagster_defs.dispatch.skip_reason import TEXT_CHARACTERS, WAITING_JOBS_TOLD, skip_reason
+from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.reason import Reason
 
 
 def trigger(id: str, **fields: object) -> Job:

@@ -9,12 +9,12 @@ from dagster._core.remote_origin import InProcessCodeLocationOrigin, RemoteRepos
 from dagster._core.scheduler.instigation import InstigatorState, InstigatorStatus, ScheduleInstigatorData
 from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 
-from dagster_defs.switch import Action, Switch, decide_switch, sync_switches
-from scheduler.deployed import Status
-from scheduler.journal import EntryKind
-from scheduler.manual import resume, suspend
-from scheduler.store.memory import MemoryStore
 from tests.dagster_defs.sample import NOW
+from tidegate.dagster_defs.dispatch.switch import Action, Switch, decide_switch, sync_switches
+from tidegate.scheduler.commands.manual import resume, suspend
+from tidegate.scheduler.model.deployed import Status
+from tidegate.scheduler.model.journal import EntryKind
+from tidegate.scheduler.store.memory.store import MemoryStore
 
 pytestmark = pytest.mark.dagster
 

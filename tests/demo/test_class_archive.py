@@ -10,8 +10,8 @@ import pytest
 from tidegate.demo.class_archive import archive_file, java_options
 
 START = """
-from spark_jobs.iceberg_runtime import IcebergSettings
-from spark_jobs.session import SparkSettings, session
+from tidegate.spark_jobs.iceberg.runtime import IcebergSettings
+from tidegate.spark_jobs.session.session import SparkSettings, session
 print(session(SparkSettings(master="local[1]", iceberg=IcebergSettings(warehouse="."))).range(3).count())
 """
 

@@ -14,15 +14,15 @@ import pytest
 from dagster import DagsterInstance
 from pyspark.sql import SparkSession
 
-from scheduler.job import Job, JobState
-from scheduler.store.commit_steps import SqlCommitStepStore
-from scheduler.store.open_sql import open_sql_store
 from tests.spark_jobs.reference import Reference, Row
 from tests.spark_jobs.test_flights import assert_same, collected
+from tidegate.demo.feed import DEFAULT_DAYS, DEFAULT_FROM, days_from, feed_plan
 from tidegate.demo.project import make_project, replacements
 from tidegate.demo.run import REFERENCE, WEEKLY, Demo
-from tidegate.flights_feed import DEFAULT_DAYS, DEFAULT_FROM, days_from, feed_plan
-from tidegate.settings import Settings
+from tidegate.project.settings import Settings
+from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
+from tidegate.scheduler.store.sql.open import open_sql_store
 
 pytestmark = [
     pytest.mark.spark,
@@ -36,9 +36,9 @@ SUMMARY = """
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from scheduler.store.open import open_store
+from tidegate.scheduler.store.open import open_store
 from tidegate.demo.summary import print_summary
-from tidegate.settings import load_settings
+from tidegate.project.settings import load_settings
 
 settings = load_settings(Path(sys.argv[1]))
 with open_store(settings.store_url).reading() as reader:

@@ -18,14 +18,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from compiler.catalogue import CATALOGUE
-from compiler.compile import Compilation, compile_files
-from compiler.diff import LiveState, diff
-from compiler.plan import plan
-from compiler.render.diagnostics_text import diagnostics_text, summary_text
-from compiler.render.diff_json import diff_json
-from compiler.render.diff_text import diff_text
-from tidegate.yaml_files import compile_paths
+from tidegate.compiler.diagnostics.catalogue import CATALOGUE
+from tidegate.compiler.compile import Compilation, compile_files
+from tidegate.compiler.plan.diff import LiveState, diff
+from tidegate.compiler.plan.plan import plan
+from tidegate.compiler.render.diagnostics_text import diagnostics_text, summary_text
+from tidegate.compiler.render.diff_json import diff_json
+from tidegate.compiler.render.diff_text import diff_text
+from tidegate.project.yaml_files import compile_paths
 
 HERE = Path(__file__).parent
 CASES = sorted(path.name for path in HERE.iterdir() if path.is_dir() and path.name != "__pycache__")

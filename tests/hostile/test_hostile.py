@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from tidegate.cli.lint import lint
+from tidegate.cli.develop.lint import lint
 
 HERE = Path(__file__).parent
 REFUSED = {

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from hypothesis import strategies as st
 
-from scheduler.job import Job
 from tests.scheduler.world import World
+from tidegate.scheduler.model.job import Job
 
 Arrivals = list[tuple[int, str, str]]
 """Minute after ten, dataset or program, partition key."""

@@ -5,9 +5,9 @@ from zoneinfo import ZoneInfo
 
 from hypothesis import strategies as st
 
-from compiler.calendar import DAY_NAMES
-from compiler.model import Calendar, WindowConstraint
 from tests.compiler.zones import YEAR, ZONES, changes_in
+from tidegate.domain.model import Calendar, WindowConstraint
+from tidegate.domain.time.calendar import DAY_NAMES
 
 OWN = Calendar(name="own", weekend=("fri", "sat"), closed=(date(2026, 3, 8),), open=(date(2026, 10, 24),))
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from scheduler.job import WAITING
 from tests.scheduler.world import World
+from tidegate.scheduler.model.job import WAITING
 
 HELD_BACK = "constraints: [{delay: 200d}]"
 

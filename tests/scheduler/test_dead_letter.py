@@ -4,11 +4,11 @@ from datetime import timedelta
 
 import pytest
 
-from scheduler.dead_letter import dead_letters
-from scheduler.journal import EntryKind
-from scheduler.outbox import OFFERS_MAX
-from scheduler.refused import Refused
 from tests.scheduler.world import World, at
+from tidegate.scheduler.launch.dead_letter import dead_letters
+from tidegate.scheduler.launch.outbox import OFFERS_MAX
+from tidegate.scheduler.model.journal import EntryKind
+from tidegate.scheduler.model.refused import Refused
 
 KEY, OTHER = "2026-03-09", "2026-03-08"
 
@@ -21,8 +21,8 @@ def dead(rest: str = "", schedules: str = "") -> World:
     world.arrive("10:00", "raw", KEY)
     world.tick("10:00")
     for offer in range(OFFERS_MAX):
-        world.offers(f"{11 + offer}:00")
-    world.offers("18:00")
+        world.offer_launches(f"{11 + offer}:00")
+    world.offer_launches("18:00")
     assert world.outcome("s") == ("FAILED", "F-LAUNCH")
     return world
 
@@ -33,7 +33,7 @@ def test_it_takes_ten_minutes_of_growing_pauses_until_a_launch_is_given_up():
     world.tick("10:00")
     clock, offered = timedelta(0), []
     while world.outcome("s")[0] == "PENDING_LAUNCH":
-        if world.offers(f"10:{clock.seconds // 60:02}:{clock.seconds % 60:02}"):
+        if world.offer_launches(f"10:{clock.seconds // 60:02}:{clock.seconds % 60:02}"):
             offered.append(clock.seconds)
         clock += timedelta(seconds=10)
     assert offered == [0, 10, 20, 40, 80, 160, 320]
@@ -47,7 +47,7 @@ def test_a_dead_letter_that_is_queued_again_is_launched_with_all_it_had_as_a_fur
     world.requeue("19:00", job.id)
     assert world.outcome("s") == ("PENDING_CONSTRAINT", None)
     world.tick("19:00")
-    (request,) = world.offers("19:00")
+    (request,) = world.offer_launches("19:00")
     assert (request.job, request.attempt, request.run_key) == (job.id, 2, f"{job.id}:2")
     assert request.launch.manifest == {"raw": (KEY,)}
     world.claim("19:01", job.id, "x", attempt=2)
@@ -71,7 +71,7 @@ def test_it_may_become_a_dead_letter_once_more():
     world.requeue("19:00", world.only("s").id)
     world.tick("19:00")
     for offer in range(OFFERS_MAX + 1):
-        world.offers(f"1d {offer:02}:00")
+        world.offer_launches(f"1d {offer:02}:00")
     assert world.outcome("s") == ("FAILED", "F-LAUNCH")
     world.requeue("2d 00:00", world.only("s").id)
     assert world.only("s").attempt == 3
@@ -101,7 +101,7 @@ def test_a_delay_that_has_passed_is_not_waited_for_again():
     world.arrive("09:00", "raw", KEY)
     world.tick("10:00")
     for offer in range(OFFERS_MAX + 1):
-        world.offers(f"{11 + offer}:00")
+        world.offer_launches(f"{11 + offer}:00")
     world.requeue("19:00", world.only("s").id)
     world.tick("19:00")
     assert world.outcome("s") == ("PENDING_LAUNCH", None)
@@ -123,7 +123,7 @@ def test_it_runs_under_the_text_that_is_deployed_now():
     world.redeploy("18:30", f"{S}, args: {{x: 2}}, priority: high}}")
     world.requeue("19:00", world.only("s").id)
     world.tick("19:00")
-    (request,) = world.offers("19:00")
+    (request,) = world.offer_launches("19:00")
     assert (request.launch.args, str(request.priority)) == ({"x": 2}, "high")
 
 

@@ -6,15 +6,24 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 import pytest
 
-from compiler.model import App, At, CronTrigger, Dataset, PartitionsTrigger, Program, RunTrigger, Schedule
-from scheduler.deploy import delete_schedules, deploy
-from scheduler.deployed import ScheduleState
-from scheduler.job import Job, JobState
-from scheduler.journal import EntryKind
-from scheduler.manual import resume, suspend
-from scheduler.reason import Reason
-from scheduler.refused import Refused
-from scheduler.store.memory import MemoryStore
+from tidegate.domain.model import (
+    App,
+    At,
+    CronTrigger,
+    Dataset,
+    PartitionsTrigger,
+    Program,
+    RunTrigger,
+    Schedule,
+)
+from tidegate.scheduler.commands.deploy import delete_schedules, deploy
+from tidegate.scheduler.commands.manual import resume, suspend
+from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.journal import EntryKind
+from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.refused import Refused
+from tidegate.scheduler.store.memory.store import MemoryStore
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 LATER = NOW + timedelta(hours=1)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from scheduler import fires
-from scheduler.enqueue import enqueue_fire
 from tests.scheduler.world import World, at
+from tidegate.scheduler.decision import fires
+from tidegate.scheduler.intake.enqueue import enqueue_fire
 
 
 def cron(options: str = "", pattern: str = "0 * * * *", rest: str = "") -> World:

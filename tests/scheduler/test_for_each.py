@@ -97,9 +97,9 @@ datasets: {h: {partitions: {cycle: hour, start: 2013-01-01-00:00}}}
 programs: {q: {run: programs.q}}
 schedules:
 """
-    from compiler.model import PartitionsTrigger
-    from compiler.partition_key import expected_keys
     from tests.scheduler.world import app_of
+    from tidegate.domain.model import PartitionsTrigger
+    from tidegate.domain.partition_key import expected_keys
 
     app = app_of("s: {program: q, for_each: day, trigger: {partitions: {dataset: h, complete: day}}}", zoned)
     scheme = app.datasets["h"].partitions

@@ -3,10 +3,10 @@
 import msgspec
 import pytest
 
-from compiler.model import App
-from scheduler.dead_letter import requeue
-from scheduler.deploy import deploy
 from tests.scheduler.world import World, app_of, at
+from tidegate.domain.model import App
+from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.launch.dead_letter import requeue
 
 TWO_LEAVES = """
 s: {program: p, trigger: {any: [{partitions: {dataset: raw}}, {partitions: {dataset: raw, count: 2}}]},
@@ -61,7 +61,7 @@ def test_a_dead_letter_is_queued_again_under_a_trigger_that_listens_to_something
     world.arrive("10:00", "raw", "2026-03-09")
     world.tick("10:00")
     for minute in range(20):
-        world.offers(f"10:{minute:02}")
+        world.offer_launches(f"10:{minute:02}")
     assert world.outcome("s") == ("FAILED", "F-LAUNCH")
     changed = app_of(OF_CHUNKS)
     if without_raw:

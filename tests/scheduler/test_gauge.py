@@ -4,10 +4,10 @@ import math
 
 import pytest
 
-from scheduler.gauge import gauge_limits, report_gauges
-from scheduler.journal import EntryKind
-from scheduler.refused import Refused
 from tests.scheduler.world import World, at
+from tidegate.scheduler.commands.gauge import gauge_limits, report_gauges
+from tidegate.scheduler.model.journal import EntryKind
+from tidegate.scheduler.model.refused import Refused
 
 KEY = "2026-03-09"
 S = (

@@ -5,13 +5,13 @@ from datetime import timedelta
 import msgspec
 import pytest
 
-from compiler.model import ConcurrencyConstraint, DelayConstraint, Timeout
-from scheduler.decide import Discard, Launch, Wait, decide
-from scheduler.job import ByHand
-from scheduler.reason import Reason
-from scheduler.timeout import deadline, paused_for
-from tests.scheduler.slice_of import JOB, Q, slice_of
+from tests.scheduler.job_view_of import JOB, Q, job_view_of
 from tests.scheduler.world import at
+from tidegate.domain.model import ConcurrencyConstraint, DelayConstraint, Timeout
+from tidegate.scheduler.decision.decide import Discard, Launch, Wait, decide
+from tidegate.scheduler.decision.timeout import deadline, paused_for
+from tidegate.scheduler.model.job import ByHand
+from tidegate.scheduler.model.reason import Reason
 
 HOUR = timedelta(hours=1)
 MINUTE = timedelta(minutes=1)
@@ -22,7 +22,7 @@ def job(**changes):
 
 
 def outcome(*constraints, clock: str = "10:00", changes=None, **parts):
-    return decide(slice_of(*constraints, job=job(**(changes or {})), **parts), at(clock)).outcome
+    return decide(job_view_of(*constraints, job=job(**(changes or {})), **parts), at(clock)).outcome
 
 
 def test_a_ready_job_waits_for_the_resume_and_for_no_time():

@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
-from compiler.model import PartitionScheme, TimeDimension
-from scheduler.job import IllegalTransition, JobState, LaunchPlan, move
-from scheduler.launch import business_date
-from scheduler.outbox import FIRST_BACK_OFF, OFFERS_MAX, launch_reason, reject
 from tests.scheduler.world import World, at
+from tidegate.domain.model import PartitionScheme, TimeDimension
+from tidegate.scheduler.decision.launch_plan import business_date
+from tidegate.scheduler.launch.outbox import FIRST_BACK_OFF, OFFERS_MAX, launch_reason, reject
+from tidegate.scheduler.model.job import IllegalTransition, JobState, LaunchPlan, move
 
 S = "s: {program: p, status: active, trigger: {partitions: {dataset: raw}}"
 
@@ -111,7 +111,7 @@ def test_business_date(sentence, scheduled, outputs, zone, expected):
 
 
 def test_an_offer_carries_what_a_launcher_needs():
-    (request,) = pending().offers("10:00")
+    (request,) = pending().offer_launches("10:00")
     assert (request.schedule, request.app, request.attempt, request.run_key) == (
         "a/s",
         "a",
@@ -127,7 +127,7 @@ def test_a_job_without_a_launch_plan_is_a_bug_and_said_so():
     with world.store.transaction() as transaction:
         transaction.put_jobs([msgspec.structs.replace(world.only("s"), launch=None)])
     with pytest.raises(ValueError, match="PENDING_LAUNCH without a launch plan"):
-        world.offers("10:00")
+        world.offer_launches("10:00")
 
 
 REASONS = [
@@ -149,11 +149,11 @@ def test_the_reason_of_a_launch(sentence, fields, line):
 
 def test_a_job_is_offered_under_the_same_key_until_a_run_is_seen():
     world = pending()
-    (first,) = world.offers("10:00")
-    (second,) = world.offers("10:00:05")
+    (first,) = world.offer_launches("10:00")
+    (second,) = world.offer_launches("10:00:05")
     assert first.run_key == second.run_key
     world.run("10:00:06", "p", "queued", "x", first.job)
-    assert world.offers("10:10") == ()
+    assert world.offer_launches("10:10") == ()
     assert world.job(first.job).state is JobState.LAUNCHED
 
 
@@ -163,7 +163,7 @@ def test_only_so_many_are_offered_at_once_the_higher_priority_first():
         + S.replace("s: {program: p", "h: {program: q")
         + ", priority: high}"
     )
-    requests = world.offers("10:00", limit=1)
+    requests = world.offer_launches("10:00", limit=1)
     assert [request.schedule for request in requests] == ["a/h"]
 
 
@@ -179,7 +179,7 @@ def test_a_low_priority_is_offered_in_the_end_however_many_high_ones_come():
         clock = f"{10 + minute // 60}:{minute % 60:02}"
         world.arrive(clock, "raw", *(f"2025-{minute // 10 + 1:02}-{day:02}" for day in (1, 2, 3)))
         world.tick(clock)
-        for request in world.offers(clock, limit=2):
+        for request in world.offer_launches(clock, limit=2):
             world.run(clock, "q", "queued", f"run-{request.job}", request.job)
             offered.append(request.schedule)
     # 2 of 3 can go each time: those that were satisfied within an hour after it go first.
@@ -191,22 +191,22 @@ def test_a_suspect_goes_alone_and_its_pauses_grow():
     world = pending(
         "2026-03-08", "2026-03-09", schedules=S.replace("status", "for_each: partition, status") + "}"
     )
-    assert len(world.offers("10:00")) == 2
-    assert len(world.offers("10:01")) == 2
-    alone = world.offers("10:02")
+    assert len(world.offer_launches("10:00")) == 2
+    assert len(world.offer_launches("10:01")) == 2
+    alone = world.offer_launches("10:02")
     assert len(alone) == 1
     assert world.job(alone[0].job).next_check_at == at("10:02") + 2 * FIRST_BACK_OFF
-    other = world.offers("10:02:01")
+    other = world.offer_launches("10:02:01")
     assert len(other) == 1
     assert other[0].job != alone[0].job
-    assert world.offers("10:02:02") == ()
+    assert world.offer_launches("10:02:02") == ()
 
 
 def test_offers_that_come_to_nothing_end_as_a_dead_letter_which_frees_its_slot():
     world = pending(schedules=S + ", constraints: [{concurrency: {max: 1}}]}")
     for offer in range(OFFERS_MAX):
-        assert len(world.offers(f"{11 + offer}:00")) == 1
-    assert world.offers("20:00") == ()
+        assert len(world.offer_launches(f"{11 + offer}:00")) == 1
+    assert world.offer_launches("20:00") == ()
     job = world.only("s")
     assert (job.state, job.reason) == (JobState.FAILED, "F-LAUNCH")
     assert world.ledger("s").discarded == {"F-LAUNCH": 1}
@@ -217,19 +217,19 @@ def test_offers_that_come_to_nothing_end_as_a_dead_letter_which_frees_its_slot()
 
 def test_a_rejected_launch_keeps_its_message_and_waits():
     world = pending()
-    (request,) = world.offers("10:00")
+    (request,) = world.offer_launches("10:00")
     with world.store.transaction() as transaction:
         reject(transaction, request.job, 9, "another attempt", at("10:00"))
         reject(transaction, request.job, 1, "no such partition", at("10:00"))
-    assert world.offers("10:00:09") == ()
-    assert len(world.offers("10:00:10")) == 1
+    assert world.offer_launches("10:00:09") == ()
+    assert len(world.offer_launches("10:00:10")) == 1
     assert world.only("s").detail == "no such partition"
 
 
 def test_a_launch_rejected_to_the_end_is_a_dead_letter_with_its_message():
     world = pending()
     for offer in range(OFFERS_MAX):
-        (request,) = world.offers(f"{11 + offer}:00")
+        (request,) = world.offer_launches(f"{11 + offer}:00")
         with world.store.transaction() as transaction:
             reject(transaction, request.job, 1, "no such partition", at(f"{11 + offer}:00"))
     job = world.only("s")
@@ -241,7 +241,7 @@ def test_a_launch_rejected_to_the_end_is_a_dead_letter_with_its_message():
 
 def test_the_first_run_of_an_attempt_wins_and_any_other_loses():
     world = pending()
-    (request,) = world.offers("10:00")
+    (request,) = world.offer_launches("10:00")
     assert world.claim("10:00:01", request.job, "x").won
     assert world.claim("10:00:02", request.job, "x").won
     lost = world.claim("10:00:03", request.job, "y")
@@ -252,10 +252,10 @@ def test_the_first_run_of_an_attempt_wins_and_any_other_loses():
 
 def test_a_claim_is_proof_that_the_run_exists():
     world = pending()
-    (request,) = world.offers("10:00")
+    (request,) = world.offer_launches("10:00")
     world.claim("10:00:01", request.job, "x")
     assert world.job(request.job).state is JobState.LAUNCHED
-    assert world.offers("10:05") == ()
+    assert world.offer_launches("10:05") == ()
 
 
 def test_what_cannot_be_claimed():
@@ -264,7 +264,7 @@ def test_what_cannot_be_claimed():
     assert world.claim("10:00", "none", "x").refusal == "the schedule store knows no job none"
     assert world.claim("10:00", job, "x", attempt=2).refusal == "attempt 2 is over, the job is at 1"
     for _ in range(OFFERS_MAX):
-        world.offers("30d 00:00")
+        world.offer_launches("30d 00:00")
     with world.store.transaction() as transaction:
         (held,) = transaction.jobs(ids=[job])
         transaction.put_jobs([move(held, JobState.FAILED, reason=None)])

@@ -2,11 +2,11 @@
 
 import pytest
 
-from compiler.model import LoadConstraint
-from scheduler.constraints.load import check
-from scheduler.run import Gauge
-from tests.scheduler.slice_of import RUNS, slice_of
+from tests.scheduler.job_view_of import RUNS, job_view_of
 from tests.scheduler.world import at
+from tidegate.domain.model import LoadConstraint
+from tidegate.scheduler.decision.constraints.load import check
+from tidegate.scheduler.model.run import Gauge
 
 RUN_ROWS = [
     ("nothing runs", 2, 0, True),
@@ -18,7 +18,7 @@ RUN_ROWS = [
 
 @pytest.mark.parametrize(("sentence", "most", "active", "met"), RUN_ROWS, ids=[row[0] for row in RUN_ROWS])
 def test_active_runs(sentence, most, active, met):
-    verdict = check(LoadConstraint(max_active_runs=most), slice_of(slots={RUNS: active}), at("10:00"))
+    verdict = check(LoadConstraint(max_active_runs=most), job_view_of(slots={RUNS: active}), at("10:00"))
     assert (verdict.met, verdict.blocked_on) == (met, None if met else "runs")
     assert verdict.summary == f"{active} run(s) of all programs are active, {most} may be"
 
@@ -36,11 +36,11 @@ GAUGE_ROWS = [
 )
 def test_a_gauge(sentence, value, met, summary):
     reported = {} if value is None else {"cpu": Gauge(name="cpu", value=value, reported_at=at("09:00"))}
-    verdict = check(LoadConstraint(gauge="cpu", max=80), slice_of(gauges=reported), at("10:00"))
+    verdict = check(LoadConstraint(gauge="cpu", max=80), job_view_of(gauges=reported), at("10:00"))
     assert (verdict.met, verdict.blocked_on) == (met, None if met else "gauge:cpu")
     assert summary in (None, verdict.summary)
 
 
 def test_a_load_that_names_nothing_is_a_bug():
     with pytest.raises(ValueError, match="without max_active_runs and without a gauge"):
-        check(LoadConstraint(gauge="cpu"), slice_of(), at("10:00"))
+        check(LoadConstraint(gauge="cpu"), job_view_of(), at("10:00"))

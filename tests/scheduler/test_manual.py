@@ -2,9 +2,9 @@
 
 import pytest
 
-from scheduler.job import JobState
-from scheduler.refused import Refused
 from tests.scheduler.world import World, at
+from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.model.refused import Refused
 
 S = "s: {program: q, status: active, trigger: {partitions: {dataset: raw, count: 2}}}"
 EACH = "s: {program: q, for_each: day, status: active, trigger: {partitions: {dataset: raw, count: 2}}}"

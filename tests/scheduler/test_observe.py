@@ -2,8 +2,8 @@
 
 import pytest
 
-from scheduler.job import JobState
 from tests.scheduler.world import World, at
+from tidegate.scheduler.model.job import JobState
 
 SCHEDULES = """
 s: {program: q, status: active, trigger: {partitions: {dataset: raw}}, constraints: [{concurrency: {max: 1}}]}
@@ -84,7 +84,7 @@ def test_a_run_that_ended_before_it_was_seen_to_start():
     world = World(SCHEDULES)
     world.arrive("10:00", "raw", "2026-03-09")
     world.tick("10:00")
-    (request,) = world.offers("10:00")
+    (request,) = world.offer_launches("10:00")
     world.run("10:05", "q", "succeeded", "x", request.job)
     assert world.outcome("s") == ("SUCCEEDED", None)
 
@@ -99,8 +99,8 @@ def test_a_run_of_somebody_else_triggers_like_any_other():
 def test_a_run_of_a_program_that_nobody_deploys_is_noted_and_nothing_else():
     world = World(SCHEDULES)
     with world.store.transaction() as transaction:
-        from scheduler.observe import RunObservation, observe_runs
-        from scheduler.run import RunStatus
+        from tidegate.scheduler.intake.observe import RunObservation, observe_runs
+        from tidegate.scheduler.model.run import RunStatus
 
         seen = RunObservation(run_id="x", program="b/none", status=RunStatus.STARTED, at=at("10:00"))
         observe_runs(transaction, [seen], at("10:00"))
@@ -123,9 +123,9 @@ def test_a_run_that_comes_after_its_job_was_given_up_counts_nowhere():
     world = World(SCHEDULES)
     world.arrive("10:00", "raw", "2026-03-09")
     world.tick("10:00")
-    (request,) = world.offers("10:00")
+    (request,) = world.offer_launches("10:00")
     with world.store.transaction() as transaction:
-        from scheduler.discard import discard_unlaunched
+        from tidegate.scheduler.commands.discard import discard_unlaunched
 
         discard_unlaunched(transaction, ["a/s"], at("10:01"))
     assert not world.claim("10:02", request.job, "late").won
@@ -147,8 +147,8 @@ def test_a_run_of_an_older_attempt_or_of_no_known_job_is_only_noted():
 
 def test_observations_of_one_run_in_one_batch():
     world = World(SCHEDULES)
-    from scheduler.observe import RunObservation, observe_runs
-    from scheduler.run import RunStatus
+    from tidegate.scheduler.intake.observe import RunObservation, observe_runs
+    from tidegate.scheduler.model.run import RunStatus
 
     seen = [
         RunObservation(run_id="x", program="a/q", status=status, at=at("10:00"))

@@ -10,16 +10,16 @@ from typing import Any
 import msgspec
 import pytest
 
-from scheduler.dead_letter import requeue
-from scheduler.deploy import deploy
-from scheduler.gauge import report_gauges
-from scheduler.journal import Entry, EntryKind
-from scheduler.outbox import OFFERS_MAX, reject
-from scheduler.past import store_at
-from scheduler.refused import Refused
-from scheduler.store.memory import MemoryStore
-from scheduler.why import Explanation, explain
 from tests.scheduler.world import World, at
+from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.commands.gauge import report_gauges
+from tidegate.scheduler.explain.past import store_at
+from tidegate.scheduler.explain.why import Explanation, explain
+from tidegate.scheduler.launch.dead_letter import requeue
+from tidegate.scheduler.launch.outbox import OFFERS_MAX, reject
+from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.refused import Refused
+from tidegate.scheduler.store.memory.store import MemoryStore
 
 BOOKS = ("closed", "next_check_at", "blocked_on", "offers", "offered_at", "decided_at", "launch", "resources")
 """What a job carries for the engine itself, and nobody is told."""
@@ -168,7 +168,7 @@ def test_by_hand_dead_letters_and_cancelling():
     world.tick("10:05")
     clocks = ["10:06", "10:10", "10:14", "10:20", "10:27", "10:35", "10:45", "10:55", "11:05"]
     for clock in clocks[: OFFERS_MAX + 1]:
-        world.offers(clock)
+        world.offer_launches(clock)
         world.tick(clock)
     assert world.outcome("s") == ("FAILED", "F-LAUNCH")
     with world.store.transaction() as transaction:
@@ -277,7 +277,7 @@ def test_a_launch_that_could_not_be_asked_for():
     world = Witness("s: {program: q, status: active, trigger: {partitions: {dataset: raw}}}")
     world.arrive("10:00", "raw", "2026-03-01")
     world.tick("10:00")
-    (request,) = world.offers("10:01")
+    (request,) = world.offer_launches("10:01")
     with world.store.transaction() as transaction:
         reject(transaction, request.job, 1, "no such partition", at("10:02"))
     world.tick("10:03")

@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from scheduler.event import EventKind, partition_event_key, publish_event_id
-from scheduler.published import PublishedEvents, PublishedPartition, published_event
-from scheduler.store.memory import MemoryStore
+from tidegate.scheduler.intake.published import PublishedEvents, PublishedPartition, published_event
+from tidegate.scheduler.model.event import EventKind, partition_event_key, publish_event_id
+from tidegate.scheduler.store.memory.store import MemoryStore
 
 NOW = datetime(2023, 3, 10, 12, 0, tzinfo=UTC)
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.model import RateConstraint
-from scheduler.constraints.rate import check
-from tests.scheduler.slice_of import SECOND, Q, slice_of
+from tests.scheduler.job_view_of import SECOND, Q, job_view_of
 from tests.scheduler.world import at
+from tidegate.domain.model import RateConstraint
+from tidegate.scheduler.decision.constraints.rate import check
 
 HOUR = timedelta(hours=1)
 
@@ -37,16 +37,16 @@ ROWS = [
     ("sentence", "most", "launches", "now", "met", "check_at"), ROWS, ids=[row[0] for row in ROWS]
 )
 def test_a_rate_per_hour(sentence, most, launches, now, met, check_at):
-    verdict = check(rate(most), slice_of(launches=tuple(map(at, launches))), at(now))
+    verdict = check(rate(most), job_view_of(launches=tuple(map(at, launches))), at(now))
     assert verdict.met is met
     assert verdict.next_check == (None if check_at is None else at(check_at))
     assert verdict.blocked_on == (None if met else Q)
 
 
 def test_the_summary_counts_and_says_when_it_goes_on():
-    part = slice_of(launches=(at("09:30"), at("09:50")))
-    assert check(rate(3), part, at("10:00")).summary == "2 of 3 launches of q within 1:00:00"
-    assert check(rate(2), part, at("10:00")).summary == (
+    view = job_view_of(launches=(at("09:30"), at("09:50")))
+    assert check(rate(3), view, at("10:00")).summary == "2 of 3 launches of q within 1:00:00"
+    assert check(rate(2), view, at("10:00")).summary == (
         "2 of 2 launches of q within 1:00:00; the next one at 2026-03-10T10:30:00+00:00"
     )
 
@@ -65,7 +65,7 @@ def test_who_launches_only_when_it_holds_never_exceeds_it(arrivals, most, per):
     launches: list[datetime] = []
     for second in sorted(arrivals):
         now = at("10:00") + second * SECOND
-        if check(constraint, slice_of(launches=tuple(launches)), now).met:
+        if check(constraint, job_view_of(launches=tuple(launches)), now).met:
             launches.append(now)
     assert in_any_span(launches, constraint.per) <= most
 
@@ -73,8 +73,8 @@ def test_who_launches_only_when_it_holds_never_exceeds_it(arrivals, most, per):
 @given(arrivals=st.lists(seconds, min_size=1, max_size=30), most=st.integers(1, 4), per=st.integers(1, 200))
 def test_its_next_check_is_the_first_instant_at_which_it_holds(arrivals, most, per):
     constraint = rate(most, timedelta(seconds=per))
-    part = slice_of(launches=tuple(at("10:00") + second * SECOND for second in sorted(arrivals)))
-    now = part.launches[-1]
-    verdict = check(constraint, part, now)
-    brute = next(n for n in range(per + 1) if check(constraint, part, now + n * SECOND).met)
+    view = job_view_of(launches=tuple(at("10:00") + second * SECOND for second in sorted(arrivals)))
+    now = view.launches[-1]
+    verdict = check(constraint, view, now)
+    brute = next(n for n in range(per + 1) if check(constraint, view, now + n * SECOND).met)
     assert (verdict.next_check or now) == now + brute * SECOND

@@ -2,12 +2,12 @@
 
 import pytest
 
-from scheduler.job import LaunchPlan
-from scheduler.launch import plan_launch
-from scheduler.reference import values_of
-from scheduler.run import UpstreamRun
-from tests.scheduler.slice_of import partition, slice_of, upstream
+from tests.scheduler.job_view_of import job_view_of, partition, upstream
 from tests.scheduler.world import World, at
+from tidegate.scheduler.decision.launch_plan import plan_launch
+from tidegate.scheduler.decision.references import values_of
+from tidegate.scheduler.model.job import LaunchPlan
+from tidegate.scheduler.model.run import UpstreamRun
 
 KNOWN = UpstreamRun(
     run_id="x",
@@ -81,7 +81,7 @@ ROWS = [
 
 @pytest.mark.parametrize(("sentence", "reference", "collected", "value"), ROWS, ids=[row[0] for row in ROWS])
 def test_a_reference(sentence, reference, collected, value):
-    plan = plan_launch(slice_of(deliveries=collected), at("10:05"))
+    plan = plan_launch(job_view_of(deliveries=collected), at("10:05"))
     assert values_of(plan, collected, "2026-03-09")(reference) == value
 
 
@@ -100,7 +100,7 @@ def test_what_is_known_of_the_upstream_runs_each_once_and_the_newest_last():
         upstream("10:01", "y", None, "failed"),
         upstream("10:02", "x", KNOWN),
     )
-    plan = plan_launch(slice_of(deliveries=collected), at("10:05"))
+    plan = plan_launch(job_view_of(deliveries=collected), at("10:05"))
     assert plan.upstream == (UpstreamRun(run_id="y", program="a/r", status="failed"), KNOWN)
     assert plan.upstream_runs == ("y", "x")
 

@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from scheduler import working_set
-from scheduler.tick import AWAY_AFTER, engine_clock
 from tests.scheduler.world import World, at
+from tidegate.scheduler.tick import working_set
+from tidegate.scheduler.tick.tick import AWAY_AFTER, engine_clock
 
 FIRST = "s: {program: q, status: active, trigger: {partitions: {dataset: raw}}}"
 SKIPS = (

@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from scheduler.job import JobState
-from scheduler.why import explain
 from tests.scheduler.world import World, at
+from tidegate.scheduler.explain.why import explain
+from tidegate.scheduler.model.job import JobState
 
 MODES = ["discard", "drain", "hold", "backlog"]
 

@@ -5,9 +5,9 @@ from datetime import timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.job import Job
 from tests.scheduler.any_trigger import ARRIVALS, TRIGGERS, Arrivals, arrive, collected
 from tests.scheduler.world import World
+from tidegate.scheduler.model.job import Job
 
 BATCHING = st.sampled_from(["", "batching: each, "])
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from scheduler import apply, working_set
-from scheduler.job import JobState
-from scheduler.slices import load_slices
 from tests.scheduler.world import World, at
+from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.tick import apply, working_set
+from tidegate.scheduler.tick.load import load_job_views
 
 TWO = """
 good: {program: q, status: active, trigger: {partitions: {dataset: raw}}}
@@ -39,10 +39,10 @@ def test_an_error_in_one_schedule_does_not_stop_the_others(broken, monkeypatch):
     world = World(TWO)
     original = getattr(apply, broken)
 
-    def fails(part, *rest):
-        if part.schedule.name == "bad":
+    def fails(view, *rest):
+        if view.schedule.name == "bad":
             raise RuntimeError("a bug of ours")
-        return original(part, *rest)
+        return original(view, *rest)
 
     monkeypatch.setattr(apply, broken, fails)
     world.arrive("10:00", "raw", "2026-03-09")
@@ -65,7 +65,7 @@ def test_a_waiting_job_whose_schedule_has_gone_is_discarded():
     world.tick("10:00")
     with world.store.transaction() as transaction:
         transaction.delete_schedules(["a/s"])
-        assert [job.id for job in load_slices(transaction, transaction.jobs(), at("10:10"))[1]] == [
+        assert [job.id for job in load_job_views(transaction, transaction.jobs(), at("10:10"))[1]] == [
             world.only("s").id
         ]
     world.tick("10:10")

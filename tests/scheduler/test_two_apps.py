@@ -4,15 +4,15 @@ from datetime import datetime
 
 import pytest
 
-from compiler.model import App
-from scheduler.deploy import deploy
-from scheduler.event import Event, EventKind, partition_event_key
-from scheduler.gauge import report_gauges
-from scheduler.job import Job
-from scheduler.manual import suspend
-from scheduler.store.memory import MemoryStore
-from scheduler.tick import tick
 from tests.scheduler.world import app_of, at
+from tidegate.domain.model import App
+from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.commands.gauge import report_gauges
+from tidegate.scheduler.commands.manual import suspend
+from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
+from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.store.memory.store import MemoryStore
+from tidegate.scheduler.tick.tick import tick
 
 HEAD = """
 app: {name}

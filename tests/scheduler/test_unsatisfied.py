@@ -5,11 +5,11 @@ from datetime import timedelta
 import msgspec
 import pytest
 
-from compiler.model import AllTrigger, PartitionsTrigger, Timeout
-from scheduler.decide import Discard, Launch, decide
-from scheduler.reason import Reason
-from tests.scheduler.slice_of import JOB, partition, slice_of
+from tests.scheduler.job_view_of import JOB, job_view_of, partition
 from tests.scheduler.world import at
+from tidegate.domain.model import AllTrigger, PartitionsTrigger, Timeout
+from tidegate.scheduler.decision.decide import Discard, Launch, decide
+from tidegate.scheduler.model.reason import Reason
 
 HALF = msgspec.structs.replace(JOB, satisfied_at=None)
 HOUR = timedelta(hours=1)
@@ -23,7 +23,7 @@ FROM_FIRST = Timeout(after=HOUR, from_="first_event")
 
 
 def decided(trigger, *collected, now="10:30", **parts):
-    return decide(slice_of(job=HALF, trigger=trigger, deliveries=collected, **parts), at(now)).outcome
+    return decide(job_view_of(job=HALF, trigger=trigger, deliveries=collected, **parts), at(now)).outcome
 
 
 ROWS = [

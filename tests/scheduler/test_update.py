@@ -2,7 +2,6 @@
 
 import pytest
 
-from scheduler.outbox import OFFERS_MAX
 from tests.scheduler.changing import (
     COLLECTING,
     DROPPED,
@@ -19,6 +18,7 @@ from tests.scheduler.changing import (
     s,
 )
 from tests.scheduler.world import World, app_of, at
+from tidegate.scheduler.launch.outbox import OFFERS_MAX
 
 # --- what becomes of what has been collected ---
 
@@ -134,7 +134,7 @@ def test_a_dataset_that_is_cut_anew_leaves_nothing_to_carry():
     world = collected(A, schedule=s(raw(2)))
     head = "app: a\ndatasets: {raw: {partitions: {cycle: week, start: 2013-01-01}}}\n"
     app = app_of(s(raw(2)), head + "programs: {q: {run: programs.q}}\nschedules:\n")
-    from scheduler.deploy import deploy
+    from tidegate.scheduler.commands.deploy import deploy
 
     with world.store.transaction() as transaction:
         deploy(transaction, {"a": app}, at("11:00"))
@@ -190,7 +190,7 @@ def test_full_batches_that_are_not_full_any_more_are_filled_again_one_after_the_
 def test_a_requeued_job_takes_no_further_events_after_an_update_either():
     world = collected(A, schedule=s(raw(1)))
     for offer in range(OFFERS_MAX + 1):
-        world.offers(f"{11 + offer}:00")
+        world.offer_launches(f"{11 + offer}:00")
     world.requeue("19:00", world.only("s").id)
     world.redeploy("19:01", s(raw(3)))
     world.arrive("19:02", "raw", B)

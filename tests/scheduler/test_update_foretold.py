@@ -2,13 +2,13 @@
 
 import msgspec
 
-from compiler.consequence import Consequence
-from compiler.model import Schedule
-from scheduler.journal import EntryKind
-from scheduler.live import difference
-from scheduler.store.memory import MemoryStore
 from tests.scheduler.changing import READY, A, B, C, all_of, collected, mode, raw, s
 from tests.scheduler.world import World, app_of, at
+from tidegate.compiler.plan.consequence import Consequence
+from tidegate.domain.model import Schedule
+from tidegate.scheduler.commands.live import difference
+from tidegate.scheduler.model.journal import EntryKind
+from tidegate.scheduler.store.memory.store import MemoryStore
 
 
 def foretold(world: World, schedules: str) -> list[Consequence]:

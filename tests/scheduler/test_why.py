@@ -2,10 +2,10 @@
 
 import pytest
 
-from scheduler.gauge import report_gauges
-from scheduler.refused import Refused
-from scheduler.why import Explanation, explain, waiting_line
 from tests.scheduler.world import World, at
+from tidegate.scheduler.commands.gauge import report_gauges
+from tidegate.scheduler.explain.why import Explanation, explain, waiting_line
+from tidegate.scheduler.model.refused import Refused
 
 S = """
 s:

@@ -5,10 +5,16 @@ from datetime import UTC, date, datetime, time, timedelta
 import msgspec
 import pytest
 
-from compiler.calendar import DAY_NAMES
-from compiler.model import Calendar, Day, WindowConstraint
-from scheduler.constraints.window import CALENDAR_DAYS_AHEAD, DAYS_AHEAD, check, is_open, opening
-from tests.scheduler.slice_of import slice_of
+from tests.scheduler.job_view_of import job_view_of
+from tidegate.domain.model import Calendar, Day, WindowConstraint
+from tidegate.domain.time.calendar import DAY_NAMES
+from tidegate.scheduler.decision.constraints.window import (
+    CALENDAR_DAYS_AHEAD,
+    DAYS_AHEAD,
+    check,
+    is_open,
+    opening,
+)
 
 MINUTE = timedelta(minutes=1)
 
@@ -203,7 +209,7 @@ def test_next_opening_on_business_days(sentence, given, instant, expected):
 
 
 def test_a_verdict_names_the_calendar():
-    verdict = check(on_business_days("09:00", "17:00"), slice_of(), utc("2026-11-26T10:00:00-05:00"))
+    verdict = check(on_business_days("09:00", "17:00"), job_view_of(), utc("2026-11-26T10:00:00-05:00"))
     assert verdict.summary == (
         "09:00-17:00 America/New_York on business days of us opens at 2026-11-27T09:00:00-05:00"
     )

@@ -7,9 +7,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from compiler.model import WindowConstraint
-from scheduler.constraints.window import CALENDAR_DAYS_AHEAD, DAYS_AHEAD, is_open, opening
 from tests.scheduler.naive_window import cases, naive_open
+from tidegate.domain.model import WindowConstraint
+from tidegate.scheduler.decision.constraints.window import CALENDAR_DAYS_AHEAD, DAYS_AHEAD, is_open, opening
 
 MINUTE = timedelta(minutes=1)
 SCAN = timedelta(hours=60)

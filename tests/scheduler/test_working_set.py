@@ -4,16 +4,16 @@ from datetime import timedelta
 
 import pytest
 
-from scheduler import apply as apply_module
-from scheduler import tick as tick_module
-from scheduler import working_set
-from scheduler.apply import LOOK_AGAIN_AFTER
-from scheduler.decide import Decision, Launch, Wait
-from scheduler.enqueue import enqueue_fire
-from scheduler.job import JobState
-from scheduler.reason import Reason
-from scheduler.verdict import Verdict
 from tests.scheduler.world import World, at
+from tidegate.scheduler.decision.decide import Decision, Launch, Wait
+from tidegate.scheduler.intake.enqueue import enqueue_fire
+from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.verdict import Verdict
+from tidegate.scheduler.tick import apply as apply_module
+from tidegate.scheduler.tick import tick as tick_module
+from tidegate.scheduler.tick import working_set
+from tidegate.scheduler.tick.apply import LOOK_AGAIN_AFTER
 
 DAILY = "s: {program: q, status: active, trigger: {partitions: {dataset: raw}}}"
 

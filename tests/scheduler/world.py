@@ -7,22 +7,22 @@ store, and ticks only when it is told to.
 
 from datetime import UTC, datetime, timedelta
 
-from compiler.compile import compile_files
-from compiler.model import App
-from scheduler.claim import Claim, claim
-from scheduler.dead_letter import requeue
-from scheduler.deploy import deploy
-from scheduler.event import Event, EventKind, partition_event_key
-from scheduler.gauge import report_gauges
-from scheduler.job import Job, JobState
-from scheduler.journal import Entry
-from scheduler.manual import cancel, resume, suspend, trigger
-from scheduler.observe import RunObservation, observe_runs
-from scheduler.outbox import LaunchRequest, offers
-from scheduler.run import RunStatus
-from scheduler.store.memory import MemoryStore
-from scheduler.store.protocol import LedgerRow, Store
-from scheduler.tick import TickReport, tick
+from tidegate.compiler.compile import compile_files
+from tidegate.domain.model import App
+from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.commands.gauge import report_gauges
+from tidegate.scheduler.commands.manual import cancel, resume, suspend, trigger
+from tidegate.scheduler.intake.observe import RunObservation, observe_runs
+from tidegate.scheduler.launch.claim import Claim, claim
+from tidegate.scheduler.launch.dead_letter import requeue
+from tidegate.scheduler.launch.outbox import LaunchRequest, offer_launches
+from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
+from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.model.run import RunStatus
+from tidegate.scheduler.store.memory.store import MemoryStore
+from tidegate.scheduler.store.protocol import LedgerRow, Store
+from tidegate.scheduler.tick.tick import TickReport, tick
 
 MIDNIGHT = datetime(2026, 3, 10, tzinfo=UTC)
 
@@ -117,9 +117,9 @@ class World:
     def tick(self, clock: str) -> TickReport:
         return tick(self.store, at(clock))
 
-    def offers(self, clock: str, limit: int = 25) -> tuple[LaunchRequest, ...]:
+    def offer_launches(self, clock: str, limit: int = 25) -> tuple[LaunchRequest, ...]:
         with self.store.transaction() as transaction:
-            return offers(transaction, at(clock), "a", limit)
+            return offer_launches(transaction, at(clock), "a", limit)
 
     def claim(self, clock: str, job: str, run: str, attempt: int = 1) -> Claim:
         return claim(self.store, job, attempt, run, at(clock))
@@ -151,7 +151,7 @@ class World:
 
     def launch_all(self, clock: str) -> list[str]:
         """Offer, claim and start all that may launch; returns the job ids. The run of job j is `run-j`."""
-        jobs = [request.job for request in self.offers(clock)]
+        jobs = [request.job for request in self.offer_launches(clock)]
         for job in jobs:
             assert self.claim(clock, job, f"run-{job}").won
             self.run(clock, self.job(job).launch.program, "started", f"run-{job}", job)

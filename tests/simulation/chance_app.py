@@ -5,9 +5,9 @@ import random
 from functools import cache, lru_cache
 from typing import Any
 
-from compiler.compile import compile_files
-from compiler.model import App
 from tests.simulation.chance_schedule import chance_schedule
+from tidegate.compiler.compile import compile_files
+from tidegate.domain.model import App
 
 DAYS = {"cycle": "day", "start": "2026-01-01"}
 

@@ -11,22 +11,22 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
-from compiler.fire_times import previous_fire
-from scheduler.dead_letter import requeue
-from scheduler.enqueue import enqueue_fire
-from scheduler.event import Event, EventKind, partition_event_key
-from scheduler.fires import cron_leaves
-from scheduler.job import WAITING, JobState
-from scheduler.manual import cancel, resume, suspend, trigger
-from scheduler.observe import RunObservation
-from scheduler.outbox import LaunchRequest
-from scheduler.reason import Reason
-from scheduler.refused import Refused
-from scheduler.run import RunStatus
 from tests.simulation.chance_app import ChanceApp
 from tests.simulation.chance_schedule import DATASETS, GAUGE_MAX, GAUGES
 from tests.simulation.faulty_store import FaultyStore
 from tests.simulation.world import World
+from tidegate.domain.time.fire_times import previous_fire
+from tidegate.scheduler.commands.manual import cancel, resume, suspend, trigger
+from tidegate.scheduler.decision.fires import cron_leaves
+from tidegate.scheduler.intake.enqueue import enqueue_fire
+from tidegate.scheduler.intake.observe import RunObservation
+from tidegate.scheduler.launch.dead_letter import requeue
+from tidegate.scheduler.launch.outbox import LaunchRequest
+from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
+from tidegate.scheduler.model.job import WAITING, JobState
+from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.refused import Refused
+from tidegate.scheduler.model.run import RunStatus
 
 START = datetime(2026, 3, 5, 12, tzinfo=UTC)
 """Three days before the clocks of New York are put forward."""
@@ -113,7 +113,7 @@ class ChanceWorld(World):
     def _finish(self) -> None:
         """Launch and end, minute by minute, until nothing more is to be launched."""
         for _ in range(BUSY_MINUTES_MAX):
-            requests = self.offers()
+            requests = self.offer_launches()
             for request in requests:
                 self.start(request)
             for run_id in sorted(self.runs):
@@ -213,7 +213,7 @@ class ChanceWorld(World):
     # --- launches and runs ---
 
     def _launch(self) -> None:
-        for request in self.offers(self.dice.choice((1, 3, 25))):
+        for request in self.offer_launches(self.dice.choice((1, 3, 25))):
             if request.schedule == self._poisoned:
                 self.reject(request)
                 continue

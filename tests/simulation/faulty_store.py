@@ -13,9 +13,9 @@ from typing import Any, Literal
 
 from sqlalchemy import event
 
-from scheduler.store.error import StoreError
-from scheduler.store.protocol import Reader, Store, Transaction
-from scheduler.store.sql import SqlStore
+from tidegate.scheduler.store.error import StoreError
+from tidegate.scheduler.store.protocol import Reader, Store, Transaction
+from tidegate.scheduler.store.sql.store import SqlStore
 
 Place = Literal["call", "commit", "committed"]
 

@@ -12,18 +12,18 @@ from typing import TypeVar
 
 import msgspec
 
-from compiler.model import App
-from scheduler.claim import claim
-from scheduler.deploy import deploy
-from scheduler.event import Event
-from scheduler.gauge import report_gauges
-from scheduler.job import Job
-from scheduler.observe import RunObservation, observe_runs
-from scheduler.outbox import LaunchRequest, offers, reject
-from scheduler.run import RunStatus
-from scheduler.store.protocol import Transaction
-from scheduler.tick import TickReport, tick
 from tests.simulation.faulty_store import FAILURES, FaultyStore
+from tidegate.domain.model import App
+from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.commands.gauge import report_gauges
+from tidegate.scheduler.intake.observe import RunObservation, observe_runs
+from tidegate.scheduler.launch.claim import claim
+from tidegate.scheduler.launch.outbox import LaunchRequest, offer_launches, reject
+from tidegate.scheduler.model.event import Event
+from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.run import RunStatus
+from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.tick.tick import TickReport, tick
 
 T = TypeVar("T")
 
@@ -91,9 +91,9 @@ class Hands:
         assert not report.errors, report.errors
         return report
 
-    def offers(self, limit: int = 25, now: datetime | None = None) -> tuple[LaunchRequest, ...]:
+    def offer_launches(self, limit: int = 25, now: datetime | None = None) -> tuple[LaunchRequest, ...]:
         """What is to be launched now."""
-        return self.within(lambda transaction: offers(transaction, now or self.now, "a", limit))
+        return self.within(lambda transaction: offer_launches(transaction, now or self.now, "a", limit))
 
     def reject(self, request: LaunchRequest) -> None:
         """A request comes to nothing."""

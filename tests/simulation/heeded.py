@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from scheduler.journal import Entry
 from tests.simulation.oracle_cron import due
+from tidegate.scheduler.model.journal import Entry
 
 Specs = Mapping[str, dict[str, Any]]
 

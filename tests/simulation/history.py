@@ -2,9 +2,9 @@
 
 import random
 
-from scheduler.store.protocol import Store
 from tests.simulation.chance_world import ChanceWorld
 from tests.simulation.faulty_store import FaultyStore
+from tidegate.scheduler.store.protocol import Store
 
 STEPS = 120
 FAULT_RATE = 0.25

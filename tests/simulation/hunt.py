@@ -8,9 +8,9 @@ import sys
 import time
 import traceback
 
-from scheduler.store.memory import MemoryStore
 from tests.simulation.history import FAULT_RATE, STEPS, history
 from tests.simulation.kept_seeds import kept_seeds
+from tidegate.scheduler.store.memory.store import MemoryStore
 
 
 def hunt(seconds: float) -> int:

@@ -6,15 +6,15 @@ Every step is deterministic and made of hands that can be interrupted anywhere.
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-from compiler.compile import compile_files
-from compiler.model import App
-from scheduler.dead_letter import dead_letters, requeue
-from scheduler.event import Event, EventKind, partition_event_key
-from scheduler.job import WAITING
-from scheduler.manual import cancel, resume, suspend, trigger
-from scheduler.run import RunStatus
-from scheduler.store.protocol import Reader
 from tests.simulation.hands import Hands
+from tidegate.compiler.compile import compile_files
+from tidegate.domain.model import App
+from tidegate.scheduler.commands.manual import cancel, resume, suspend, trigger
+from tidegate.scheduler.launch.dead_letter import dead_letters, requeue
+from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
+from tidegate.scheduler.model.job import WAITING
+from tidegate.scheduler.model.run import RunStatus
+from tidegate.scheduler.store.protocol import Reader
 
 START = datetime(2026, 3, 10, 6, tzinfo=UTC)
 
@@ -173,7 +173,7 @@ def ticking(hands: Hands) -> None:
 
 def launching(hands: Hands) -> None:
     """What is offered is launched; the broken program's requests come to nothing."""
-    for request in hands.offers():
+    for request in hands.offer_launches():
         if request.launch.program == "broken":
             hands.reject(request)
         else:

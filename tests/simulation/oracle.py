@@ -19,11 +19,11 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from scheduler.journal import Entry
 from tests.simulation.heeded import Heeded
 from tests.simulation.knowledge import DEAD, DISCARDED, ENDED, LAUNCHED, RUNS, WAITS, JobSeen, Knowledge
 from tests.simulation.oracle_launch import Launch, check_launch, may_go
 from tests.simulation.oracle_trigger import holds, must_hold
+from tidegate.scheduler.model.journal import Entry
 
 SET_BACK = timedelta(minutes=15)
 """A clock on the wall that is set back by more is believed."""

@@ -11,18 +11,18 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from scheduler.event import Event, EventKind, partition_event_key
-from scheduler.job import WAITING, JobState
-from scheduler.manual import cancel, resume, suspend, trigger
-from scheduler.refused import Refused
-from scheduler.run import RunStatus
-from scheduler.store.memory import MemoryStore
-from scheduler.store.protocol import Transaction
-from scheduler.tick import settle
 from tests.simulation.chance_app import ChanceApp
 from tests.simulation.chance_schedule import DATASETS, GAUGE_MAX, GAUGES
 from tests.simulation.faulty_store import FaultyStore
 from tests.simulation.hands import Hands
+from tidegate.scheduler.commands.manual import cancel, resume, suspend, trigger
+from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
+from tidegate.scheduler.model.job import WAITING, JobState
+from tidegate.scheduler.model.refused import Refused
+from tidegate.scheduler.model.run import RunStatus
+from tidegate.scheduler.store.memory.store import MemoryStore
+from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.tick.tick import advance_before
 
 START = datetime(2026, 3, 7, 22, tzinfo=UTC)
 """The clocks of New York are put forward nine hours later."""
@@ -173,7 +173,7 @@ def _by_hand(dice: random.Random, chance: ChanceApp, name: str) -> Input:
                 resume(transaction, ref, now)
             case "cancel":
                 # A person looks at what is there before doing something about it.
-                settle(transaction, now)
+                advance_before(transaction, now)
                 for job in transaction.jobs(schedules=[ref], states=WAITING)[:1]:
                     cancel(transaction, job.id, now)
             case _:

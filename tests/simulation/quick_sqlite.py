@@ -9,9 +9,9 @@ from typing import Any
 
 from sqlalchemy import event
 
-from scheduler.store.metadata import metadata
-from scheduler.store.open_sql import open_sql_store
-from scheduler.store.sql import SqlStore
+from tidegate.scheduler.store.sql.metadata import metadata
+from tidegate.scheduler.store.sql.open import open_sql_store
+from tidegate.scheduler.store.sql.store import SqlStore
 
 
 def quick_sqlite(folder: Path) -> SqlStore:

@@ -15,15 +15,15 @@ from typing import Any, Protocol
 
 import pytest
 
-from scheduler.store.memory import MemoryStore
-from scheduler.store.protocol import Store
-from scheduler.store.sql import SqlStore
 from tests.simulation.faulty_store import FaultyStore, Place
 from tests.simulation.hands import Hands
 from tests.simulation.long_scenario import START, Step, scenario
 from tests.simulation.oracle import Oracle
 from tests.simulation.quick_sqlite import quick_sqlite
 from tests.tally import PROMISED, reach
+from tidegate.scheduler.store.memory.store import MemoryStore
+from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.store.sql.store import SqlStore
 
 pytestmark = pytest.mark.slow  # more than a thousand histories for each store
 

@@ -13,18 +13,18 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from compiler.compile import compile_files
-from compiler.model import App
-from scheduler.dead_letter import dead_letters, requeue
-from scheduler.event import Event, EventKind, partition_event_key
-from scheduler.job import TRANSITIONS, WAITING, JobState
-from scheduler.manual import cancel, resume, suspend, trigger
-from scheduler.refused import Refused
-from scheduler.run import RunStatus
-from scheduler.store.memory import MemoryStore
 from tests.simulation.faulty_store import FaultyStore
 from tests.simulation.long_scenario import START
 from tests.simulation.world import World
+from tidegate.compiler.compile import compile_files
+from tidegate.domain.model import App
+from tidegate.scheduler.commands.manual import cancel, resume, suspend, trigger
+from tidegate.scheduler.launch.dead_letter import dead_letters, requeue
+from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
+from tidegate.scheduler.model.job import TRANSITIONS, WAITING, JobState
+from tidegate.scheduler.model.refused import Refused
+from tidegate.scheduler.model.run import RunStatus
+from tidegate.scheduler.store.memory.store import MemoryStore
 
 APP = """
 app: a
@@ -77,7 +77,7 @@ class Lifecycle(RuleBasedStateMachine):
 
     @rule(how=st.sampled_from(["start", "twice", "lose", "refuse"]))
     def launches_are_asked_for(self, how: str) -> None:
-        for request in self.world.offers():
+        for request in self.world.offer_launches():
             if how == "refuse":
                 self.world.reject(request)
             for _ in range({"start": 1, "twice": 2}.get(how, 0)):
@@ -86,7 +86,7 @@ class Lifecycle(RuleBasedStateMachine):
     @rule()
     def launches_are_refused_until_they_are_dead(self) -> None:
         for _ in range(8):
-            for request in self.world.offers():
+            for request in self.world.offer_launches():
                 self.world.reject(request)
             self.world.now += timedelta(minutes=10)
 

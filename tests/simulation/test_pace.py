@@ -46,7 +46,7 @@ def test_neither_dictionary_order_nor_hash_seed_matters() -> None:
 def digest(hash_seed: str) -> str:
     code = (
         "import hashlib, json\n"
-        "from scheduler.store.memory import MemoryStore\n"
+        "from tidegate.scheduler.store.memory.store import MemoryStore\n"
         "from tests.simulation.history import history\n"
         "dumps = [history(MemoryStore(), seed, rate=0.2).store.dump() for seed in range(3)]\n"
         "print(hashlib.sha256(json.dumps(dumps).encode()).hexdigest())"

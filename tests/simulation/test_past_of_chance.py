@@ -11,15 +11,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from scheduler.job import WAITING, Job
-from scheduler.past import store_at
-from scheduler.run import ALL_RUNS
-from scheduler.store.memory import MemoryStore
-from scheduler.store.protocol import Reader, Store
 from tests.scheduler.test_past import BOOKS
 from tests.simulation.chance_world import ChanceWorld
 from tests.simulation.faulty_store import FaultyStore
 from tests.simulation.quick_sqlite import quick_sqlite
+from tidegate.scheduler.explain.past import store_at
+from tidegate.scheduler.model.job import WAITING, Job
+from tidegate.scheduler.model.run import ALL_RUNS
+from tidegate.scheduler.store.memory.store import MemoryStore
+from tidegate.scheduler.store.protocol import Reader, Store
 
 DEEDS_BETWEEN = 15
 STRETCHES = 8

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from scheduler.store.sql import SqlStore
 from tests.simulation.history import history
 from tests.simulation.quick_sqlite import quick_sqlite, wipe
 from tests.tally import PROMISED, reach
+from tidegate.scheduler.store.sql.store import SqlStore
 
 pytestmark = pytest.mark.slow  # minutes in all: the database runs every statement of 500 histories
 

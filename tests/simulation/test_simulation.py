@@ -14,8 +14,6 @@ from typing import Any
 
 import pytest
 
-from scheduler.store.memory import MemoryStore
-from scheduler.store.open import open_store
 from tests.simulation.chance_app import NUMBERS, accepted
 from tests.simulation.chance_schedule import chance_schedule
 from tests.simulation.history import FAULT_RATE, STEPS, history
@@ -23,6 +21,8 @@ from tests.simulation.kept_seeds import kept_seeds
 from tests.simulation.paced import compare_paces
 from tests.simulation.quick_sqlite import quick_sqlite, wipe
 from tests.tally import reach
+from tidegate.scheduler.store.memory.store import MemoryStore
+from tidegate.scheduler.store.open import open_store
 
 FEW = range(5)
 KINDS = {

@@ -2,9 +2,9 @@
 
 import pytest
 
-from scheduler.store.memory import MemoryStore
 from tests.simulation.history import FAULT_RATE, history
 from tests.tally import PROMISED, reach
+from tidegate.scheduler.store.memory.store import MemoryStore
 
 pytestmark = pytest.mark.slow  # a minute and more: a hundred thousand ticks
 

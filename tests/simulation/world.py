@@ -6,12 +6,12 @@ from typing import Any
 
 import msgspec
 
-from compiler.model import App, Schedule
-from scheduler.event import Event
-from scheduler.job import ACTIVE, WAITING, Job
 from tests.simulation.faulty_store import FaultyStore
 from tests.simulation.hands import Hands
 from tests.simulation.oracle import Oracle, without_places
+from tidegate.domain.model import App, Schedule
+from tidegate.scheduler.model.event import Event
+from tidegate.scheduler.model.job import ACTIVE, WAITING, Job
 
 
 class World(Hands):

@@ -12,14 +12,14 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from compiler.model import Dataset, PartitionScheme, Program, StaticDimension, TimeDimension
-from spark_jobs.commit.memory import MemoryCommitStepStore
-from spark_jobs.io.dataset_ref import Warehouse, dataset_ref
-from spark_jobs.io.published import PublishedPartition
-from spark_jobs.io.table import read
-from spark_jobs.params import Params
-from spark_jobs.runner import run_program
-from tidegate.flights_feed import REFERENCES, feed_plan, land
+from tidegate.demo.feed import REFERENCES, feed_plan, land
+from tidegate.domain.model import Dataset, PartitionScheme, Program, StaticDimension, TimeDimension
+from tidegate.domain.published import PublishedPartition
+from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
+from tidegate.spark_jobs.datasets.dataset_ref import Warehouse, dataset_ref
+from tidegate.spark_jobs.programs.params import Params
+from tidegate.spark_jobs.publication.table import read
+from tidegate.spark_jobs.runner import run_program
 
 DAY = TimeDimension(name="day", cycle="day", start="2013-01-01", timezone="America/New_York")
 DAILY = PartitionScheme(time=DAY)
@@ -51,7 +51,7 @@ DATASETS: dict[str, Dataset] = {
 def _program(name: str, reads: str, writes: str, **given: Any) -> Program:
     return Program(
         name=name,
-        run=f"spark_jobs.flights.{name}",
+        run=f"tidegate.demo.flights.{name}",
         reads=tuple(reads.split()),
         writes=tuple(writes.split()),
         **given,

@@ -11,16 +11,16 @@ from typing import Any
 
 from pyspark.sql import DataFrame, Row, SparkSession
 
-from compiler.model import PartitionScheme, StaticDimension, TimeDimension, WriteMode
-from spark_jobs.commit.context import CommitContext
-from spark_jobs.commit.memory import MemoryCommitStepStore
-from spark_jobs.errors import OutputError
-from spark_jobs.iceberg_runtime import CATALOG
-from spark_jobs.io import iceberg
-from spark_jobs.io.dataset_ref import DatasetRef, Warehouse
-from spark_jobs.io.iceberg_catalog import STAGING_NAMESPACE, IcebergCatalog
-from spark_jobs.io.published import PublishedPartition
-from spark_jobs.io.table import Publication, read
+from tidegate.domain.model import PartitionScheme, StaticDimension, TimeDimension, WriteMode
+from tidegate.domain.published import PublishedPartition
+from tidegate.spark_jobs.commit.context import CommitContext
+from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
+from tidegate.spark_jobs.errors import OutputError
+from tidegate.spark_jobs.iceberg import output as iceberg
+from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE, IcebergCatalog
+from tidegate.spark_jobs.iceberg.runtime import CATALOG
+from tidegate.spark_jobs.publication.table import Publication, read
 
 DAY = TimeDimension(name="day", cycle="day", start="2013-01-01", timezone="America/New_York")
 DAILY = PartitionScheme(time=DAY)

@@ -15,15 +15,15 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from compiler.model import PartitionScheme, TimeDimension, WriteMode
-from spark_jobs.commit.sequence import CommitSequence, encode_sequence
-from spark_jobs.commit.steps.publish_folder import write_marker
-from spark_jobs.commit.store import CommitStepStore
-from spark_jobs.io.dataset_ref import DatasetRef, Warehouse
-from spark_jobs.io.filesystem import FileSystem
-from spark_jobs.io.parquet import StagedTable, staging_folder
-from spark_jobs.io.parquet_staging import KEY_COLUMN, KEY_MARK, StagedFolder, seal
-from spark_jobs.io.version_log import PartitionEntry, head
+from tidegate.domain.model import PartitionScheme, TimeDimension, WriteMode
+from tidegate.spark_jobs.commit.sequence import CommitSequence, encode_sequence
+from tidegate.spark_jobs.commit.store import CommitStepStore
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
+from tidegate.spark_jobs.files.filesystem import FileSystem
+from tidegate.spark_jobs.parquet.staging import KEY_COLUMN, KEY_MARK, StagedFolder, seal
+from tidegate.spark_jobs.parquet.steps.publish_folder import write_marker
+from tidegate.spark_jobs.parquet.table import StagedTable, staging_folder
+from tidegate.spark_jobs.parquet.version_log import PartitionEntry, head
 
 DAILY = PartitionScheme(time=TimeDimension(name="day", cycle="day", start="2013-01-01"))
 NEVER = datetime.max.replace(tzinfo=UTC)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.io.columns import ColumnClash, Type, united_columns
+from tidegate.spark_jobs.datasets.columns import ColumnClash, Type, united_columns
 
 
 def struct(*, nullable: bool = True, **columns: Type) -> dict[str, Any]:

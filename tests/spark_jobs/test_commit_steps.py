@@ -6,19 +6,25 @@ from pathlib import Path
 
 import pytest
 
-from spark_jobs.commit.context import CommitContext
-from spark_jobs.commit.memory import MemoryCommitStepStore
-from spark_jobs.commit.publish import publish
-from spark_jobs.commit.sequence import decode_sequence, encode_sequence
-from spark_jobs.commit.step import Verdict, decode_step, encode_step
-from spark_jobs.commit.steps.delete_staging import DeleteStaging
-from spark_jobs.commit.steps.publish_folder import MARKER, PublishFolder, write_marker
-from spark_jobs.commit.steps.publish_version import PublishVersion
-from spark_jobs.io.dataset_ref import Warehouse
-from spark_jobs.io.filesystem import LocalFiles
-from spark_jobs.io.table import sequence_of
-from spark_jobs.io.version_log import RECENT_COMMITS, PartitionEntry, TableVersion, head, put_version
 from tests.spark_jobs.staging import begin, daily, read_rows, stage_rows, whole
+from tidegate.spark_jobs.commit.context import CommitContext
+from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
+from tidegate.spark_jobs.commit.publish import publish
+from tidegate.spark_jobs.commit.sequence import decode_sequence, encode_sequence
+from tidegate.spark_jobs.commit.step import Verdict, decode_step, encode_step
+from tidegate.spark_jobs.commit.steps.delete_staging import DeleteStaging
+from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
+from tidegate.spark_jobs.files.filesystem import LocalFiles
+from tidegate.spark_jobs.parquet.steps.publish_folder import MARKER, PublishFolder, write_marker
+from tidegate.spark_jobs.parquet.steps.publish_version import PublishVersion
+from tidegate.spark_jobs.parquet.version_log import (
+    RECENT_COMMITS,
+    PartitionEntry,
+    TableVersion,
+    head,
+    put_version,
+)
+from tidegate.spark_jobs.publication.table import sequence_of
 
 FILES = LocalFiles()
 CONTEXT = CommitContext(files=FILES)

@@ -4,9 +4,9 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from compiler.model import PartitionScheme, StaticDimension, TimeDimension
-from spark_jobs.errors import OutputError
-from spark_jobs.io.dataset_ref import DatasetRef, Warehouse, commit_folder, folder_value
+from tidegate.domain.model import PartitionScheme, StaticDimension, TimeDimension
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, commit_folder, folder_value
+from tidegate.spark_jobs.errors import OutputError
 
 HOSTILE = ("", "a:b", "a_b", "x/y", "/abs", "..", "_hidden", ".h", "é漢字", "a" * 300, "0x12", "a b", "A%2Fb")
 

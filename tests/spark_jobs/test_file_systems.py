@@ -13,12 +13,12 @@ from typing import Any, NamedTuple, cast
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_jobs.errors import OutputError
-from spark_jobs.io.all_files import AllFiles
-from spark_jobs.io.filesystem import FileSystem, LocalFiles
-from spark_jobs.io.hadoop_files import HadoopFiles
-from spark_jobs.io.scheme import SCHEMES, Promises
 from tests.spark_jobs.mounts import mounted
+from tidegate.spark_jobs.errors import OutputError
+from tidegate.spark_jobs.files.all_files import AllFiles
+from tidegate.spark_jobs.files.filesystem import FileSystem, LocalFiles
+from tidegate.spark_jobs.files.hadoop_files import HadoopFiles
+from tidegate.spark_jobs.files.scheme import SCHEMES, Promises
 
 pytestmark = pytest.mark.spark
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from spark_jobs.commit.steps.publish_folder import write_marker
-from spark_jobs.io.filesystem import Entry, LocalFiles
-from spark_jobs.io.version_log import TableVersion, head, put_version
+from tidegate.spark_jobs.files.filesystem import Entry, LocalFiles
+from tidegate.spark_jobs.parquet.steps.publish_folder import write_marker
+from tidegate.spark_jobs.parquet.version_log import TableVersion, head, put_version
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from pyspark.sql.types import TimestampType
 
 from tests.spark_jobs.flights_app import FlightsProject
 from tests.spark_jobs.reference import Reference, Row
-from tidegate.flights_feed import DEFAULT_DAYS, DEFAULT_FROM, days_from
+from tidegate.demo.feed import DEFAULT_DAYS, DEFAULT_FROM, days_from
 
 pytestmark = pytest.mark.spark
 

@@ -9,11 +9,11 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
 
-from spark_jobs.errors import OutputError
 from tests.spark_jobs.flights_app import FlightsProject
 from tests.spark_jobs.reference import Reference
 from tests.spark_jobs.test_flights import assert_same, collected
-from tidegate.flights_feed import Landed, land_flights
+from tidegate.demo.feed import Landed, land_flights
+from tidegate.spark_jobs.errors import OutputError
 
 pytestmark = pytest.mark.spark
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from compiler.compile import compile_files
-from compiler.model import App, Dataset, Program
-from spark_jobs.program import load_program
 from tests.spark_jobs.flights_app import DATASETS, PROGRAMS
+from tidegate.compiler.compile import compile_files
+from tidegate.domain.model import App, Dataset, Program
+from tidegate.spark_jobs.programs.program import load_program
 
 FILE = Path(__file__).parents[2] / "schedules" / "flights.yaml"
 

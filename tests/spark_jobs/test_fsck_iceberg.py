@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from compiler.model import App, Dataset, Program
-from spark_jobs.commit.fsck import Examined, fsck
-from spark_jobs.commit.memory import MemoryCommitStepStore
-from spark_jobs.commit.steps.set_watermark import SetWatermark
-from spark_jobs.io.table import Publication
 from tests.spark_jobs.iceberg_house import D22, DAILY, NEVER, House
+from tidegate.domain.model import App, Dataset, Program
+from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
+from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
+from tidegate.spark_jobs.publication.table import Publication
+from tidegate.spark_jobs.repair.fsck import Examined, fsck
 
 pytestmark = pytest.mark.spark
 

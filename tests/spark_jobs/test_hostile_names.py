@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from compiler.compile import compile_files
-from compiler.model import Dataset, PartitionScheme, Program, StaticDimension
-from spark_jobs.commit.memory import MemoryCommitStepStore
-from spark_jobs.errors import OutputError
-from spark_jobs.io.dataset_ref import DatasetRef, Warehouse, dataset_ref
-from spark_jobs.io.table import read
-from spark_jobs.params import Params
-from spark_jobs.runner import run_program
+from tidegate.compiler.compile import compile_files
+from tidegate.domain.model import Dataset, PartitionScheme, Program, StaticDimension
+from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, dataset_ref
+from tidegate.spark_jobs.errors import OutputError
+from tidegate.spark_jobs.programs.params import Params
+from tidegate.spark_jobs.publication.table import read
+from tidegate.spark_jobs.runner import run_program
 
 LONG = "n" * 300
 REFUSED_NAMES = (

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_jobs.catalog_options import catalog_fault, completed
-from spark_jobs.commit.step import Verdict
-from spark_jobs.errors import OutputError
-from spark_jobs.iceberg_runtime import CATALOG
-from spark_jobs.io.iceberg_catalog import IcebergCatalog
 from tests.spark_jobs.iceberg_house import D22, D23, House
 from tests.spark_jobs.rest_catalog import RestCatalog
+from tidegate.spark_jobs.commit.step import Verdict
+from tidegate.spark_jobs.errors import OutputError
+from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog
+from tidegate.spark_jobs.iceberg.catalog_options import catalog_fault, completed
+from tidegate.spark_jobs.iceberg.runtime import CATALOG
 
 pytestmark = pytest.mark.spark
 

@@ -6,9 +6,9 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_jobs.errors import OutputError
-from spark_jobs.io.table import read
 from tests.spark_jobs.iceberg_house import D22, DAILY, House
+from tidegate.spark_jobs.errors import OutputError
+from tidegate.spark_jobs.publication.table import read
 
 pytestmark = pytest.mark.spark
 

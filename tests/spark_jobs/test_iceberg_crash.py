@@ -22,19 +22,19 @@ from py4j.clientserver import ClientServerConnection
 from pyspark.sql import DataFrame, SparkSession
 from sqlalchemy import Engine, event
 
-from compiler.model import PartitionScheme, TimeDimension
-from scheduler.store.commit_steps import SqlCommitStepStore
-from scheduler.store.open_sql import open_sql_store
-from spark_jobs.commit.context import CommitContext
-from spark_jobs.commit.publish import resolve
-from spark_jobs.commit.recovery import recover
-from spark_jobs.errors import CommitUnknown
-from spark_jobs.iceberg_runtime import IcebergSettings
-from spark_jobs.io.dataset_ref import DatasetRef, Warehouse
-from spark_jobs.io.iceberg_catalog import STAGING_NAMESPACE, IcebergCatalog
-from spark_jobs.io.table import Publication, read, top_token
-from spark_jobs.session import SparkSettings, session
 from tests.spark_jobs.staging import begin, in_child, kill_self
+from tidegate.domain.model import PartitionScheme, TimeDimension
+from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
+from tidegate.scheduler.store.sql.open import open_sql_store
+from tidegate.spark_jobs.commit.context import CommitContext
+from tidegate.spark_jobs.commit.publish import resolve
+from tidegate.spark_jobs.commit.recovery import recover
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
+from tidegate.spark_jobs.errors import CommitUnknown
+from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE, IcebergCatalog
+from tidegate.spark_jobs.iceberg.runtime import IcebergSettings
+from tidegate.spark_jobs.publication.table import Publication, read, top_token
+from tidegate.spark_jobs.session.session import SparkSettings, session
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]  # dozens of drivers are killed one after the other
 

@@ -9,16 +9,16 @@ import pytest
 from py4j.protocol import Py4JJavaError, Py4JNetworkError
 from pyspark.sql import SparkSession
 
-from compiler.model import WriteMode
-from spark_jobs.commit.publish import resolve
-from spark_jobs.commit.recovery import recover
-from spark_jobs.commit.step import Verdict
-from spark_jobs.errors import CommitFailed
-from spark_jobs.io.iceberg_catalog import IcebergCatalog, each
-from spark_jobs.io.iceberg_log import KEYS_LENGTH
-from spark_jobs.io.table import sequence_of
 from tests.spark_jobs.iceberg_house import D22, D23, D24, DAILY, House
 from tests.spark_jobs.staging import put
+from tidegate.domain.model import WriteMode
+from tidegate.spark_jobs.commit.publish import resolve
+from tidegate.spark_jobs.commit.recovery import recover
+from tidegate.spark_jobs.commit.step import Verdict
+from tidegate.spark_jobs.errors import CommitFailed
+from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, each
+from tidegate.spark_jobs.iceberg.log import KEYS_LENGTH
+from tidegate.spark_jobs.publication.table import sequence_of
 
 pytestmark = pytest.mark.spark
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from spark_jobs.io.iceberg_log import (
+from tidegate.spark_jobs.iceberg.log import (
     KEYS_LENGTH,
     LOG_LENGTH,
     RECENT_PUBLISHES,

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_jobs.commit.orphans import find_orphans, give_up_dead, remove_orphans
-from spark_jobs.commit.steps.drop_staging_tables import DropStagingTables
-from spark_jobs.io.dataset_ref import DatasetRef
-from spark_jobs.io.table import Publication
 from tests.spark_jobs.iceberg_house import D22, D23, House
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
+from tidegate.spark_jobs.iceberg.steps.drop_staging_tables import DropStagingTables
+from tidegate.spark_jobs.publication.table import Publication
+from tidegate.spark_jobs.repair.orphans import find_orphans, give_up_dead, remove_orphans
 
 pytestmark = pytest.mark.spark
 

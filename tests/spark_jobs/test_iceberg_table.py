@@ -9,15 +9,15 @@ import msgspec
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_jobs.commit.sequence import decode_sequence, encode_sequence
-from spark_jobs.commit.step import Verdict
-from spark_jobs.errors import OutputError
-from spark_jobs.io.dataset_ref import DatasetRef
-from spark_jobs.io.iceberg_catalog import STAGING_NAMESPACE
-from spark_jobs.io.iceberg_table import log_of
-from spark_jobs.io.published import PublishedPartition
-from spark_jobs.io.table import read, sequence_of, top_token
 from tests.spark_jobs.iceberg_house import D22, D23, D24, DAILY, TWO, House
+from tidegate.domain.published import PublishedPartition
+from tidegate.spark_jobs.commit.sequence import decode_sequence, encode_sequence
+from tidegate.spark_jobs.commit.step import Verdict
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
+from tidegate.spark_jobs.errors import OutputError
+from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE
+from tidegate.spark_jobs.iceberg.table import log_of
+from tidegate.spark_jobs.publication.table import read, sequence_of, top_token
 
 pytestmark = pytest.mark.spark
 

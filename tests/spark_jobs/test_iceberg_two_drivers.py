@@ -15,20 +15,20 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from compiler.model import WriteMode
-from scheduler.store.commit_steps import SqlCommitStepStore
-from scheduler.store.open_sql import open_sql_store
-from spark_jobs.commit.context import CommitContext
-from spark_jobs.commit.publish import resolve
-from spark_jobs.commit.recovery import recover
-from spark_jobs.errors import SparkJobError
-from spark_jobs.iceberg_runtime import IcebergSettings
-from spark_jobs.io.dataset_ref import DatasetRef, Warehouse
-from spark_jobs.io.iceberg_catalog import STAGING_NAMESPACE, IcebergCatalog, StaleTable
-from spark_jobs.io.table import Publication, read, top_token
-from spark_jobs.session import SparkSettings, session
 from tests.spark_jobs.iceberg_house import D22, D23, DAILY
 from tests.spark_jobs.staging import begin
+from tidegate.domain.model import WriteMode
+from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
+from tidegate.scheduler.store.sql.open import open_sql_store
+from tidegate.spark_jobs.commit.context import CommitContext
+from tidegate.spark_jobs.commit.publish import resolve
+from tidegate.spark_jobs.commit.recovery import recover
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
+from tidegate.spark_jobs.errors import SparkJobError
+from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE, IcebergCatalog, StaleTable
+from tidegate.spark_jobs.iceberg.runtime import IcebergSettings
+from tidegate.spark_jobs.publication.table import Publication, read, top_token
+from tidegate.spark_jobs.session.session import SparkSettings, session
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]  # it starts a second JVM
 

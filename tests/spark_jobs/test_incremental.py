@@ -7,15 +7,15 @@ from typing import Any, cast
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_jobs.commit.memory import MemoryCommitStepStore
-from spark_jobs.errors import SourceError
-from spark_jobs.io import incremental
-from spark_jobs.io.dataset_ref import DatasetRef, Warehouse
-from spark_jobs.io.increment import Increment, IncrementalRead
-from spark_jobs.io.incremental import IncrementalReads, manifest_facts
-from spark_jobs.io.key_selection import KeySelection
-from spark_jobs.params import Params
 from tests.spark_jobs.staging import DAILY
+from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
+from tidegate.spark_jobs.datasets.key_selection import KeySelection
+from tidegate.spark_jobs.errors import SourceError
+from tidegate.spark_jobs.incremental import reads as incremental
+from tidegate.spark_jobs.incremental.increment import Increment, IncrementalRead
+from tidegate.spark_jobs.incremental.reads import IncrementalReads, manifest_facts
+from tidegate.spark_jobs.programs.params import Params
 
 D22, D23 = "2013-12-22", "2013-12-23"
 FLIGHTS = DatasetRef(app="test", name="flights", scheme=DAILY)

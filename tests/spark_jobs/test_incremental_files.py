@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_jobs.errors import SourceError
-from spark_jobs.io import incremental_files
-from spark_jobs.io.dataset_ref import DatasetRef, Warehouse
-from spark_jobs.io.increment import IncrementalRead
-from spark_jobs.io.incremental_files import NewFiles, check_unchanged, new_files
-from spark_jobs.params import Params
 from tests.spark_jobs.staging import DAILY
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
+from tidegate.spark_jobs.errors import SourceError
+from tidegate.spark_jobs.incremental import files as incremental_files
+from tidegate.spark_jobs.incremental.files import NewFiles, check_unchanged, new_files
+from tidegate.spark_jobs.incremental.increment import IncrementalRead
+from tidegate.spark_jobs.programs.params import Params
 
 D22, D23 = "2013-12-22", "2013-12-23"
 LANDED = DatasetRef(app="test", name="landed", scheme=DAILY, path="landing/landed")

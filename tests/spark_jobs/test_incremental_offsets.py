@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from spark_jobs.errors import ProgramError, SourceError
-from spark_jobs.io import incremental_offsets
-from spark_jobs.io.dataset_ref import DatasetRef, Warehouse
-from spark_jobs.io.increment import IncrementalRead
-from spark_jobs.io.incremental_offsets import Range, new_ranges
-from spark_jobs.params import Params
-from spark_jobs.program import load_source
 from tests.spark_jobs.staging import DAILY
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
+from tidegate.spark_jobs.errors import ProgramError, SourceError
+from tidegate.spark_jobs.incremental import offsets as incremental_offsets
+from tidegate.spark_jobs.incremental.increment import IncrementalRead
+from tidegate.spark_jobs.incremental.offsets import Range, new_ranges
+from tidegate.spark_jobs.programs.params import Params
+from tidegate.spark_jobs.programs.program import load_source
 
 D22, D23 = "2013-12-22", "2013-12-23"
 

@@ -16,20 +16,20 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from compiler.model import Dataset, Program
-from spark_jobs.commit.memory import MemoryCommitStepStore
-from spark_jobs.commit.sequence import watermark_resource
-from spark_jobs.commit.steps.publish_iceberg import PublishIceberg
-from spark_jobs.commit.steps.set_watermark import SetWatermark
-from spark_jobs.errors import CommitConflict, SourceError
-from spark_jobs.io.dataset_ref import Warehouse, dataset_ref
-from spark_jobs.io.iceberg_catalog import IcebergCatalog
-from spark_jobs.io.published import PublishedPartition
-from spark_jobs.io.table import read
-from spark_jobs.params import Params
-from spark_jobs.runner import run_program
 from tests.spark_jobs import orders_feed
 from tests.spark_jobs.staging import DAILY
+from tidegate.domain.model import Dataset, Program
+from tidegate.domain.published import PublishedPartition
+from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
+from tidegate.spark_jobs.commit.sequence import watermark_resource
+from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
+from tidegate.spark_jobs.datasets.dataset_ref import Warehouse, dataset_ref
+from tidegate.spark_jobs.errors import CommitConflict, SourceError
+from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog
+from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
+from tidegate.spark_jobs.programs.params import Params
+from tidegate.spark_jobs.publication.table import read
+from tidegate.spark_jobs.runner import run_program
 
 pytestmark = pytest.mark.spark
 
@@ -312,4 +312,4 @@ def _expire(store: MemoryCommitStepStore) -> None:
     for commit in store.list_unfinished():
         standing = store.standing(commit)
         assert standing is not None
-        store.let_go(commit, standing.owner)
+        store.release(commit, standing.owner)

@@ -5,14 +5,14 @@ from itertools import count
 import pytest
 from pyspark.sql import SparkSession
 
-from compiler.model import PartitionScheme, StaticDimension
-from spark_jobs.errors import SourceError
-from spark_jobs.io.dataset_ref import DatasetRef, Warehouse
-from spark_jobs.io.iceberg_catalog import IcebergCatalog
-from spark_jobs.io.increment import IncrementalRead
-from spark_jobs.io.incremental_snapshots import read_new_snapshots
-from spark_jobs.params import Params
 from tests.spark_jobs.staging import DAILY
+from tidegate.domain.model import PartitionScheme, StaticDimension
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
+from tidegate.spark_jobs.errors import SourceError
+from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog
+from tidegate.spark_jobs.incremental.increment import IncrementalRead
+from tidegate.spark_jobs.incremental.snapshots import read_new_snapshots
+from tidegate.spark_jobs.programs.params import Params
 
 pytestmark = pytest.mark.spark
 

@@ -14,19 +14,19 @@ from typing import Any, ClassVar, cast
 
 import pytest
 
-from compiler.value import Value
-from spark_jobs.commit.context import CommitContext
-from spark_jobs.commit.lease import LEASE, LEASE_SECONDS, Attempting
-from spark_jobs.commit.memory import MemoryCommitStepStore
-from spark_jobs.commit.orphans import give_up_dead, needed_tokens
-from spark_jobs.commit.publish import publish, resolve
-from spark_jobs.commit.recovery import recover, recover_all
-from spark_jobs.commit.sequence import CommitSequence, watermark_resource
-from spark_jobs.commit.step import DONE, NOT_DONE, Verified, step_kind, unknown
-from spark_jobs.commit.steps.set_watermark import SetWatermark
-from spark_jobs.commit.store import CommitStepStore
-from spark_jobs.errors import SparkJobError
 from tests.spark_jobs.turns import FarStore, SkewedClock, Turns
+from tidegate.domain.value import Value
+from tidegate.spark_jobs.commit.context import CommitContext
+from tidegate.spark_jobs.commit.lease import LEASE, LEASE_SECONDS, AttemptLease
+from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
+from tidegate.spark_jobs.commit.publish import publish, resolve
+from tidegate.spark_jobs.commit.recovery import recover, recover_all
+from tidegate.spark_jobs.commit.sequence import CommitSequence, watermark_resource
+from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Verified, step_kind, unknown
+from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
+from tidegate.spark_jobs.commit.store import CommitStepStore
+from tidegate.spark_jobs.errors import SparkJobError
+from tidegate.spark_jobs.repair.orphans import give_up_dead, needed_tokens
 
 TABLE, CONSUMER, SOURCE = "app/table", "app/program", "app/source"
 TOUCHED = (TABLE, watermark_resource(CONSUMER, SOURCE))
@@ -66,7 +66,7 @@ class World:
         if resolve(job, self.store, self.context, self.clock) is not None:
             self.seen["published already"] += 1
             return
-        with Attempting(self.store, job, TOUCHED, clock=self.clock) as token:
+        with AttemptLease(self.store, job, TOUCHED, clock=self.clock) as token:
             mark = self.store.watermarks(CONSUMER, SOURCE).get("")
             number, position = (0, 0) if mark is None else (mark.number, int(mark.position))
             self.turns.point()

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from spark_jobs import java
-from spark_jobs.errors import JavaNotFound
+from tidegate.spark_jobs.errors import JavaNotFound
+from tidegate.spark_jobs.session import java
 
 
 def fake_java(home: Path, says: str) -> Path:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from compiler.model import Cycle, PartitionScheme, StaticDimension, TimeDimension
-from spark_jobs.io.key_selection import KeySelection
+from tidegate.domain.model import Cycle, PartitionScheme, StaticDimension, TimeDimension
+from tidegate.spark_jobs.datasets.key_selection import KeySelection
 
 
 def scheme(cycle: Cycle | None = None, *airports: str) -> PartitionScheme:

@@ -9,16 +9,16 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from spark_jobs.commit import owner
-from spark_jobs.commit.finish import POLL_SECONDS, WAIT_SECONDS, finish
-from spark_jobs.commit.lease import LEASE, LEASE_SECONDS, RENEWALS_PER_LEASE, Attempting, Heartbeat
-from spark_jobs.commit.memory import MemoryCommitStepStore
-from spark_jobs.commit.owner import is_gone, new_owner
-from spark_jobs.commit.publish import publish
-from spark_jobs.commit.sequence import encode_result
-from spark_jobs.errors import CommitBusy, CommitFenced
 from tests.spark_jobs.notes import CONTEXT, NOON, SIGNAL_SECONDS, WORLD, ScriptedClock, notes, promise
 from tests.spark_jobs.staging import in_child
+from tidegate.spark_jobs.commit import owner
+from tidegate.spark_jobs.commit.finish import POLL_SECONDS, WAIT_SECONDS, finish
+from tidegate.spark_jobs.commit.lease import LEASE, LEASE_SECONDS, RENEWALS_PER_LEASE, AttemptLease, Heartbeat
+from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
+from tidegate.spark_jobs.commit.owner import is_gone, new_owner
+from tidegate.spark_jobs.commit.publish import publish
+from tidegate.spark_jobs.commit.sequence import encode_result
+from tidegate.spark_jobs.errors import CommitBusy, CommitFenced
 
 THIRD = LEASE / RENEWALS_PER_LEASE
 
@@ -49,7 +49,7 @@ def test_an_attempt_is_renewed_while_its_run_lives_and_closed_when_it_ends(
     store: MemoryCommitStepStore,
 ) -> None:
     clock = ScriptedClock(beats=7)
-    with Attempting(store, "c1", ["app/a"], at_least=41, clock=clock) as token:
+    with AttemptLease(store, "c1", ["app/a"], at_least=41, clock=clock) as token:
         assert token == 42
         assert clock.quiet.wait(SIGNAL_SECONDS)
         assert lease_ends(store) == [NOON + 7 * THIRD + LEASE]
@@ -58,7 +58,7 @@ def test_an_attempt_is_renewed_while_its_run_lives_and_closed_when_it_ends(
 
 
 def test_an_attempt_is_closed_when_its_run_fails(store: MemoryCommitStepStore) -> None:
-    with pytest.raises(ZeroDivisionError), Attempting(store, "c1", ["app/a"], clock=ScriptedClock()):
+    with pytest.raises(ZeroDivisionError), AttemptLease(store, "c1", ["app/a"], clock=ScriptedClock()):
         _ = 1 / 0
     assert store.attempts() == ()
 
@@ -66,7 +66,7 @@ def test_an_attempt_is_closed_when_its_run_fails(store: MemoryCommitStepStore) -
 def test_a_run_that_was_given_up_publishes_nothing(store: MemoryCommitStepStore) -> None:
     """The process stood still for longer than its lease; meanwhile somebody cleared its staging."""
     clock = ScriptedClock()
-    with Attempting(store, "c1", ["app/a"], clock=clock) as token:
+    with AttemptLease(store, "c1", ["app/a"], clock=clock) as token:
         clock.move(LEASE_SECONDS)
         assert store.give_up(token, clock.now())
 
@@ -80,7 +80,7 @@ def test_a_run_that_was_given_up_publishes_nothing(store: MemoryCommitStepStore)
 def test_a_run_that_was_given_up_fails_for_that_reason(store: MemoryCommitStepStore) -> None:
     """Its staging was removed while it wrote, and what it says of that would lead nobody to the cause."""
     clock = ScriptedClock()
-    with pytest.raises(CommitFenced) as told, Attempting(store, "c1", ["app/a"], clock=clock) as token:
+    with pytest.raises(CommitFenced) as told, AttemptLease(store, "c1", ["app/a"], clock=clock) as token:
         store.end(token)
         clock.beats = 1
         end_of_heartbeat("an attempt of commit c1")
@@ -92,7 +92,7 @@ def test_a_run_that_was_given_up_fails_for_that_reason(store: MemoryCommitStepSt
 def test_a_run_that_has_put_is_not_given_up(store: MemoryCommitStepStore, finished: bool) -> None:
     """To finish what it has put may take longer than a lease."""
     clock = ScriptedClock()
-    with pytest.raises(ZeroDivisionError), Attempting(store, "c1", ["app/a"], clock=clock) as token:
+    with pytest.raises(ZeroDivisionError), AttemptLease(store, "c1", ["app/a"], clock=clock) as token:
         store.put("c1", ["app/a"], token, "steps")
         if finished:
             store.remove("c1", "[]")
@@ -127,14 +127,14 @@ class UnreachableStore(MemoryCommitStepStore):
 
 def test_a_renewal_that_fails_is_tried_again_before_the_lease_is_over() -> None:
     store, clock = UnreachableStore(), ScriptedClock(beats=2)
-    with Attempting(store, "c1", ["app/a"], clock=clock):
+    with AttemptLease(store, "c1", ["app/a"], clock=clock):
         assert clock.quiet.wait(SIGNAL_SECONDS)
         assert lease_ends(store) == [NOON + 2 * THIRD + LEASE]
 
 
 def test_an_attempt_that_cannot_be_closed_does_not_hide_why_the_run_failed() -> None:
     store = UnreachableStore(for_good=True)
-    with pytest.raises(ZeroDivisionError), Attempting(store, "c1", ["app/a"], clock=ScriptedClock()):
+    with pytest.raises(ZeroDivisionError), AttemptLease(store, "c1", ["app/a"], clock=ScriptedClock()):
         _ = 1 / 0
 
 

@@ -15,15 +15,15 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from compiler.model import Dataset, PartitionScheme, Program, TimeDimension
-from spark_jobs.commit.memory import MemoryCommitStepStore
-from spark_jobs.iceberg_runtime import IcebergSettings
-from spark_jobs.io.dataset_ref import DatasetRef, Warehouse, dataset_ref
-from spark_jobs.io.table import read
-from spark_jobs.params import Params
-from spark_jobs.runner import run_program
-from spark_jobs.session import SparkSettings, session
 from tests.spark_jobs.staging import in_child
+from tidegate.domain.model import Dataset, PartitionScheme, Program, TimeDimension
+from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, dataset_ref
+from tidegate.spark_jobs.iceberg.runtime import IcebergSettings
+from tidegate.spark_jobs.programs.params import Params
+from tidegate.spark_jobs.publication.table import read
+from tidegate.spark_jobs.runner import run_program
+from tidegate.spark_jobs.session.session import SparkSettings, session
 
 # A cluster of three JVMs takes its time to start.
 pytestmark = [pytest.mark.spark, pytest.mark.slow]

@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from scheduler.store.commit_steps import SqlCommitStepStore
-from scheduler.store.open_sql import open_sql_store
-from spark_jobs.commit.context import CommitContext
-from spark_jobs.commit.memory import MemoryCommitStepStore
-from spark_jobs.commit.orphans import find_orphans, give_up_dead, needed_tokens, remove_orphans
-from spark_jobs.commit.publish import publish
-from spark_jobs.commit.sequence import encode_sequence
-from spark_jobs.errors import CommitFenced, CommitUnknown
-from spark_jobs.io.dataset_ref import Warehouse
-from spark_jobs.io.filesystem import LocalFiles
-from spark_jobs.io.parquet import staging_folder
-from spark_jobs.io.table import sequence_of
 from tests.spark_jobs.staging import daily, in_children, read_rows, stage_rows
+from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
+from tidegate.scheduler.store.sql.open import open_sql_store
+from tidegate.spark_jobs.commit.context import CommitContext
+from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
+from tidegate.spark_jobs.commit.publish import publish
+from tidegate.spark_jobs.commit.sequence import encode_sequence
+from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
+from tidegate.spark_jobs.errors import CommitFenced, CommitUnknown
+from tidegate.spark_jobs.files.filesystem import LocalFiles
+from tidegate.spark_jobs.parquet.table import staging_folder
+from tidegate.spark_jobs.publication.table import sequence_of
+from tidegate.spark_jobs.repair.orphans import find_orphans, give_up_dead, needed_tokens, remove_orphans
 
 NOW = datetime(2023, 3, 10, 12, 0, tzinfo=UTC)
 LEASE = timedelta(minutes=2)

@@ -8,17 +8,18 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
-from compiler.model import PartitionScheme, TimeDimension, WriteMode
-from spark_jobs.commit.context import CommitContext
-from spark_jobs.commit.sequence import CommitSequence, decode_sequence, encode_sequence
-from spark_jobs.commit.step import Verdict
-from spark_jobs.commit.steps import publish_merge
-from spark_jobs.commit.steps.publish_merge import PublishMerge
-from spark_jobs.errors import OutputError
-from spark_jobs.io import parquet, prune
-from spark_jobs.io.dataset_ref import DatasetRef, Warehouse
-from spark_jobs.io.table import read, sequence_of
-from spark_jobs.io.version_log import PartitionEntry, head
+from tidegate.domain.model import PartitionScheme, TimeDimension, WriteMode
+from tidegate.spark_jobs.commit.context import CommitContext
+from tidegate.spark_jobs.commit.sequence import CommitSequence, decode_sequence, encode_sequence
+from tidegate.spark_jobs.commit.step import Verdict
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
+from tidegate.spark_jobs.errors import OutputError
+from tidegate.spark_jobs.parquet import prune
+from tidegate.spark_jobs.parquet import table as parquet
+from tidegate.spark_jobs.parquet.steps import publish_merge
+from tidegate.spark_jobs.parquet.steps.publish_merge import PublishMerge
+from tidegate.spark_jobs.parquet.version_log import PartitionEntry, head
+from tidegate.spark_jobs.publication.table import read, sequence_of
 
 pytestmark = pytest.mark.spark
 

@@ -10,14 +10,14 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import IntegerType, StringType, StructType
 
-from compiler.model import PartitionScheme, StaticDimension, TimeDimension
-from spark_jobs.commit.memory import MemoryCommitStepStore
-from spark_jobs.errors import OutputError
-from spark_jobs.io import parquet_staging
-from spark_jobs.io.dataset_ref import DatasetRef, Warehouse
-from spark_jobs.io.published import PublishedPartition
-from spark_jobs.io.table import Publication, read
 from tests.spark_jobs.staging import begin
+from tidegate.domain.model import PartitionScheme, StaticDimension, TimeDimension
+from tidegate.domain.published import PublishedPartition
+from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
+from tidegate.spark_jobs.errors import OutputError
+from tidegate.spark_jobs.parquet import staging as parquet_staging
+from tidegate.spark_jobs.publication.table import Publication, read
 
 pytestmark = pytest.mark.spark
 

@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from spark_jobs.commit.context import CommitContext
-from spark_jobs.commit.memory import MemoryCommitStepStore
-from spark_jobs.commit.publish import publish
-from spark_jobs.commit.sequence import CommitSequence, encode_sequence
-from spark_jobs.io import prune
-from spark_jobs.io.dataset_ref import DatasetRef, Warehouse
-from spark_jobs.io.table import prune_table, sequence_of
-from spark_jobs.io.version_log import VERSIONS_FOLDER, version_numbers
 from tests.spark_jobs.staging import Rows, begin, daily, read_rows, stage_rows
+from tidegate.spark_jobs.commit.context import CommitContext
+from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
+from tidegate.spark_jobs.commit.publish import publish
+from tidegate.spark_jobs.commit.sequence import CommitSequence, encode_sequence
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
+from tidegate.spark_jobs.parquet import prune
+from tidegate.spark_jobs.parquet.version_log import VERSIONS_FOLDER, version_numbers
+from tidegate.spark_jobs.publication.table import prune_table, sequence_of
 
 TABLE = daily("table")
 NOTHING = prune.Unfinished("", ())

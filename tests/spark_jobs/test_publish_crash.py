@@ -15,17 +15,6 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, event
 
-from compiler.model import WriteMode
-from scheduler.store.commit_steps import SqlCommitStepStore
-from scheduler.store.open_sql import open_sql_store
-from spark_jobs.commit import publish as publishing
-from spark_jobs.commit.context import CommitContext
-from spark_jobs.commit.publish import publish, recover, resolve
-from spark_jobs.errors import CommitUnknown
-from spark_jobs.io import parquet_merge
-from spark_jobs.io.dataset_ref import DatasetRef, Warehouse
-from spark_jobs.io.table import prune_table, sequence_of
-from spark_jobs.io.version_log import version_numbers
 from tests.spark_jobs.staging import (
     Rows,
     begin,
@@ -38,6 +27,17 @@ from tests.spark_jobs.staging import (
     whole,
     write_survivors,
 )
+from tidegate.domain.model import WriteMode
+from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
+from tidegate.scheduler.store.sql.open import open_sql_store
+from tidegate.spark_jobs.commit import publish as publishing
+from tidegate.spark_jobs.commit.context import CommitContext
+from tidegate.spark_jobs.commit.publish import publish, recover, resolve
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
+from tidegate.spark_jobs.errors import CommitUnknown
+from tidegate.spark_jobs.parquet import merge as parquet_merge
+from tidegate.spark_jobs.parquet.version_log import version_numbers
+from tidegate.spark_jobs.publication.table import prune_table, sequence_of
 
 SIGKILL = -9
 CHANGING_CALLS = ("link", "rename", "mkdir", "rmdir", "unlink", "fsync")

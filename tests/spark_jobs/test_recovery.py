@@ -8,28 +8,6 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine
 
-from scheduler.store.commit_steps import SqlCommitStepStore
-from spark_jobs.commit.memory import MemoryCommitStepStore
-from spark_jobs.commit.publish import id_to_publish, publish, resolve
-from spark_jobs.commit.recovery import (
-    BLOCKED_AFTER,
-    THREADS,
-    independent,
-    one_at_a_time,
-    recover,
-    recover_all,
-)
-from spark_jobs.commit.sequence import CommitSequence, watermark_resource
-from spark_jobs.commit.steps.set_watermark import SetWatermark
-from spark_jobs.commit.store import CommitStepStore, Put
-from spark_jobs.errors import (
-    CommitAbandoned,
-    CommitBlocked,
-    CommitConflict,
-    CommitFailed,
-    CommitFenced,
-    CommitUnknown,
-)
 from tests.spark_jobs.notes import (
     CONTEXT,
     NOON,
@@ -41,6 +19,28 @@ from tests.spark_jobs.notes import (
     promise,
 )
 from tests.spark_jobs.staging import begin
+from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
+from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
+from tidegate.spark_jobs.commit.publish import id_to_publish, publish, resolve
+from tidegate.spark_jobs.commit.recovery import (
+    BLOCKED_AFTER,
+    THREADS,
+    independent,
+    one_at_a_time,
+    recover,
+    recover_all,
+)
+from tidegate.spark_jobs.commit.sequence import CommitSequence, watermark_resource
+from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
+from tidegate.spark_jobs.commit.store import CommitStepStore, Put
+from tidegate.spark_jobs.errors import (
+    CommitAbandoned,
+    CommitBlocked,
+    CommitConflict,
+    CommitFailed,
+    CommitFenced,
+    CommitUnknown,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -197,7 +197,7 @@ def abandon_at_once(store: CommitStepStore, note: str) -> None:
     commit = note.split()[0]
     standing = store.standing(commit)
     assert standing is not None
-    store.let_go(commit, standing.owner)
+    store.release(commit, standing.owner)
     assert store.abandon(commit, "by hand", NOON)
 
 

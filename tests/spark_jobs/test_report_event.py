@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from scheduler.published import PublishedEvents
-from scheduler.store.memory import MemoryStore
-from spark_jobs.commit.context import CommitContext
-from spark_jobs.commit.sequence import CommitSequence, decode_sequence, encode_sequence
-from spark_jobs.commit.step import DONE, NOT_DONE
-from spark_jobs.commit.steps.report_event import ReportEvent
-from spark_jobs.errors import CommitFailed
-from spark_jobs.io.dataset_ref import Warehouse
-from spark_jobs.io.filesystem import LocalFiles
-from spark_jobs.io.table import sequence_of
 from tests.spark_jobs.staging import daily, stage_rows
+from tidegate.scheduler.intake.published import PublishedEvents
+from tidegate.scheduler.store.memory.store import MemoryStore
+from tidegate.spark_jobs.commit.context import CommitContext
+from tidegate.spark_jobs.commit.sequence import CommitSequence, decode_sequence, encode_sequence
+from tidegate.spark_jobs.commit.step import DONE, NOT_DONE
+from tidegate.spark_jobs.commit.steps.report_event import ReportEvent
+from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
+from tidegate.spark_jobs.errors import CommitFailed
+from tidegate.spark_jobs.files.filesystem import LocalFiles
+from tidegate.spark_jobs.publication.table import sequence_of
 
 NOW = datetime(2023, 3, 10, 12, 0, tzinfo=UTC)
 STEP = ReportEvent(commit="c1", partitions=(("a/day", "2023-03-09", 3, 30), ("a/total", "", 1, 10)))

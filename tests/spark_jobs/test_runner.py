@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from compiler.model import Dataset, Program
-from spark_jobs.commit import publish as publishing
-from spark_jobs.commit.memory import MemoryCommitStepStore
-from spark_jobs.errors import OutputError, ProgramError
-from spark_jobs.io.dataset_ref import Warehouse
-from spark_jobs.io.published import PublishedPartition
-from spark_jobs.params import Params
-from spark_jobs.runner import run_program
 from tests.spark_jobs.flights_app import BY_AIRPORT, DAILY, FlightsProject
+from tidegate.domain.model import Dataset, Program
+from tidegate.domain.published import PublishedPartition
+from tidegate.spark_jobs.commit import publish as publishing
+from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
+from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
+from tidegate.spark_jobs.errors import OutputError, ProgramError
+from tidegate.spark_jobs.programs.params import Params
+from tidegate.spark_jobs.runner import run_program
 
 pytestmark = pytest.mark.spark
 

@@ -3,10 +3,10 @@
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_jobs.errors import OutputError
-from spark_jobs.iceberg_runtime import IcebergSettings
-from spark_jobs.session import FIXED, SparkSettings, session
 from tests.spark_jobs.staging import in_child
+from tidegate.spark_jobs.errors import OutputError
+from tidegate.spark_jobs.iceberg.runtime import IcebergSettings
+from tidegate.spark_jobs.session.session import FIXED, SparkSettings, session
 
 pytestmark = pytest.mark.spark
 

@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from compiler.model import WriteMode
-from spark_jobs.io.version_log import PartitionEntry, TableVersion
+from tidegate.domain.model import WriteMode
+from tidegate.spark_jobs.parquet.version_log import PartitionEntry, TableVersion
 
 COLUMNS = '{"fields":[{"metadata":{},"name":"a","nullable":true,"type":"integer"}],"type":"struct"}'
 

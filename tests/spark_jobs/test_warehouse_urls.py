@@ -6,22 +6,22 @@ from typing import Any
 import pytest
 from pyspark.sql import Row, SparkSession
 
-from compiler.model import PartitionScheme, TimeDimension, WriteMode
-from spark_jobs.commit.context import CommitContext
-from spark_jobs.commit.memory import MemoryCommitStepStore
-from spark_jobs.commit.publish import resolve
-from spark_jobs.commit.sequence import decode_sequence, encode_sequence
-from spark_jobs.commit.steps.copy_folder import CopyFolder
-from spark_jobs.commit.steps.publish_folder import PublishFolder
-from spark_jobs.errors import OutputError
-from spark_jobs.io import parquet
-from spark_jobs.io.all_files import AllFiles
-from spark_jobs.io.dataset_ref import DatasetRef, Warehouse
-from spark_jobs.io.filesystem import LocalFiles
-from spark_jobs.io.scheme import scheme_of
-from spark_jobs.io.table import read, sequence_of
 from tests.spark_jobs.iceberg_house import NEVER
 from tests.spark_jobs.mounts import mounted
+from tidegate.domain.model import PartitionScheme, TimeDimension, WriteMode
+from tidegate.spark_jobs.commit.context import CommitContext
+from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
+from tidegate.spark_jobs.commit.publish import resolve
+from tidegate.spark_jobs.commit.sequence import decode_sequence, encode_sequence
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
+from tidegate.spark_jobs.errors import OutputError
+from tidegate.spark_jobs.files.all_files import AllFiles
+from tidegate.spark_jobs.files.filesystem import LocalFiles
+from tidegate.spark_jobs.files.scheme import scheme_of
+from tidegate.spark_jobs.parquet import table as parquet
+from tidegate.spark_jobs.parquet.steps.copy_folder import CopyFolder
+from tidegate.spark_jobs.parquet.steps.publish_folder import PublishFolder
+from tidegate.spark_jobs.publication.table import read, sequence_of
 
 pytestmark = pytest.mark.spark
 

@@ -15,23 +15,23 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from scheduler.store.commit_steps import SqlCommitStepStore
-from scheduler.store.open_sql import open_sql_store
-from spark_jobs.commit.context import CommitContext
-from spark_jobs.commit.lease import Attempting
-from spark_jobs.commit.publish import publish, recover, resolve
-from spark_jobs.commit.steps.delete_staging import DeleteStaging
-from spark_jobs.commit.steps.publish_folder import PublishFolder
-from spark_jobs.commit.steps.publish_version import PublishVersion
-from spark_jobs.commit.steps.set_watermark import SetWatermark
-from spark_jobs.errors import CommitConflict
-from spark_jobs.io.dataset_ref import DatasetRef, Warehouse
-from spark_jobs.io.incremental import IncrementalReads
-from spark_jobs.io.key_selection import KeySelection
-from spark_jobs.io.table import sequence_of
-from spark_jobs.io.version_log import version_numbers
-from spark_jobs.params import Params
 from tests.spark_jobs.staging import DAILY, daily, in_child, in_children, kill_self, read_rows, stage_rows
+from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
+from tidegate.scheduler.store.sql.open import open_sql_store
+from tidegate.spark_jobs.commit.context import CommitContext
+from tidegate.spark_jobs.commit.lease import AttemptLease
+from tidegate.spark_jobs.commit.publish import publish, recover, resolve
+from tidegate.spark_jobs.commit.steps.delete_staging import DeleteStaging
+from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
+from tidegate.spark_jobs.datasets.key_selection import KeySelection
+from tidegate.spark_jobs.errors import CommitConflict
+from tidegate.spark_jobs.incremental.reads import IncrementalReads
+from tidegate.spark_jobs.parquet.steps.publish_folder import PublishFolder
+from tidegate.spark_jobs.parquet.steps.publish_version import PublishVersion
+from tidegate.spark_jobs.parquet.version_log import version_numbers
+from tidegate.spark_jobs.programs.params import Params
+from tidegate.spark_jobs.publication.table import sequence_of
 
 pytestmark = pytest.mark.slow  # each point is a process of its own that is killed
 
@@ -100,7 +100,7 @@ class Project:
         recover(touched, store, context)
         if resolve(commit, store, context) is not None:
             return
-        with Attempting(store, commit, touched) as token:
+        with AttemptLease(store, commit, touched) as token:
             spark = cast(SparkSession, Paths())
             frame = cast(Any, new.read(spark, LANDED, True, KeySelection(DAILY, keys)))
             rows = {key: [] for key in keys} | self._rows(() if frame is None else frame.paths)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import sqlalchemy
 
-from scheduler.store.open import open_store
-from scheduler.store.protocol import Store
+from tidegate.scheduler.store.open import open_store
+from tidegate.scheduler.store.protocol import Store
 
 KINDS = ["memory", "sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
 SQL_KINDS = KINDS[1:]

@@ -11,13 +11,6 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
-from compiler.model import Priority
-from scheduler.event import Subscription
-from scheduler.job import WAITING, JobState
-from scheduler.reason import Reason
-from scheduler.run import RunStatus
-from scheduler.store.error import StoreError
-from scheduler.store.protocol import Reader, Transaction
 from tests.store.samples import (
     app,
     at,
@@ -31,6 +24,13 @@ from tests.store.samples import (
     schedule,
     upstream,
 )
+from tidegate.domain.model import Priority
+from tidegate.scheduler.model.event import Subscription
+from tidegate.scheduler.model.job import WAITING, JobState
+from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.run import RunStatus
+from tidegate.scheduler.store.error import StoreError
+from tidegate.scheduler.store.protocol import Reader, Transaction
 
 
 @dataclass(frozen=True)

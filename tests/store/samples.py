@@ -3,13 +3,13 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from compiler.model import App, CronTrigger, Schedule
-from scheduler.deployed import DeployedApp, ScheduleState
-from scheduler.event import Delivery, Event, EventKind
-from scheduler.job import Job
-from scheduler.journal import Entry, EntryKind
-from scheduler.run import Gauge, Run, RunStatus, UpstreamRun
-from scheduler.store.protocol import Launched
+from tidegate.domain.model import App, CronTrigger, Schedule
+from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
+from tidegate.scheduler.model.event import Delivery, Event, EventKind
+from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.run import Gauge, Run, RunStatus, UpstreamRun
+from tidegate.scheduler.store.protocol import Launched
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from scheduler.store import bulk
-from scheduler.store.protocol import Store
 from tests.store.samples import at, delivery, entry, event, job, launched
+from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.store.sql import bulk
 
 COUNTS = (0, 1, 2, 3, 4, 7)
 """Around the number of rows in one text, which is three here."""

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, create_engine, event, text
 
-from scheduler.store.commit_steps import SqlCommitStepStore
-from spark_jobs.commit.store import WatermarkMove
 from tests.store.test_commit_steps import LEASE, NOON, begin, put
+from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
+from tidegate.spark_jobs.commit.store import WatermarkMove
 
 STEPS = 1_000
 BODY = json.dumps([{"kind": "publish_folder", "source": f"{'x' * 200}/{n}"} for n in range(STEPS)])

@@ -12,16 +12,17 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, Engine, event, select
 
-from scheduler.store import commit_attempts, commit_transaction
-from scheduler.store.commit_steps import SqlCommitStepStore
-from scheduler.store.commit_tables import COMMIT_TABLES
-from scheduler.store.error import StoreError
-from scheduler.store.open_sql import open_sql_store
-from scheduler.store.sql import SqlStore
-from spark_jobs.commit.store import WatermarkMove
 from tests.store.conftest import new_url
 from tests.store.test_commit_steps import LEASE, NOON, begin, put
 from tests.store.test_transactions import end_connections
+from tidegate.scheduler.store.commits import attempts as commit_attempts
+from tidegate.scheduler.store.commits import transaction as commit_transaction
+from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
+from tidegate.scheduler.store.commits.tables import COMMIT_TABLES
+from tidegate.scheduler.store.error import StoreError
+from tidegate.scheduler.store.sql.open import open_sql_store
+from tidegate.scheduler.store.sql.store import SqlStore
+from tidegate.spark_jobs.commit.store import WatermarkMove
 
 MOVES: list[WatermarkMove] = [("app/p", "app/s", "JFK", 1), ("app/p", "app/s", "", 1)]
 MOST_STATEMENTS = 40
@@ -37,7 +38,7 @@ METHODS: list[tuple[str, Method]] = [
     ("put over a torn one", lambda store: store.put("torn", ["app/a"], 2, "steps", MOVES)),
     ("take", lambda store: store.take("free", "me", now=NOON, until=NOON + LEASE)),
     ("take from a dead one", lambda store: store.take("taken", "me", now=NOON + LEASE, until=NOON + LEASE)),
-    ("let go", lambda store: store.let_go("taken", "owner")),
+    ("release", lambda store: store.release("taken", "owner")),
     ("fail", lambda store: store.fail("taken", "owner", "error", NOON)),
     ("remove", lambda store: store.remove("taken", "result")),
     ("abandon", lambda store: store.abandon("taken", "by hand", NOON + LEASE)),

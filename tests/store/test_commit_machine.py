@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 from sqlalchemy import Engine, delete
 
-from scheduler.store.commit_steps import SqlCommitStepStore
-from scheduler.store.commit_tables import COMMIT_TABLES
-from scheduler.store.open_sql import open_sql_store
-from spark_jobs.commit.memory import MemoryCommitStepStore
-from spark_jobs.commit.store import CommitStepStore, Standing
 from tests.store.conftest import new_url
 from tests.store.test_commit_steps import NOON
+from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
+from tidegate.scheduler.store.commits.tables import COMMIT_TABLES
+from tidegate.scheduler.store.sql.open import open_sql_store
+from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
+from tidegate.spark_jobs.commit.store import CommitStepStore, Standing
 
 NAMES = ("c1", "c2", "c3", "c4", "c5")
 COMMITS = st.sampled_from(NAMES)
@@ -87,8 +87,8 @@ class CommitMachine(RuleBasedStateMachine):
         self.both(lambda store: spoken(store.take(commit, owner, now=now, until=until)))
 
     @rule(commit=COMMITS, owner=OWNERS)
-    def let_go(self, commit: str, owner: str) -> None:
-        self.both(lambda store: store.let_go(commit, owner))
+    def release(self, commit: str, owner: str) -> None:
+        self.both(lambda store: store.release(commit, owner))
 
     @rule(commit=COMMITS, owner=OWNERS, error=TEXTS, now=INSTANTS)
     def fail(self, commit: str, owner: str, error: str, now: datetime) -> None:

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, create_engine, text
 
-from scheduler.store.commit_steps import SqlCommitStepStore
-from scheduler.store.open import MEMORY_URL
-from scheduler.store.sql import SqlStore
-from spark_jobs.commit.memory import MemoryCommitStepStore
-from spark_jobs.commit.store import CommitStepStore, Put, WatermarkMove
 from tests.store.conftest import open_empty
+from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
+from tidegate.scheduler.store.open import MEMORY_URL
+from tidegate.scheduler.store.sql.store import SqlStore
+from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
+from tidegate.spark_jobs.commit.store import CommitStepStore, Put, WatermarkMove
 
 HOSTILE_NAMES = ("a:b", "a_b", "x/y", "_hidden", ".h", "é漢字", "it's", "a" * 300)
 
@@ -226,9 +226,9 @@ def test_one_at_a_time_owns_a_sequence(store: CommitStepStore) -> None:
     assert taken("first", 119) == ("first", NOON + LEASE + timedelta(seconds=119))
     assert taken("second", 239) == ("second", NOON + LEASE + timedelta(seconds=239))
 
-    store.let_go("c1", "first")
+    store.release("c1", "first")
     assert taken("third", 240)[0] == "second"
-    store.let_go("c1", "second")
+    store.release("c1", "second")
     assert taken("third", 240)[0] == "third"
 
 
@@ -255,7 +255,7 @@ def test_what_is_finished_or_never_was_has_no_owner(store: CommitStepStore) -> N
         assert store.take(commit, "second", now=NOON, until=NOON + LEASE) is None
         assert store.standing(commit) is None
         assert store.fail(commit, "first", "too late", NOON) == 0
-        store.let_go(commit, "first")
+        store.release(commit, "first")
         assert not store.abandon(commit, "", NOON)
 
 

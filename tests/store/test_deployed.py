@@ -5,7 +5,8 @@ from datetime import timedelta
 import msgspec
 import pytest
 
-from compiler.model import (
+from tests.store.samples import NOON, app, at, schedule
+from tidegate.domain.model import (
     AllTrigger,
     At,
     ConcurrencyConstraint,
@@ -15,10 +16,9 @@ from compiler.model import (
     Schedule,
     WindowConstraint,
 )
-from scheduler.deployed import ScheduleState
-from scheduler.event import Subscription
-from scheduler.store.protocol import Store
-from tests.store.samples import NOON, app, at, schedule
+from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.event import Subscription
+from tidegate.scheduler.store.protocol import Store
 
 RICH = Schedule(
     name="s",

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from compiler.compile import CompiledApp, compile_files
-from compiler.scenario import Scenario
-from scheduler.simulation.play import play
-from scheduler.store.memory import MemoryStore
-from scheduler.store.open_sql import open_sql_store
-from scheduler.store.sql import SqlStore
 from tests.simulation.history import history
 from tests.simulation.quick_sqlite import quick_sqlite, wipe
 from tests.store.conftest import new_url
+from tidegate.compiler.compile import CompiledApp, compile_files
+from tidegate.compiler.scenarios.scenario import Scenario
+from tidegate.scheduler.simulation.play import play
+from tidegate.scheduler.store.memory.store import MemoryStore
+from tidegate.scheduler.store.sql.open import open_sql_store
+from tidegate.scheduler.store.sql.store import SqlStore
 
 STORIES = Path(__file__).parents[2] / "schedules" / "stories"
 SEEDS = range(4)

@@ -4,12 +4,12 @@ from datetime import timedelta
 
 import pytest
 
-from scheduler.event import EventKind
-from scheduler.job import JobState
-from scheduler.reason import Reason
-from scheduler.store.error import StoreError
-from scheduler.store.protocol import LedgerRow, Store
 from tests.store.samples import NOON, at, delivery, event, job, upstream
+from tidegate.scheduler.model.event import EventKind
+from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.store.error import StoreError
+from tidegate.scheduler.store.protocol import LedgerRow, Store
 
 
 def test_an_event_comes_back_as_it_was_added(store: Store) -> None:

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 import sqlalchemy
 
-from scheduler.job import WAITING, JobState
-from scheduler.store.open_sql import open_sql_store
-from scheduler.store.protocol import Transaction
-from scheduler.store.sql import SqlStore
 from tests.store.samples import NOON, delivery, event
+from tidegate.scheduler.model.job import WAITING, JobState
+from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.store.sql.open import open_sql_store
+from tidegate.scheduler.store.sql.store import SqlStore
 
 HOT: list[tuple[str, Callable[[Transaction], Any]]] = [
     ("due schedules", lambda tx: tx.due_schedules(NOON, 100)),

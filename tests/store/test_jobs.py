@@ -4,13 +4,13 @@ from datetime import timedelta
 
 import pytest
 
-from compiler.model import Priority
-from scheduler.job import ByHand, JobState, LaunchPlan
-from scheduler.journal import EntryKind
-from scheduler.reason import Reason
-from scheduler.run import ProgramHistory, RunStatus
-from scheduler.store.protocol import Store
 from tests.store.samples import at, entry, gauge, job, launched, run, upstream
+from tidegate.domain.model import Priority
+from tidegate.scheduler.model.job import ByHand, JobState, LaunchPlan
+from tidegate.scheduler.model.journal import EntryKind
+from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.run import ProgramHistory, RunStatus
+from tidegate.scheduler.store.protocol import Store
 
 
 def test_a_job_comes_back_as_it_was_put(store: Store) -> None:

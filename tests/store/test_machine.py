@@ -21,14 +21,14 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from scheduler.store.memory import MemoryStore
-from scheduler.store.open_sql import open_sql_store
-from scheduler.store.protocol import Reader, Store, Transaction
-from scheduler.store.sql import SqlStore
 from tests.simulation.quick_sqlite import quick_sqlite, wipe
 from tests.store.conftest import new_url
 from tests.store.drawn import ARGUMENTS, Call, answers, calls
 from tests.store.samples import at
+from tidegate.scheduler.store.memory.store import MemoryStore
+from tidegate.scheduler.store.protocol import Reader, Store, Transaction
+from tidegate.scheduler.store.sql.open import open_sql_store
+from tidegate.scheduler.store.sql.store import SqlStore
 
 PHASES = tuple(phase for phase in Phase if phase is not Phase.shrink)
 """A failing history is not made shorter: that takes minutes, and its calls are printed one by one."""

@@ -11,14 +11,16 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
-from scheduler.store import commit_tables, sql, tables
-from scheduler.store.error import StoreError
-from scheduler.store.memory import MemoryStore
-from scheduler.store.metadata import metadata
-from scheduler.store.open import open_store
-from scheduler.store.schema import HEAD, MIGRATIONS
-from scheduler.store.sql import SqlStore
 from tests.store.samples import app
+from tidegate.scheduler.store.commits import tables as commit_tables
+from tidegate.scheduler.store.error import StoreError
+from tidegate.scheduler.store.memory.store import MemoryStore
+from tidegate.scheduler.store.open import open_store
+from tidegate.scheduler.store.sql import store as sql
+from tidegate.scheduler.store.sql import tables
+from tidegate.scheduler.store.sql.metadata import metadata
+from tidegate.scheduler.store.sql.schema import HEAD, MIGRATIONS
+from tidegate.scheduler.store.sql.store import SqlStore
 
 PROJECT = Path(__file__).parents[2]
 
@@ -100,7 +102,7 @@ def test_a_store_of_a_newer_version_is_refused(sql_store: SqlStore, sql_url: str
 
 
 def test_a_store_that_stays_locked_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scheduler.store.sql_engine.BUSY_SECONDS", 0)
+    monkeypatch.setattr("tidegate.scheduler.store.sql.engine.BUSY_SECONDS", 0)
     monkeypatch.setattr(sql, "BUSY_SECONDS", 0)
     store = open_store(f"sqlite:///{tmp_path}/store.db")
     with store.transaction(), pytest.raises(StoreError, match="stayed locked"), store.transaction():
@@ -142,7 +144,7 @@ def test_opening_a_current_store_does_not_import_the_migrations(tmp_path: Path) 
     open_store(url).close()
     program = f"""
 import sys
-from scheduler.store.open import open_store
+from tidegate.scheduler.store.open import open_store
 open_store({url!r}, create=False).close()
 assert "sqlalchemy" in sys.modules and "alembic" not in sys.modules
 open_store("memory://")

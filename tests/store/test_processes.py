@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from scheduler.store.open import open_store
-from scheduler.store.protocol import Store
 from tests.store.samples import job
+from tidegate.scheduler.store.open import open_store
+from tidegate.scheduler.store.protocol import Store
 
 pytestmark = pytest.mark.slow  # several Pythons are started for each test
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from scheduler.simulation.play import play
-from scheduler.store.open import open_store
 from tests.scheduler.simulation.stories import ORIGINAL, compilation
 from tests.store.conftest import new_url
+from tidegate.scheduler.simulation.play import play
+from tidegate.scheduler.store.open import open_store
 
 APP = compilation().apps[ORIGINAL]
 

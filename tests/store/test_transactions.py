@@ -10,11 +10,6 @@ import pytest
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError
 
-from scheduler.store.error import StoreError
-from scheduler.store.memory import MemoryStore
-from scheduler.store.open_sql import open_sql_store
-from scheduler.store.protocol import Store, Transaction
-from scheduler.store.sql import SqlStore
 from tests.store.conftest import new_url
 from tests.store.samples import (
     NOON,
@@ -29,6 +24,11 @@ from tests.store.samples import (
     run,
     schedule,
 )
+from tidegate.scheduler.store.error import StoreError
+from tidegate.scheduler.store.memory.store import MemoryStore
+from tidegate.scheduler.store.protocol import Store, Transaction
+from tidegate.scheduler.store.sql.open import open_sql_store
+from tidegate.scheduler.store.sql.store import SqlStore
 
 THREADS = 4
 INCREMENTS = 15

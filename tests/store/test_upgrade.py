@@ -7,16 +7,16 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy import Connection, text
 
-from compiler.model import CronTrigger, Schedule
-from scheduler.job import JobState
-from scheduler.run import ALL_RUNS
-from scheduler.store.commit_steps import SqlCommitStepStore
-from scheduler.store.metadata import metadata
-from scheduler.store.open_sql import open_sql_store
-from scheduler.store.protocol import Store
-from scheduler.store.schema import HEAD, MIGRATIONS
-from scheduler.store.sql import SqlStore
 from tests.store.samples import at, event, job
+from tidegate.domain.model import CronTrigger, Schedule
+from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.model.run import ALL_RUNS
+from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
+from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.store.sql.metadata import metadata
+from tidegate.scheduler.store.sql.open import open_sql_store
+from tidegate.scheduler.store.sql.schema import HEAD, MIGRATIONS
+from tidegate.scheduler.store.sql.store import SqlStore
 
 NOON_MICROSECONDS = 1_773_144_000_000_000
 MINUTE_MICROSECONDS = 60_000_000

@@ -7,8 +7,8 @@ half       writes half of a transaction, says so, and never ends it
 
 import sys
 
-from scheduler.store.open import open_store
 from tests.store.samples import event, job
+from tidegate.scheduler.store.open import open_store
 
 
 def main(url: str, what: str, argument: str = "") -> None:

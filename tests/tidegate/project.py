@@ -7,13 +7,13 @@ from typing import Any
 
 from typer.testing import CliRunner, Result
 
-from scheduler.event import Event, EventKind, partition_event_key
-from scheduler.store.open import open_store
-from scheduler.store.protocol import Store
-from scheduler.tick import tick
 from tidegate.cli.main import application
 from tidegate.errors import UserError
-from tidegate.settings import load_settings
+from tidegate.project.settings import load_settings
+from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
+from tidegate.scheduler.store.open import open_store
+from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.tick.tick import tick
 
 SALES = """\
 app: sales

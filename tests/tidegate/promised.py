@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from compiler.model import App, Dataset, Program
-from scheduler.deployed import DeployedApp
-from scheduler.store.commit_steps import SqlCommitStepStore
-from scheduler.store.open_sql import open_sql_store
-from scheduler.store.sql import SqlStore
-from spark_jobs.io.dataset_ref import Warehouse
-from spark_jobs.io.parquet import staging_folder
-from spark_jobs.io.table import sequence_of
 from tests.spark_jobs.staging import DAILY, daily, put, stage_rows
-from tidegate.cli.commits import app
-from tidegate.settings import PROJECT_VARIABLE, STORE_VARIABLE, load_settings
+from tidegate.cli.commits.inspect import app
+from tidegate.domain.model import App, Dataset, Program
+from tidegate.project.settings import PROJECT_VARIABLE, STORE_VARIABLE, load_settings
+from tidegate.scheduler.model.deployed import DeployedApp
+from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
+from tidegate.scheduler.store.sql.open import open_sql_store
+from tidegate.scheduler.store.sql.store import SqlStore
+from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
+from tidegate.spark_jobs.parquet.table import staging_folder
+from tidegate.spark_jobs.publication.table import sequence_of
 
 TABLE, OTHER = daily("table"), daily("other")
 LEASE = timedelta(minutes=2)

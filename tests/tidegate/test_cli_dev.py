@@ -2,10 +2,10 @@
 
 import pytest
 
-from scheduler.store.open import open_store
 from tests.tidegate.project import SALES, Project
-from tidegate.cli.dev import redeploy
-from tidegate.settings import load_settings
+from tidegate.cli.develop.dev import redeploy
+from tidegate.project.settings import load_settings
+from tidegate.scheduler.store.open import open_store
 
 
 def deployed_schedules(project: Project) -> set[str]:

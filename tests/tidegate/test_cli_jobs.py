@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
-from scheduler.outbox import OFFERS_MAX, offers, reject
 from tests.tidegate.project import Project
+from tidegate.scheduler.launch.outbox import OFFERS_MAX, offer_launches, reject
 
 
 def job_id(project: Project) -> str:
@@ -56,7 +56,7 @@ def dead_letter(project: Project) -> str:
     with store.transaction() as transaction:
         for offer in range(OFFERS_MAX):
             at = now + timedelta(hours=offer)
-            (request,) = offers(transaction, at, "sales")
+            (request,) = offer_launches(transaction, at, "sales")
             reject(transaction, request.job, 1, "no partition 2026-03-09 of report", at)
     store.close()
     (job,) = project.json("jobs", "list", "--dead-letters")

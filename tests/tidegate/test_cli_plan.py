@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from scheduler.store.protocol import Reader
 from tests.tidegate.project import SALES, Project
+from tidegate.scheduler.store.protocol import Reader
 
 
 def refs(project: Project) -> list[str]:

@@ -4,11 +4,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from scheduler.store.commit_steps import SqlCommitStepStore
-from scheduler.store.open_sql import open_sql_store
-from spark_jobs.commit.recovery import BLOCKED_AFTER
 from tests.tidegate.project import Project
-from tidegate.settings import load_settings
+from tidegate.project.settings import load_settings
+from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
+from tidegate.scheduler.store.sql.open import open_sql_store
+from tidegate.spark_jobs.commit.recovery import BLOCKED_AFTER
 
 
 def test_it_lists_what_would_unblock_the_job_with_the_lines_of_the_yaml(deployed: Project) -> None:

@@ -5,19 +5,6 @@ import os
 
 import pytest
 
-from scheduler.event import publish_event_id
-from scheduler.store.commit_steps import SqlCommitStepStore
-from scheduler.store.sql import SqlStore
-from spark_jobs.commit.context import CommitContext
-from spark_jobs.commit.owner import new_owner
-from spark_jobs.commit.recovery import BLOCKED_AFTER
-from spark_jobs.commit.sequence import CommitSequence
-from spark_jobs.commit.steps.drop_staging_tables import DropStagingTables
-from spark_jobs.commit.steps.publish_folder import PublishFolder
-from spark_jobs.commit.steps.publish_version import PublishVersion
-from spark_jobs.io.dataset_ref import Warehouse
-from spark_jobs.io.filesystem import LocalFiles
-from spark_jobs.io.table import sequence_of
 from tests.spark_jobs.staging import put, read_rows, stage_rows
 from tests.tidegate.promised import (
     FIRST,
@@ -36,9 +23,22 @@ from tests.tidegate.promised import (
 from tests.tidegate.promised import engine_store as engine_store
 from tests.tidegate.promised import store as store
 from tests.tidegate.promised import warehouse as warehouse
-from tidegate.cli.commits_project import CommitsProject
+from tidegate.cli.commits.project import CommitsProject
 from tidegate.errors import UserError
-from tidegate.settings import load_settings
+from tidegate.project.settings import load_settings
+from tidegate.scheduler.model.event import publish_event_id
+from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
+from tidegate.scheduler.store.sql.store import SqlStore
+from tidegate.spark_jobs.commit.context import CommitContext
+from tidegate.spark_jobs.commit.owner import new_owner
+from tidegate.spark_jobs.commit.recovery import BLOCKED_AFTER
+from tidegate.spark_jobs.commit.sequence import CommitSequence
+from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
+from tidegate.spark_jobs.files.filesystem import LocalFiles
+from tidegate.spark_jobs.iceberg.steps.drop_staging_tables import DropStagingTables
+from tidegate.spark_jobs.parquet.steps.publish_folder import PublishFolder
+from tidegate.spark_jobs.parquet.steps.publish_version import PublishVersion
+from tidegate.spark_jobs.publication.table import sequence_of
 
 pytestmark = pytest.mark.slow  # each test migrates a database
 

@@ -5,13 +5,6 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from scheduler.store.commit_steps import SqlCommitStepStore
-from scheduler.store.sql import SqlStore
-from spark_jobs.commit.context import CommitContext
-from spark_jobs.commit.recovery import BLOCKED_AFTER
-from spark_jobs.io.dataset_ref import Warehouse
-from spark_jobs.io.filesystem import LocalFiles
-from spark_jobs.io.table import sequence_of
 from tests.spark_jobs.staging import read_rows, stage_rows
 from tests.tidegate.promised import (
     FIRST,
@@ -31,7 +24,14 @@ from tests.tidegate.promised import engine_store as engine_store
 from tests.tidegate.promised import store as store
 from tests.tidegate.promised import warehouse as warehouse
 from tidegate.errors import UserError
-from tidegate.settings import load_settings
+from tidegate.project.settings import load_settings
+from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
+from tidegate.scheduler.store.sql.store import SqlStore
+from tidegate.spark_jobs.commit.context import CommitContext
+from tidegate.spark_jobs.commit.recovery import BLOCKED_AFTER
+from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
+from tidegate.spark_jobs.files.filesystem import LocalFiles
+from tidegate.spark_jobs.publication.table import sequence_of
 
 pytestmark = pytest.mark.slow  # each test migrates a database
 

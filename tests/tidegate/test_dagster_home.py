@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tidegate.dagster_home import DEVELOPMENT, prepare_home, site_of
-from tidegate.settings import Settings, load_settings
+from tidegate.processes.home import DEVELOPMENT, prepare_home, site_of
+from tidegate.project.settings import Settings, load_settings
 
 REPOSITORY = Path(__file__).parents[2]
 

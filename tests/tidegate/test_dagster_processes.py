@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.dagster_processes import DagsterProcesses, ManagedProcess, ProcessFailed, Site, free_port
+from tidegate.processes.dagster import DagsterProcesses, ManagedProcess, ProcessFailed, Site, free_port
 
 GONE_SECONDS = 10
 

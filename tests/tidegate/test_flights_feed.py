@@ -7,8 +7,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from tidegate import flights_feed
-from tidegate.flights_feed import Chunk, FeedError, chunk_key, days_from, feed_plan, land, next_chunk
+from tidegate.demo import feed as flights_feed
+from tidegate.demo.feed import Chunk, FeedError, chunk_key, days_from, feed_plan, land, next_chunk
 
 DEFAULT = days_from(flights_feed.DEFAULT_FROM, flights_feed.DEFAULT_DAYS)
 

@@ -10,8 +10,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from tidegate.cli.lint import lint
-from tidegate.cli.schema import schema
+from tidegate.cli.develop.lint import lint
+from tidegate.cli.develop.schema import schema
 
 ROOT = Path(__file__).parents[2]
 GOOD = "app: good\nprograms: {p: {run: j.p}}\nschedules: {s: {program: p, trigger: {cron: '@daily'}}}\n"
@@ -116,7 +116,7 @@ def test_the_example_of_the_project_is_clean() -> None:
 
 def test_lint_loads_neither_dagster_nor_spark_nor_a_database() -> None:
     script = (
-        "import sys; from tidegate.cli.lint import lint; from pathlib import Path\n"
+        "import sys; from tidegate.cli.develop.lint import lint; from pathlib import Path\n"
         f"lint([Path({str(ROOT / 'schedules')!r})])\n"
         f"print(sorted(set({LAZY!r}) & set(sys.modules)))"
     )

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from spark_jobs.iceberg_runtime import IcebergSettings
-from tidegate.settings import SettingsError, load_settings
-from tidegate.spark_settings import spark_settings, warehouse
+from tidegate.project.settings import SettingsError, load_settings
+from tidegate.project.spark import spark_settings, warehouse
+from tidegate.spark_jobs.iceberg.runtime import IcebergSettings
 
 
 def write(project_folder: Path, text: str) -> None:

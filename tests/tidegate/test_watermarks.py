@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from scheduler.store.commit_steps import SqlCommitStepStore
-from scheduler.store.open_sql import open_sql_store
-from spark_jobs.commit.sequence import watermark_resource
-from tidegate.cli import watermarks
-from tidegate.cli.watermarks import app
+from tidegate.cli.commits.inspect import watermarks
+from tidegate.cli.commits.watermarks import app
 from tidegate.errors import UserError
-from tidegate.settings import PROJECT_VARIABLE, STORE_VARIABLE, load_settings
+from tidegate.project.settings import PROJECT_VARIABLE, STORE_VARIABLE, load_settings
+from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
+from tidegate.scheduler.store.sql.open import open_sql_store
+from tidegate.spark_jobs.commit.sequence import watermark_resource
 
 pytestmark = pytest.mark.slow  # each test migrates a database
 

@@ -6,6 +6,9 @@ from collections.abc import Collection, Iterator
 
 from tests.tidy.finding import Finding, Source
 
+CATALOGUE_FILE = "tidegate/compiler/diagnostics/catalogue.py"
+REASON_FILE = "tidegate/scheduler/model/reason.py"
+
 DIAGNOSTIC = re.compile(r"[RSVNL]\d{3}")
 REASON = re.compile(r"[WDF]-[A-Z]+(-[A-Z]+)*")
 
@@ -17,10 +20,11 @@ def check_codes(source: Source, diagnostics: Collection[str], reasons: Collectio
             continue
         if DIAGNOSTIC.fullmatch(node.value) and node.value not in diagnostics:
             yield source.finding(
-                node.lineno, f"diagnostic {node.value} has no entry in compiler/catalogue.py"
+                node.lineno,
+                f"diagnostic {node.value} has no entry in {CATALOGUE_FILE}",
             )
         if REASON.fullmatch(node.value) and node.value not in reasons:
-            yield source.finding(node.lineno, f"reason {node.value} is not in scheduler/reason.py")
+            yield source.finding(node.lineno, f"reason {node.value} is not in {REASON_FILE}")
 
 
 def check_catalogue(codes: Collection[str], path: str, text: str) -> Iterator[Finding]:

@@ -1,30 +1,23 @@
-"""Rules on what a module may reach: other packages, and in pure modules no clock, chance or I/O."""
+"""Rules on what a pure module may do: no clock, no chance, no I/O.
+
+Which package may import which is the matter of the import contracts in pyproject.toml alone.
+"""
 
 import ast
 from collections.abc import Iterator
 
 from tests.tidy.finding import Finding, Source
 
-OURS = ("compiler", "scheduler", "spark_jobs", "dagster_defs", "tidegate")
-
-ALLOWED: dict[str, frozenset[str]] = {
-    "compiler": frozenset({"compiler"}),
-    "scheduler": frozenset({"scheduler", "compiler"}),
-    "spark_jobs": frozenset({"spark_jobs", "compiler"}),
-    "dagster_defs": frozenset({"dagster_defs", "scheduler", "compiler", "spark_jobs"}),
-    "tidegate": frozenset(OURS),
-}
-"""Which of our packages each may import (docs/adr/0001-one-way-packages.md)."""
-
-HEAVY = frozenset({"dagster", "pyspark", "sqlalchemy", "alembic", "pandas"})
-"""What `tidegate lint` must not load, nor the pure half of the engine."""
-
-PROGRAMS = "spark_jobs/flights/"
-"""The programs: plain functions that import nothing of ours but their neighbours, and no Dagster."""
-
-PURE = ("compiler/", "scheduler/")
-IMPURE = ("scheduler/store/",)
+PURE = (
+    "tidegate/domain/",
+    "tidegate/compiler/",
+    "tidegate/scheduler/",
+)
+IMPURE = ("tidegate/scheduler/store/",)
 """The engine's only door to the outside is its store; the rest of `scheduler` is pure."""
+
+BARE_NAMES = frozenset({"compiler", "scheduler", "spark_jobs", "dagster_defs"})
+"""The links at the top of the repository are for people; code imports `tidegate.…`."""
 
 EFFECTFUL_MODULES = frozenset(
     {
@@ -53,12 +46,19 @@ EFFECTFUL_CALLS = frozenset({"open", "print", "input", "breakpoint", "exec", "ev
 CLOCK_METHODS = frozenset({"now", "utcnow", "today"})
 
 
+def is_pure(path: str) -> bool:
+    """Whether a file, by its path from the project's folder, must be free of effects."""
+    return path.startswith(PURE) and not path.startswith(IMPURE)
+
+
 def check_purity(source: Source) -> Iterator[Finding]:
     """Every breach of these rules in one file."""
-    pure = source.path.startswith(PURE) and not source.path.startswith(IMPURE)
+    pure = is_pure(source.path)
     for line, module in _imports(source):
-        yield from _direction(source, line, module)
-        if pure and module.partition(".")[0] in EFFECTFUL_MODULES | HEAVY:
+        top = module.partition(".")[0]
+        if top in BARE_NAMES:
+            yield source.finding(line, f"imports {module}; write tidegate.{module}")
+        if pure and top in EFFECTFUL_MODULES:
             yield source.finding(line, f"a pure module imports {module}")
     if pure:
         yield from _effects(source)
@@ -71,17 +71,6 @@ def _imports(source: Source) -> Iterator[tuple[int, str]]:
                 yield node.lineno, alias.name
         elif isinstance(node, ast.ImportFrom) and node.module is not None and node.level == 0:
             yield node.lineno, node.module
-
-
-def _direction(source: Source, line: int, module: str) -> Iterator[Finding]:
-    top = module.partition(".")[0]
-    allowed = ALLOWED.get(source.package)
-    if allowed is not None and top in (*OURS, "tests") and top not in allowed:
-        yield source.finding(line, f"{source.package} must not import {module}")
-    if source.path.startswith(PROGRAMS):
-        neighbour = module.startswith(PROGRAMS.rstrip("/").replace("/", "."))
-        if (top in OURS and not neighbour) or top == "dagster":
-            yield source.finding(line, f"a program must not import {module}")
 
 
 def _effects(source: Source) -> Iterator[Finding]:

@@ -20,33 +20,39 @@ class Entry(NamedTuple):
 
 
 COMMANDS: dict[str, Entry] = {
-    "lint": Entry("tidegate.cli.lint:lint", "Check the YAML; print every mistake with its place."),
-    "schema": Entry("tidegate.cli.schema:schema", "Print the JSON Schema of the YAML, for editors."),
-    "plan": Entry("tidegate.cli.plan:plan", "Show what a deploy would change; exit code 2 when it would."),
-    "deploy": Entry("tidegate.cli.deploy:deploy", "Bring the YAML into the schedule store."),
+    "lint": Entry("tidegate.cli.develop.lint:lint", "Check the YAML; print every mistake with its place."),
+    "schema": Entry("tidegate.cli.develop.schema:schema", "Print the JSON Schema of the YAML, for editors."),
+    "plan": Entry(
+        "tidegate.cli.develop.plan:plan", "Show what a deploy would change; exit code 2 when it would."
+    ),
+    "deploy": Entry("tidegate.cli.develop.deploy:deploy", "Bring the YAML into the schedule store."),
     "schedules": Entry(
-        "tidegate.cli.schedules:app", "List, show, suspend, resume, trigger and delete schedules."
+        "tidegate.cli.operate.schedules:app", "List, show, suspend, resume, trigger and delete schedules."
     ),
-    "jobs": Entry("tidegate.cli.jobs:app", "List, show, cancel and requeue jobs."),
-    "gauge": Entry("tidegate.cli.gauge:app", "Report and list the gauges that jobs wait for."),
-    "why": Entry("tidegate.cli.why:why", "Say why a schedule runs or waits, and what would unblock it."),
-    "events": Entry("tidegate.cli.events:app", "List the events that came, and what became of each."),
+    "jobs": Entry("tidegate.cli.operate.jobs:app", "List, show, cancel and requeue jobs."),
+    "gauge": Entry("tidegate.cli.operate.gauge:app", "Report and list the gauges that jobs wait for."),
+    "why": Entry(
+        "tidegate.cli.operate.why:why", "Say why a schedule runs or waits, and what would unblock it."
+    ),
+    "events": Entry("tidegate.cli.operate.events:app", "List the events that came, and what became of each."),
     "ledger": Entry(
-        "tidegate.cli.ledger:ledger", "Balance the events: landed = consumed + pending + discarded."
+        "tidegate.cli.operate.ledger:ledger", "Balance the events: landed = consumed + pending + discarded."
     ),
-    "test": Entry("tidegate.cli.test:test", "Run the examples of the YAML on a virtual clock."),
+    "test": Entry("tidegate.cli.develop.test:test", "Run the examples of the YAML on a virtual clock."),
     "simulate": Entry(
-        "tidegate.cli.simulate:simulate",
+        "tidegate.cli.develop.simulate:simulate",
         "Play events from a file on a virtual clock, and show what comes of them.",
     ),
-    "dev": Entry("tidegate.cli.dev:dev", "Run Dagster on the project; redeploy when the YAML changes."),
-    "demo": Entry(
-        "tidegate.cli.demo:demo", "Run the example project on real flights, from landing to report."
+    "dev": Entry(
+        "tidegate.cli.develop.dev:dev", "Run Dagster on the project; redeploy when the YAML changes."
     ),
-    "land": Entry("tidegate.cli.land:land", "Land the next day of the example's feeds."),
-    "commits": Entry("tidegate.cli.commits:app", "List and finish commit sequences."),
+    "demo": Entry(
+        "tidegate.demo.commands.demo:demo", "Run the example project on real flights, from landing to report."
+    ),
+    "land": Entry("tidegate.demo.commands.land:land", "Land the next day of the example's feeds."),
+    "commits": Entry("tidegate.cli.commits.inspect:app", "List and finish commit sequences."),
     "watermarks": Entry(
-        "tidegate.cli.watermarks:app", "List, show and reset how far programs have read what is new."
+        "tidegate.cli.commits.watermarks:app", "List, show and reset how far programs have read what is new."
     ),
     "version": Entry("tidegate.cli.version:version", "Print the version."),
 }

@@ -3,11 +3,11 @@
 A name that nothing has is refused with the closest that exists.
 """
 
-from compiler.suggest import did_you_mean
-from scheduler.deployed import ScheduleState
-from scheduler.job import Job
-from scheduler.store.protocol import Reader
+from tidegate.domain.suggest import did_you_mean
 from tidegate.errors import UserError
+from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.store.protocol import Reader
 
 JOBS_COMPARED = 1000
 """A mistyped job is looked for among this many of the newest ones."""

@@ -7,13 +7,13 @@ refuses) leaves here as a `UserError`; everything else is a bug and keeps its tr
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from scheduler.refused import Refused
-from scheduler.store.error import StoreError, StoreMissing
-from scheduler.store.memory import MemoryStore
-from scheduler.store.open import open_store
-from scheduler.store.protocol import Store
 from tidegate.errors import UserError
-from tidegate.settings import Settings, load_settings
+from tidegate.project.settings import Settings, load_settings
+from tidegate.scheduler.model.refused import Refused
+from tidegate.scheduler.store.error import StoreError, StoreMissing
+from tidegate.scheduler.store.memory.store import MemoryStore
+from tidegate.scheduler.store.open import open_store
+from tidegate.scheduler.store.protocol import Store
 
 
 @contextmanager

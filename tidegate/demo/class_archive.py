@@ -22,8 +22,8 @@ def archive_file() -> Path:
     """Where the archive of this environment is kept: in it, so that it goes when the environment does."""
     import pyspark
 
-    from spark_jobs.iceberg_runtime import runtime_jar
-    from spark_jobs.java import java_home
+    from tidegate.spark_jobs.iceberg.runtime import runtime_jar
+    from tidegate.spark_jobs.session.java import java_home
 
     home = java_home()
     release = home / "release"
@@ -55,8 +55,8 @@ def _work(folder: Path) -> None:
     """Some of all that a run does, and the end of the JVM, which writes the archive."""
     from pyspark.sql import functions as sf
 
-    from spark_jobs.iceberg_runtime import CATALOG, IcebergSettings
-    from spark_jobs.session import SparkSettings, session
+    from tidegate.spark_jobs.iceberg.runtime import CATALOG, IcebergSettings
+    from tidegate.spark_jobs.session.session import SparkSettings, session
 
     spark = session(
         SparkSettings(master="local[1]", iceberg=IcebergSettings(warehouse=str(folder / "warehouse")))

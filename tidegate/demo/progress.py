@@ -6,9 +6,9 @@ It prints what the scheduler wrote down about itself, so what is seen is what wa
 from collections.abc import Callable
 from datetime import datetime
 
-from scheduler.journal import Entry, EntryKind
-from scheduler.reason import Reason
 from tidegate.demo.run import Demo
+from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.reason import Reason
 
 SHOWN = frozenset({EntryKind.WAITING, EntryKind.LAUNCH, EntryKind.RUN, EntryKind.DISCARDED, EntryKind.MANUAL})
 

@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from compiler.value import Value
+from tidegate.domain.value import Value
 from tidegate.errors import UserError
-from tidegate.settings import Settings, load_settings
+from tidegate.project.settings import Settings, load_settings
 
 EXAMPLE = Path(__file__).parents[2] / "schedules" / "flights.yaml"
 ZONE = ZoneInfo("America/New_York")

@@ -14,19 +14,19 @@ from types import TracebackType
 
 from dagster import DagsterInstance
 
-from scheduler.deploy import deploy
-from scheduler.job import FINISHED, Job, JobState
-from scheduler.manual import trigger
-from scheduler.store.open import open_store
-from tidegate.cli.plan import compiled_apps
+from tidegate.cli.develop.plan import compiled_apps
 from tidegate.cli.printing import Format
-from tidegate.dagster_home import site_of
-from tidegate.dagster_processes import DagsterProcesses, ManagedProcess
 from tidegate.demo.class_archive import archive_file, java_options
+from tidegate.demo.feed import Chunk
+from tidegate.demo.landing import Landing
 from tidegate.errors import UserError
-from tidegate.flights_feed import Chunk
-from tidegate.landing import Landing
-from tidegate.settings import Settings
+from tidegate.processes.dagster import DagsterProcesses, ManagedProcess
+from tidegate.processes.home import site_of
+from tidegate.project.settings import Settings
+from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.commands.manual import trigger
+from tidegate.scheduler.model.job import FINISHED, Job, JobState
+from tidegate.scheduler.store.open import open_store
 
 SETTLE_SECONDS = 1200
 """A run takes some 10 s of a core, the default demo has some 25 of them, and the machine may be slow."""

@@ -7,15 +7,15 @@ the run.
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
-from scheduler.journal import Entry, EntryKind
-from scheduler.outbox import launch_reason
-from scheduler.reason import Reason
-from scheduler.store.commit_steps import SqlCommitStepStore
-from scheduler.store.open_sql import open_sql_store
-from scheduler.store.protocol import Reader
-from tidegate.cli.ledger import print_ledger
+from tidegate.cli.operate.ledger import print_ledger
 from tidegate.cli.printing import print_table
-from tidegate.settings import Settings
+from tidegate.project.settings import Settings
+from tidegate.scheduler.launch.outbox import launch_reason
+from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
+from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.sql.open import open_sql_store
 
 REPORT_ROWS_SHOWN = 5
 APP, REPORT = "flights", "carrier_report"
@@ -86,10 +86,10 @@ def _waits(reader: Reader) -> list[tuple[str, ...]]:
 
 def _report(reader: Reader, settings: Settings) -> list[tuple[str, ...]]:
     """The carriers with most flights, from the published table."""
-    from spark_jobs.io.dataset_ref import dataset_ref
-    from spark_jobs.io.table import read
-    from spark_jobs.session import session
-    from tidegate.spark_settings import spark_settings, warehouse
+    from tidegate.project.spark import spark_settings, warehouse
+    from tidegate.spark_jobs.datasets.dataset_ref import dataset_ref
+    from tidegate.spark_jobs.publication.table import read
+    from tidegate.spark_jobs.session.session import session
 
     (flights,) = reader.apps(names=[APP])
     spark = session(spark_settings(settings))

@@ -7,7 +7,7 @@ from dagster import DagsterInstance
 from dagster._core.storage.event_log.schema import SqlEventLogStorageTable
 from dagster._core.storage.event_log.sql_event_log import SqlEventLogStorage
 
-from dagster_defs.ingest.event_log import EventLog
+from tidegate.dagster_defs.ingest.event_log import EventLog
 
 TABLE = SqlEventLogStorageTable
 

@@ -5,17 +5,17 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from dagster import AssetKey, DagsterInstance
 
-from dagster_defs.asset_plan import AssetPlan
-from dagster_defs.ingest import intake
-from dagster_defs.ingest.event_log import EventLog
-from dagster_defs.ingest.holes import HOLE_SECONDS
-from dagster_defs.ingest.intake import Intake, take_in
-from dagster_defs.plan_state import LoadedApp, Plan
-from scheduler.event import Event
-from scheduler.store.memory import MemoryStore
 from tests.dagster_defs.ingest.log_rows import hide, ids_of, show
 from tests.dagster_defs.instance import report
 from tests.dagster_defs.sample import NOW, deploy, sample_app, sample_store
+from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
+from tidegate.dagster_defs.definitions.plan_state import LoadedApp, Plan
+from tidegate.dagster_defs.ingest import intake
+from tidegate.dagster_defs.ingest.event_log import EventLog
+from tidegate.dagster_defs.ingest.holes import HOLE_SECONDS
+from tidegate.dagster_defs.ingest.intake import Intake, ingest
+from tidegate.scheduler.model.event import Event
+from tidegate.scheduler.store.memory.store import MemoryStore
 
 pytestmark = pytest.mark.dagster
 
@@ -36,7 +36,7 @@ class Reader:
 
     def read(self, after_seconds: float = 0) -> Intake:
         self.now += timedelta(seconds=after_seconds)
-        return take_in(self.instance, self.store, self.plan, self.now, self.said.append)
+        return ingest(self.instance, self.store, self.plan, self.now, self.said.append)
 
     @property
     def events(self) -> list[Event]:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from dagster_defs.ingest.position import (
+from tidegate.dagster_defs.ingest.position import (
     Position,
     Row,
     content_id,

@@ -5,16 +5,16 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from dagster import DagsterInstance
 
-from dagster_defs.asset_plan import AssetPlan
-from dagster_defs.commit_events import CommitEvents
-from dagster_defs.ingest.intake import take_in
-from dagster_defs.plan_state import LoadedApp, Plan
-from scheduler.published import PublishedEvents
-from scheduler.store.memory import MemoryStore
-from scheduler.tick import tick
-from spark_jobs.commit.context import PartitionFact
 from tests.dagster_defs.instance import report
 from tests.dagster_defs.sample import sample_app, sample_store
+from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
+from tidegate.dagster_defs.definitions.plan_state import LoadedApp, Plan
+from tidegate.dagster_defs.ingest.intake import ingest
+from tidegate.dagster_defs.run.commit_events import CommitEvents
+from tidegate.scheduler.intake.published import PublishedEvents
+from tidegate.scheduler.store.memory.store import MemoryStore
+from tidegate.scheduler.tick.tick import tick
+from tidegate.spark_jobs.commit.context import PartitionFact
 
 pytestmark = pytest.mark.dagster
 
@@ -49,7 +49,7 @@ class Engine:
         for dataset, key, rows, size in PARTS:
             facts = {"rows": rows, "bytes": size, "tidegate/commit": commit}
             report(self.instance, dataset.partition("/")[2], key or None, **facts)
-        take_in(self.instance, self.store, self.plan, self.now, self.said.append)
+        ingest(self.instance, self.store, self.plan, self.now, self.said.append)
 
     def works(self) -> None:
         self.now += timedelta(minutes=1)
@@ -91,7 +91,7 @@ def test_another_commit_of_the_same_partitions_is_new_data(engine: Engine, store
 def test_a_report_that_names_no_commit_is_an_event_of_its_own(engine: Engine, store: MemoryStore) -> None:
     engine.told()
     report(engine.instance, "report", rows=1, bytes=10)
-    take_in(engine.instance, store, engine.plan, engine.now, engine.said.append)
+    ingest(engine.instance, store, engine.plan, engine.now, engine.said.append)
 
     with store.reading() as reader:
         assert len(reader.events(key_prefix="partition:flights/report")) == 2
@@ -107,7 +107,7 @@ def test_what_is_finished_for_a_dead_run_is_shown_in_dagster_and_counts_once(
     events.tell("mine", PARTS[3:])
 
     assert events.told("c1", PARTS)
-    take_in(instance, store, engine.plan, engine.now, engine.said.append)
+    ingest(instance, store, engine.plan, engine.now, engine.said.append)
     with store.reading() as reader:
         found = reader.events(key_prefix="partition:")
     assert sorted((event.partition or "", event.run_id or "") for event in found) == [

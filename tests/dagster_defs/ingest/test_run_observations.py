@@ -5,16 +5,16 @@ from datetime import timedelta
 import pytest
 from dagster import DagsterEvent, DagsterEventType, DagsterInstance, DagsterRunStatus
 
-from dagster_defs.asset_plan import AssetPlan
-from dagster_defs.ingest.intake import take_in
-from dagster_defs.ingest.reconcile import DELETED_AFTER, RECONCILE_EVERY, reconcile
-from dagster_defs.plan_state import LoadedApp, Plan
-from scheduler.job import JobState
-from scheduler.run import Run, RunStatus
-from scheduler.store.memory import MemoryStore
 from tests.dagster_defs.ingest.log_rows import hide, ids_of, show
 from tests.dagster_defs.instance import evaluate, make_run, report, report_day, repository_of
 from tests.dagster_defs.sample import NOW, location_of, sample_app
+from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
+from tidegate.dagster_defs.definitions.plan_state import LoadedApp, Plan
+from tidegate.dagster_defs.ingest.intake import ingest
+from tidegate.dagster_defs.ingest.reconcile import DELETED_AFTER, RECONCILE_EVERY, reconcile
+from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.model.run import Run, RunStatus
+from tidegate.scheduler.store.memory.store import MemoryStore
 
 pytestmark = pytest.mark.dagster
 
@@ -46,7 +46,7 @@ def runs(store: MemoryStore) -> dict[str, Run]:
 
 
 def read(instance: DagsterInstance, store: MemoryStore, plan: AssetPlan) -> None:
-    take_in(instance, store, plan, LATER, print)
+    ingest(instance, store, plan, LATER, print)
 
 
 def launched_job(instance: DagsterInstance, store: MemoryStore) -> tuple[str, dict[str, str]]:
@@ -168,7 +168,7 @@ def test_a_row_that_commits_later_than_any_hole_is_found(
 ) -> None:
     def at(minutes: float) -> None:
         now = LATER + timedelta(minutes=minutes)
-        take_in(disk_instance, store, plan, now, print)
+        ingest(disk_instance, store, plan, now, print)
         reconcile(disk_instance, store, plan, now, print)
 
     at(0)

@@ -1,7 +1,7 @@
 """The app of the scenarios below, and a hand to play one on it."""
 
-from compiler.compile import CompiledApp, compile_files
-from scheduler.simulation.play import Performance, play
+from tidegate.compiler.compile import CompiledApp, compile_files
+from tidegate.scheduler.simulation.play import Performance, play
 
 APP = """
 app: a

@@ -3,9 +3,9 @@
 from functools import lru_cache
 from pathlib import Path
 
-from compiler.compile import Compilation, CompiledApp
-from compiler.scenario import Scenario
-from tidegate.yaml_files import compile_paths
+from tidegate.compiler.compile import Compilation, CompiledApp
+from tidegate.compiler.scenarios.scenario import Scenario
+from tidegate.project.yaml_files import compile_paths
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "schedules" / "stories"

@@ -11,7 +11,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from compiler.scenario import (
+from tests import tally
+from tests.scheduler.simulation.stories import scenarios
+from tidegate.compiler.scenarios.scenario import (
     Expectation,
     ExpectDiscarded,
     Expected,
@@ -21,10 +23,8 @@ from compiler.scenario import (
     ExpectWaiting,
     Scenario,
 )
-from scheduler.simulation import play as playing
-from scheduler.simulation.expectation import judge
-from tests import tally
-from tests.scheduler.simulation.stories import scenarios
+from tidegate.scheduler.simulation import play as playing
+from tidegate.scheduler.simulation.expectation import judge
 
 SCENARIOS = scenarios()
 SECOND = timedelta(seconds=1)

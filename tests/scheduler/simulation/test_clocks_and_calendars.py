@@ -2,8 +2,8 @@
 
 import pytest
 
-from compiler.compile import compile_files
-from scheduler.simulation.play import play
+from tidegate.compiler.compile import compile_files
+from tidegate.scheduler.simulation.play import play
 
 APP = """
 app: clocks

@@ -4,15 +4,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from scheduler.job import LaunchPlan
-from scheduler.outbox import offers
-from scheduler.run import RunStatus
-from scheduler.simulation.launcher import Launcher, SimulatedRun, written
-from scheduler.simulation.play import no_files
-from scheduler.simulation.simulation import Simulation
-from scheduler.store.memory import MemoryStore
-from scheduler.tick import tick
 from tests.scheduler.simulation.app_under_test import START, compiled
+from tidegate.scheduler.launch.outbox import offer_launches
+from tidegate.scheduler.model.job import LaunchPlan
+from tidegate.scheduler.model.run import RunStatus
+from tidegate.scheduler.simulation.launcher import Launcher, SimulatedRun, written
+from tidegate.scheduler.simulation.play import no_files
+from tidegate.scheduler.simulation.simulation import Simulation
+from tidegate.scheduler.store.memory.store import MemoryStore
+from tidegate.scheduler.tick.tick import tick
 
 NOON = datetime(2026, 3, 10, 16, tzinfo=UTC)
 APP = compiled(START).app
@@ -31,8 +31,8 @@ def run_of(*partitions: str, program: str = "p", ends: RunStatus = RunStatus.SUC
 
 
 def test_a_request_that_is_handed_out_twice_becomes_one_run() -> None:
-    from scheduler.deploy import deploy
-    from scheduler.manual import trigger
+    from tidegate.scheduler.commands.deploy import deploy
+    from tidegate.scheduler.commands.manual import trigger
 
     store = MemoryStore()
     with store.transaction() as transaction:
@@ -40,7 +40,7 @@ def test_a_request_that_is_handed_out_twice_becomes_one_run() -> None:
         trigger(transaction, "a/after", NOON, "", False)
     tick(store, NOON)
     with store.transaction() as transaction:
-        requests = offers(transaction, NOON, "a")
+        requests = offer_launches(transaction, NOON, "a")
     launcher = Launcher(store, {})
     assert len(launcher.launch(requests, NOON)) == 1
     assert launcher.launch(requests, NOON) == []

@@ -2,7 +2,6 @@
 
 import pytest
 
-from scheduler.simulation.play import play
 from tests.scheduler.simulation.app_under_test import (
     ARRIVES,
     FILES,
@@ -10,6 +9,7 @@ from tests.scheduler.simulation.app_under_test import (
     compiled,
     played,
 )
+from tidegate.scheduler.simulation.play import play
 
 PASSING = {
     "a run writes its partitions, which trigger the next": f"""
@@ -309,7 +309,7 @@ def test_passes(name: str) -> None:
 
 
 def test_schedules_that_trigger_each_other_without_time_passing_come_to_an_end(monkeypatch) -> None:
-    from scheduler.simulation import simulation
+    from tidegate.scheduler.simulation import simulation
 
     monkeypatch.setattr(simulation, "INSTANTS_MAX", 1)
     performance = played(PASSING["a run writes its partitions, which trigger the next"])
@@ -325,7 +325,7 @@ def test_the_same_scenario_gives_the_same_timeline() -> None:
 
 
 def test_any_store_plays_the_same(tmp_path) -> None:
-    from scheduler.store.open import open_store
+    from tidegate.scheduler.store.open import open_store
 
     for number, example in enumerate(list(PASSING.values())[::6]):
         app = compiled(example)

@@ -9,12 +9,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from compiler.scenario import FailLaunch, Given, Restart, Scenario
-from scheduler.simulation.moment import Moment
-from scheduler.simulation.play import play
-from scheduler.store.open import open_store
 from tests import tally
 from tests.scheduler.simulation.stories import FOLDER, ORIGINAL, compilation, scenarios
+from tidegate.compiler.scenarios.scenario import FailLaunch, Given, Restart, Scenario
+from tidegate.scheduler.simulation.moment import Moment
+from tidegate.scheduler.simulation.play import play
+from tidegate.scheduler.store.open import open_store
 
 SCENARIOS = scenarios()
 SCENARIOS_PER_STORY = 2

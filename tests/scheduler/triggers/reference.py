@@ -7,7 +7,8 @@ generated trees use, and every question is answered by trying all minutes up to 
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from compiler.model import (
+from tests.scheduler.world import MIDNIGHT
+from tidegate.domain.model import (
     AllTrigger,
     AnyTrigger,
     AtLeastTrigger,
@@ -19,8 +20,7 @@ from compiler.model import (
     Trigger,
     child_path,
 )
-from scheduler.event import Delivery, EventKind
-from tests.scheduler.world import MIDNIGHT
+from tidegate.scheduler.model.event import Delivery, EventKind
 
 BEGINNING = -1_000_000
 """A minute before everything."""

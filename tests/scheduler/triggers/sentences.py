@@ -4,12 +4,12 @@ A leaf is named by its path: "" is the trigger itself, "0" its first member, "1.
 its second. Times are as on a clock, see `tests.scheduler.world.at`.
 """
 
-from compiler.model import Trigger
-from scheduler.event import Delivery, Event, EventKind
-from scheduler.triggers import dropped, evaluate
-from scheduler.triggers.collected import Collected, in_order
-from scheduler.verdict import Verdict
 from tests.scheduler.world import app_of, at
+from tidegate.domain.model import Trigger
+from tidegate.scheduler.decision.triggers import dropped, evaluate
+from tidegate.scheduler.decision.triggers.collected import Collected, in_order
+from tidegate.scheduler.model.event import Delivery, Event, EventKind
+from tidegate.scheduler.model.verdict import Verdict
 
 Came = tuple[str, str, str, int | None]
 

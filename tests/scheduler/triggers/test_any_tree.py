@@ -5,11 +5,11 @@ from datetime import datetime, timedelta
 import pytest
 from hypothesis import given, settings
 
-from compiler.model import SequenceTrigger, Trigger, child_path
-from scheduler.triggers import dropped, evaluate
 from tests.scheduler.triggers.reference import Came, Reference, minute_of
 from tests.scheduler.triggers.trees import LAST_MINUTE, collection, jobs
 from tests.scheduler.world import MIDNIGHT
+from tidegate.domain.model import SequenceTrigger, Trigger, child_path
+from tidegate.scheduler.decision.triggers import dropped, evaluate
 
 
 def at(minute: int) -> datetime:

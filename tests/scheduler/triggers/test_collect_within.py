@@ -2,9 +2,9 @@
 
 import pytest
 
-from scheduler.reason import Reason
 from tests.scheduler.triggers.sentences import came, dropped_at, verdict
 from tests.scheduler.world import at
+from tidegate.scheduler.model.reason import Reason
 
 QUIET = "{partitions: {dataset: raw}, quiet: 10m, collect_within: 1h}"
 THREE = "{partitions: {dataset: raw, count: 3}, collect_within: 1h}"

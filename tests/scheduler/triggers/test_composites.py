@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from compiler.model import PartitionsTrigger
-from scheduler.triggers import evaluate
 from tests.scheduler.triggers.sentences import came, collection, trigger_of, verdict
 from tests.scheduler.world import at
+from tidegate.domain.model import PartitionsTrigger
+from tidegate.scheduler.decision.triggers import evaluate
 
 RAW, OTHER, RUN = "{partitions: {dataset: raw}}", "{partitions: {dataset: other}}", "{run: {program: r}}"
 TWO_OF_THREE = f"{{at_least: {{n: 2, of: [{RAW}, {OTHER}, {RUN}]}}}}"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from scheduler.reason import Reason
 from tests.scheduler.triggers.sentences import came, verdict
 from tests.scheduler.world import at
+from tidegate.scheduler.model.reason import Reason
 
 Q = "{partitions: {dataset: raw, count: 2}, quiet: 10m}"
 AT_MOST = "{partitions: {dataset: raw}, quiet: 10m, quiet_at_most: 25m}"

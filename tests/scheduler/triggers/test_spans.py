@@ -2,9 +2,9 @@
 
 import pytest
 
-from scheduler.triggers.collected import Collected, Sight
-from scheduler.triggers.spans import FOREVER, Span, overlap
 from tests.scheduler.world import at
+from tidegate.scheduler.decision.triggers.collected import Collected, Sight
+from tidegate.scheduler.decision.triggers.spans import FOREVER, Span, overlap
 
 
 def spans(*stretches: str) -> tuple[Span, ...]:

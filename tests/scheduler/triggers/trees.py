@@ -8,7 +8,9 @@ from datetime import timedelta
 
 from hypothesis import strategies as st
 
-from compiler.model import (
+from tests.scheduler.triggers.reference import Came
+from tests.scheduler.world import MIDNIGHT
+from tidegate.domain.model import (
     AllTrigger,
     AnyTrigger,
     AtLeastTrigger,
@@ -24,10 +26,8 @@ from compiler.model import (
     Trigger,
     leaves,
 )
-from scheduler.event import Delivery, Event, EventKind
-from scheduler.triggers.collected import Collected, in_order
-from tests.scheduler.triggers.reference import Came
-from tests.scheduler.world import MIDNIGHT
+from tidegate.scheduler.decision.triggers.collected import Collected, in_order
+from tidegate.scheduler.model.event import Delivery, Event, EventKind
 
 LAST_ARRIVAL = 24
 LAST_MINUTE = 48

@@ -11,8 +11,8 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from spark_jobs.errors import SparkJobError
 from tests.spark_jobs.crash_table.points import share_jvm
+from tidegate.spark_jobs.errors import SparkJobError
 
 SIGKILL = -signal.SIGKILL
 CLEAN = 3

@@ -24,16 +24,16 @@ from typing import Any
 from py4j.clientserver import ClientServerConnection
 from sqlalchemy import Engine, event
 
-from scheduler.store.commit_steps import SqlCommitStepStore
-from spark_jobs.commit.steps.copy_folder import CopyFolder
-from spark_jobs.commit.steps.delete_staging import DeleteStaging
-from spark_jobs.commit.steps.drop_staging_tables import DropStagingTables
-from spark_jobs.commit.steps.publish_folder import PublishFolder
-from spark_jobs.commit.steps.publish_iceberg import PublishIceberg
-from spark_jobs.commit.steps.publish_version import PublishVersion
-from spark_jobs.commit.steps.set_watermark import SetWatermark
-from spark_jobs.io.filesystem import LocalFiles
-from spark_jobs.io.iceberg_catalog import IcebergCatalog
+from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
+from tidegate.spark_jobs.commit.steps.delete_staging import DeleteStaging
+from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
+from tidegate.spark_jobs.files.filesystem import LocalFiles
+from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog
+from tidegate.spark_jobs.iceberg.steps.drop_staging_tables import DropStagingTables
+from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
+from tidegate.spark_jobs.parquet.steps.copy_folder import CopyFolder
+from tidegate.spark_jobs.parquet.steps.publish_folder import PublishFolder
+from tidegate.spark_jobs.parquet.steps.publish_version import PublishVersion
 
 Strike = Callable[[], object]
 JAVA_CALL = re.compile(r"c\n[^\n]*\n([A-Za-z]+)\n")

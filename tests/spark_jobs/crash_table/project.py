@@ -17,15 +17,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from compiler.model import Dataset, PartitionScheme, Program, TimeDimension
-from scheduler.store.commit_steps import SqlCommitStepStore
-from scheduler.store.open_sql import open_sql_store
-from spark_jobs.commit.orphans import find_orphans, give_up_dead, remove_orphans
-from spark_jobs.io.dataset_ref import Warehouse, dataset_ref
-from spark_jobs.io.iceberg_catalog import STAGING_NAMESPACE
-from spark_jobs.io.published import PublishedPartition
-from spark_jobs.params import Params
-from spark_jobs.runner import run_program
 from tests.spark_jobs.crash_table.oracle import (
     Oracle,
     Rows,
@@ -33,6 +24,15 @@ from tests.spark_jobs.crash_table.oracle import (
     live_files,
     newest_metadata,
 )
+from tidegate.domain.model import Dataset, PartitionScheme, Program, TimeDimension
+from tidegate.domain.published import PublishedPartition
+from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
+from tidegate.scheduler.store.sql.open import open_sql_store
+from tidegate.spark_jobs.datasets.dataset_ref import Warehouse, dataset_ref
+from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE
+from tidegate.spark_jobs.programs.params import Params
+from tidegate.spark_jobs.repair.orphans import find_orphans, give_up_dead, remove_orphans
+from tidegate.spark_jobs.runner import run_program
 
 DAYS = ("2013-12-22", "2013-12-23")
 DAILY = PartitionScheme(time=TimeDimension(name="day", cycle="day", start="2013-01-01"))

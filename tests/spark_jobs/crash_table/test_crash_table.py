@@ -18,16 +18,16 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from scheduler.store.commit_steps import SqlCommitStepStore
-from spark_jobs.commit.clock import SystemClock
-from spark_jobs.commit.context import CommitContext
-from spark_jobs.commit.recovery import recover
-from spark_jobs.errors import CommitUnknown
-from spark_jobs.io.iceberg_catalog import STAGING_NAMESPACE
 from tests import tally
 from tests.spark_jobs.crash_table import driver
 from tests.spark_jobs.crash_table.points import BOTH, Copying, Point, after, points_of
 from tests.spark_jobs.crash_table.project import Project, rows_of
+from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
+from tidegate.spark_jobs.commit.clock import SystemClock
+from tidegate.spark_jobs.commit.context import CommitContext
+from tidegate.spark_jobs.commit.recovery import recover
+from tidegate.spark_jobs.errors import CommitUnknown
+from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]  # dozens of drivers are killed one after the other
 

@@ -14,7 +14,6 @@ from random import Random
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_jobs.iceberg_runtime import IcebergSettings
 from tests import tally
 from tests.spark_jobs.crash_table import driver
 from tests.spark_jobs.crash_table.chance import at_call, tell_calls
@@ -22,6 +21,7 @@ from tests.spark_jobs.crash_table.oracle import Rows
 from tests.spark_jobs.crash_table.project import Project, ids_of, rows_of
 from tests.spark_jobs.crash_table.watcher import Seen, Watcher
 from tests.spark_jobs.crash_table.whole_driver import WholeDriver
+from tidegate.spark_jobs.iceberg.runtime import IcebergSettings
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]  # minutes: a hundred drivers are killed
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from scheduler.store.commit_steps import SqlCommitStepStore
 from tests import tally
 from tests.spark_jobs.crash_table import driver
 from tests.spark_jobs.crash_table.points import before
 from tests.spark_jobs.crash_table.project import Project
+from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]  # each case takes several runs
 

@@ -11,10 +11,10 @@ import traceback
 from dataclasses import dataclass
 from typing import Any
 
-from spark_jobs.iceberg_runtime import IcebergSettings
-from spark_jobs.session import SparkSettings, session
 from tests.spark_jobs.crash_table import driver
 from tests.spark_jobs.crash_table.project import Project
+from tidegate.spark_jobs.iceberg.runtime import IcebergSettings
+from tidegate.spark_jobs.session.session import SparkSettings, session
 
 LONGEST_SECONDS = 3.0
 """A run takes about so long: it is killed at a moment between its start and this."""

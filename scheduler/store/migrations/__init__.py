@@ -1,1 +1,0 @@
-"""The history of the store's schema, run by `scheduler.store.schema`."""

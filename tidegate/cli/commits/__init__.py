@@ -1,0 +1,1 @@
+"""The commands about publishing: unfinished commit sequences, repairs, watermarks."""

@@ -1,0 +1,174 @@
+"""`tidegate commits`: the publishes that a dead run has left unfinished, and what to do about them.
+
+The next run that writes a dataset finishes them by itself, and so does the recovery job; these
+commands are for whoever does not want to wait for it, or has to find out why it cannot. `list` and
+`show` change nothing; `abandon` and `fsck` have files of their own beside this one.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any
+
+import typer
+
+from tidegate.cli.commits.abandon import abandon
+from tidegate.cli.commits.fsck import fsck
+from tidegate.cli.commits.project import CommitsProject, now, opened_project
+from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_table
+from tidegate.errors import UserError
+from tidegate.spark_jobs.commit.finish import read_sequence
+from tidegate.spark_jobs.commit.owner import is_gone
+from tidegate.spark_jobs.commit.recovery import is_blocked, recover_all
+from tidegate.spark_jobs.commit.sequence import decode_result
+from tidegate.spark_jobs.commit.store import CommitStepStore, Standing
+from tidegate.spark_jobs.errors import CommitUnknown
+from tidegate.spark_jobs.repair.fsck import look
+
+app = typer.Typer(help="List, finish, abandon and check commit sequences.", no_args_is_help=True)
+app.command()(abandon)
+app.command()(fsck)
+
+DatasetArgument = Annotated[
+    str | None, typer.Argument(help='Only those that write it, as "app/name"; by default all.')
+]
+
+
+@app.command("list")
+def list_commits(dataset: DatasetArgument = None, format: FormatOption = Format.TEXT) -> None:
+    """List the unfinished commit sequences, the oldest first."""
+    with opened_project() as project:
+        rows = [_row(project.commits, commit) for commit in project.commits.list_unfinished(dataset)]
+    rows = [row for row in rows if row]
+    if format is Format.JSON:
+        print_json(rows)
+    elif not rows:
+        typer.echo("no unfinished commits")
+    else:
+        columns = ("COMMIT", "TOKEN", "STEPS", "STATE", "LAST TRY", "DATASETS", "LAST ERROR")
+        print_table(columns, [_cells(row) for row in rows], right=("TOKEN", "STEPS"))
+
+
+@app.command()
+def show(commit: Annotated[str, typer.Argument(help="The commit id, from `commits list`.")]) -> None:
+    """Show every step of a commit sequence and whether it has happened."""
+    with opened_project() as project:
+        sequence = project.sequence(commit)
+        if sequence is None:
+            _show_other(project, commit)
+        else:
+            written = ", ".join(sequence.datasets)
+            typer.echo(f"{commit}: unfinished, token {sequence.token}, writes {written}")
+            standing = project.commits.standing(commit)
+            if standing is not None:
+                typer.echo(_state(standing, now()))
+                if standing.error:
+                    typer.echo(f"it said last, at {instant(standing.failed_at)}: {standing.error}")
+            for number, step in enumerate(sequence.steps, start=1):
+                answer = look(step, project.context)
+                typer.echo(f"{number:>4}  {answer.verdict:<9} {step.describe()}")
+                if answer.seen:
+                    typer.echo(f"                {answer.seen}")
+        for attempt in project.commits.attempts():
+            if attempt.commit == commit:
+                state = "dead since" if attempt.until <= now() else "at work, lease until"
+                typer.echo(f"an attempt with token {attempt.token}: {state} {instant(attempt.until)}")
+
+
+@app.command()
+def recover(dataset: DatasetArgument = None) -> None:
+    """Finish the unfinished commit sequences, also those that have failed often.
+
+    One that cannot be finished does not stop the others.
+    """
+    with opened_project() as project:
+        wanted = None if dataset is None else [dataset]
+        done = recover_all(project.commits, project.context, datasets=wanted, blocked_too=True)
+        for one in done:
+            if one.error is None:
+                count = len(decode_result(project.commits.result(one.commit) or "[]"))
+                typer.echo(f"{one.commit}: finished, {count} partitions published")
+            else:
+                typer.echo(f"{one.commit}: {one.error}", err=True)
+    failed = [one.commit for one in done if one.error is not None]
+    if failed:
+        raise UserError(
+            f"{len(failed)} of {len(done)} commits could not be finished: {', '.join(failed)}",
+            "their datasets stay blocked; see what is wrong with: tidegate commits show COMMIT",
+        )
+    if not done:
+        typer.echo("no unfinished commits")
+
+
+def _row(commits: CommitStepStore, commit: str) -> dict[str, Any]:
+    """What `list` says of one; nothing for one that has been finished since."""
+    body, standing = commits.get(commit), commits.standing(commit)
+    if body is None or standing is None:
+        return {}
+    facts = {
+        "commit": commit,
+        "state": _state(standing, now()),
+        "owner": standing.owner,
+        "until": standing.until,
+        "failures": standing.failures,
+        "blocked": is_blocked(standing),
+        "error": standing.error,
+        "failed_at": standing.failed_at,
+    }
+    try:
+        sequence = read_sequence(commit, body)
+    except CommitUnknown as error:
+        return {**facts, "state": "CANNOT BE READ", "error": error.message, "datasets": [], "steps": None}
+    return {
+        **facts,
+        "token": sequence.token,
+        "steps": len(sequence.steps),
+        "datasets": list(sequence.datasets),
+    }
+
+
+def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+    return (
+        row["commit"],
+        str(row.get("token", "-")),
+        str(row["steps"] or "-"),
+        row["state"],
+        instant(row["failed_at"]),
+        ", ".join(row["datasets"]) or "-",
+        row["error"] or "-",
+    )
+
+
+def _state(standing: Standing, at: datetime) -> str:
+    if standing.owner and standing.until is not None and standing.until > at:
+        if not is_gone(standing.owner):
+            host, pid, *_ = standing.owner.split("/")
+            return f"being finished by process {pid} on {host}"
+        return "its process has died; the next look finishes it"
+    if is_blocked(standing):
+        return f"BLOCKED after {standing.failures} failed tries"
+    if standing.failures:
+        return f"tried {standing.failures} times without success"
+    return "nobody works on it"
+
+
+def _show_other(project: CommitsProject, commit: str) -> None:
+    """What there is to say of a commit that is not unfinished."""
+    result = project.commits.result(commit)
+    records = [one for one in project.commits.abandoned() if one.sequence == commit]
+    known = any(attempt.commit == commit for attempt in project.commits.attempts())
+    if project.commits.was_abandoned(commit) and not records:
+        typer.echo(f"{commit}: abandoned, long ago")
+    elif result is None and not records and not known:
+        raise UserError(
+            f"there is no commit {commit}", "list the unfinished ones with: tidegate commits list"
+        )
+    for record in records:
+        because = f": {record.note}" if record.note else ""
+        typer.echo(f"{commit}: abandoned at {instant(record.at)}, token {record.token}{because}")
+        if record.error:
+            typer.echo(f"      it had said last: {record.error}")
+    if result is not None:
+        typer.echo(f"{commit}: finished")
+        for one in decode_result(result):
+            name = f"{one.dataset} {one.key}".strip()
+            typer.echo(f"      {name}: {one.rows} rows, {one.bytes} bytes, {one.files} files")

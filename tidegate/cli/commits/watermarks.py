@@ -1,0 +1,170 @@
+"""`tidegate watermarks`: how far each program has read what it reads incrementally, and how to change that.
+
+A reset is itself a commit sequence that moves watermarks. So it happens only while they stand as
+they were shown, never beside a run that is about to move them, and its commit id is what
+`show` says of them afterwards. `list` and `show` change nothing.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from tidegate.cli.commits.project import opened_project
+from tidegate.cli.printing import Format, FormatOption, print_json, print_table
+from tidegate.domain.suggest import did_you_mean
+from tidegate.errors import UserError
+from tidegate.spark_jobs.commit.lease import AttemptLease
+from tidegate.spark_jobs.commit.publish import publish
+from tidegate.spark_jobs.commit.sequence import CommitSequence, watermark_resource
+from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
+from tidegate.spark_jobs.commit.store import CommitStepStore, Mark
+
+app = typer.Typer(help="List, show and reset watermarks of incremental reads.", no_args_is_help=True)
+
+SHOWN_CHARACTERS = 60
+"""A position may name thousands of files; --format json shows it whole."""
+DIGEST_DIGITS = 16
+DECLINED_EXIT_CODE = 1
+
+ConsumerArgument = Annotated[str, typer.Argument(help='Who reads, as "app/program".')]
+SourceArgument = Annotated[str, typer.Argument(help='What is read, as "app/dataset".')]
+
+
+@app.command("list")
+def list_watermarks(format: FormatOption = Format.TEXT) -> None:
+    """List who reads what incrementally, with the number of parts that have a watermark."""
+    with opened_project() as project:
+        rows = [
+            {
+                "consumer": consumer,
+                "source": source,
+                "parts": len(project.commits.watermarks(consumer, source)),
+                "moving": list(project.commits.list_unfinished(watermark_resource(consumer, source))),
+            }
+            for consumer, source in project.commits.followers()
+        ]
+    if format is Format.JSON:
+        print_json(rows)
+    elif not rows:
+        typer.echo("no watermarks: nothing has been read incrementally yet")
+    else:
+        columns = ("CONSUMER", "SOURCE", "PARTS", "ABOUT TO BE MOVED BY")
+        cells = [
+            (row["consumer"], row["source"], str(row["parts"]), ", ".join(row["moving"]) or "-")
+            for row in rows
+        ]
+        print_table(columns, cells, right=("PARTS",))
+
+
+@app.command()
+def show(consumer: ConsumerArgument, source: SourceArgument, format: FormatOption = Format.TEXT) -> None:
+    """Show how far a program has read each part of a dataset."""
+    with opened_project() as project:
+        marks = _marks(project.commits, consumer, source)
+    if format is Format.JSON:
+        print_json([_row(part, mark) for part, mark in marks.items()])
+        return
+    columns = ("PART", "MOVES", "POSITION", "MOVED BY")
+    cells = [
+        (part or "(all of it)", str(mark.number), _short(mark.position), mark.commit)
+        for part, mark in marks.items()
+    ]
+    print_table(columns, cells, right=("MOVES",))
+
+
+@app.command()
+def reset(
+    consumer: ConsumerArgument,
+    source: SourceArgument,
+    part: Annotated[
+        str | None, typer.Option(help="This part only; by default every part that has a watermark.")
+    ] = None,
+    to: Annotated[
+        str, typer.Option(help="A position, as `show --format json` prints it; by default the beginning.")
+    ] = "",
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Put watermarks back to the beginning, or to a position; the next run reads from there."""
+    with opened_project() as project:
+        commits = project.commits
+        resource = watermark_resource(consumer, source)
+        moving = commits.list_unfinished(resource)
+        if moving:
+            raise UserError(
+                f"commit {', '.join(moving)} is about to move watermarks of {consumer} in {source}",
+                "finish it first with: tidegate commits recover",
+            )
+        steps = _steps(commits, consumer, source, part, to)
+        for step in steps:
+            typer.echo(step.describe())
+        typer.echo(f"The next run of {consumer} reads on from there. What it has written stays.")
+        if not yes and not typer.confirm("Set it?" if len(steps) == 1 else f"Set these {len(steps)}?"):
+            typer.echo("nothing was changed")
+            raise typer.Exit(DECLINED_EXIT_CODE)
+        commit = steps[0].commit
+        with AttemptLease(commits, commit, (resource,)) as token:
+            sequence = CommitSequence(id=commit, datasets=(resource,), token=token, steps=steps, result=())
+            publish(sequence, commits, project.context)
+        typer.echo(f"{commit}: {len(steps)} watermark{'s' if len(steps) > 1 else ''} set")
+
+
+def _steps(
+    commits: CommitStepStore, consumer: str, source: str, part: str | None, to: str
+) -> tuple[SetWatermark, ...]:
+    """What a reset does, as the watermarks stand now."""
+    if to:
+        _check_position(to)
+        # A position belongs to one part; where none is named, to that which stands for the whole.
+        part = part or ""
+        mark = commits.watermarks(consumer, source, part).get(part)
+        marks: dict[str, int] = {part: 0 if mark is None else mark.number}
+    else:
+        known = _marks(commits, consumer, source)
+        if part is not None and part not in known:
+            hint = did_you_mean(part, known, "parts")
+            raise UserError(f"{consumer} has no watermark in {source}, part {part!r}", hint)
+        marks = {one: mark.number for one, mark in known.items() if part in (None, one)}
+    moves = {one: number + 1 for one, number in sorted(marks.items())}
+    said = msgspec.json.encode([consumer, source, moves, to])
+    commit = f"reset-{hashlib.sha256(said).hexdigest()[:DIGEST_DIGITS]}"
+    return tuple(
+        SetWatermark(consumer=consumer, source=source, part=one, number=number, position=to, commit=commit)
+        for one, number in moves.items()
+    )
+
+
+def _marks(commits: CommitStepStore, consumer: str, source: str) -> Mapping[str, Mark]:
+    """The watermarks of a program in a dataset, by part.
+
+    Raises:
+        UserError: it has none.
+    """
+    marks = commits.watermarks(consumer, source)
+    if not marks:
+        known = [" ".join(pair) for pair in commits.followers()]
+        hint = did_you_mean(f"{consumer} {source}", known, "watermarks")
+        raise UserError(f"{consumer} has no watermark in {source}", hint)
+    return dict(sorted(marks.items()))
+
+
+def _check_position(position: str) -> None:
+    try:
+        msgspec.json.decode(position)
+    except msgspec.DecodeError as error:
+        raise UserError(
+            f"a position is JSON, got {_short(position)}: {error}",
+            "write it as `tidegate watermarks show --format json` prints it",
+        ) from error
+
+
+def _row(part: str, mark: Mark) -> dict[str, Any]:
+    return {"part": part, "moves": mark.number, "position": mark.position, "commit": mark.commit}
+
+
+def _short(position: str) -> str:
+    if not position:
+        return "the beginning"
+    return position if len(position) <= SHOWN_CHARACTERS else f"{position[:SHOWN_CHARACTERS]}…"

@@ -1,0 +1,133 @@
+"""`tidegate dev`: Dagster on the project, and a redeployment whenever the YAML changes.
+
+Starts a code server, the daemon and the UI, each a process with its log in `.tidegate/logs`.
+A file that is saved with a mistake is told and changes nothing: what was deployed stays.
+Ends with Ctrl-C, or when one of the processes does, and takes all of them along.
+"""
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tidegate.errors import UserError
+
+if TYPE_CHECKING:
+    from tidegate.processes.dagster import DagsterProcesses
+    from tidegate.project.settings import Settings
+
+DEFAULT_PORT = 3000
+
+LOOK_MILLISECONDS = 1000
+"""How often the processes are looked after while no file changes."""
+
+
+def dev(
+    port: Annotated[int | None, typer.Option(help="Port of the UI; 3000, or a free one.")] = None,
+) -> None:
+    """Run Dagster on the project; redeploy when the YAML changes."""
+    from tidegate.processes.dagster import DagsterProcesses, ProcessFailed
+    from tidegate.processes.home import site_of
+    from tidegate.project.settings import load_settings
+
+    settings = load_settings()
+    if not redeploy(settings) and not _anything_deployed(settings):
+        raise UserError("there is nothing to run: the YAML has errors, and nothing was deployed before")
+    site = site_of(settings, port or _preferred_port())
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        with DagsterProcesses(site) as processes:
+            typer.echo("starting Dagster ...")
+            processes.start_code_server()
+            processes.start_daemon()
+            processes.start_webserver()
+            typer.echo(f"Dagster UI: {site.url}   logs: {site.logs}   end with Ctrl-C")
+            _serve(settings, processes)
+    except ProcessFailed as error:
+        raise UserError(str(error), "the log has the whole story") from error
+    except KeyboardInterrupt:
+        typer.echo("ended")
+
+
+def redeploy(settings: "Settings") -> bool:
+    """Lint and deploy the YAML; returns whether it is deployed now. Mistakes are printed."""
+    from datetime import UTC, datetime
+
+    from tidegate.cli.develop.plan import compiled_apps, print_difference
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.cli.printing import Format
+    from tidegate.scheduler.commands.deploy import deploy
+
+    try:
+        wanted = compiled_apps(settings, Format.TEXT)
+        with opened_store(settings, create=True) as store, store.transaction() as transaction:
+            applied = deploy(transaction, wanted, datetime.now(UTC))
+    except typer.Exit:
+        typer.echo("not deployed; what was deployed before stays", err=True)
+        return False
+    except UserError as error:
+        typer.echo(f"not deployed: {error}", err=True)
+        return False
+    print_difference(applied, Format.TEXT)
+    return True
+
+
+def _serve(settings: "Settings", processes: "DagsterProcesses") -> None:
+    """Redeploy at every change, until a process ends.
+
+    Raises:
+        ProcessFailed: a process has ended by itself.
+    """
+    from tidegate.processes.dagster import ProcessFailed
+
+    for changed in _changes(settings.schedules):
+        dead = processes.dead()
+        if dead is not None:
+            raise dead.failed("has ended")
+        if not changed or not redeploy(settings):
+            continue
+        try:
+            processes.reload()
+            typer.echo("reloaded")
+        except ProcessFailed as error:
+            typer.echo(f"error: {error}", err=True)
+
+
+def _changes(folder: Path) -> Iterator[bool]:
+    """True whenever a YAML file below a folder has changed, and False every second without a change."""
+    from watchfiles import watch
+
+    from tidegate.project.yaml_files import SUFFIXES
+
+    for changes in watch(folder, yield_on_timeout=True, rust_timeout=LOOK_MILLISECONDS):
+        yield any(Path(path).suffix.lower() in SUFFIXES for _, path in changes)
+
+
+def _anything_deployed(settings: "Settings") -> bool:
+    from tidegate.cli.opened_store import opened_store
+
+    with opened_store(settings, create=True) as store, store.reading() as reader:
+        return bool(reader.apps())
+
+
+def _preferred_port() -> int | None:
+    """The port that people expect, or None if something else has it."""
+    import socket
+
+    from tidegate.processes.dagster import HOST
+
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, DEFAULT_PORT))
+        except OSError:
+            return None
+    return DEFAULT_PORT
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    """SIGTERM ends like Ctrl-C, so that the processes are ended too."""
+    raise KeyboardInterrupt

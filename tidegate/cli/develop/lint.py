@@ -1,0 +1,72 @@
+"""`tidegate lint`: checks the YAML and prints every mistake with its place.
+
+Loads neither Dagster nor Spark nor SQLAlchemy: it must answer while the author still looks
+at the line. Exit code 0 without errors, 1 with; `--strict` counts warnings as errors, notes never.
+"""
+
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from tidegate.compiler.compile import Compilation
+
+
+class LintFormat(StrEnum):
+    """How the diagnostics are printed."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+def lint(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Files and folders; the project's schedules by default.", show_default=False),
+    ] = None,
+    format: Annotated[LintFormat, typer.Option(help="For people or for tools.")] = LintFormat.TEXT,
+    strict: Annotated[bool, typer.Option("--strict", help="Warnings fail too.")] = False,
+) -> None:
+    """Check the YAML; print every mistake with its place and with what to write instead."""
+    from tidegate.compiler.render.diagnostics_json import diagnostics_json
+    from tidegate.compiler.render.diagnostics_text import diagnostics_text, summary_text
+    from tidegate.project.yaml_files import compile_paths
+
+    compilation = compile_paths(paths or [_schedules_folder()], today=datetime.now(UTC).date())
+    found = compilation.diagnostics
+    wrong = any(diagnostic.severity != "note" for diagnostic in found)
+    if format is LintFormat.JSON:
+        import msgspec
+
+        typer.echo(msgspec.json.format(msgspec.json.encode(diagnostics_json(found)), indent=2).decode())
+    else:
+        if found:
+            typer.echo(f"{diagnostics_text(found)}\n")
+        typer.echo(_ok(compilation) if not wrong else summary_text(found))
+    if not compilation.ok or (strict and wrong):
+        raise typer.Exit(1)
+
+
+def _ok(compilation: "Compilation") -> str:
+    """What was read, where there are notes at most."""
+    apps = compilation.apps.values()
+    counts = [
+        _count(len(apps), "app"),
+        _count(sum(len(compiled.app.schedules) for compiled in apps), "schedule"),
+    ]
+    if compilation.diagnostics:
+        counts.append(_count(len(compilation.diagnostics), "note"))
+    return f"ok: {', '.join(counts)}"
+
+
+def _schedules_folder() -> Path:
+    from tidegate.project.settings import load_settings
+
+    return load_settings().schedules
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

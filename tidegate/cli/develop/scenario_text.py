@@ -1,0 +1,92 @@
+"""Draws scenarios that were played: a timeline of each, and expected against observed where they differ.
+
+Only draws: what agrees with what was judged in `scheduler.simulation.expectation`. Instants are
+those of the app's clocks, with the day where it changes.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from zoneinfo import ZoneInfo
+
+from tidegate.scheduler.simulation.moment import Moment
+from tidegate.scheduler.simulation.play import Performance
+
+KIND_WIDTH = 13
+"""The longest kind of moment, "launch-failed"."""
+
+
+def performance_text(performance: Performance, *, timeline: bool = True) -> str:
+    """One scenario: a headline, its timeline, its failures. One that failed always has its timeline."""
+    scenario = performance.scenario
+    mark = "ok  " if performance.ok else "FAIL"
+    lines = [f"{mark} {performance.app}: {scenario.name}  ({scenario.at})"]
+    if timeline or not performance.ok:
+        lines += _timeline(performance.moments, ZoneInfo(performance.timezone))
+    for failure in performance.failures:
+        lines += [
+            f"  {failure.at}:",
+            f"    expected: {failure.expected}",
+            f"    observed: {failure.observed}",
+        ]
+    return "\n".join(lines)
+
+
+def summary_text(performances: Sequence[Performance]) -> str:
+    """One line over all scenarios."""
+    failed = sum(not performance.ok for performance in performances)
+    noun = "scenario" if len(performances) == 1 else "scenarios"
+    return f"{len(performances)} {noun}: {len(performances) - failed} passed, {failed} failed"
+
+
+def outcome_text(performance: Performance) -> str:
+    """What became of each schedule: a line for its jobs and one for its events."""
+    zone = ZoneInfo(performance.timezone)
+    lines = [
+        f"{performance.app} at {performance.scenario.until.astimezone(zone):%a %Y-%m-%d %H:%M:%S} {zone.key}"
+    ]
+    idle: list[str] = []
+    for each in performance.summary:
+        if not (each.launched or each.discarded or each.waiting or each.events):
+            idle.append(each.schedule)
+            continue
+        jobs = [f"{each.launched} launched{_in_brackets(each.ended, each.running)}"]
+        jobs += [f"{count} discarded {reason}" for reason, count in each.discarded.items()]
+        lines.append(f"  {each.schedule}: {', '.join(jobs)}")
+        if each.events:
+            counts = ", ".join(f"{count} {word}" for word, count in each.events.items())
+            lines.append(f"    events: {counts}")
+        for job in each.waiting:
+            key = f" for {job.key}" if job.key else ""
+            check = f", next check {job.next_check.astimezone(zone):%a %H:%M:%S}" if job.next_check else ""
+            lines.append(f"    waiting{key}: {job.reason or ''}, {job.collected} collected{check}")
+    if idle:
+        lines.append(f"  nothing came of {', '.join(idle)}")
+    return "\n".join(lines)
+
+
+def _in_brackets(ended: Mapping[str, int], running: int) -> str:
+    words = [f"{count} {word}" for word, count in ended.items()]
+    words += [f"{running} running"] if running else []
+    return f" ({', '.join(words)})" if words else ""
+
+
+def _timeline(moments: Sequence[Moment], zone: ZoneInfo) -> Iterator[str]:
+    day: date | None = None
+    for moment in moments:
+        local = moment.when.astimezone(zone)
+        if local.date() != day:
+            day = local.date()
+            yield f"  {day:%a %Y-%m-%d} {zone.key}"
+        yield f"    {local:%H:%M:%S}  {moment.kind:<{KIND_WIDTH}}  {_said(moment, zone)}".rstrip()
+
+
+def _said(moment: Moment, zone: ZoneInfo) -> str:
+    name = f"{moment.schedule}[{moment.key}]" if moment.key else moment.schedule
+    parts = [name, moment.reason or ""]
+    if moment.partitions:
+        parts.append(f"[{', '.join(moment.partitions)}]")
+    if moment.next_check is not None:
+        parts.append(f"next check {moment.next_check.astimezone(zone):%a %H:%M:%S}")
+    if moment.args:
+        parts.append(f"args {moment.args}")
+    return "  ".join(part for part in (*parts, moment.text) if part)

@@ -1,0 +1,132 @@
+"""`tidegate simulate`: plays events from a file against an app, and shows what would come of them.
+
+The same engine and virtual clock as `tidegate test`, a store in memory, nothing outside is touched.
+Exit code 0, or 1 if the file has expectations and one of them is not met.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from tidegate.cli.printing import Format, FormatOption, print_json
+
+if TYPE_CHECKING:
+    from tidegate.compiler.compile import CompiledApp
+    from tidegate.compiler.diagnostics.diagnostic import Diagnostic
+    from tidegate.compiler.scenarios.file import ScenarioFile
+
+FileArgument = Annotated[
+    Path, typer.Argument(help="Events: YAML like one of an app's `examples:`, or .csv, or .jsonl.")
+]
+AppOption = Annotated[
+    Path | None,
+    typer.Option(help="The YAML of the app; one of the project's by default.", show_default=False),
+]
+UntilOption = Annotated[
+    str | None,
+    typer.Option(help="The last instant played: absolute, or +duration from the start.", show_default=False),
+]
+ActiveOption = Annotated[
+    bool, typer.Option("--all-active", help="Begin with every schedule active, whatever its YAML says.")
+]
+
+
+def simulate(
+    file: FileArgument,
+    app: AppOption = None,
+    until: UntilOption = None,
+    all_active: ActiveOption = False,
+    format: FormatOption = Format.TEXT,
+) -> None:
+    """Play events from a file on a virtual clock; print the timeline, and what became of each schedule."""
+    from tidegate.cli.develop.scenario_text import outcome_text, performance_text
+    from tidegate.cli.develop.test import performance_json, played
+
+    found = _read(file, format)
+    compiled = _app(app, found, file, format)
+    scenario = found.scenario(compiled, until)
+    if scenario is None:
+        _refuse(found.diagnostics, format)
+    subject = _activated(compiled) if all_active else compiled
+    performance = played(scenario, subject, file.parent, judged=bool(scenario.expect))
+    if format is Format.JSON:
+        print_json(performance_json(performance))
+    else:
+        typer.echo(f"{performance_text(performance)}\n\n{outcome_text(performance)}")
+    if not performance.ok:
+        raise typer.Exit(1)
+
+
+def _read(file: Path, format: Format) -> "ScenarioFile":
+    from tidegate.compiler.reader.text import MAX_FILE_BYTES
+    from tidegate.compiler.scenarios.file import ScenarioFile
+    from tidegate.errors import UserError
+
+    try:
+        with file.open("rb") as stream:
+            data = stream.read(MAX_FILE_BYTES + 1)
+    except OSError as error:
+        raise UserError(
+            f"{file} cannot be read: {error.strerror}", "name a file of events; docs/scenarios.md shows one"
+        ) from error
+    found = ScenarioFile(str(file), data)
+    if found.diagnostics:
+        _refuse(found.diagnostics, format)
+    return found
+
+
+def _app(path: Path | None, found: "ScenarioFile", file: Path, format: Format) -> "CompiledApp":
+    """The app to play against.
+
+    Raises:
+        UserError: it is not clear which one.
+    """
+    from tidegate.domain.suggest import did_you_mean
+    from tidegate.errors import UserError
+    from tidegate.project.yaml_files import compile_paths
+
+    left_out: tuple[Path, ...] = ()
+    if path is None:
+        from tidegate.project.settings import load_settings
+
+        settings = load_settings()
+        path = settings.schedules
+        left_out = () if found.app else settings.undeployed
+    compilation = compile_paths([path], without=left_out)
+    if not compilation.ok:
+        _refuse(compilation.diagnostics, format)
+    apps = compilation.apps
+    if found.app in apps:
+        return apps[found.app]
+    if found.app:
+        raise UserError(
+            f'{file} is about the app "{found.app}", which {path} does not hold',
+            did_you_mean(found.app, list(apps), "apps"),
+        )
+    if len(apps) != 1:
+        raise UserError(
+            f"{path} holds {len(apps)} apps, and {file} does not say which one it is about",
+            "name the app's file by --app, or begin the file of events with `app: NAME`",
+        )
+    return next(iter(apps.values()))
+
+
+def _activated(compiled: "CompiledApp") -> "CompiledApp":
+    """The app with every schedule active from the beginning."""
+    from msgspec.structs import replace
+
+    schedules = {name: replace(spec, status="active") for name, spec in compiled.app.schedules.items()}
+    return replace(compiled, app=replace(compiled.app, schedules=schedules))
+
+
+def _refuse(diagnostics: "tuple[Diagnostic, ...]", format: Format) -> NoReturn:
+    """Print what is wrong with a file, and end the command."""
+    from tidegate.compiler.render.diagnostics_json import diagnostics_json
+    from tidegate.compiler.render.diagnostics_text import diagnostics_text, summary_text
+
+    if format is Format.JSON:
+        print_json({"diagnostics": diagnostics_json(diagnostics)})
+    else:
+        typer.echo(f"{diagnostics_text(diagnostics)}\n\n{summary_text(diagnostics)}", err=True)
+    raise typer.Exit(1)

@@ -1,0 +1,70 @@
+"""`tidegate gauge`: report a number that schedules wait for with `load: {gauge: …}`, or list them.
+
+Anything that can run a command can report: a cron job on the cluster, a monitoring hook.
+"""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_table
+
+app = typer.Typer(no_args_is_help=True, help="Report and list the gauges that `load` constraints look at.")
+
+
+@app.command("set", context_settings={"ignore_unknown_options": True})
+def set_gauge(
+    name: Annotated[str, typer.Argument(help="As the YAML has it, for example cluster_cpu.")],
+    value: Annotated[float, typer.Argument(help="A finite number; it counts until the next report.")],
+) -> None:
+    """Report the value of a gauge. Jobs that wait for it are decided at the next tick."""
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.domain.suggest import did_you_mean
+    from tidegate.scheduler.commands.gauge import gauge_limits, report_gauges
+
+    with opened_store() as store, store.transaction() as transaction:
+        (gauge,) = report_gauges(transaction, {name: value}, datetime.now(UTC))
+        limits = gauge_limits(transaction)
+    typer.echo(f"gauge {gauge.name} is {gauge.value:g}")
+    for schedule, limit in limits.get(name, {}).items():
+        lets = "lets it run" if gauge.value <= limit else "holds it back"
+        typer.echo(f"{schedule}: at most {limit:g}, which {lets}")
+    if name not in limits:
+        hint = did_you_mean(name, list(limits), "gauges") if limits else "no deployed schedule waits for any"
+        typer.echo(f"no deployed schedule waits for a gauge {name}; {hint}")
+
+
+@app.command("list")
+def list_gauges(format: FormatOption = Format.TEXT) -> None:
+    """List what was reported last for each gauge, and who waits for it."""
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.scheduler.commands.gauge import gauge_limits
+
+    with opened_store() as store, store.reading() as reader:
+        reported = {gauge.name: gauge for gauge in reader.gauges()}
+        limits = gauge_limits(reader)
+    names = sorted(reported.keys() | limits.keys())
+    if format is Format.JSON:
+        print_json(
+            [
+                {
+                    "name": name,
+                    "value": reported[name].value if name in reported else None,
+                    "reported_at": reported[name].reported_at if name in reported else None,
+                    "limits": limits.get(name, {}),
+                }
+                for name in names
+            ]
+        )
+        return
+    if not names:
+        typer.echo("No gauges: none was reported, and no deployed schedule waits for one.")
+        return
+    rows: list[list[str]] = []
+    for name in names:
+        gauge = reported.get(name)
+        waits = ", ".join(f"{schedule} <= {limit:g}" for schedule, limit in limits.get(name, {}).items())
+        value = "never reported" if gauge is None else f"{gauge.value:g}"
+        rows.append([name, value, instant(None if gauge is None else gauge.reported_at), waits])
+    print_table(["gauge", "value", "reported", "limits"], rows, right=["value"])

@@ -1,0 +1,199 @@
+"""`tidegate jobs`: the job queue, one job in full, cancelling a waiting one, and the dead letters."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_table
+from tidegate.scheduler.model.job import FINISHED, JobState
+
+if TYPE_CHECKING:
+    from tidegate.scheduler.model.event import Delivery
+    from tidegate.scheduler.model.job import Job
+    from tidegate.scheduler.model.journal import Entry
+
+DEFAULT_LIMIT = 100
+
+UNFINISHED = frozenset(JobState) - FINISHED
+
+app = typer.Typer(no_args_is_help=True, help="List, show, cancel and requeue jobs.")
+
+
+@app.command("list")
+def list_jobs(
+    schedule: Annotated[str | None, typer.Option(help="Only this schedule's.")] = None,
+    state: Annotated[
+        list[JobState] | None, typer.Option(help="Only in this state; may be repeated.", case_sensitive=False)
+    ] = None,
+    all_: Annotated[bool, typer.Option("--all", help="Finished ones too.")] = False,
+    dead: Annotated[
+        bool, typer.Option("--dead-letters", help="Those of which no run could be made, and nothing else.")
+    ] = False,
+    limit: Annotated[int, typer.Option(min=1, help="How many of the newest.")] = DEFAULT_LIMIT,
+    format: FormatOption = Format.TEXT,
+) -> None:
+    """List the job queue: the jobs that are not finished, oldest first."""
+    from tidegate.cli.names import find_schedule
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.scheduler.launch.dead_letter import dead_letters
+
+    with opened_store() as store, store.reading() as reader:
+        refs = None if schedule is None else [find_schedule(reader, schedule).ref]
+        states = state or (None if all_ else UNFINISHED)
+        if dead:
+            jobs = dead_letters(reader, refs)[-limit:]
+        else:
+            jobs = reader.jobs(schedules=refs, states=states, limit=limit)
+    if format is Format.JSON:
+        print_json(jobs)
+        return
+    if not jobs:
+        typer.echo(_nothing(dead, all_=all_ or bool(state)))
+        return
+    if dead:
+        print_table(
+            ["job", "schedule", "key", "given up", "because"],
+            [[job.id, job.schedule, job.key, instant(job.ended_at), job.detail] for job in jobs],
+        )
+        return
+    print_table(
+        ["job", "schedule", "key", "state", "reason", "next check", "run"],
+        [
+            [
+                job.id,
+                job.schedule,
+                job.key,
+                job.state.value,
+                job.reason or "",
+                instant(job.next_check_at) if job.waiting else "",
+                job.run_id or "",
+            ]
+            for job in jobs
+        ],
+    )
+
+
+@app.command("show")
+def show_job(
+    job: Annotated[str, typer.Argument(help="The job's id, or its beginning.")],
+    format: FormatOption = Format.TEXT,
+) -> None:
+    """Show one job: its state, what it has collected, what its run is given, and its history."""
+    from tidegate.cli.names import find_job
+    from tidegate.cli.opened_store import opened_store
+
+    with opened_store() as store, store.reading() as reader:
+        found = find_job(reader, job)
+        collected = reader.deliveries([found.id])[found.id]
+        history = reader.journal(job=found.id)
+    if format is Format.JSON:
+        print_json({"job": found, "collected": collected, "history": history})
+        return
+    print_table(["job", found.id], list(_fields(found)))
+    if collected:
+        typer.echo("\nCollected:")
+        print_table(["arrived", "event", "partition", "leaf"], [_collected(each) for each in collected])
+    if history:
+        typer.echo("\nHistory:")
+        print_table(["at", "what", "reason", "data"], [_entry(entry) for entry in history])
+
+
+@app.command("cancel")
+def cancel_job(job: Annotated[str, typer.Argument(help="The job's id, or its beginning.")]) -> None:
+    """Discard a waiting job, with reason D-CANCELLED. A launched one is ended in the Dagster UI."""
+    from tidegate.cli.names import find_job
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.scheduler.commands.manual import cancel
+
+    with opened_store() as store, store.transaction() as transaction:
+        found = cancel(transaction, find_job(transaction, job).id, datetime.now(UTC))
+    typer.echo(f"job {found.id} of {found.schedule} is discarded: {found.reason}")
+
+
+@app.command("requeue")
+def requeue_jobs(
+    jobs: Annotated[
+        list[str] | None, typer.Argument(help="Ids of dead letters, or their beginnings.")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all-dead-letters", help="All there are.")] = False,
+) -> None:
+    """Queue dead letters again: jobs of which no run could be made (F-LAUNCH).
+
+    Each is the same job with a further attempt, and waits for the constraints of its schedule anew.
+    """
+    from tidegate.cli.names import find_job
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.errors import UserError
+    from tidegate.scheduler.launch.dead_letter import dead_letters, requeue
+
+    if bool(jobs) == every:
+        raise UserError(
+            "name the jobs to queue again, or say --all-dead-letters" + (", not both" if every else ""),
+            "`tidegate jobs list --dead-letters` shows them",
+        )
+    now = datetime.now(UTC)
+    with opened_store() as store, store.transaction() as transaction:
+        if every:
+            deployed = {state.ref for state in transaction.schedules()}
+            found = dead_letters(transaction)
+            ids = [job.id for job in found if job.schedule in deployed]
+            left = len(found) - len(ids)
+        else:
+            ids = list(dict.fromkeys(find_job(transaction, job).id for job in jobs or ()))
+            left = 0
+        queued = [requeue(transaction, job, now) for job in ids]
+    for job in queued:
+        typer.echo(f"job {job.id} of {job.schedule} is queued again, attempt {job.attempt}")
+    if not queued:
+        typer.echo("No dead letters to queue again.")
+    if left:
+        typer.echo(f"{left} of schedules that are not deployed any more stay as they are.")
+
+
+def _nothing(dead: bool, *, all_: bool) -> str:
+    if dead:
+        return "No dead letters."
+    return "No jobs." if all_ else "No jobs in the queue; --all shows the finished ones."
+
+
+def _fields(job: "Job") -> Iterator[list[str]]:
+    yield ["schedule", job.schedule]
+    if job.key:
+        yield ["key", job.key]
+    because = "" if job.reason is None else f"  {job.reason}: {job.reason.summary}"
+    yield ["state", f"{job.state}{because}"]
+    yield ["priority", job.priority.value]
+    instants = {
+        "opened": job.opened_at,
+        "first event": job.first_event_at,
+        "satisfied": job.satisfied_at,
+        "held since": job.held_at if job.waiting else None,
+        "next check": job.next_check_at if job.waiting else None,
+        "decided": job.decided_at,
+        "launched": job.launched_at,
+        "ended": job.ended_at,
+    }
+    for name, value in instants.items():
+        if value is not None:
+            yield [name, instant(value)]
+    if job.run_id is not None:
+        yield ["run", f"{job.run_id} (attempt {job.attempt})"]
+    if job.launch is not None:
+        yield ["writes", ", ".join(job.launch.partitions) or "no partitions"]
+        for dataset, keys in job.launch.manifest.items():
+            yield ["manifest", f"{dataset}: {', '.join(keys) or 'unpartitioned'}"]
+        for name, value in job.launch.args.items():
+            yield ["argument", f"{name} = {value}"]
+    if job.detail:
+        yield ["detail", job.detail]
+
+
+def _collected(each: "Delivery") -> list[str]:
+    return [instant(each.event.arrived), each.event.key, each.event.partition or "", each.leaf or "(root)"]
+
+
+def _entry(entry: "Entry") -> list[str]:
+    data = ", ".join(f"{name}={value}" for name, value in entry.data.items() if value is not None)
+    return [instant(entry.at), entry.kind.value, entry.reason or "", data]

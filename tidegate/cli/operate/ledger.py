@@ -1,0 +1,58 @@
+"""`tidegate ledger`: what became of every event, for every schedule that listened to it.
+
+landed = consumed by a run + pending in a job + discarded with a reason. It adds nothing to
+what the store counts, so a row that does not balance cannot be printed.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tidegate.cli.printing import Format, FormatOption, print_json, print_table
+
+if TYPE_CHECKING:
+    from tidegate.scheduler.store.protocol import LedgerRow
+
+
+def ledger(
+    app: Annotated[str | None, typer.Option(help="Only this app.")] = None,
+    format: FormatOption = Format.TEXT,
+) -> None:
+    """Balance the events: landed = consumed + pending + discarded."""
+    from tidegate.cli.names import check_app
+    from tidegate.cli.opened_store import opened_store
+
+    with opened_store() as store, store.reading() as reader:
+        check_app(reader, app)
+        rows = reader.ledger(app=app)
+    if format is Format.JSON:
+        print_json([_line(row) for row in rows])
+        return
+    if not rows:
+        typer.echo("No event has been delivered to a schedule yet.")
+        return
+    print_ledger(rows)
+
+
+def print_ledger(rows: "Sequence[LedgerRow]") -> None:
+    """Print the balance of each schedule's events as a table."""
+    columns = ("schedule", "landed", "consumed", "pending", "discarded")
+    cells = [[*(str(_line(row)[column]) for column in columns), _reasons(row.discarded)] for row in rows]
+    print_table([*columns, "reasons"], cells, right=columns[1:])
+
+
+def _line(row: "LedgerRow") -> dict[str, Any]:
+    discarded = sum(row.discarded.values())
+    return {
+        "schedule": row.schedule,
+        "landed": row.consumed + row.pending + discarded,
+        "consumed": row.consumed,
+        "pending": row.pending,
+        "discarded": discarded,
+        "reasons": row.discarded,
+    }
+
+
+def _reasons(discarded: dict[str, int]) -> str:
+    return ", ".join(f"{count} {reason}" for reason, count in discarded.items())

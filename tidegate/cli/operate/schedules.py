@@ -1,0 +1,193 @@
+"""`tidegate schedules`: what is deployed, and what people do to it by hand.
+
+The store is the source of truth: what is listed here is what runs, whatever the YAML says.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_table
+
+if TYPE_CHECKING:
+    from tidegate.domain.model import OnSuspend
+    from tidegate.scheduler.model.deployed import ScheduleState
+    from tidegate.scheduler.store.protocol import Transaction
+
+RECENT_JOBS = 10
+
+NameArgument = Annotated[
+    str, typer.Argument(help='"app/schedule", or the schedule alone if only one has it.')
+]
+NamesArgument = Annotated[list[str], typer.Argument(help='Schedules, as "app/schedule" or by name alone.')]
+
+app = typer.Typer(no_args_is_help=True, help="List, show, suspend, resume, trigger and delete schedules.")
+
+
+@app.command("list")
+def list_schedules(
+    app: Annotated[str | None, typer.Option(help="Only this app's.")] = None,
+    format: FormatOption = Format.TEXT,
+) -> None:
+    """List the deployed schedules."""
+    from tidegate.cli.names import check_app
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.cli.operate.trigger_line import trigger_line
+    from tidegate.scheduler.model.job import WAITING
+
+    with opened_store() as store, store.reading() as reader:
+        check_app(reader, app)
+        states = reader.schedules(app=app)
+        waiting = Counter(job.schedule for job in reader.jobs(app=app, states=WAITING))
+    if format is Format.JSON:
+        import msgspec
+
+        print_json([{**msgspec.to_builtins(state), "waiting_jobs": waiting[state.ref]} for state in states])
+        return
+    if not states:
+        typer.echo("No schedules are deployed; `tidegate deploy` deploys the YAML.")
+        return
+    print_table(
+        ["schedule", "status", "program", "trigger", "next fire", "waiting"],
+        [
+            [
+                state.ref,
+                state.status,
+                state.spec.program,
+                trigger_line(state.spec.trigger),
+                instant(state.next_fire_at),
+                str(waiting[state.ref] or ""),
+            ]
+            for state in states
+        ],
+        right=["waiting"],
+    )
+
+
+@app.command("show")
+def show_schedule(name: NameArgument, format: FormatOption = Format.TEXT) -> None:
+    """Show one schedule: its status, its specification as deployed, and its newest jobs."""
+    from tidegate.cli.names import find_schedule
+    from tidegate.cli.opened_store import opened_store
+
+    with opened_store() as store, store.reading() as reader:
+        state = find_schedule(reader, name)
+        jobs = reader.jobs(schedules=[state.ref], limit=RECENT_JOBS)
+    if format is Format.JSON:
+        print_json({"schedule": state, "jobs": jobs})
+        return
+    print_table(["schedule", state.ref], list(_fields(state)))
+    if jobs:
+        typer.echo("\nNewest jobs:")
+        print_table(
+            ["job", "key", "state", "reason", "opened"],
+            [[job.id, job.key, job.state.value, job.reason or "", instant(job.opened_at)] for job in jobs],
+        )
+
+
+@app.command("suspend")
+def suspend_schedules(names: NamesArgument) -> None:
+    """Suspend schedules; their `on_suspend` says what becomes of what waits and of what comes.
+
+    discard (the default): waiting jobs are discarded, events are ignored.  drain: waiting jobs are finished,
+    events are ignored.  hold: waiting jobs are kept, and events join them.  backlog: new jobs are kept too.
+    """
+    from tidegate.cli.operate.suspension import suspended_line
+    from tidegate.scheduler.commands.manual import suspend
+
+    _switch(names, suspend, "suspended", suspended_line)
+
+
+@app.command("resume")
+def resume_schedules(names: NamesArgument) -> None:
+    """Resume schedules: events and fires from now on count, and what was held is let go."""
+    from tidegate.cli.operate.suspension import resumed_line
+    from tidegate.scheduler.commands.manual import resume
+
+    _switch(names, resume, "active", resumed_line)
+
+
+@app.command("trigger")
+def trigger_schedule(
+    name: NameArgument,
+    key: Annotated[str, typer.Option(help="Which partition or period, for a schedule with for_each.")] = "",
+    force: Annotated[
+        bool, typer.Option("--force", help="Override the constraints too, all but concurrency.")
+    ] = False,
+) -> None:
+    """Count a schedule's trigger as satisfied; the next tick decides about the launch."""
+    from tidegate.cli.names import find_schedule
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.scheduler.commands.manual import trigger
+
+    with opened_store() as store, store.transaction() as transaction:
+        state = find_schedule(transaction, name)
+        job = trigger(transaction, state.ref, datetime.now(UTC), key=key, force=force)
+    typer.echo(f"job {job.id} of {state.ref} is due at the next tick")
+    if not state.active:
+        typer.echo("the schedule itself stays suspended; it does not hold a job that was triggered by hand")
+
+
+@app.command("delete")
+def delete_schedule(names: NamesArgument) -> None:
+    """Delete deployed schedules; what waits is discarded. One that the YAML has comes back with a deploy."""
+    from tidegate.cli.names import find_schedule
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.compiler.render.diff_text import consequence_text
+    from tidegate.scheduler.commands.deploy import delete_schedules
+
+    with opened_store() as store, store.transaction() as transaction:
+        refs = [find_schedule(transaction, name).ref for name in names]
+        changes = delete_schedules(transaction, refs, datetime.now(UTC))
+    for change in changes.schedules():
+        if change.action == "delete":
+            effects = "; ".join(map(consequence_text, change.consequences)) or "nothing waited"
+            typer.echo(f"{change.app}/{change.name} is deleted: {effects}")
+
+
+def _switch(
+    names: list[str],
+    switch: "Callable[[Transaction, str, datetime, str], bool]",
+    status: str,
+    effect: "Callable[[OnSuspend, int], str]",
+) -> None:
+    """Switch schedules in one transaction: an unknown name among them changes nothing."""
+    from tidegate.cli.names import find_schedule
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.scheduler.model.job import WAITING
+    from tidegate.scheduler.tick.tick import advance_before
+
+    with opened_store() as store, store.transaction() as transaction:
+        states = {state.ref: state for state in (find_schedule(transaction, name) for name in names)}
+        now = datetime.now(UTC)
+        advance_before(transaction, now)
+        waiting = Counter(job.schedule for job in transaction.jobs(schedules=list(states), states=WAITING))
+        changed = {ref: switch(transaction, ref, now, "cli") for ref in states}
+    for ref, was_changed in changed.items():
+        if was_changed:
+            typer.echo(f"{ref} is {status}: {effect(states[ref].spec.on_suspend, waiting[ref])}")
+        else:
+            typer.echo(f"{ref} was {status} already")
+
+
+def _fields(state: "ScheduleState") -> Iterator[list[str]]:
+    import msgspec
+
+    from tidegate.cli.operate.trigger_line import trigger_line
+    from tidegate.compiler.plan.fingerprint import canonical
+
+    yield ["status", f"{state.status}, set by {state.changed_by}"]
+    if state.active_since is not None:
+        yield ["active since", instant(state.active_since)]
+    if state.next_fire_at is not None:
+        yield ["next fire", instant(state.next_fire_at)]
+    yield ["deployed", instant(state.deployed_at)]
+    if state.spec.at is not None:
+        yield ["written in", str(state.spec.at)]
+    yield ["trigger", trigger_line(state.spec.trigger)]
+    for name, value in canonical(state.spec).items():
+        if name not in ("name", "trigger"):
+            yield [name, value if isinstance(value, str) else msgspec.json.encode(value).decode()]

@@ -1,0 +1,151 @@
+"""`tidegate why`: what a schedule or a job waits for, as a tree, and when it can run next.
+
+It prints what `scheduler.explain.why` says and decides nothing. Every part carries the line of the
+YAML that asks for it. With `--at` it asks the same about a past moment, of the store as
+`scheduler.explain.past` finds it in the journal.
+"""
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_rich
+
+if TYPE_CHECKING:
+    from rich.text import Text
+    from rich.tree import Tree
+
+    from tidegate.scheduler.explain.unblock import Missing
+    from tidegate.scheduler.explain.why import Explanation
+    from tidegate.scheduler.model.verdict import Verdict
+
+
+def why(
+    name: Annotated[
+        str, typer.Argument(help='A schedule ("app/schedule", or its name), or the id of a job.')
+    ],
+    at: Annotated[
+        str | None,
+        typer.Option(metavar="INSTANT", help="A past moment, for example 2026-03-10T22:00:00Z."),
+    ] = None,
+    format: FormatOption = Format.TEXT,
+) -> None:
+    """Say why a schedule or a job runs or waits, what would unblock it, and when it can run next."""
+    from tidegate.cli.names import find_target
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.cli.operate.why_blocked import with_blocked
+    from tidegate.scheduler.explain.past import store_at
+    from tidegate.scheduler.explain.why import explain
+
+    now = datetime.now(UTC)
+    moment = now if at is None else past_instant(at, now)
+    with opened_store() as store, store.reading() as present:
+        known = store if at is None else store_at(present, moment)
+        with known.reading() as reader:
+            explanations = explain(reader, find_target(reader, name), moment)
+        if at is None:
+            explanations = tuple(with_blocked(each, store, present) for each in explanations)
+    if format is Format.JSON:
+        print_json(explanations)
+        return
+    for explanation in explanations:
+        print_rich(explanation_tree(explanation))
+
+
+def past_instant(text: str, now: datetime) -> datetime:
+    """The moment that `--at` names.
+
+    Raises:
+        UserError: it is no instant, has no zone, or is still to come.
+    """
+    from tidegate.errors import UserError
+
+    hint = "write for example 2026-03-10T22:00:00Z or 2026-03-10T18:00:00-04:00"
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise UserError(f'--at is an instant of ISO 8601, got "{text}"', hint) from None
+    if moment.tzinfo is None:
+        raise UserError(f'--at needs a zone or an offset, got "{text}"', hint)
+    if moment > now:
+        raise UserError(f"--at is a moment that has been, got {text}", "leave it out to ask about now")
+    return moment.astimezone(UTC)
+
+
+def explanation_tree(explanation: "Explanation") -> "Tree":
+    """One explanation as rich draws it: the condition tree, then the instants, then what happened."""
+    from rich.text import Text
+    from rich.tree import Tree
+
+    job = explanation.job
+    key = f"[{job.key}]" if job is not None and job.key else ""
+    tree = Tree(
+        Text.assemble(
+            (f"{explanation.schedule}{key}", "bold"), f" ({explanation.status}): {explanation.headline}"
+        )
+    )
+    if job is not None and job.id:
+        tree.add(Text(f"job {job.id}, {job.state}"))
+    if explanation.trigger is not None:
+        _add(tree.add(Text("trigger")), explanation.trigger)
+    if explanation.constraints:
+        branch = tree.add(Text("constraints"))
+        for verdict in explanation.constraints:
+            _add(branch, verdict)
+    if explanation.missing:
+        branch = tree.add(Text("would unblock it"))
+        for missing in explanation.missing:
+            branch.add(_missing_line(missing))
+    if explanation.blocked:
+        branch = tree.add(Text("blocked: a run would fail at once", style="red"))
+        for blocked in explanation.blocked:
+            line = f"{blocked.dataset}, by commit {blocked.commit}: {blocked.error}"
+            branch.add(Text(line)).add(Text(blocked.remedy))
+    if explanation.next_check is not None:
+        tree.add(Text(f"next check: {instant(explanation.next_check)}"))
+    if explanation.can_run_at is not None:
+        tree.add(Text(f"can run at: {instant(explanation.can_run_at)}"))
+    if explanation.history:
+        branch = tree.add(Text("history"))
+        for entry in explanation.history:
+            data = ", ".join(f"{name}={value}" for name, value in entry.data.items() if value is not None)
+            words = (instant(entry.at), entry.kind.value, entry.reason or "", data)
+            branch.add(Text(" ".join(word for word in words if word)))
+    return tree
+
+
+def _add(branch: "Tree", verdict: "Verdict") -> None:
+    added = branch.add(_line(verdict))
+    for part in verdict.parts:
+        _add(added, part)
+
+
+def _line(verdict: "Verdict") -> "Text":
+    from rich.text import Text
+
+    sign, style = ("met  ", "green") if verdict.met else ("unmet", "yellow")
+    line = Text.assemble((sign, style), f" {verdict.kind}: {verdict.summary}")
+    code = verdict.reason or verdict.discard
+    if code is not None and not verdict.met:
+        line.append(f" [{code}]")
+    if verdict.met and verdict.since is not None:
+        line.append(f", since {instant(verdict.since)}")
+    if not verdict.met and verdict.next_check is not None:
+        line.append(f", may change at {instant(verdict.next_check)}")
+    if not verdict.met and verdict.blocked_on is not None:
+        line.append(f", waits for {verdict.blocked_on}")
+    if verdict.at is not None:
+        line.append(f"  {verdict.at}", style="dim")
+    return line
+
+
+def _missing_line(missing: "Missing") -> "Text":
+    from rich.text import Text
+
+    line = Text(f"{missing.kind}: {missing.what}")
+    if missing.by is not None:
+        line.append(f", at {instant(missing.by)} at the latest")
+    if missing.at is not None:
+        line.append(f"  {missing.at}", style="dim")
+    return line

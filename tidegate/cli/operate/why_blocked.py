@@ -1,0 +1,47 @@
+"""Which outputs of a schedule's program cannot be written, for `tidegate why`.
+
+The engine launches a run whatever the commits say, and the run fails at once with the reason.
+Whoever asks why nothing comes of a schedule must hear of it here too.
+"""
+
+import msgspec
+
+from tidegate.scheduler.explain.why import Blocked, Explanation
+from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
+from tidegate.scheduler.store.protocol import Reader, Store
+from tidegate.scheduler.store.sql.store import SqlStore
+from tidegate.spark_jobs.commit.recovery import is_blocked
+
+
+def with_blocked(explanation: Explanation, store: Store, reader: Reader) -> Explanation:
+    """The explanation, with the datasets that a run of its program could not write now."""
+    if not isinstance(store, SqlStore):
+        return explanation
+    commits = SqlCommitStepStore(store.engine)
+    found = [each for dataset in _written(explanation, reader) for each in _blocked(commits, dataset)]
+    return msgspec.structs.replace(explanation, blocked=tuple(found))
+
+
+def _written(explanation: Explanation, reader: Reader) -> tuple[str, ...]:
+    """The outputs of its program, as "app/dataset"."""
+    name, _, _ = explanation.schedule.partition("/")
+    app = next(iter(reader.apps(names=[name])), None)
+    state = next(iter(reader.schedules(refs=[explanation.schedule])), None)
+    if app is None or state is None:
+        return ()
+    program = app.app.programs.get(state.spec.program)
+    return () if program is None else tuple(f"{name}/{dataset}" for dataset in program.writes)
+
+
+def _blocked(commits: SqlCommitStepStore, dataset: str) -> tuple[Blocked, ...]:
+    standing = [(commit, commits.standing(commit)) for commit in commits.list_unfinished(dataset)]
+    return tuple(
+        Blocked(
+            dataset=dataset,
+            commit=commit,
+            error=stands.error,
+            remedy=f"tidegate commits show {commit}, then recover or abandon it",
+        )
+        for commit, stands in standing
+        if stands is not None and is_blocked(stands)
+    )

@@ -1,0 +1,98 @@
+"""An app: the parts in the order in which they refer to each other, then the rules over all of them."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from tidegate.compiler.builders.calendar import build_calendar
+from tidegate.compiler.builders.dataset import build_dataset
+from tidegate.compiler.builders.program import build_program
+from tidegate.compiler.builders.schedule import build_schedule
+from tidegate.compiler.builders.scope import Scope
+from tidegate.compiler.builders.zone import zone_of
+from tidegate.compiler.diagnostics.diagnostic import Findings
+from tidegate.compiler.reader.node import MappingNode, ScalarNode
+from tidegate.compiler.rules.cycles import check_cycles
+from tidegate.compiler.rules.incremental import check_incremental
+from tidegate.compiler.rules.own_folder import check_folders
+from tidegate.compiler.rules.references import check_upstream_arguments
+from tidegate.compiler.rules.writers import check_writers
+from tidegate.compiler.schema.check import Part
+from tidegate.domain.model import App
+
+DEFAULT_TIMEZONE = "UTC"
+
+MAX_CALENDARS = 100
+"""The schema's limit: a calendar takes years of holidays, and no app looks at so many."""
+
+
+def build_app(root: MappingNode, findings: Findings, broken: frozenset[Part]) -> App:
+    """The app that a file describes, without the parts that are broken."""
+    groups = root.mapping("groups")
+    scope = Scope(
+        findings=findings,
+        timezone=DEFAULT_TIMEZONE,
+        groups={name: groups.text(name) for name in groups.values} if groups else {},
+        broken=frozenset(f"{section}.{name}" for section, name in broken),
+    )
+    scope = _in_zone(scope, root)
+    scope = _with_calendars(scope, root, broken)
+    for key, node in _parts(root, "datasets", broken):
+        scope.datasets[str(key.value)] = build_dataset(key, node, scope)
+    for key, node in _parts(root, "programs", broken):
+        scope.programs[str(key.value)] = build_program(key, node, scope)
+    built = (build_schedule(key, node, scope) for key, node in _parts(root, "schedules", broken))
+    place = root.get("app")
+    app = App(
+        name=root.text("app"),
+        timezone=scope.timezone,
+        datasets=scope.datasets,
+        programs=scope.programs,
+        schedules={schedule.name: schedule for schedule in built if schedule is not None},
+        groups=scope.groups,
+        calendars=scope.calendars,
+        description=root.text("description"),
+        at=findings.at(place if place is not None else root),
+    )
+    check_cycles(app, findings)
+    check_folders(app, findings)
+    check_writers(app, findings)
+    check_incremental(app, dict(_named(root, "programs", broken)), findings)
+    if not findings.failed:
+        # What a schedule with an error hands over is not known.
+        args = {name: node.get("args") for name, node in _named(root, "schedules", broken)}
+        check_upstream_arguments(app, {name: node for name, node in args.items() if node}, findings)
+    return app
+
+
+def _in_zone(scope: Scope, root: MappingNode) -> Scope:
+    """The same scope in the app's zone."""
+    return Scope(
+        findings=scope.findings,
+        timezone=zone_of(root, scope),
+        groups=scope.groups,
+        broken=scope.broken,
+    )
+
+
+def _with_calendars(scope: Scope, root: MappingNode, broken: frozenset[Part]) -> Scope:
+    """The same scope with the app's calendars, those with errors among its broken parts."""
+    section = list(_parts(root, "calendars", broken))
+    built = [build_calendar(key, node, scope) for key, node in section[:MAX_CALENDARS]]
+    good = {calendar.name: calendar for calendar in built if calendar is not None}
+    wrong = {f"calendars.{key.value}" for key, _ in section} - {f"calendars.{name}" for name in good}
+    return replace(scope, calendars=good, broken=scope.broken | wrong)
+
+
+def _named(root: MappingNode, section: str, broken: frozenset[Part]) -> Iterator[tuple[str, MappingNode]]:
+    return ((str(key.value), node) for key, node in _parts(root, section, broken))
+
+
+def _parts(
+    root: MappingNode, section: str, broken: frozenset[Part]
+) -> Iterator[tuple[ScalarNode, MappingNode]]:
+    mapping = root.mapping(section)
+    if mapping is None:
+        return
+    for name, node in mapping.values.items():
+        if isinstance(node, MappingNode) and (section, name) not in broken:
+            yield mapping.keys[name], node

@@ -1,0 +1,101 @@
+"""Datasets: a name, a partition scheme, a format, a path that stays inside the project."""
+
+import msgspec
+
+from tidegate.compiler.builders.path import MAX_NAME_BYTES, path_of
+from tidegate.compiler.builders.scope import Scope
+from tidegate.compiler.builders.write import check_write, write_of
+from tidegate.compiler.builders.zone import zone_of
+from tidegate.compiler.reader.node import MappingNode, ScalarNode, SequenceNode
+from tidegate.domain.model import Dataset, PartitionScheme, StaticDimension, TimeDimension
+from tidegate.domain.partition_key import PartitionKeyError, format_time_key, start_of
+from tidegate.domain.wording import shown
+
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+"""The folder's name by which Hive and Spark say that there is no value."""
+
+MAX_KEY_BYTES = 200
+"""Of a key in a folder's name: a staged folder holds the keys of both dimensions, and a word of ours."""
+
+_PARTITION_HINT = "choose another key; the rows can say more in a column of their own"
+
+
+def build_dataset(key: ScalarNode, node: MappingNode, scope: Scope) -> Dataset:
+    """One dataset of an app."""
+    partitions = node.mapping("partitions")
+    check_write(node, scope)
+    return Dataset(
+        name=str(key.value),
+        format="iceberg" if node.text("format") == "iceberg" else "parquet",
+        partitions=_scheme(partitions, scope) if partitions else None,
+        path=path_of(node, scope),
+        write=write_of(node),
+        merge_keys=tuple(str(column.value) for column in node.strings("merge_keys")),
+        description=node.text("description"),
+        at=scope.at(key),
+    )
+
+
+def _scheme(node: MappingNode, scope: Scope) -> PartitionScheme | None:
+    if "cycle" in node.values and isinstance(node.values["cycle"], ScalarNode):
+        # The short form: one dimension of time, named after its cycle.
+        return PartitionScheme(time=_time(node.text("cycle"), node, scope))
+    times: list[TimeDimension] = []
+    statics: list[StaticDimension] = []
+    for name, dimension in node.values.items():
+        if isinstance(dimension, MappingNode):
+            times.append(_time(name, dimension, scope))
+        elif isinstance(dimension, SequenceNode):
+            statics.append(StaticDimension(name=name, keys=_keys(name, node, scope)))
+    if len(times) > 1 or len(statics) > 1:
+        second = list(node.keys.values())[1]
+        kind = "of time" if len(times) > 1 else "with a list of keys"
+        scope.findings.add(
+            "V206",
+            second,
+            f"a scheme has at most one dimension {kind}, got {shown(second.value)} as a second",
+            "keep one, or join the two into one list of keys",
+        )
+        return None
+    return PartitionScheme(time=times[0] if times else None, static=statics[0] if statics else None)
+
+
+def _keys(name: str, node: MappingNode, scope: Scope) -> tuple[str, ...]:
+    """The keys of a static dimension: each becomes the name of a folder, and a key of Dagster's."""
+    most = min(MAX_KEY_BYTES, MAX_NAME_BYTES - len(name) - 1)
+    for place in node.strings(name):
+        key, wrong = str(place.value), None
+        if "..." in key:
+            wrong = "Dagster keeps no key with three dots in it"
+        elif key == NO_VALUE:
+            wrong = "Spark reads this key as no value"
+        elif sum(3 if letter in ": " else 1 for letter in key) > most:
+            wrong = f"as a folder's name, with : and spaces escaped, a key has at most {most} bytes"
+        if wrong is not None:
+            scope.findings.add("V205", place, f"{wrong}, got {shown(key)}", _PARTITION_HINT)
+    return tuple(str(place.value) for place in node.strings(name))
+
+
+def _time(name: str, node: MappingNode, scope: Scope) -> TimeDimension:
+    cycle = node.text("cycle")
+    dimension = TimeDimension(
+        name=name,
+        cycle=cycle,  # pyright: ignore[reportArgumentType] - one of the schema's enum
+        start=node.text("start"),
+        timezone=zone_of(node, scope),
+    )
+    try:
+        first = format_time_key(start_of(dimension), dimension)
+    except PartitionKeyError as error:
+        scope.findings.add("V205", node.values["start"], str(error), _start_hint(cycle))
+        return dimension
+    except OverflowError:
+        wrong = f"the first key lies within the years 1 to 9999, got {shown(dimension.start)}"
+        scope.findings.add("V205", node.values["start"], wrong, _start_hint(cycle))
+        return dimension
+    return msgspec.structs.replace(dimension, start=first)
+
+
+def _start_hint(cycle: str) -> str:
+    example = "2013-01-01-00:00" if cycle in ("hour", "minute") else "2013-01-01"
+    return f"write the first key of the cycle, such as {example}"

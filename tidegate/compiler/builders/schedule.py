@@ -1,0 +1,88 @@
+"""Schedules: program, trigger, constraints, timeout and what follows from them together."""
+
+from typing import Any
+
+import msgspec
+
+from tidegate.compiler.builders.duration import duration_at, optional_duration
+from tidegate.compiler.builders.scope import Scope
+from tidegate.compiler.constraints import build_constraint
+from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, plain
+from tidegate.compiler.rules.batch import check_batch, check_collect_within
+from tidegate.compiler.rules.closed_window import check_closed_window
+from tidegate.compiler.rules.for_each import check_for_each
+from tidegate.compiler.rules.output_partition import output_partition
+from tidegate.compiler.rules.references import check_references
+from tidegate.compiler.rules.waiting import check_waiting
+from tidegate.compiler.triggers import build_trigger
+from tidegate.domain.model import Priority, Program, Schedule, Timeout
+
+
+def build_schedule(key: ScalarNode, node: MappingNode, scope: Scope) -> Schedule | None:
+    """One schedule of an app; None after an error has been reported."""
+    name = node.get("program")
+    program = scope.program(name) if isinstance(name, ScalarNode) else None
+    trigger = build_trigger(node.get("trigger"), scope, program.name if program else "")
+    built = [build_constraint(member, scope) for member in node.items("constraints")]
+    constraints = tuple(c for c in built if c is not None)
+    timeout = _timeout(node, scope)
+    if program is None or trigger is None or timeout is None or len(constraints) < len(built):
+        return None
+    args = node.mapping("args")
+    plain_args: dict[str, Any] = plain(args) if args else {}
+    for_each = node.text("for_each") or None
+    on_suspend = node.text("on_suspend", "discard")
+    outputs = node.get("output_partition") or node.keys.get("for_each") or key
+    schedule = Schedule(
+        name=str(key.value),
+        program=program.name,
+        trigger=trigger,
+        constraints=constraints,
+        args=plain_args,
+        timeout=timeout,
+        priority=Priority(node.text("priority", "normal")),
+        for_each=for_each,  # pyright: ignore[reportArgumentType] - one of the schema's enum
+        batching="each" if node.text("batching") == "each" else "coalesce",
+        max_batch=node.number("max_batch", 1) if "max_batch" in node.values else None,
+        on_suspend=on_suspend,  # pyright: ignore[reportArgumentType] - one of the schema's enum
+        on_update="carry" if node.text("on_update") == "carry" else "reset",
+        status="active" if node.text("status") == "active" else "suspended",
+        timezone=scope.timezone,
+        owner=node.text("owner"),
+        description=node.text("description"),
+        at=scope.at(key),
+    )
+    check_waiting(schedule, key, scope)
+    check_closed_window(schedule, key, scope)
+    check_collect_within(schedule.trigger, scope)
+    check_batch(schedule, node.values.get("max_batch", key), scope)
+    if not check_for_each(schedule, node.keys.get("for_each", key), scope):
+        return None
+    schedule = _with_outputs(schedule, node.text("output_partition"), program, outputs, scope)
+    check_references(schedule, args, scope)
+    return schedule
+
+
+def _with_outputs(schedule: Schedule, wanted: str, program: Program, place: Node, scope: Scope) -> Schedule:
+    chosen = output_partition(wanted, program, schedule.trigger, schedule.for_each, place, scope)
+    return msgspec.structs.replace(schedule, output_partition=chosen)
+
+
+def _timeout(node: MappingNode, scope: Scope) -> Timeout | None:
+    """The timeout, the default one if none is written; None after an error."""
+    written = node.get("timeout")
+    if written is None:
+        return Timeout()
+    at = scope.at(node.keys["timeout"])
+    if not isinstance(written, MappingNode):
+        after = duration_at(written, scope)
+        return Timeout(after=after, at=at) if after is not None else None
+    after = optional_duration(written, "after", scope)
+    if after is None:
+        return None
+    return Timeout(
+        after=after,
+        then="run" if written.text("then") == "run" else "discard",
+        from_="first_event" if written.text("from") == "first_event" else "satisfied",
+        at=at,
+    )

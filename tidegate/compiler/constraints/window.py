@@ -1,0 +1,63 @@
+"""The `window` constraint: wall-clock hours [from, to) in which a job may be launched."""
+
+from datetime import time
+
+from tidegate.compiler.builders.calendar import calendar_at
+from tidegate.compiler.builders.scope import Scope
+from tidegate.compiler.builders.zone import zone_of
+from tidegate.compiler.constraints.kind import ConstraintKind, otherwise_of
+from tidegate.compiler.diagnostics.diagnostic import Related
+from tidegate.compiler.reader.node import MappingNode, Node
+from tidegate.domain.model import At, WindowConstraint
+from tidegate.domain.time.calendar import ever_a_business_day
+from tidegate.domain.wording import listed, shown
+
+
+def _build(node: Node, at: At, scope: Scope) -> WindowConstraint | None:
+    if not isinstance(node, MappingNode):
+        return None
+    from_, to = (
+        time.fromisoformat(node.text("from")),
+        time.fromisoformat(node.text("to")),
+    )
+    if from_ == to:
+        scope.findings.add(
+            "V204",
+            node.values["to"],
+            f"a window is [from, to) and from = to leaves it empty, got {shown(node.text('to'))} for both",
+            "move one of the two; for the whole day leave the constraint out",
+            (Related(at=scope.at(node.values["from"]), note="`from` stands here"),),
+        )
+        return None
+    calendar = calendar_at(node, scope)
+    if calendar is None and "calendar" in node.values:
+        return None
+    days = tuple(str(n.value) for n in node.strings("days"))
+    window = WindowConstraint(
+        from_=from_,
+        to=to,
+        days=days,  # pyright: ignore[reportArgumentType] - each one of the schema's enum
+        timezone=zone_of(node, scope),
+        calendar=calendar,
+        otherwise=otherwise_of(node),
+        at=at,
+    )
+    return window if _ever_opens(window, node, scope) else None
+
+
+def _ever_opens(window: WindowConstraint, node: MappingNode, scope: Scope) -> bool:
+    """Whether the window's days can be business days; reports those that cannot."""
+    calendar = window.calendar
+    if calendar is None or not window.days or ever_a_business_day(window.days, calendar):
+        return True
+    scope.findings.add(
+        "V204",
+        node.values["days"],
+        f"a window opens on business days, got {listed(window.days, 'and')},"
+        f' which are none in calendar "{calendar.name}"',
+        "name a day on which there is work, or delete one of `days` and `calendar`",
+    )
+    return False
+
+
+KIND = ConstraintKind(key="window", build=_build)

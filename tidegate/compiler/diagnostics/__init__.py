@@ -1,0 +1,1 @@
+"""Messages to the author of a YAML file: their values, their codes, and "did you mean"."""

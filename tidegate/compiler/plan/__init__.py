@@ -1,0 +1,1 @@
+"""What is wanted against what is deployed: fingerprints, the difference, its consequences."""

@@ -1,0 +1,96 @@
+"""Fingerprints: whether two parts of an app are the same, whatever file and line they stand in.
+
+A fingerprint is the SHA-256 of a canonical form without places (`at`) and without a
+schedule's initial `status`, which is never a difference (DESIGN rule 23). Fields that have
+their default are left out of it, so that a field added to the model by a new version
+changes no fingerprint that is stored. `args` are the user's: an "at" in there counts.
+"""
+
+import hashlib
+from datetime import date, time, timedelta
+from functools import lru_cache
+from typing import Any, cast
+
+import msgspec
+
+from tidegate.domain.model import Schedule
+from tidegate.domain.time.duration import duration_text
+from tidegate.domain.value import Value
+
+METADATA = ("description", "owner")
+"""What people read and nothing acts upon: a difference in these alone resets no job."""
+
+_LEFT_OUT: dict[type[Value], tuple[str, ...]] = {Schedule: ("status",)}
+
+
+def fingerprint(value: Value) -> str:
+    """The fingerprint of an app, dataset, program or schedule, metadata included."""
+    return _digest(canonical(value))
+
+
+def behaviour_fingerprint(value: Value) -> str:
+    """The fingerprint of what a part does: without its description and owner."""
+    form = canonical(value)
+    return _digest({key: form[key] for key in form if key not in METADATA})
+
+
+def canonical(value: Value, *, defaults: bool = False) -> dict[str, Any]:
+    """A value of the model as builtins: no places, no status, durations and times as the YAML has them.
+
+    Tagged structs (triggers and constraints) keep their `kind`.
+
+    Args:
+        defaults: whether fields that have their default are there too.
+    """
+    form: dict[str, Any] = {}
+    config = value.__struct_config__
+    if config.tag is not None:
+        form[str(config.tag_field)] = config.tag
+    for name, key, default in _fields(type(value)):
+        member = _canonical(getattr(value, name), defaults)
+        if defaults or member != default:
+            form[key] = member
+    return form
+
+
+def _canonical(value: Any, defaults: bool) -> Any:
+    if isinstance(value, Value):
+        return canonical(value, defaults=defaults)
+    if isinstance(value, dict):
+        members = cast("dict[str, Any]", value)
+        return {key: _canonical(member, defaults) for key, member in members.items()}
+    if isinstance(value, tuple | list):
+        items = cast("list[Any]", value)
+        return [_canonical(item, defaults) for item in items]
+    if isinstance(value, timedelta):
+        return duration_text(value)
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, time):
+        return f"{value:%H:%M}"
+    return value
+
+
+@lru_cache(maxsize=128)
+def _fields(kind: type[Value]) -> tuple[tuple[str, str, Any], ...]:
+    """Per field that counts: its name, its name in JSON, and its default in canonical form."""
+    left_out = ("at", *_LEFT_OUT.get(kind, ()))
+    found: list[tuple[str, str, Any]] = []
+    for field in msgspec.structs.fields(kind):
+        if field.name in left_out:
+            continue
+        default: Any = _NO_DEFAULT
+        if field.default is not msgspec.NODEFAULT:
+            default = _canonical(field.default, False)
+        elif field.default_factory is not msgspec.NODEFAULT:
+            default = _canonical(field.default_factory(), False)
+        found.append((field.name, field.encode_name, default))
+    return tuple(found)
+
+
+_NO_DEFAULT = object()
+"""Equal to no canonical value, so a field without a default always counts."""
+
+
+def _digest(form: dict[str, Any]) -> str:
+    return hashlib.sha256(msgspec.json.encode(form, order="sorted")).hexdigest()

@@ -1,0 +1,45 @@
+"""The canonical plan: what a set of apps comes to, as plain data with fingerprints.
+
+The same YAML gives the same plan byte for byte, in whatever order its parts stand, so a
+plan can be kept in git, compared, and read by tools that know nothing of Tidegate.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tidegate.compiler.plan.fingerprint import canonical, fingerprint
+from tidegate.domain.model import App
+from tidegate.domain.value import Value
+
+PLAN_VERSION = 1
+"""Raised when a plan of an older version could be misread."""
+
+
+def plan(apps: Mapping[str, App]) -> dict[str, Any]:
+    """The plan of a set of apps: builtin values, sorted by name, with defaults left out."""
+    return {"version": PLAN_VERSION, "apps": {name: _app(apps[name]) for name in sorted(apps)}}
+
+
+def _app(app: App) -> dict[str, Any]:
+    return {
+        "fingerprint": fingerprint(app),
+        "timezone": app.timezone,
+        "description": app.description,
+        "groups": dict(sorted(app.groups.items())),
+        "calendars": _parts(app.calendars),
+        "datasets": _parts(app.datasets),
+        "programs": _parts(app.programs),
+        "schedules": _parts(app.schedules, statuses={n: s.status for n, s in app.schedules.items()}),
+    }
+
+
+def _parts(parts: Mapping[str, Value], statuses: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Each part with its fingerprint; schedules with the status in which they would begin."""
+    found: dict[str, Any] = {}
+    for name in sorted(parts):
+        form = canonical(parts[name])
+        form.pop("name", None)
+        if statuses is not None:
+            form["status"] = statuses[name]
+        found[name] = {"fingerprint": fingerprint(parts[name]), **dict(sorted(form.items()))}
+    return found

@@ -1,0 +1,120 @@
+"""The node tree: what a YAML file says, with the place of every part.
+
+A node is a scalar, a sequence or a mapping. Lines and columns count from 1, columns in
+characters. `plain` gives the same content as builtin values, `from_value` the other way
+round for specifications that come from elsewhere than a file.
+"""
+
+from typing import Any, cast
+
+import msgspec
+
+Json = bool | int | float | str | list[Any] | dict[str, Any] | None
+"""Builtin values as JSON knows them."""
+
+
+class ScalarNode(msgspec.Struct, frozen=True, gc=False):
+    """A scalar, resolved: null, boolean, integer, float or string.
+
+    Attributes:
+        end_column: the column after its last character; 0 where it ends on another line.
+    """
+
+    value: bool | int | float | str | None
+    line: int
+    column: int
+    end_column: int = 0
+
+
+class SequenceNode(msgspec.Struct, frozen=True):
+    """A list of nodes."""
+
+    items: tuple["Node", ...]
+    line: int
+    column: int
+    end_column: int = 0
+
+
+class MappingNode(msgspec.Struct, frozen=True):
+    """Nodes by key, in the order of the file. `keys` holds each key's own place."""
+
+    values: dict[str, "Node"]
+    keys: dict[str, ScalarNode]
+    line: int
+    column: int
+    end_column: int = 0
+
+    def get(self, key: str) -> "Node | None":
+        """The node of a key, None if the key is absent."""
+        return self.values.get(key)
+
+    def text(self, key: str, default: str = "") -> str:
+        """The string at a key; the default for anything else."""
+        node = self.values.get(key)
+        return node.value if isinstance(node, ScalarNode) and isinstance(node.value, str) else default
+
+    def number(self, key: str, default: int) -> int:
+        """The integer at a key; the default for anything else."""
+        node = self.values.get(key)
+        if isinstance(node, ScalarNode) and isinstance(node.value, int):
+            return int(node.value)
+        return default
+
+    def mapping(self, key: str) -> "MappingNode | None":
+        """The mapping at a key, None for anything else."""
+        node = self.values.get(key)
+        return node if isinstance(node, MappingNode) else None
+
+    def items(self, key: str) -> "tuple[Node, ...]":
+        """The members of the list at a key, none for anything else."""
+        node = self.values.get(key)
+        return node.items if isinstance(node, SequenceNode) else ()
+
+    def strings(self, key: str) -> tuple[ScalarNode, ...]:
+        """The scalars of the list at a key that are strings."""
+        return tuple(n for n in self.items(key) if isinstance(n, ScalarNode) and isinstance(n.value, str))
+
+
+Node = ScalarNode | SequenceNode | MappingNode
+
+
+def plain(node: Node) -> Any:
+    """The builtin value of a node. The reader has bounded its depth, so this recursion is bounded too."""
+    if isinstance(node, ScalarNode):
+        return node.value
+    if isinstance(node, MappingNode):
+        return {key: plain(value) for key, value in node.values.items()}
+    return [plain(item) for item in node.items]
+
+
+def find(root: Node, path: "tuple[str | int, ...]") -> Node:
+    """The node at a path of keys and member numbers, or the deepest one on the way to it."""
+    node = root
+    for step in path:
+        if isinstance(node, MappingNode) and isinstance(step, str) and step in node.values:
+            node = node.values[step]
+        elif isinstance(node, SequenceNode) and isinstance(step, int) and step < len(node.items):
+            node = node.items[step]
+        else:
+            return node
+    return node
+
+
+def from_value(value: Any, line: int = 1, column: int = 1) -> Node:
+    """A tree of one builtin value, every node of it at the same place.
+
+    Raises:
+        TypeError: for a value that JSON does not know, or a key that is not a string.
+    """
+    if value is None or isinstance(value, bool | int | float | str):
+        return ScalarNode(value, line, column)
+    if isinstance(value, dict):
+        members = cast("dict[Any, Any]", value)
+        if not all(isinstance(k, str) for k in members):
+            raise TypeError("the keys of a specification are strings")
+        nodes = {str(k): from_value(v, line, column) for k, v in members.items()}
+        return MappingNode(nodes, {k: ScalarNode(k, line, column) for k in nodes}, line, column)
+    if isinstance(value, list | tuple):
+        parts = cast("list[Any]", value)
+        return SequenceNode(tuple(from_value(v, line, column) for v in parts), line, column)
+    raise TypeError(f"a specification holds JSON values only, got {type(value).__name__}")

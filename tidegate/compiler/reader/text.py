@@ -1,0 +1,112 @@
+"""Bytes to text: size, encoding, and the characters that a reader of the file could not see.
+
+A file that looks right and is not is worse than one that looks wrong, so tabs, control
+characters and every invisible character are refused here, each with its place.
+"""
+
+import re
+
+from tidegate.compiler.diagnostics.diagnostic import Findings
+from tidegate.domain.model import At
+
+MAX_FILE_BYTES = 1024 * 1024
+"""1 MiB is some 30,000 lines: more than an app that one team can read."""
+
+_SUSPECT = re.compile(
+    "[\x00-\x08\x09\x0b\x0c\x0e-\x1f\x7f-\x9f"
+    "\u00a0\u00ad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f"
+    "\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\uffff"
+    "\U000e0000-\U000e0fff]"
+)
+"""All that a file may not hold: C0 and C1 controls but line ends, odd spaces, zero-width, bidirectional."""
+
+_BYTE_ORDER_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+_UTF8_MARK = b"\xef\xbb\xbf"
+
+
+def decode(file: str, data: bytes) -> tuple[str | None, Findings]:
+    """The text of a file, or None with the reason among the findings."""
+    findings = Findings(file)
+    start = At(file=file, line=1, column=1)
+    if len(data) > MAX_FILE_BYTES:
+        findings.add(
+            "R101",
+            start,
+            f"a file has at most {MAX_FILE_BYTES} bytes (1 MiB), got {len(data)}",
+            "split the app: one file is one app, and an app is what is deployed together",
+        )
+        return None, findings
+    for mark, encoding in _BYTE_ORDER_MARKS.items():
+        if data.startswith(mark):
+            findings.add(
+                "R102",
+                start,
+                f"a file must be UTF-8, got {encoding}",
+                "save the file as UTF-8",
+            )
+            return None, findings
+    # A mark at the very beginning is what some editors write, and is invisible to nobody's parser.
+    body = data.removeprefix(_UTF8_MARK)
+    try:
+        text = body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        _report_encoding(file, findings, body, error)
+        return None, findings
+    findings = Findings(file, text)
+    for number, match in enumerate(_SUSPECT.finditer(text)):
+        if number >= _MAX_REPORTED:
+            break
+        _report_character(findings, text, match.start())
+    return (None if findings.failed else text), findings
+
+
+_MAX_REPORTED = 20
+"""Invisible characters come in swarms; twenty places show the pattern."""
+
+
+def _place(file: str, text: str, offset: int) -> At:
+    """The place of a character; "\\r\\n", "\\n" and "\\r" each end one line."""
+    before = text[:offset].replace("\r\n", "\n").replace("\r", "\n")
+    return At(file=file, line=before.count("\n") + 1, column=offset_in_line(before) + 1)
+
+
+def offset_in_line(before: str) -> int:
+    """How many characters stand after the last line end."""
+    return len(before) - (before.rfind("\n") + 1)
+
+
+def _report_encoding(file: str, findings: Findings, body: bytes, error: UnicodeDecodeError) -> None:
+    before = body[: error.start].decode("utf-8", errors="replace")
+    findings.add(
+        "R102",
+        _place(file, before, len(before)),
+        f"a file must be UTF-8, got the byte 0x{body[error.start]:02x} at byte {error.start + 1}",
+        "save the file as UTF-8; in an editor, look for the encoding in the status line",
+    )
+
+
+def _report_character(findings: Findings, text: str, offset: int) -> None:
+    character = text[offset]
+    place = _place(findings.file, text, offset)
+    name = f"U+{ord(character):04X}"
+    if character == "\t":
+        findings.add(
+            "R105",
+            place,
+            "a tab is not allowed, got U+0009",
+            'use spaces; in a string write "\\t"',
+        )
+    elif character < " " or "\x7f" <= character <= "\x9f":
+        findings.add(
+            "R103",
+            place,
+            f"a control character is not allowed, got {name}",
+            "delete it, and write the text anew",
+        )
+    else:
+        findings.add(
+            "R104",
+            place,
+            f"an invisible character is not allowed, got {name}",
+            "delete it, or write a plain space; it often comes with text copied from a web page",
+        )

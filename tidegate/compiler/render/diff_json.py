@@ -1,0 +1,17 @@
+"""A difference as JSON for tools: the data of `compiler.plan.diff.Diff`, without the apps themselves."""
+
+from typing import Any
+
+import msgspec
+
+from tidegate.compiler.plan.diff import Diff
+
+
+def diff_json(difference: Diff) -> dict[str, Any]:
+    """Builtin values, ready for any JSON encoder."""
+    return {
+        "empty": difference.empty,
+        "update_schedules": difference.update_schedules,
+        "apps": msgspec.to_builtins(difference.apps),
+        "refusals": msgspec.to_builtins(difference.refusals),
+    }

@@ -1,0 +1,172 @@
+"""A difference as text for people, in the signs that Terraform made familiar.
+
+    + created   ~ changed   - deleted   = kept as deployed, since updating is off
+
+What a change does to live jobs stands below it, after an arrow. Nothing is printed for
+what stays as it is.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, assert_never
+
+import msgspec
+
+from tidegate.compiler.plan.diff import (
+    AppChange,
+    Consequence,
+    Diff,
+    FieldChange,
+    PartChange,
+    Refusal,
+    ScheduleChange,
+)
+from tidegate.domain.size import size_text
+
+MAX_VALUE_CHARACTERS = 70
+"""Longer values are cut: the plan is for reading, `--format json` has them whole."""
+
+_SIGNS = {
+    "create": "+",
+    "change": "~",
+    "replace": "~",
+    "amend": "~",
+    "delete": "-",
+    "kept": "=",
+    "unchanged": " ",
+}
+_SINGULAR = {
+    "datasets": "dataset",
+    "programs": "program",
+    "groups": "group",
+    "calendars": "calendar",
+    "app": "app",
+}
+
+
+def diff_text(difference: Diff) -> str:
+    """The whole difference, without a last line end."""
+    lines: list[str] = []
+    for app in difference.apps:
+        lines.extend(_app(app))
+    if difference.refusals:
+        lines.extend(_refusals(difference.refusals))
+    if lines:
+        lines.append("")
+    lines.append(_total(difference))
+    return "\n".join(lines)
+
+
+def _app(app: AppChange) -> Iterator[str]:
+    kept = any(change.action == "kept" for change in app.schedules)
+    if app.action == "unchanged" and not kept:
+        return
+    yield f"{_SIGNS[app.action]} app {app.name}".strip()
+    for part in app.parts:
+        yield from _part(part)
+    for schedule in app.schedules:
+        if schedule.action != "unchanged":
+            yield from _schedule(schedule)
+
+
+def _part(part: PartChange) -> Iterator[str]:
+    yield f"  {_SIGNS[part.action]} {_SINGULAR[part.section]} {part.name}"
+    for field in part.fields:
+        yield f"      {_field(field)}"
+
+
+def _schedule(change: ScheduleChange) -> Iterator[str]:
+    notes = {
+        "amend": " (description or owner only: nothing is reset)",
+        "kept": f" (updating is off; it would be {_past(change.would)})",
+    }
+    yield f"  {_SIGNS[change.action]} schedule {change.name}{notes.get(change.action, '')}"
+    if change.because:
+        yield f"      because {change.because}"
+    for field in change.fields:
+        yield f"      {_field(field)}"
+    for consequence in change.consequences:
+        yield f"      -> {consequence_text(consequence)}"
+
+
+def _past(action: str | None) -> str:
+    return {
+        "create": "created",
+        "replace": "replaced",
+        "amend": "amended",
+        "delete": "deleted",
+    }.get(action or "", "left alone")
+
+
+def _field(field: FieldChange) -> str:
+    if field.old is None:
+        return f"{field.path}: {_value(field.path, field.new)} (added)"
+    if field.new is None:
+        return f"{field.path}: {_value(field.path, field.old)} (removed)"
+    return f"{field.path}: {_value(field.path, field.old)} -> {_value(field.path, field.new)}"
+
+
+def _value(path: str, value: Any) -> str:
+    if path.startswith("trigger") and path.endswith(".bytes"):
+        return size_text(value)
+    text = msgspec.json.encode(value, order="sorted").decode()
+    return text if len(text) <= MAX_VALUE_CHARACTERS else text[:MAX_VALUE_CHARACTERS] + "…"
+
+
+def consequence_text(consequence: Consequence) -> str:
+    """What a change does to something live, in a few words."""
+    n, detail = consequence.count, consequence.detail
+    match consequence.kind:
+        case "discards":
+            return f"{n} waiting {_plural('job', n)} {'is' if n == 1 else 'are'} discarded with {detail}"
+        case "carries":
+            events = f"{consequence.events} {_plural('event', consequence.events)}"
+            return f"{n} waiting {_plural('job', n)} {'keeps' if n == 1 else 'keep'} {events}"
+        case "holds":
+            return f"{n} waiting {_plural('job', n)} {'is' if n == 1 else 'are'} held until it is resumed"
+        case "lets_go":
+            return f"{n} held {_plural('job', n)} {'is' if n == 1 else 'are'} let go"
+        case "launches":
+            return (
+                f"{n} decided {_plural('launch', n, 'launches')} {'goes' if n == 1 else 'go'} on as decided"
+            )
+        case "leaves":
+            return f"{n} active {_plural('run', n)} {'goes' if n == 1 else 'go'} on to the end"
+        case "starts":
+            return f"starts {detail}"
+        case "keeps":
+            return f"stays {detail}"
+        case _:
+            assert_never(consequence.kind)
+
+
+def _plural(word: str, count: int, plural: str = "") -> str:
+    return word if count == 1 else plural or f"{word}s"
+
+
+def _refusals(refusals: tuple[Refusal, ...]) -> Iterator[str]:
+    yield ""
+    for refusal in refusals:
+        names = ", ".join(refusal.schedules)
+        yield (
+            f"refused: {_SINGULAR[refusal.section]} {refusal.name} of {refusal.app} is removed,"
+            f" but it triggers {_plural('schedule', len(refusal.schedules))} {names}"
+        )
+    yield "hint: deploy with --update-schedules, put the removed part back, or deploy with --force"
+
+
+def _total(difference: Diff) -> str:
+    counts = Counter(change.action for change in difference.schedules())
+    if difference.empty:
+        kept = counts["kept"]
+        tail = f" ({kept} {_plural('schedule', kept)} kept as deployed)" if kept else ""
+        return f"No changes.{tail}"
+    words = (
+        ("create", "create"),
+        ("replace", "replace"),
+        ("amend", "amend"),
+        ("delete", "delete"),
+        ("kept", "keep"),
+    )
+    found = [f"{counts[action]} to {word}" for action, word in words if counts[action]]
+    return f"Schedules: {', '.join(found) if found else 'no changes'}."

@@ -1,0 +1,121 @@
+"""`max_batch`, `batching` and `collect_within`: whether they can do anything beside the trigger.
+
+All three follow from the least number of events that satisfies the trigger: a batch must hold
+it, and where one event is enough nothing is ever half collected, so nothing can grow old.
+"""
+
+from typing import assert_never
+
+from tidegate.compiler.builders.scope import Scope
+from tidegate.compiler.diagnostics.diagnostic import Place
+from tidegate.domain.model import (
+    AllTrigger,
+    AnyTrigger,
+    AtLeastTrigger,
+    CronTrigger,
+    ElapsedTrigger,
+    PartitionsTrigger,
+    RunTrigger,
+    Schedule,
+    SequenceTrigger,
+    SizeTrigger,
+    Trigger,
+)
+from tidegate.domain.time.duration import duration_text
+from tidegate.domain.wording import plural
+
+
+def least_events(trigger: Trigger) -> int:
+    """The least number of events that satisfies a trigger; at least, where only the data can tell."""
+    if trigger.wait_at_most is not None:
+        return 1
+    match trigger:
+        case CronTrigger() | ElapsedTrigger() | SizeTrigger():
+            return 1
+        case PartitionsTrigger():
+            return max(trigger.count, len(trigger.keys))
+        case RunTrigger():
+            return trigger.count
+        case AllTrigger() | SequenceTrigger():
+            return sum(least_events(member) for member in trigger.of)
+        case AnyTrigger():
+            return min(least_events(member) for member in trigger.of)
+        case AtLeastTrigger():
+            return sum(sorted(least_events(member) for member in trigger.of)[: trigger.n])
+        case _:
+            assert_never(trigger)
+
+
+def check_batch(schedule: Schedule, place: Place, scope: Scope) -> None:
+    """Reports a batch that is too small for the trigger, or that is never filled.
+
+    Args:
+        place: of `max_batch`; nothing is looked at where there is none.
+    """
+    if schedule.max_batch is None:
+        return
+    if schedule.batching == "each":
+        scope.findings.add(
+            "V209",
+            place,
+            "with `batching: each` a job takes no events once it is ready, got `max_batch` beside it",
+            "delete one of the two",
+        )
+        return
+    needed = least_events(schedule.trigger)
+    if schedule.max_batch < needed:
+        scope.findings.add(
+            "L410",
+            place,
+            f"a batch holds what the trigger needs, got {schedule.max_batch} for {plural(needed, 'event')}",
+            f"write max_batch: {needed} or more, or `batching: each` to launch as soon as there are enough",
+        )
+
+
+def check_collect_within(trigger: Trigger, scope: Scope) -> None:
+    """Warns of a `collect_within` that never drops an event.
+
+    Looks at the trigger and at the members of an `any`, with which the whole trigger is satisfied. A
+    member of an `all` that one event satisfies still loses that event while the others lack theirs.
+    """
+    if isinstance(trigger, AnyTrigger) and trigger.quiet is None:
+        for member in trigger.of:
+            check_collect_within(member, scope)
+    within, at_most = trigger.collect_within, trigger.wait_at_most
+    if within is None or trigger.at is None:
+        return
+    got = None
+    if at_most is not None and within >= at_most:
+        got = f"a `wait_at_most` of {duration_text(at_most)}, which ends the collecting earlier"
+    elif trigger.quiet is None and _single(trigger):
+        got = "a trigger that one event satisfies"
+    if got is not None:
+        scope.findings.add(
+            "V209",
+            trigger.at,
+            f"`collect_within: {duration_text(within)}` drops nothing here, got {got}",
+            "delete `collect_within`",
+        )
+
+
+def _single(trigger: Trigger) -> bool:
+    """Whether every event satisfies the trigger at once."""
+    match trigger:
+        case CronTrigger() | ElapsedTrigger():
+            return True
+        case SizeTrigger():
+            return False
+        case PartitionsTrigger():
+            return trigger.complete is None and max(trigger.count, len(trigger.keys)) == 1
+        case RunTrigger():
+            return trigger.count == 1
+        case AnyTrigger():
+            return all(member.quiet is None and _single(member) for member in trigger.of)
+        case AllTrigger() | SequenceTrigger():
+            return len(trigger.of) == 1 and all(
+                member.quiet is None and _single(member) for member in trigger.of
+            )
+        case AtLeastTrigger():
+            return trigger.n == 1 and all(member.quiet is None and _single(member) for member in trigger.of)
+        case _:
+            assert_never(trigger)

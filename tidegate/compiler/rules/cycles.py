@@ -1,0 +1,204 @@
+"""Cycles among schedules: a run of each would trigger the next, without end.
+
+An edge leads from a schedule to every schedule that its runs can trigger: by `run` of its
+program, or by `partitions` or `size` of a dataset that its program writes. A trigger that cannot
+hold without a clock (`cron`, `elapsed`) has no incoming edges: the clock bounds how often it fires.
+"""
+
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping
+from typing import assert_never
+
+from tidegate.compiler.diagnostics.diagnostic import Findings, Related
+from tidegate.domain.model import (
+    AllTrigger,
+    AnyTrigger,
+    App,
+    AtLeastTrigger,
+    CronTrigger,
+    ElapsedTrigger,
+    PartitionsTrigger,
+    RunTrigger,
+    Schedule,
+    SequenceTrigger,
+    SizeTrigger,
+    Trigger,
+)
+
+Cause = tuple[str, str]
+"""What triggers: ("run", program) or ("partitions", dataset)."""
+
+Node = str | Cause
+"""A schedule's name, or a cause."""
+
+Graph = dict[Node, dict[Node, None]]
+"""From schedules to the causes that their runs are, from causes to the schedules that they trigger.
+
+In this form it grows with the file: a thousand schedules of a program and a thousand that it triggers
+are two thousand edges and not a million. Neighbours are kept in order, each once.
+"""
+
+
+def check_cycles(app: App, findings: Findings) -> None:
+    """Reports each cycle once, at its first schedule in the file, with its whole path."""
+    for cycle in cycles(app):
+        first = app.schedules[cycle[0]]
+        if first.at is None or findings.full:
+            continue
+        path = " -> ".join((*cycle, cycle[0]))
+        related = tuple(
+            Related(at=at, note=f"{name} stands here")
+            for name in cycle[1:]
+            if (at := app.schedules[name].at) is not None
+        )
+        findings.add(
+            "L401",
+            first.at,
+            f"schedules must not trigger each other in a circle, got {path}",
+            "take one trigger out of the circle, or put a cron beside it in `all`",
+            related,
+        )
+
+
+def cycles(app: App) -> list[tuple[str, ...]]:
+    """The cycles to report, in the order of the file.
+
+    One for each group of schedules that trigger each other, and each schedule that triggers
+    itself: a group of n can hold far more cycles than anybody would read.
+    """
+    graph = _graph(app)
+    order = {name: number for number, name in enumerate(app.schedules)}
+    found: list[tuple[str, ...]] = []
+    for nodes in _strong_groups(graph):
+        group = [node for node in nodes if isinstance(node, str)]
+        found.extend((name,) for name in group if any(name in graph[cause] for cause in graph[name]))
+        if len(group) > 1:
+            found.append(_path_back(min(group, key=order.__getitem__), graph, frozenset(group)))
+    return sorted(found, key=lambda path: order[path[0]])
+
+
+def causes(trigger: Trigger) -> frozenset[Cause]:
+    """What can make the trigger hold without the help of a clock."""
+    match trigger:
+        case CronTrigger() | ElapsedTrigger():
+            return frozenset()
+        case RunTrigger():
+            return frozenset({("run", trigger.program)})
+        case PartitionsTrigger() | SizeTrigger():
+            return frozenset({("partitions", trigger.dataset)})
+        case AnyTrigger() | AllTrigger() | AtLeastTrigger() | SequenceTrigger():
+            return frozenset() if _needs_clock(trigger) else _causes_of(trigger.of)
+        case _:
+            assert_never(trigger)
+
+
+def _causes_of(members: tuple[Trigger, ...]) -> frozenset[Cause]:
+    return frozenset(cause for member in members for cause in causes(member))
+
+
+def _needs_clock(trigger: Trigger) -> bool:
+    if trigger.wait_at_most is not None:
+        return False
+    match trigger:
+        case CronTrigger() | ElapsedTrigger():
+            return True
+        case RunTrigger() | PartitionsTrigger() | SizeTrigger():
+            return False
+        case AnyTrigger():
+            return all(_needs_clock(member) for member in trigger.of)
+        case AllTrigger() | SequenceTrigger():
+            return any(_needs_clock(member) for member in trigger.of)
+        case AtLeastTrigger():
+            return sum(not _needs_clock(member) for member in trigger.of) < trigger.n
+        case _:
+            assert_never(trigger)
+
+
+def _graph(app: App) -> Graph:
+    triggered: defaultdict[Cause, dict[Node, None]] = defaultdict(dict)
+    for schedule in app.schedules.values():
+        for cause in causes(schedule.trigger):
+            triggered[cause][schedule.name] = None
+    graph: Graph = {name: dict.fromkeys(_caused_by(s, app, triggered)) for name, s in app.schedules.items()}
+    return graph | triggered
+
+
+def _caused_by(schedule: Schedule, app: App, triggered: Mapping[Cause, object]) -> Iterator[Cause]:
+    """What a run of a schedule is to others, as far as anything is triggered by it."""
+    written = (("partitions", dataset) for dataset in _writes(schedule, app))
+    return (cause for cause in (("run", schedule.program), *written) if cause in triggered)
+
+
+def _writes(schedule: Schedule, app: App) -> tuple[str, ...]:
+    program = app.programs.get(schedule.program)
+    return program.writes if program else ()
+
+
+def _strong_groups(graph: Graph) -> list[list[Node]]:
+    """Tarjan's strongly connected components, with a stack of its own: apps may hold 10,000 schedules."""
+    index: dict[Node, int] = {}
+    low: dict[Node, int] = {}
+    on_stack: set[Node] = set()
+    stack: list[Node] = []
+    groups: list[list[Node]] = []
+    for root in graph:
+        if root in index:
+            continue
+        work: list[tuple[Node, Iterator[Node]]] = [(root, iter(graph[root]))]
+        index[root] = low[root] = len(index)
+        stack.append(root)
+        on_stack.add(root)
+        while work:
+            node, coming = work[-1]
+            following = next(coming, None)
+            if following is None:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
+                if low[node] == index[node]:
+                    groups.append(_unwind(stack, on_stack, node))
+            elif following not in index:
+                index[following] = low[following] = len(index)
+                stack.append(following)
+                on_stack.add(following)
+                work.append((following, iter(graph[following])))
+            elif following in on_stack:
+                low[node] = min(low[node], index[following])
+    return groups
+
+
+def _unwind(stack: list[Node], on_stack: set[Node], until: Node) -> list[Node]:
+    group: list[Node] = []
+    while True:
+        node = stack.pop()
+        on_stack.discard(node)
+        group.append(node)
+        if node == until:
+            return group
+
+
+def _path_back(start: str, graph: Graph, group: frozenset[str]) -> tuple[str, ...]:
+    """The shortest way from a schedule through others of its group back to itself."""
+    before: dict[str, str] = {}
+    followed: set[Node] = set()
+    coming = deque([start])
+    while True:
+        name = coming.popleft()
+        for cause in graph[name]:
+            if name != start and start in graph[cause]:
+                path = [name]
+                while path[-1] != start:
+                    path.append(before[path[-1]])
+                return tuple(reversed(path))
+            if cause in followed:
+                continue
+            followed.add(cause)
+            for following in graph[cause]:
+                if (
+                    isinstance(following, str)
+                    and following in group
+                    and following != start
+                    and following not in before
+                ):
+                    before[following] = name
+                    coming.append(following)

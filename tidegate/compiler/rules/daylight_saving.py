@@ -1,0 +1,140 @@
+"""A note of the coming dates on which a change of the clocks touches a schedule.
+
+Said only where it matters: a cron at fixed times that are skipped or come twice, and a window that
+opens or closes within such an hour. Patterns of every hour go on in real time and are left
+alone. What happens on those dates is docs/adr/0008-cron-and-daylight-saving.md; nothing is
+wrong with them, so this is neither an error nor a warning. `today` is an argument.
+"""
+
+from collections.abc import Iterator
+from datetime import date, datetime, time, timedelta
+from itertools import groupby
+
+from tidegate.compiler.diagnostics.diagnostic import MAX_DIAGNOSTICS_PER_FILE, Findings
+from tidegate.domain.model import App, At, CronTrigger, WindowConstraint, leaves
+from tidegate.domain.time.calendar import opens_on
+from tidegate.domain.time.clock_change import ClockChange, clock_changes
+from tidegate.domain.time.cron import parse
+from tidegate.domain.time.fire_times import fires_on
+from tidegate.domain.time.wall_clock import first_instant
+from tidegate.domain.wording import listed
+
+DAYS_LOOKED_AHEAD = 366
+"""A year: both changes of every zone, and no more dates than anybody reads."""
+
+TIMES_NAMED = 3
+"""More times of a day than this are told by the first and the last."""
+
+_ONE_DAY = timedelta(days=1)
+_REMEDY = "choose an hour that they leave alone, or `timezone: UTC`"
+
+NOTES_PER_APP = 10
+"""Notes must not crowd out what is wrong; the last one tells how many more there would be."""
+
+Touched = list[tuple[date, str]]
+"""The dates that are touched, each with what happens then."""
+
+
+def check_daylight_saving(app: App, today: date, findings: Findings) -> None:
+    """Notes the coming dates on which crons and windows of the app are touched.
+
+    Args:
+        today: the dates from this day on, and for `DAYS_LOOKED_AHEAD` days, are coming.
+    """
+    notes = list(_notes(app, today))
+    kept = notes[: min(NOTES_PER_APP, MAX_DIAGNOSTICS_PER_FILE - len(findings.diagnostics()))]
+    for number, (at, summary, hint) in enumerate(kept):
+        more = len(notes) - len(kept) if number == len(kept) - 1 else 0
+        rest = f"; so it is with {more} more of the crons and windows of this app" if more else ""
+        findings.add("L420", at, summary, f"{hint}{rest}")
+
+
+def _notes(app: App, today: date) -> Iterator[tuple[At, str, str]]:
+    """Place, summary and hint of every note."""
+    for schedule in app.schedules.values():
+        for leaf in leaves(schedule.trigger):
+            cron = leaf.trigger
+            if isinstance(cron, CronTrigger) and cron.at is not None:
+                touched = list(_of_cron(cron, today))
+                if touched:
+                    yield cron.at, *_wording(f'cron "{cron.cron}"', cron.timezone, touched)
+        for window in schedule.constraints:
+            if isinstance(window, WindowConstraint) and window.at is not None:
+                touched = list(_of_window(window, today))
+                if touched:
+                    name = f"window {window.from_:%H:%M}-{window.to:%H:%M}"
+                    yield window.at, *_wording(name, window.timezone, touched)
+
+
+def _wording(name: str, zone: str, touched: Touched) -> tuple[str, str]:
+    dates = listed([str(day) for day, _ in touched], "and")
+    effects = "; ".join(f"on {day} {effect}" for day, effect in touched)
+    return f"the clocks of {zone} are changed around the {name}, got {dates}", f"{effects}; {_REMEDY}"
+
+
+def _of_cron(cron: CronTrigger, today: date) -> Iterator[tuple[date, str]]:
+    pattern = parse(cron.cron)
+    if pattern.hours_kind != "fixed":
+        return
+    for change in _coming(cron.timezone, today):
+        for day, walls in groupby(pattern.walls_between(*change.changed), datetime.date):
+            times = _named([wall.time() for wall in walls])
+            if not fires_on(cron, day):
+                continue
+            if change.forward:
+                yield day, f"there is no {times}: it runs at {_shown(change.shown_after, day)}"
+            else:
+                yield day, f"{times} comes twice: it runs the second time"
+
+
+def _of_window(window: WindowConstraint, today: date) -> Iterator[tuple[date, str]]:
+    for change in _coming(window.timezone, today):
+        for day in _dates(change):
+            effect = _effect_on_window(window, change, day)
+            if effect is not None:
+                yield day, effect
+
+
+def _effect_on_window(window: WindowConstraint, change: ClockChange, day: date) -> str | None:
+    """What a change of the clocks on a date does to a window; None if nothing that shows."""
+    first, second = change.changed
+    opens, closes = datetime.combine(day, window.from_), datetime.combine(day, window.to)
+    opened_before = window.to <= window.from_
+    begins = opens_on(window, day)
+    ends = opens_on(window, day - _ONE_DAY) if opened_before else begins
+    if change.forward and begins and not opened_before and first <= opens and closes <= second:
+        return f"it does not open: {_shown(first, day)} is followed by {_shown(second, day)}"
+    # At the very edge of the hour the window opens or closes at the same instant as ever.
+    opens_within, closes_within = begins and first < opens < second, ends and first < closes < second
+    if not opens_within and not closes_within:
+        return None
+    if not change.forward:
+        return f"{_shown(first, day)} to {_shown(second, day)} comes twice: it is opened twice"
+    does = "opens" if opens_within else "closes"
+    return (
+        f"there is no {window.from_ if opens_within else window.to:%H:%M}: it {does} at {_shown(second, day)}"
+    )
+
+
+def _coming(zone: str, today: date) -> Iterator[ClockChange]:
+    begin = first_instant(datetime.combine(today, time()), zone)
+    return clock_changes(zone, begin - timedelta(seconds=1), begin + timedelta(days=DAYS_LOOKED_AHEAD))
+
+
+def _dates(change: ClockChange) -> Iterator[date]:
+    """The dates of the wall times that a change skips or doubles."""
+    first, second = change.changed
+    day = first.date()
+    while datetime.combine(day, time()) < second:
+        yield day
+        day += _ONE_DAY
+
+
+def _named(times: list[time]) -> str:
+    """Times of a day in ascending order, for people."""
+    words = [f"{at:%H:%M}" for at in times]
+    return listed(words, "or") if len(words) <= TIMES_NAMED else f"time from {words[0]} to {words[-1]}"
+
+
+def _shown(wall: datetime, day: date) -> str:
+    return f"{wall:%H:%M}" if wall.date() == day else f"{wall:%H:%M} of {wall.date()}"

@@ -1,0 +1,166 @@
+"""`for_each`: every member of the trigger must have a key, and the keys must be able to meet.
+
+`for_each: partition` takes the partition keys as they are, so all datasets of the trigger
+must be cut alike. `for_each: day` maps finer keys to their day. A cron has no key; inside
+`all` it counts for each (DESIGN rule 24).
+"""
+
+from typing import Literal
+
+from tidegate.compiler.builders.scope import Scope
+from tidegate.compiler.diagnostics.diagnostic import Place
+from tidegate.domain.model import (
+    AllTrigger,
+    Composite,
+    CronTrigger,
+    Cycle,
+    ElapsedTrigger,
+    PartitionScheme,
+    PartitionsTrigger,
+    RunTrigger,
+    Schedule,
+    SizeTrigger,
+    Trigger,
+    leaves,
+)
+from tidegate.domain.time.cycle import nests_in
+from tidegate.domain.wording import with_article
+
+ForEach = Literal["partition"] | Cycle
+"""What `for_each` may say."""
+
+
+def same_partitions(one: PartitionScheme | None, other: PartitionScheme | None) -> bool:
+    """Whether two datasets are cut into the same keys; where they begin does not matter."""
+    if one is None or other is None:
+        return False
+    return _shape(one) == _shape(other)
+
+
+def _shape(scheme: PartitionScheme) -> tuple[object, ...]:
+    time = (scheme.time.name, scheme.time.cycle, scheme.time.timezone) if scheme.time else None
+    static = (scheme.static.name, frozenset(scheme.static.keys)) if scheme.static else None
+    # In one dimension the name is no part of the key.
+    if static is None and time is not None:
+        return time[1:]
+    return static[1:] if time is None and static is not None else (time, static)
+
+
+def check_for_each(schedule: Schedule, place: Place, scope: Scope) -> bool:
+    """Whether every member of the trigger can be evaluated for each key; reports those that cannot."""
+    if schedule.for_each is None:
+        return True
+    members = _members(schedule.trigger, inside_all=False)
+    if not any(isinstance(member, PartitionsTrigger | SizeTrigger) for member, _ in members):
+        scope.findings.add(
+            "L402",
+            place,
+            f"`for_each: {schedule.for_each}` needs a member with keys, got neither `partitions` nor `size`",
+            "delete `for_each`, or wait for the partitions that the run writes",
+        )
+        return False
+    good = [_has_key(member, inside_all, schedule.for_each, place, scope) for member, inside_all in members]
+    return all(good) and (schedule.for_each != "partition" or _alike(schedule, place, scope))
+
+
+def _has_key(member: Trigger, inside_all: bool, for_each: ForEach, place: Place, scope: Scope) -> bool:
+    if isinstance(member, PartitionsTrigger | SizeTrigger):
+        return _check_member(member, for_each, _place(member, place), scope)
+    if isinstance(member, CronTrigger) and inside_all:
+        return True
+    what = "a run" if isinstance(member, RunTrigger) else "a cron outside `all`"
+    if isinstance(member, ElapsedTrigger):
+        what = "an elapsed trigger"
+    scope.findings.add(
+        "L402",
+        _place(member, place),
+        f"with `for_each` every member has a key, got {what}",
+        "wait for the partitions that it writes, put a cron into `all`, or delete `for_each`",
+    )
+    return False
+
+
+def _members(trigger: Trigger, *, inside_all: bool) -> list[tuple[Trigger, bool]]:
+    """The leaves, each with whether its nearest composite is an `all`."""
+    if not isinstance(trigger, Composite):
+        return [(trigger, inside_all)]
+    in_all = isinstance(trigger, AllTrigger)
+    return [found for member in trigger.of for found in _members(member, inside_all=in_all)]
+
+
+def _place(trigger: Trigger, otherwise: Place) -> Place:
+    return trigger.at if trigger.at is not None else otherwise
+
+
+def _check_member(
+    member: PartitionsTrigger | SizeTrigger, for_each: ForEach, place: Place, scope: Scope
+) -> bool:
+    dataset = scope.datasets[member.dataset]
+    scheme = dataset.partitions
+    if scheme is None:
+        scope.findings.add(
+            "L402",
+            place,
+            f'with `for_each` every member has a key, got "{dataset.name}", a dataset without partitions',
+            "give `partitions` to the dataset, or take the member out of the trigger",
+        )
+        return False
+    if isinstance(member, PartitionsTrigger) and member.keys:
+        scope.findings.add(
+            "V208",
+            place,
+            "`keys` names keys and `for_each` takes each by itself, got both",
+            "delete `for_each`, or delete `keys` to take every key",
+        )
+        return False
+    if for_each != "partition" and not _mapped(scheme, for_each):
+        got = f"one for each {scheme.time.cycle}" if scheme.time else "keys without time"
+        scope.findings.add(
+            "L408",
+            place,
+            f"{with_article(for_each)} is not made of the partitions of {dataset.name}, got {got}",
+            "choose a longer cycle, or `for_each: partition`",
+        )
+        return False
+    if isinstance(member, PartitionsTrigger) and member.complete is not None and member.complete != for_each:
+        _clash(place, for_each, member.complete, scope)
+        return False
+    return True
+
+
+def _clash(place: Place, for_each: ForEach, complete: Cycle, scope: Scope) -> None:
+    scope.findings.add(
+        "L408",
+        place,
+        f"`complete: {complete}` is judged for each {complete}, got `for_each: {for_each}`",
+        f"write `for_each: {complete}`",
+    )
+
+
+def _mapped(scheme: PartitionScheme, for_each: Cycle) -> bool:
+    """Whether each key of a scheme belongs to one period of the cycle."""
+    return scheme.time is not None and nests_in(scheme.time.cycle, for_each)
+
+
+def _alike(schedule: Schedule, place: Place, scope: Scope) -> bool:
+    """With `for_each: partition` all datasets must have the same keys, or no key would ever meet."""
+    first: tuple[str, PartitionScheme] | None = None
+    good = True
+    for leaf in leaves(schedule.trigger):
+        trigger = leaf.trigger
+        keyed = isinstance(trigger, PartitionsTrigger | SizeTrigger)
+        dataset = scope.datasets.get(trigger.dataset) if keyed else None
+        if dataset is None or dataset.partitions is None:
+            continue
+        if first is None:
+            first = (dataset.name, dataset.partitions)
+        elif not same_partitions(first[1], dataset.partitions):
+            good = False
+            scope.findings.add(
+                "L408",
+                _place(trigger, place),
+                f"`for_each: partition` needs the same partitions in every member, got {dataset.name}"
+                f" beside {first[0]}, which is cut differently",
+                "write a cycle that both can be mapped to, such as `for_each: day`",
+            )
+    return good

@@ -1,0 +1,187 @@
+"""References in `args`: whether there is such a value, and whether the trigger can give it.
+
+    scheduled_time                              a cron
+    business_date                               a cron, or `output_partition: business_date`
+    key                                         for_each
+    trigger.partitions[.DATASET]                partitions or size, over partitions
+    trigger.bytes, trigger.rows                 partitions or size
+    trigger.count, trigger.first_event_time     any trigger
+    trigger.run.id, .program, .status           run
+    trigger.run.args.NAME                       run
+    trigger.run.outputs.DATASET                 run of a program that writes it
+
+How they stand in a text is `compiler.template`; their values are `scheduler.decision.references`.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+from tidegate.compiler.builders.scope import Scope
+from tidegate.compiler.diagnostics.diagnostic import Findings
+from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode
+from tidegate.compiler.template import OPENING, TemplateError, parse
+from tidegate.domain.model import (
+    App,
+    CronTrigger,
+    LeafTrigger,
+    PartitionsTrigger,
+    RunTrigger,
+    Schedule,
+    SizeTrigger,
+    leaves,
+)
+from tidegate.domain.suggest import did_you_mean
+from tidegate.domain.wording import listed, shown
+
+RUN_ARGUMENT = "trigger.run.args."
+RUN_OUTPUT = "trigger.run.outputs."
+PARTITIONS_OF = "trigger.partitions."
+
+REFERENCES = (
+    "scheduled_time",
+    "business_date",
+    "key",
+    "trigger.partitions",
+    "trigger.bytes",
+    "trigger.rows",
+    "trigger.count",
+    "trigger.first_event_time",
+    "trigger.run.id",
+    "trigger.run.program",
+    "trigger.run.status",
+)
+"""Those without a name of the user's at their end."""
+
+_NO_ARGUMENTS = "add it to the `args` of the upstream schedule; where it is missing the value is null"
+
+WITH_NAME = (f"{PARTITIONS_OF}DATASET", f"{RUN_ARGUMENT}NAME", f"{RUN_OUTPUT}DATASET")
+
+
+def check_references(schedule: Schedule, args: Node | None, scope: Scope) -> None:
+    """Reports references in the arguments that are none, or that no job of the schedule has."""
+    for place, reference in _references(args, scope.findings):
+        if scope.findings.full:
+            return
+        if reference not in REFERENCES and _family(reference) is None:
+            hint = did_you_mean(reference, [*REFERENCES, *WITH_NAME], "references")
+            summary = f"a reference names a value that there is, got {shown(reference)}"
+            scope.findings.add("N308", place, summary, hint)
+            continue
+        lacking = _lacking(reference, schedule, scope)
+        if lacking is not None:
+            needs, hint = lacking
+            summary = f"`{reference}` needs {needs}, got a schedule without"
+            scope.findings.add("L411", place, summary, hint)
+
+
+def check_upstream_arguments(app: App, args: Mapping[str, Node], findings: Findings) -> None:
+    """Warns of arguments of the upstream run that no schedule of the upstream programs hands over.
+
+    Args:
+        args: the arguments by schedule, of those that are to be judged.
+    """
+    handed_over: defaultdict[str, set[str]] = defaultdict(set)
+    for schedule in app.schedules.values():
+        handed_over[schedule.program].update(schedule.args)
+    for name, node in args.items():
+        found = [(place, r) for place, r in _references(node, findings) if r.startswith(RUN_ARGUMENT)]
+        schedule = app.schedules.get(name)
+        if not found or schedule is None:
+            continue
+        upstream = sorted({leaf.program for leaf in _leaves(schedule) if isinstance(leaf, RunTrigger)})
+        known = set[str]().union(*(handed_over[program] for program in upstream))
+        listing = sorted(known)
+        for place, reference in found:
+            argument = reference.removeprefix(RUN_ARGUMENT)
+            if upstream and argument not in known and not findings.full:
+                summary = (
+                    f"no schedule of {listed(upstream)} hands over such an argument, got {shown(argument)}"
+                )
+                hint = did_you_mean(argument, listing, "arguments") if known else _NO_ARGUMENTS
+                findings.add("L412", place, summary, hint)
+
+
+def _references(node: Node | None, findings: Findings) -> Iterator[tuple[ScalarNode, str]]:
+    """The references in a tree, each at the text that holds it; texts that cannot be read are reported."""
+    if isinstance(node, MappingNode):
+        for member in node.values.values():
+            yield from _references(member, findings)
+    elif isinstance(node, ScalarNode):
+        if not isinstance(node.value, str) or OPENING not in node.value:
+            return
+        try:
+            template = parse(node.value)
+        except TemplateError as error:
+            findings.add("V215", node, str(error), error.hint)
+            return
+        for reference in template.references:
+            yield node, reference
+    elif node is not None:
+        for member in node.items:
+            yield from _references(member, findings)
+
+
+def _family(reference: str) -> str | None:
+    """The beginning of a reference that ends in a name of the user's."""
+    families = (PARTITIONS_OF, RUN_ARGUMENT, RUN_OUTPUT)
+    return next((f for f in families if reference.startswith(f) and len(reference) > len(f)), None)
+
+
+def _leaves(schedule: Schedule) -> list[LeafTrigger]:
+    return [leaf.trigger for leaf in leaves(schedule.trigger)]
+
+
+def _lacking(reference: str, schedule: Schedule, scope: Scope) -> tuple[str, str] | None:
+    """What a reference needs that the schedule does not have, with a hint; None if it has everything."""
+    members = _leaves(schedule)
+    collected = [m for m in members if isinstance(m, PartitionsTrigger | SizeTrigger)]
+    runs = [m for m in members if isinstance(m, RunTrigger)]
+    if reference == "scheduled_time" and not any(isinstance(m, CronTrigger) for m in members):
+        return "a `cron` in the trigger", "use {{ trigger.first_event_time }}, or add a cron"
+    dated = schedule.output_partition == "business_date" or any(isinstance(m, CronTrigger) for m in members)
+    if reference == "business_date" and not dated:
+        return "a `cron` in the trigger", "use {{ trigger.partitions }} or {{ key }}, or add a cron"
+    if reference == "key" and schedule.for_each is None:
+        return "`for_each`", "use {{ trigger.partitions }}, or add `for_each`"
+    if reference == "trigger.partitions" and not any(_cut(m, scope) for m in collected):
+        return "`partitions` or `size` over a dataset with partitions", "delete the reference"
+    if reference in ("trigger.bytes", "trigger.rows") and not collected:
+        return "`partitions` or `size` in the trigger", "delete the reference"
+    if reference.startswith("trigger.run.") and not runs:
+        return (
+            "a `run` in the trigger",
+            "wait for the run with `run: {program: ...}`, or delete the reference",
+        )
+    return _lacking_name(reference, collected, runs, scope)
+
+
+def _lacking_name(
+    reference: str,
+    collected: list[PartitionsTrigger | SizeTrigger],
+    runs: list[RunTrigger],
+    scope: Scope,
+) -> tuple[str, str] | None:
+    """As `_lacking`, for the references that end in the name of a dataset."""
+    family = _family(reference)
+    name = reference.removeprefix(family or "")
+    if family == PARTITIONS_OF:
+        known = sorted({m.dataset for m in collected if _cut(m, scope)})
+        if name not in known:
+            return f"{shown(name)} with its partitions in the trigger", _dataset_hint(name, known)
+    if family == RUN_OUTPUT:
+        programs = [scope.programs[m.program] for m in runs if m.program in scope.programs]
+        written = sorted({dataset for program in programs for dataset in program.writes})
+        if name not in written:
+            needs = f"a `run` of a program that writes {shown(name)}"
+            return needs, _dataset_hint(name, written)
+    return None
+
+
+def _dataset_hint(name: str, known: list[str]) -> str:
+    return did_you_mean(name, known, "datasets") if known else "delete the reference"
+
+
+def _cut(member: PartitionsTrigger | SizeTrigger, scope: Scope) -> bool:
+    """Whether events of a member have partition keys."""
+    dataset = scope.datasets.get(member.dataset)
+    return dataset is not None and dataset.partitions is not None

@@ -1,0 +1,87 @@
+"""The `jsonschema` validator for apps, built once and with three of its keywords replaced.
+
+`pattern` is anchored as JSON Schema means it ("$" is the end, not the end or a line before
+it). `items` stops at `maxItems`, and `uniqueItems` compares hashes where the library compares
+each pair: a hostile list of ten thousand mappings must not take minutes.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, cast
+
+from tidegate.compiler.schema import schema_text
+from tidegate.compiler.schema.inline import inlined
+
+
+@lru_cache(maxsize=1)
+def app_validator() -> Any:
+    """The validator of whole apps. Imported at the first use: that takes a fifth of a second."""
+    from jsonschema import Draft202012Validator, validators
+
+    extended: Any = cast("Any", validators).extend(
+        Draft202012Validator, {"pattern": _pattern, "items": _items, "uniqueItems": _unique_items}
+    )
+    return extended(inlined(json.loads(schema_text())))
+
+
+@lru_cache(maxsize=1)
+def schedule_validator() -> Any:
+    """The validator of one schedule, for specifications that come from elsewhere than an app's file."""
+    app = app_validator()
+    return app.evolve(schema=app.schema["properties"]["schedules"]["additionalProperties"])
+
+
+@lru_cache(maxsize=1)
+def example_validator() -> Any:
+    """The validator of one example, for a file that holds it alone."""
+    app = app_validator()
+    return app.evolve(schema=app.schema["properties"]["examples"]["items"])
+
+
+@lru_cache(maxsize=64)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern.removesuffix("$") + r"\Z" if pattern.endswith("$") else pattern)
+
+
+def _pattern(_validator: Any, pattern: str, instance: object, _schema: object) -> Iterator[Any]:
+    from jsonschema.exceptions import ValidationError
+
+    if isinstance(instance, str) and not _compiled(pattern).search(instance):
+        yield ValidationError(f"{instance!r} does not match {pattern!r}")
+
+
+def _items(validator: Any, items: Any, instance: object, schema: dict[str, Any]) -> Iterator[Any]:
+    if isinstance(instance, list):
+        members = cast("list[Any]", instance)
+        for index, member in enumerate(members[: schema.get("maxItems")]):
+            yield from validator.descend(member, items, path=index)
+
+
+def _unique_items(_validator: Any, wanted: bool, instance: object, schema: dict[str, Any]) -> Iterator[Any]:
+    from jsonschema.exceptions import ValidationError
+
+    if not wanted or not isinstance(instance, list):
+        return
+    members = cast("list[Any]", instance)
+    if repeated_members(members[: schema.get("maxItems")]):
+        yield ValidationError("has members that are equal")
+
+
+MAX_REPEATED_MEMBERS = 10
+"""So many show the pattern."""
+
+
+def repeated_members(members: list[Any]) -> list[int]:
+    """The numbers of the first members that stand earlier in the list too, counted from 0."""
+    seen: set[str] = set()
+    repeated: list[int] = []
+    for index, member in enumerate(members):
+        text = json.dumps(member, sort_keys=True)
+        if text in seen:
+            repeated.append(index)
+            if len(repeated) == MAX_REPEATED_MEMBERS:
+                break
+        seen.add(text)
+    return repeated

@@ -1,0 +1,131 @@
+"""Templates: texts in a schedule's `args` that refer to what triggered the run.
+
+    days: "{{ trigger.partitions }}"               becomes the list, with its type
+    title: "run for {{ business_date }}"           becomes a text
+    shell: 'echo {{ "{{" }}'                       a quoted text stands for itself
+
+Only the form is known here: `compiler.rules.references` says which references there are and
+which a trigger can give, `scheduler.decision.references` gives them their values. Pure; never evaluates
+anything, so a text from a file can name a value and do no more.
+"""
+
+import json
+from collections.abc import Callable
+from typing import Any, cast
+
+from tidegate.domain.value import Value
+from tidegate.domain.wording import shown
+
+OPENING, CLOSING = "{{", "}}"
+
+MAX_REFERENCES_PER_TEXT = 100
+"""A text with more is a program, and belongs into one."""
+
+MAX_REFERENCE_CHARACTERS = 200
+"""As long as the longest key of a file."""
+
+
+class TemplateError(ValueError):
+    """A text whose references cannot be read, with a hint at what to write."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class Reference(Value, kw_only=True):
+    """One reference, for example "trigger.run.args.day"."""
+
+    name: str
+
+
+class Template(Value, kw_only=True):
+    """A text cut into what stands as it is and what is referred to."""
+
+    parts: tuple[str | Reference, ...]
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """The names that it refers to, in their order, each once."""
+        return tuple(dict.fromkeys(part.name for part in self.parts if isinstance(part, Reference)))
+
+
+def parse(text: str) -> Template:
+    """The template that a text is; one without braces is a single part.
+
+    Raises:
+        TemplateError: for braces that are not closed, that hold nothing, or too many of them.
+    """
+    parts: list[str | Reference] = []
+    rest = text
+    for _ in range(MAX_REFERENCES_PER_TEXT + 1):
+        before, opening, after = rest.partition(OPENING)
+        if before:
+            parts.append(before)
+        if not opening:
+            return Template(parts=tuple(parts))
+        inside, closing, rest = after.partition(CLOSING)
+        if not closing:
+            raise TemplateError(
+                f"`{{{{` opens a reference that `}}}}` closes, got {shown(OPENING + inside)}",
+                'write for example "{{ trigger.partitions }}"; for the braces themselves \'{{ "{{" }}\'',
+            )
+        parts.append(_part(inside.strip()))
+    raise TemplateError(
+        f"a text has at most {MAX_REFERENCES_PER_TEXT} references, got more in {shown(text)}",
+        "hand the values over one by one, and let the program write the text",
+    )
+
+
+def render(value: Any, values: Callable[[str], Any]) -> Any:
+    """The arguments with every reference replaced by its value, in lists and mappings too.
+
+    A string that is one reference becomes the value with its type. Inside a longer string values
+    become text: the members of a list with commas between them, null as nothing. What cannot be
+    read as a template stays as it stands; lint has refused it.
+
+    Args:
+        value: any JSON, never changed.
+        values: the value of a reference by its name.
+    """
+    if isinstance(value, str):
+        return _rendered(value, values)
+    if isinstance(value, dict):
+        return {key: render(member, values) for key, member in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list | tuple):
+        return [render(member, values) for member in cast("list[Any]", value)]
+    return value
+
+
+def _part(inside: str) -> str | Reference:
+    if len(inside) > 1 and inside[0] in "'\"" and inside[-1] == inside[0]:
+        return inside[1:-1]
+    good = inside and not any(c.isspace() or c in "{}'\"|()" for c in inside)
+    if not good or len(inside) > MAX_REFERENCE_CHARACTERS:
+        raise TemplateError(
+            f"a reference is one name, got {shown(inside)}",
+            'write for example "{{ business_date }}"; values are taken as they are, without operators',
+        )
+    return Reference(name=inside)
+
+
+def _rendered(text: str, values: Callable[[str], Any]) -> Any:
+    if OPENING not in text:
+        return text
+    try:
+        parts = parse(text).parts
+    except TemplateError:
+        return text
+    if len(parts) == 1 and isinstance(parts[0], Reference):
+        return values(parts[0].name)
+    return "".join(part if isinstance(part, str) else _as_text(values(part.name)) for part in parts)
+
+
+def _as_text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list | tuple):
+        return ",".join(_as_text(member) for member in cast("list[Any]", value))
+    return json.dumps(value, sort_keys=True)

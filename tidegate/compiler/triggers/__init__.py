@@ -1,0 +1,79 @@
+"""The kinds of triggers, and the one function that builds any of them.
+
+The registry is the only place that lists the kinds. A kind's file holds all that is its own.
+"""
+
+from tidegate.compiler.builders.duration import optional_duration
+from tidegate.compiler.builders.scope import Scope
+from tidegate.compiler.reader.node import MappingNode, Node
+from tidegate.compiler.triggers import all, any, at_least, cron, elapsed, partitions, run, sequence, size
+from tidegate.compiler.triggers.kind import Options, TriggerKind, Written
+from tidegate.domain.model import Trigger
+from tidegate.domain.time.duration import duration_text
+
+KINDS: dict[str, TriggerKind] = {
+    kind.key: kind
+    for kind in (
+        cron.KIND,
+        partitions.KIND,
+        size.KIND,
+        run.KIND,
+        elapsed.KIND,
+        all.KIND,
+        any.KIND,
+        at_least.KIND,
+        sequence.KIND,
+    )
+}
+
+MAX_TRIGGER_DEPTH = 8
+"""Composites inside each other; a condition that needs more is better told in two schedules."""
+
+
+def build_trigger(node: Node | None, scope: Scope, program: str, depth: int = 1) -> Trigger | None:
+    """The trigger that a node describes; None after an error has been reported.
+
+    Args:
+        program: of the schedule, "" if it has none that is known.
+    """
+    if not isinstance(node, MappingNode):
+        return None
+    found = [key for key in node.keys if key in KINDS]
+    if len(found) != 1:
+        return None
+    if depth > MAX_TRIGGER_DEPTH:
+        scope.findings.add(
+            "L409",
+            node.keys[found[0]],
+            f"triggers nest at most {MAX_TRIGGER_DEPTH} deep, got {depth}",
+            "move a part into a schedule of its own, and wait for its run",
+        )
+        return None
+    written = Written(
+        node=node,
+        options=_options(node, found[0], scope),
+        program=program,
+        member=lambda member: build_trigger(member, scope, program, depth + 1),
+    )
+    return KINDS[found[0]].build(written, scope)
+
+
+def _options(node: MappingNode, kind: str, scope: Scope) -> Options:
+    """What stands beside the kind's key."""
+    options = Options(
+        wait_at_most=optional_duration(node, "wait_at_most", scope),
+        quiet=optional_duration(node, "quiet", scope),
+        quiet_at_most=optional_duration(node, "quiet_at_most", scope),
+        collect_within=optional_duration(node, "collect_within", scope),
+        at=scope.at(node.keys[kind]),
+    )
+    quiet, at_most = options["quiet"], options["quiet_at_most"]
+    if quiet is not None and at_most is not None and at_most < quiet:
+        scope.findings.add(
+            "V211",
+            node.values["quiet_at_most"],
+            f"`quiet_at_most` is at least `quiet`, got {duration_text(at_most)} for"
+            f" a quiet of {duration_text(quiet)}",
+            "give a longer `quiet_at_most`, or leave it out to wait for silence however long it takes",
+        )
+    return options

@@ -1,0 +1,54 @@
+"""What a kind of trigger is to the compiler: a key of the YAML and a function that builds it.
+
+A new kind is one new file beside this one, one line in the registry (`compiler.triggers`),
+one struct in the model and one property in the schema.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TypedDict
+
+from tidegate.compiler.builders.scope import Scope
+from tidegate.compiler.reader.node import MappingNode, Node
+from tidegate.domain.model import At, Trigger
+
+
+class Options(TypedDict):
+    """What every kind has besides its own, ready to be handed to its struct."""
+
+    wait_at_most: timedelta | None
+    quiet: timedelta | None
+    quiet_at_most: timedelta | None
+    collect_within: timedelta | None
+    at: At
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Written:
+    """A trigger as it was written.
+
+    Attributes:
+        node: the mapping that holds the kind's key and the options beside it.
+        options: those that every kind may have, and the place of the kind's key.
+        program: of the schedule, "" if it has none that is known.
+        member: builds a trigger inside this one; None if that has an error.
+    """
+
+    node: MappingNode
+    options: Options
+    program: str
+    member: Callable[[Node], Trigger | None]
+
+    def members(self, nodes: tuple[Node, ...]) -> tuple[Trigger, ...] | None:
+        """The triggers inside this one; None if one of them has an error."""
+        built = tuple(found for node in nodes if (found := self.member(node)) is not None)
+        return built if len(built) == len(nodes) else None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TriggerKind:
+    """One kind of trigger. `build` returns None after it has reported an error."""
+
+    key: str
+    build: Callable[[Written, Scope], Trigger | None]

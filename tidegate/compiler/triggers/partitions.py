@@ -1,0 +1,117 @@
+"""The `partitions` trigger: `count`, `keys` or `complete` over the partitions of a dataset.
+
+A dataset without partitions can be waited for too: each of its updates is one event.
+"""
+
+from tidegate.compiler.builders.scope import Scope
+from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, plain
+from tidegate.compiler.rules.complete import check_complete
+from tidegate.compiler.triggers.kind import TriggerKind, Written
+from tidegate.domain.model import Dataset, PartitionScheme, PartitionsTrigger
+from tidegate.domain.partition_key import PartitionKeyError, join_key, validate_key
+from tidegate.domain.wording import shown
+
+_WAYS = ("count", "keys", "complete")
+
+
+def _build(written: Written, scope: Scope) -> PartitionsTrigger | None:
+    node = written.node.mapping("partitions")
+    name = node.get("dataset") if node else None
+    if node is None or not isinstance(name, ScalarNode):
+        return None
+    dataset = scope.dataset(name)
+    if dataset is None or not _one_way(node, scope) or not _fits(node, dataset, scope):
+        return None
+    keys = tuple(_key(k, dataset, scope) for k in node.items("keys"))
+    distinct = node.get("distinct")
+    trigger = PartitionsTrigger(
+        dataset=dataset.name,
+        count=node.number("count", 1),
+        distinct=not (isinstance(distinct, ScalarNode) and distinct.value is False),
+        keys=tuple(dict.fromkeys(k for k in keys if k is not None)),
+        complete=node.text("complete") or None,  # pyright: ignore[reportArgumentType] - the schema's enum
+        **written.options,
+    )
+    period = trigger.complete
+    if period is not None and not check_complete(period, dataset, node.values["complete"], scope):
+        return None
+    return trigger
+
+
+def _one_way(node: MappingNode, scope: Scope) -> bool:
+    ways = [key for key in node.keys if key in _WAYS]
+    for way in ways[1:]:
+        scope.findings.add(
+            "V208",
+            node.keys[way],
+            f"partitions are counted in one way, got `{ways[0]}` and `{way}`",
+            f"keep one of {', '.join(_WAYS)}; combine two with `all`",
+        )
+    if "distinct" in node.values and ways and ways[0] != "count":
+        scope.findings.add(
+            "V208",
+            node.keys["distinct"],
+            f"`distinct` belongs to `count`, got it beside `{ways[0]}`",
+            f"delete it: with `{ways[0]}` each key counts once",
+        )
+        return False
+    return len(ways) < 2
+
+
+def _fits(node: MappingNode, dataset: Dataset, scope: Scope) -> bool:
+    """Whether a dataset without partitions is asked for nothing that needs them."""
+    if dataset.partitions is not None:
+        return True
+    for way in ("keys", "complete"):
+        if way in node.values:
+            scope.findings.add(
+                "L407",
+                node.keys[way],
+                f"`{way}` needs a dataset with partitions, got {shown(dataset.name)}, which has none",
+                f"give `partitions` to the dataset, or delete `{way}`: each update of it is then one event",
+            )
+            return False
+    distinct = node.get("distinct")
+    if node.number("count", 1) > 1 and not (isinstance(distinct, ScalarNode) and distinct.value is False):
+        scope.findings.add(
+            "L407",
+            node.keys["count"],
+            f"`count` above 1 needs a dataset with partitions, got {shown(dataset.name)}, which has none",
+            "give `partitions` to the dataset, or add `distinct: false` to count its updates",
+        )
+        return False
+    return True
+
+
+def _key(node: Node, dataset: Dataset, scope: Scope) -> str | None:
+    """A key in its canonical form, or None with a finding."""
+    scheme = dataset.partitions or PartitionScheme()
+    try:
+        key = join_key(scheme, plain(node)) if isinstance(node, MappingNode) else str(plain(node))
+        wrong = validate_key(scheme, key)
+    except PartitionKeyError as error:
+        key, wrong = "", str(error)
+    except OverflowError:
+        key, wrong = (
+            "",
+            f"a key lies within the years 1 to 9999, with its whole period, got {shown(plain(node))}",
+        )
+    if wrong is None:
+        return key
+    scope.findings.add("V205", node, wrong, f"a key of {dataset.name} is for example {_example(scheme)}")
+    return None
+
+
+def _example(scheme: PartitionScheme) -> str:
+    """The first key of a scheme, as the YAML spells it."""
+    first: dict[str, str] = {}
+    if scheme.time is not None:
+        first[scheme.time.name] = scheme.time.start
+    if scheme.static is not None:
+        first[scheme.static.name] = scheme.static.keys[0]
+    if len(first) == 1:
+        return next(iter(first.values()))
+    return "{" + ", ".join(f"{name}: {key}" for name, key in sorted(first.items())) + "}"
+
+
+KIND = TriggerKind(key="partitions", build=_build)

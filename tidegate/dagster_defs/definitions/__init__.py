@@ -1,0 +1,1 @@
+"""What is deployed as Dagster definitions: assets, partitions, schedules, sensors."""

@@ -1,0 +1,141 @@
+"""Which program stands behind which asset: decided once, read by definitions, requests and ingestion.
+
+Dagster wants one owner for each asset and no cycle among them; an app may have several writers
+of a dataset, or programs that read each other's outputs. So the first writer by name owns the
+asset, a program that owns none is an asset itself, and a dependency that would close a cycle
+is left out of the picture. It is only a picture: what triggers what is decided by the engine.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+
+from dagster import AssetKey, PartitionsDefinition
+
+from tidegate.dagster_defs.definitions.names import Owned, asset_key, program_key, unique_names
+from tidegate.dagster_defs.definitions.partitions import partitions_of
+from tidegate.dagster_defs.definitions.plan_state import Plan
+from tidegate.domain.model import App, Dataset, PartitionScheme, Program
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgramAssets:
+    """A program with the assets it owns.
+
+    Attributes:
+        op: name of its op.
+        owned: the datasets it is the owner of, by asset key; empty for a program that is an asset itself.
+        own_key: the asset of a program that owns no dataset.
+        reads: the upstream assets that are shown.
+    """
+
+    app: App
+    program: Program
+    op: str
+    owned: Mapping[AssetKey, Dataset]
+    own_key: AssetKey | None
+    reads: Mapping[AssetKey, Dataset]
+
+    @property
+    def ref(self) -> str:
+        """ "app/program"."""
+        return f"{self.app.name}/{self.program.name}"
+
+    @property
+    def keys(self) -> tuple[AssetKey, ...]:
+        """The assets that a run of the program selects, in the order of its `writes`."""
+        return tuple(self.owned) if self.own_key is None else (self.own_key,)
+
+    @property
+    def scheme(self) -> PartitionScheme | None:
+        """The partition scheme of its outputs; lint has seen to it that they agree."""
+        schemes = (self.app.datasets[name].partitions for name in self.program.writes)
+        return next((scheme for scheme in schemes if scheme is not None), None)
+
+    @property
+    def partitions(self) -> PartitionsDefinition | None:
+        """The partitions of a run of this program."""
+        return None if self.scheme is None else partitions_of(self.scheme)
+
+
+@dataclass(frozen=True)
+class AssetPlan:
+    """All programs and datasets of a code location."""
+
+    plan: Plan
+
+    @cached_property
+    def programs(self) -> Mapping[Owned, ProgramAssets]:
+        """Every program, by app and name."""
+        apps = [loaded.app for loaded in self.plan.apps]
+        ops = unique_names((app.name, name) for app in apps for name in app.programs)
+        return {(app.name, assets.program.name): assets for app in apps for assets in _programs_of(app, ops)}
+
+    @cached_property
+    def program_of(self) -> Mapping[AssetKey, ProgramAssets]:
+        """The program that a run of this asset runs."""
+        return {key: assets for assets in self.programs.values() for key in assets.keys}
+
+    @cached_property
+    def datasets(self) -> Mapping[AssetKey, tuple[str, Dataset]]:
+        """Every dataset with its app's name, external ones too."""
+        return {
+            asset_key(loaded.app.name, name): (loaded.app.name, dataset)
+            for loaded in self.plan.apps
+            for name, dataset in loaded.app.datasets.items()
+        }
+
+    def external(self) -> Iterator[tuple[str, Dataset]]:
+        """The datasets that no program of their app writes, with their app's name."""
+        for key, (app, dataset) in self.datasets.items():
+            if key not in self.program_of:
+                yield app, dataset
+
+    def revision(self, app: str) -> int | None:
+        """The deployment of an app that is loaded; None when it is not loaded at all."""
+        return self.plan.revisions.get(app)
+
+
+def _programs_of(app: App, ops: Mapping[Owned, str]) -> Iterator[ProgramAssets]:
+    owners: dict[str, str] = {}
+    for name in sorted(app.programs):
+        for dataset in app.programs[name].writes:
+            owners.setdefault(dataset, name)
+    cut = _closing_reads(app, owners)
+    for name, program in sorted(app.programs.items()):
+        owned = [dataset for dataset in program.writes if owners[dataset] == name]
+        yield ProgramAssets(
+            app=app,
+            program=program,
+            op=ops[app.name, name],
+            owned={asset_key(app.name, dataset): app.datasets[dataset] for dataset in owned},
+            own_key=None if owned else program_key(app, program),
+            reads={
+                asset_key(app.name, dataset): app.datasets[dataset]
+                for dataset in program.reads
+                if dataset not in owned and (name, dataset) not in cut
+            },
+        )
+
+
+def _closing_reads(app: App, owners: Mapping[str, str]) -> set[tuple[str, str]]:
+    """The (program, dataset) reads that must not be shown, for the graph to have no cycle."""
+    cut: set[tuple[str, str]] = set()
+    while True:
+        graph = {
+            name: {
+                owners[dataset]
+                for dataset in program.reads
+                if dataset in owners and owners[dataset] != name and (name, dataset) not in cut
+            }
+            for name, program in sorted(app.programs.items())
+        }
+        try:
+            TopologicalSorter(graph).prepare()
+        except CycleError as error:
+            # The cycle is a list in which each program is read by the next one; its first link is cut.
+            upstream, reader = error.args[1][0], error.args[1][1]
+            cut |= {(reader, d) for d in app.programs[reader].reads if owners.get(d) == upstream}
+            continue
+        return cut

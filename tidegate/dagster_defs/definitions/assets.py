@@ -1,0 +1,118 @@
+"""Datasets and programs as Dagster assets.
+
+A dataset that comes from outside is a plain spec; the datasets that a program writes are one
+multi-asset whose op is the program. An input is a dependency without data: programs read
+tables themselves. Each spec says where in the YAML it was written.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dagster import (
+    AssetDep,
+    AssetExecutionContext,
+    AssetsDefinition,
+    AssetSpec,
+    BackfillPolicy,
+    Field,
+    MaterializeResult,
+    MetadataValue,
+    Permissive,
+    TextMetadataValue,
+    multi_asset,
+)
+
+from tidegate.dagster_defs.definitions.asset_plan import AssetPlan, ProgramAssets
+from tidegate.dagster_defs.definitions.location import Location
+from tidegate.dagster_defs.definitions.names import asset_key
+from tidegate.dagster_defs.definitions.partitions import mapping_between, partitions_of
+from tidegate.dagster_defs.run.program_op import run_op
+from tidegate.dagster_defs.run.tags import PROGRAM
+from tidegate.domain.model import At
+
+SPARK = "spark"
+
+ARGS_HELP = "arguments of a run by hand; without them those of the program's schedule hold"
+
+
+def build_assets(plan: AssetPlan, location: Location) -> Iterator[AssetsDefinition | AssetSpec]:
+    """Every dataset and program of the location."""
+    for app, dataset in plan.external():
+        yield AssetSpec(
+            asset_key(app, dataset.name),
+            group_name=app,
+            partitions_def=None if dataset.partitions is None else partitions_of(dataset.partitions),
+            description=dataset.description or "comes from outside: nothing here writes it",
+            metadata=_metadata(dataset.at, {"format": dataset.format, "path": dataset.path}),
+            kinds={dataset.format},
+        )
+    for assets in plan.programs.values():
+        yield program_asset(assets, location)
+
+
+def program_asset(assets: ProgramAssets, location: Location) -> AssetsDefinition:
+    """A program as a multi-asset of the datasets it owns, or as an asset of its own."""
+    specs = list(_specs(assets))
+
+    @multi_asset(
+        name=assets.op,
+        specs=specs,
+        # Outputs with and without partitions in one op are allowed by Dagster only so.
+        can_subset=len({spec.partitions_def for spec in specs}) > 1,
+        backfill_policy=BackfillPolicy.single_run() if assets.scheme is not None else None,
+        op_tags={PROGRAM: assets.ref},
+        config_schema={"args": Field(Permissive(), is_required=False, description=ARGS_HELP)},
+    )
+    def program(context: AssetExecutionContext) -> Iterator[MaterializeResult[Any]]:
+        yield from run_op(context, assets, location)
+
+    return program
+
+
+def _specs(assets: ProgramAssets) -> Iterator[AssetSpec]:
+    app, program = assets.app, assets.program
+    place = {"program": program.run, "reads": ", ".join(program.reads)}
+    if assets.own_key is not None:
+        yield AssetSpec(
+            assets.own_key,
+            deps=_deps(assets),
+            group_name=app.name,
+            partitions_def=assets.partitions,
+            description=program.description or f"the program {program.name}",
+            metadata=_metadata(program.at, place),
+            kinds={SPARK},
+            skippable=True,
+        )
+    for key, dataset in assets.owned.items():
+        yield AssetSpec(
+            key,
+            deps=_deps(assets),
+            group_name=app.name,
+            partitions_def=None if dataset.partitions is None else partitions_of(dataset.partitions),
+            description=dataset.description or program.description or None,
+            metadata=_metadata(
+                dataset.at,
+                {
+                    **place,
+                    "format": dataset.format,
+                    "path": dataset.path,
+                    "program_at": program.at,
+                },
+            ),
+            kinds={SPARK, dataset.format},
+            # A run that loses its claim ends well and writes nothing.
+            skippable=True,
+        )
+
+
+def _deps(assets: ProgramAssets) -> list[AssetDep]:
+    # One op has one mapping for each input, whatever its outputs.
+    return [
+        AssetDep(key, partition_mapping=mapping_between(assets.scheme, dataset.partitions))
+        for key, dataset in assets.reads.items()
+    ]
+
+
+def _metadata(at: At | None, facts: Mapping[str, Any]) -> dict[str, TextMetadataValue]:
+    named = facts if at is None else {"yaml": at, **facts}
+    return {name: MetadataValue.text(str(value)) for name, value in named.items() if value}

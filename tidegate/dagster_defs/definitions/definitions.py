@@ -1,0 +1,73 @@
+"""The Dagster definitions of what is deployed in the schedule store.
+
+A code server builds them from the store, once, when it loads or reloads. A run's process
+builds them from what the code server shipped with the run: the store is not touched, and
+there are no sensors or schedules, which a run has no use for.
+
+A code server builds them twice. First it asks the module what there is, then it reconstructs
+that like any other process; only in the second pass it takes the sensors and schedules. So
+what the first pass has read is remembered for the second.
+"""
+
+from dagster import Definitions, in_process_executor
+
+from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
+from tidegate.dagster_defs.definitions.assets import build_assets
+from tidegate.dagster_defs.definitions.location import Location
+from tidegate.dagster_defs.definitions.native_schedule import native_names, native_schedules
+from tidegate.dagster_defs.definitions.plan_state import (
+    Plan,
+    deployed_plan,
+    encode_plan,
+    reconstructed_plan,
+    ship,
+)
+from tidegate.dagster_defs.dispatch.dispatcher import Native, dispatcher
+from tidegate.dagster_defs.run.recovery import recovery_job, recovery_schedule
+from tidegate.scheduler.model.deployed import ScheduleState
+
+_read_here: dict[str, tuple[ScheduleState, ...]] = {}
+"""The schedules that this process has read from the store, by the plan as it is shipped; a run reads none."""
+
+
+def build_definitions(location: Location) -> Definitions:
+    """The definitions of a project's code location."""
+    shipped = reconstructed_plan()
+    if shipped is None:
+        plan, states = _read(location)
+    else:
+        plan, states = shipped, _read_here.get(encode_plan(shipped))
+    ship(plan)
+    assets = AssetPlan(plan)
+    built = Definitions(
+        assets=list(build_assets(assets, location)),
+        jobs=[recovery_job(assets, location)],
+        # One run is one program: a process for each step would load everything twice.
+        executor=in_process_executor,
+    )
+    return built if states is None else Definitions.merge(built, _automation(assets, states, location))
+
+
+def _read(location: Location) -> tuple[Plan, tuple[ScheduleState, ...]]:
+    with location.open_store().reading() as reader:
+        plan = deployed_plan(reader)
+        states = reader.schedules()
+    _read_here.clear()
+    _read_here[encode_plan(plan)] = states
+    return plan, states
+
+
+def _automation(plan: AssetPlan, states: tuple[ScheduleState, ...], location: Location) -> Definitions:
+    names = native_names(states, location.clock())
+    apps = sorted({assets.app.name for assets in plan.programs.values()})
+    native: dict[str, Native] = {app: {} for app in apps}
+    for state in states:
+        if state.ref in names and state.app in native:
+            native[state.app][state.ref] = (names[state.ref], state.status)
+    return Definitions(
+        sensors=[dispatcher(app, plan, native[app], location) for app in apps],
+        schedules=[
+            *native_schedules((s for s in states if s.app in native), location),
+            recovery_schedule(location),
+        ],
+    )

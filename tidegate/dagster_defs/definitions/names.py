@@ -1,0 +1,72 @@
+"""What things are called in Dagster: asset keys, ops, schedules and sensors.
+
+Asset keys carry the app. Ops and schedules are called as in the YAML where that name is free
+in the whole code location, since Dagster refuses to load a location in which two share one;
+otherwise the app's name is put in front. The names depend on nothing but what is deployed.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from dagster import AssetKey
+
+from tidegate.domain.model import App, Program
+
+DIGEST_DIGITS = 8
+
+RECOVERY = "tidegate_recover_commits"
+RECOVERY_OP = "finish_and_clean"
+"""The recovery job, its schedule and its op: see `dagster_defs.run.recovery`."""
+
+RESERVED = frozenset(
+    {"context", "conf", "config", "meta", "arg_dict", "dict", "input_arg_dict", "output_arg_dict"}
+    | {"int", "str", "float", "bool", "input", "output", "type"}
+    | {RECOVERY, RECOVERY_OP}
+)
+"""Names that Dagster refuses for ops, schedules and sensors, or that are taken."""
+
+Owned = tuple[str, str]
+"""An app's name and a name within that app."""
+
+
+def asset_key(app: str, dataset: str) -> AssetKey:
+    """The asset of a dataset."""
+    return AssetKey([app, dataset])
+
+
+def program_key(app: App, program: Program) -> AssetKey:
+    """The asset that stands for a program which writes no dataset of its own."""
+    name = program.name if program.name not in app.datasets else f"{program.name}_program"
+    return AssetKey([app.name, name])
+
+
+def dispatcher_name(app: str) -> str:
+    """The sensor that ticks the engine for an app."""
+    return f"{app}_dispatcher"
+
+
+def unique_names(owned: Iterable[Owned], taken: Iterable[str] = ()) -> Mapping[Owned, str]:
+    """A name for each, valid in Dagster and given to nothing else.
+
+    Args:
+        owned: what is to be named; no two are equal.
+        taken: names that are used for other things already.
+    """
+    everything = sorted(set(owned))
+    used = set(taken) | RESERVED
+    count = Counter(name for _, name in everything)
+    names: dict[Owned, str] = {}
+    for app, name in everything:
+        if count[name] == 1 and name not in used:
+            names[app, name] = name
+    used |= set(names.values())
+    for app, name in everything:
+        if (app, name) in names:
+            continue
+        long = f"{app}__{name}"
+        if long in used:
+            long += "_" + hashlib.sha256(f"{app}/{name}".encode()).hexdigest()[:DIGEST_DIGITS]
+        used.add(long)
+        names[app, name] = long
+    return names

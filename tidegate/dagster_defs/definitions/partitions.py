@@ -1,0 +1,104 @@
+"""Partition schemes as Dagster knows them.
+
+The keys are those of `domain.partition_key`, character for character: an event reported
+through Dagster, a manifest in the store and a folder of the warehouse all name a partition
+alike. The current period has a partition too, since a feed of today is landed today.
+"""
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import NamedTuple
+
+from dagster import (
+    AllPartitionMapping,
+    MultiPartitionsDefinition,
+    PartitionMapping,
+    PartitionsDefinition,
+    StaticPartitionsDefinition,
+    TimeWindowPartitionsDefinition,
+)
+
+from tidegate.domain.model import Cycle, PartitionScheme, StaticDimension, TimeDimension
+from tidegate.domain.partition_key import format_time_key, start_of
+
+CURRENT_PERIOD = 1
+"""Dagster's `end_offset`: one partition more than the periods that are over."""
+
+
+class _Clock(NamedTuple):
+    cron: str
+    format: str
+
+
+CLOCKS: Mapping[Cycle, _Clock] = {
+    "minute": _Clock("* * * * *", "%Y-%m-%d-%H:%M"),
+    "hour": _Clock("0 * * * *", "%Y-%m-%d-%H:%M"),
+    "day": _Clock("0 0 * * *", "%Y-%m-%d"),
+    "week": _Clock("0 0 * * 0", "%Y-%m-%d"),
+    "month": _Clock("0 0 1 * *", "%Y-%m-%d"),
+    "year": _Clock("0 0 1 1 *", "%Y-%m-%d"),
+}
+"""When each cycle begins a new partition, and how its keys are written."""
+
+
+def partitions_of(scheme: PartitionScheme) -> PartitionsDefinition:
+    """The partitions definition of a scheme; equal ones for equal schemes."""
+    parts: dict[str, PartitionsDefinition] = {}
+    if scheme.time is not None:
+        parts[scheme.time.name] = _time(scheme.time)
+    if scheme.static is not None:
+        parts[scheme.static.name] = _static(scheme.static)
+    if len(parts) == 1:
+        return next(iter(parts.values()))
+    return MultiPartitionsDefinition(parts)
+
+
+def mapping_between(
+    downstream: PartitionScheme | None, upstream: PartitionScheme | None
+) -> PartitionMapping | None:
+    """How a partition depends on the partitions of an input; None leaves it to Dagster.
+
+    Dagster refuses to load a location in which two schemes cannot be mapped, so whatever it
+    has no rule for depends on all partitions.
+    """
+    if downstream is None or upstream is None or downstream == upstream:
+        return None
+    if downstream.time is None or upstream.time is None:
+        return AllPartitionMapping()
+    if downstream.static is None and upstream.static is None:
+        known = downstream.time.timezone == upstream.time.timezone
+    else:
+        one_has_both = (downstream.static is None) != (upstream.static is None)
+        known = one_has_both and downstream.time == upstream.time
+    return None if known else AllPartitionMapping()
+
+
+def is_range(definition: PartitionsDefinition, keys: tuple[str, ...]) -> bool:
+    """Whether the keys, in the order of the definition, are all of those between the first and the last.
+
+    Two-dimensional keys never count as a range: Dagster's ranges of them are rectangles.
+    """
+    if len(keys) < 2 or isinstance(definition, MultiPartitionsDefinition):
+        return False
+    if isinstance(definition, TimeWindowPartitionsDefinition):
+        return all(definition.get_next_partition_key(a) == b for a, b in pairwise(keys))
+    known = list(definition.get_partition_keys())
+    if keys[0] not in known:
+        return False
+    first = known.index(keys[0])
+    return tuple(known[first : first + len(keys)]) == keys
+
+
+def _time(dimension: TimeDimension) -> TimeWindowPartitionsDefinition:
+    clock = CLOCKS[dimension.cycle]
+    return TimeWindowPartitionsDefinition(
+        start=format_time_key(start_of(dimension), dimension),
+        fmt=clock.format,
+        cron_schedule=clock.cron,
+        timezone=dimension.timezone,
+        end_offset=CURRENT_PERIOD,
+    )
+
+
+def _static(dimension: StaticDimension) -> StaticPartitionsDefinition:
+    return StaticPartitionsDefinition(list(dimension.keys))

@@ -1,0 +1,1 @@
+"""The dispatcher sensor: it ticks the engine and asks Dagster for the runs."""

@@ -1,0 +1,132 @@
+"""Reads rows of Dagster's event log by their ids: every kind of event and every asset in one query.
+
+Dagster's public API reads one asset or one kind at a time and hides the ids between; holes
+can only be seen in the sequence of all ids. So this module, and no other, reads the table
+itself, through the storage's own connection and table definition, for SQLite (the shard that
+mirrors asset and run-status events) and PostgreSQL alike. It never writes.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from dagster import DagsterEventType, DagsterInstance, EventLogEntry
+from dagster._core.storage.event_log.schema import (
+    SqlEventLogStorageTable,
+)  # the table is not exported
+from dagster._core.storage.event_log.sql_event_log import SqlEventLogStorage
+from dagster._core.storage.runs import SqlRunStorage
+from dagster._serdes import deserialize_value
+
+from tidegate.dagster_defs.ingest.holes import Hole
+from tidegate.dagster_defs.ingest.position import Position, Row, fingerprint
+
+PAGE_ROWS = 1000
+
+WANTED = frozenset(
+    event.value
+    for event in (
+        DagsterEventType.ASSET_MATERIALIZATION,
+        DagsterEventType.RUN_ENQUEUED,
+        DagsterEventType.RUN_STARTING,
+        DagsterEventType.RUN_START,
+        DagsterEventType.RUN_SUCCESS,
+        DagsterEventType.RUN_FAILURE,
+        DagsterEventType.RUN_CANCELED,
+    )
+)
+"""Kinds of which the body is read. Of all others only the id matters."""
+
+_TABLE = SqlEventLogStorageTable.c
+_COLUMNS = (
+    _TABLE.id,
+    _TABLE.dagster_event_type,
+    _TABLE.run_id,
+    _TABLE.timestamp,
+    sa.case((_TABLE.dagster_event_type.in_(sorted(WANTED)), _TABLE.event), else_=None).label("body"),
+)
+
+
+class EventLog:
+    """The event log of a Dagster instance."""
+
+    def __init__(self, instance: DagsterInstance) -> None:
+        """Raises: TypeError for an instance whose event log is in no SQL database."""
+        storage = instance.event_log_storage
+        # An instance may wrap its storages; the wrapped one has the connection.
+        storage = getattr(storage, "event_log_storage", storage)
+        if not isinstance(storage, SqlEventLogStorage):
+            raise TypeError(
+                f"the event log is a {type(storage).__name__}; tidegate needs SQLite or PostgreSQL storage"
+            )
+        self._storage = storage
+        self.epoch = storage_id(instance)
+
+    def after(self, id_: int, limit: int = PAGE_ROWS) -> tuple[Row, ...]:
+        """The next rows, in order of id."""
+        return self._rows(sa.select(*_COLUMNS).where(_TABLE.id > id_).order_by(_TABLE.id).limit(limit))
+
+    def in_holes(self, holes: Sequence[Hole]) -> tuple[Row, ...]:
+        """The rows that have appeared in holes, in order of id."""
+        if not holes:
+            return ()
+        ranges = sa.or_(*(_TABLE.id.between(hole.first, hole.last) for hole in holes))
+        return self._rows(sa.select(*_COLUMNS).where(ranges).order_by(_TABLE.id))
+
+    def row(self, id_: int) -> Row | None:
+        """The row with this id, if there is one."""
+        return next(iter(self._rows(sa.select(*_COLUMNS).where(_TABLE.id == id_))), None)
+
+    def before(self, instant: datetime) -> Position:
+        """The position of the last row that is older than an instant."""
+        naive = instant.astimezone(UTC).replace(tzinfo=None)
+        query = sa.select(*_COLUMNS).where(_TABLE.timestamp < naive).order_by(_TABLE.id.desc()).limit(1)
+        last = next(iter(self._rows(query)), None)
+        return Position() if last is None else Position(id=last.id, mark=fingerprint(last), at=last.at)
+
+    def last_id(self) -> int:
+        """The largest id, 0 for an empty log."""
+        with self._storage.index_connection() as connection:
+            return connection.execute(sa.select(sa.func.max(_TABLE.id))).scalar() or 0
+
+    def _rows(self, query: sa.Select[*tuple[Any, ...]]) -> tuple[Row, ...]:
+        with self._storage.index_connection() as connection:
+            found = connection.execute(query).fetchall()
+        return tuple(
+            Row(
+                id=row.id,
+                kind=row.dagster_event_type or "",
+                run_id=row.run_id or "",
+                body=row.body,
+                at=row.timestamp.replace(tzinfo=UTC),
+            )
+            for row in found
+        )
+
+
+def storage_id(instance: DagsterInstance) -> str:
+    """Names the storage of an instance: another database or DAGSTER_HOME has another one.
+
+    Raises:
+        TypeError: the runs are in no SQL database.
+    """
+    storage = instance.run_storage
+    storage = getattr(storage, "run_storage", storage)
+    if not isinstance(storage, SqlRunStorage):
+        raise TypeError(
+            f"the runs are in a {type(storage).__name__}; tidegate needs SQLite or PostgreSQL storage"
+        )
+    return storage.get_run_storage_id()
+
+
+def entry_of(row: Row) -> EventLogEntry | None:
+    """The event in a row; None for a row that is of no interest."""
+    if row.body is None:
+        return None
+    return deserialize_value(row.body, EventLogEntry)
+
+
+def instant_of(entry: EventLogEntry, now: datetime) -> datetime:
+    """When an event happened, by its writer's clock, but never later than now."""
+    return min(datetime.fromtimestamp(0, UTC) + timedelta(seconds=entry.timestamp), now)

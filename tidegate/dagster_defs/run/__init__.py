@@ -1,0 +1,1 @@
+"""What happens inside a Dagster run: claim, program, published partitions, recovery."""

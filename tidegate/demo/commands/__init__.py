@@ -1,0 +1,1 @@
+"""The commands of the example project on real flights."""

@@ -1,0 +1,68 @@
+"""`tidegate demo`: the example project on real flights, headless, from landing to report.
+
+It works in a temporary folder, on SQLite and local Spark, with a real Dagster daemon, and
+ends by itself.
+"""
+
+import tempfile
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tidegate.errors import UserError
+
+
+def demo(
+    days: Annotated[int, typer.Option(help="How many days to land.")] = 10,
+    first: Annotated[str, typer.Option("--from", help="The first day, in 2013.")] = "2013-12-22",
+    seed: Annotated[int, typer.Option(help="Decides the order in which the feeds come.")] = 0,
+    keep: Annotated[Path | None, typer.Option(help="Keep the project in this new folder.")] = None,
+) -> None:
+    """Run the example project on real flights, from landing to report."""
+    from tidegate.demo.feed import days_from, parse_day
+    from tidegate.processes.dagster import ProcessFailed
+    from tidegate.spark_jobs.errors import JavaNotFound
+
+    chosen = days_from(parse_day(first), days)
+    if keep is not None and keep.exists():
+        raise UserError(f"{keep} exists already", "name a folder that does not exist yet")
+    place = (
+        nullcontext(str(keep)) if keep is not None else tempfile.TemporaryDirectory(prefix="tidegate-demo-")
+    )
+    with place as folder:
+        try:
+            _run(Path(folder).absolute(), [str(day) for day in chosen], seed)
+        except JavaNotFound as error:
+            raise UserError(error.message, error.hint) from error
+        except ProcessFailed as error:
+            raise UserError(str(error), "the log has the whole story; --keep FOLDER keeps it") from error
+
+
+def _run(folder: Path, days: list[str], seed: int) -> None:
+    from datetime import UTC, date, datetime
+
+    from tidegate.demo.feed import feed_plan
+    from tidegate.demo.progress import Progress
+    from tidegate.demo.project import make_project, replacements
+    from tidegate.demo.run import Demo
+    from tidegate.demo.summary import print_summary
+
+    started = datetime.now(UTC)
+    changes = replacements(started)
+    typer.echo("The example app, schedules/flights.yaml, with its hours shortened for the demo:")
+    for change in changes:
+        typer.echo(f"  {change.what}: {change.old} -> {change.new}")
+    settings = make_project(folder, changes)
+    with Demo(settings, Progress(started, typer.echo)) as demo:
+        demo.deploy()
+        typer.echo("linted and deployed; starting Dagster's code server and daemon ...")
+        demo.start()
+        plan = feed_plan([date.fromisoformat(day) for day in days], seed)
+        typer.echo(f"landing {len(plan)} deliveries of {len(days)} days, in the order in which they come")
+        demo.land(plan)
+        demo.settle(days)
+        with demo.store.reading() as reader:
+            print_summary(reader, settings, started, typer.echo)
+    typer.echo(f"\nended after {(datetime.now(UTC) - started).total_seconds():.0f} s")

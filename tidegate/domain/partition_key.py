@@ -1,0 +1,274 @@
+"""Partition keys: how they are spelled, which periods they mean, and which keys a period has.
+
+The spelling is Dagster's, to the letter, since keys travel to and from its event log:
+"2026-03-09" for a day, the first day for a week, month or year, "2026-03-09-05:00" for an
+hour or a minute, and a second pass through a doubled hour with its offset,
+"2013-11-03-01:00-0500". A key of two dimensions joins theirs by "|" in the alphabetical
+order of the dimensions' names. A dimension's first key is its `start`; earlier ones do not
+exist. There is no last one: whether a period is over is not this module's business.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from functools import lru_cache
+
+from tidegate.domain.model import Cycle, PartitionScheme, StaticDimension, TimeDimension
+from tidegate.domain.time.cycle import Period, advance, is_finer, period_of, truncate
+from tidegate.domain.time.wall_clock import first_instant, instants, wall_time
+
+SEPARATOR = "|"
+"""What Dagster puts between the dimensions of a key; no static key may contain it."""
+
+MAX_KEYS = 100_000
+"""As many keys as Dagster recommends at most for one asset; a year of hours has 8,784."""
+
+PERIODS_KEPT = 4096
+"""Parsed keys that are remembered: a burst speaks of few keys, and each is a search in its zone."""
+
+_KEY = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:-(\d\d):(\d\d)([+-]\d{4})?)?", re.ASCII)
+
+
+class PartitionKeyError(ValueError):
+    """A partition key that its scheme does not have; the message says why and what it should look like."""
+
+
+# --- one dimension of time --------------------------------------------------------------
+
+
+def format_time_key(start: datetime, dimension: TimeDimension) -> str:
+    """The key of the period that begins at `start`, which is truncated if it lies within one."""
+    zone = dimension.timezone
+    start = truncate(start, dimension.cycle, zone)
+    wall = wall_time(start, zone)
+    if not _has_time(dimension.cycle):
+        # The date alone: where clocks skip midnight, a day begins at 01:00.
+        return wall.date().isoformat()
+    key = f"{wall.date().isoformat()}-{wall:%H:%M}"
+    both = instants(wall, zone)
+    if len(both) == 2 and start == both[1]:
+        return key + _offset(start, wall)
+    return key
+
+
+@lru_cache(maxsize=PERIODS_KEPT)
+def parse_time_key(key: str, dimension: TimeDimension) -> Period:
+    """The period that a key means.
+
+    Raises:
+        PartitionKeyError: no such key in this dimension, or it is before the dimension's start.
+    """
+    period = _period(key, dimension)
+    start = start_of(dimension)
+    if period.start < start:
+        raise PartitionKeyError(
+            f'"{key}" is before the first {dimension.cycle} of "{dimension.name}",'
+            f" {format_time_key(start, dimension)}"
+        )
+    return period
+
+
+def start_of(dimension: TimeDimension) -> datetime:
+    """The start of the first period: the first one that begins at or after `dimension.start`.
+
+    Raises:
+        PartitionKeyError: `dimension.start` is neither a date nor a date and a time.
+    """
+    wall = _wall_of(dimension.start)
+    if wall is None:
+        raise PartitionKeyError(
+            f'start "{dimension.start}" of "{dimension.name}" is not a date; write it as "2026-03-09"'
+        )
+    instant = first_instant(wall, dimension.timezone)
+    start = truncate(instant, dimension.cycle, dimension.timezone)
+    return start if start == instant else advance(start, dimension.cycle, 1, dimension.timezone)
+
+
+def _period(key: str, dimension: TimeDimension) -> Period:
+    cycle, zone = dimension.cycle, dimension.timezone
+    example = "2026-03-09-05:00" if _has_time(cycle) else "2026-03-09"
+    if len(key) > 40 or _KEY.fullmatch(key) is None or (":" in key) != _has_time(cycle):
+        raise PartitionKeyError(f'"{key[:40]}" is not the key of a {cycle}; write it as "{example}"')
+    wall = _wall_of(key)
+    if wall is None:
+        raise PartitionKeyError(f'"{key}" is not a date and time of the calendar')
+    if not _has_time(cycle):
+        period = period_of(first_instant(wall, zone), cycle, zone)
+    else:
+        found = instants(wall, zone)
+        if not found:
+            raise PartitionKeyError(f'"{key}" does not exist: clocks in {zone} skip that time')
+        chosen = [instant for instant in found if _offset(instant, wall) == key[16:]] if key[16:] else found
+        period = period_of(chosen[0] if chosen else found[0], cycle, zone)
+    if (canonical := format_time_key(period.start, dimension)) != key:
+        raise PartitionKeyError(f'no {cycle} begins at "{key}"; the one around it is "{canonical}"')
+    return period
+
+
+def _wall_of(text: str) -> datetime | None:
+    """The wall time in a key or a start; None when it is none."""
+    parts = _KEY.fullmatch(text)
+    if parts is None:
+        return None
+    year, month, day, hour, minute = (int(part or 0) for part in parts.groups()[:5])
+    try:
+        return datetime(year, month, day, hour, minute)
+    except ValueError:
+        return None
+
+
+def _has_time(cycle: Cycle) -> bool:
+    return cycle in ("minute", "hour")
+
+
+def _offset(instant: datetime, wall: datetime) -> str:
+    """The offset from UTC as %z writes it, for example "-0500"."""
+    minutes = round((wall - instant.astimezone(UTC).replace(tzinfo=None)).total_seconds() / 60)
+    return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}{abs(minutes) % 60:02}"
+
+
+# --- whole keys -------------------------------------------------------------------------
+
+
+def split_key(scheme: PartitionScheme, key: str) -> dict[str, str]:
+    """A key's parts by the names of their dimensions, in the order in which they stand in the key.
+
+    Raises:
+        PartitionKeyError: the key has more or fewer parts than the scheme has dimensions.
+    """
+    names = scheme.dimension_names()
+    parts = key.split(SEPARATOR) if len(names) > 1 else [key]
+    if len(parts) != len(names):
+        raise PartitionKeyError(
+            f'"{key[:100]}" has {len(parts)} parts and the partitions {len(names)} dimensions;'
+            f' write it as "{SEPARATOR.join(names)}"'
+        )
+    return dict(zip(names, parts, strict=True))
+
+
+def join_key(scheme: PartitionScheme, parts: Mapping[str, str]) -> str:
+    """The key that `split_key` takes apart.
+
+    Raises:
+        PartitionKeyError: a dimension is missing or unknown.
+    """
+    names = scheme.dimension_names()
+    if set(parts) != set(names):
+        raise PartitionKeyError(
+            f"a key needs {' and '.join(names)}, got {', '.join(sorted(parts)) or 'nothing'}"
+        )
+    return SEPARATOR.join(parts[name] for name in names)
+
+
+def validate_key(scheme: PartitionScheme, key: str) -> str | None:
+    """What is wrong with a key, or None for one that the scheme has."""
+    try:
+        parts = split_key(scheme, key)
+        if scheme.time is not None:
+            parse_time_key(parts[scheme.time.name], scheme.time)
+        if scheme.static is not None:
+            _check_static(scheme.static, parts[scheme.static.name])
+    except PartitionKeyError as error:
+        return str(error)
+    return None
+
+
+def enclosing_key(scheme: PartitionScheme, key: str, cycle: Cycle) -> str:
+    """The key of the coarser (or the same) period to which a key belongs; a static part is dropped.
+
+    Raises:
+        PartitionKeyError: the key is wrong, the scheme has no time, or `cycle` is the finer one.
+    """
+    time = _time_of(scheme, cycle)
+    parts = split_key(scheme, key)
+    if scheme.static is not None:
+        _check_static(scheme.static, parts[scheme.static.name])
+    period = parse_time_key(parts[time.name], time)
+    return format_time_key(period.start, _at_cycle(time, cycle))
+
+
+def expected_keys(scheme: PartitionScheme, cycle: Cycle, enclosing: str) -> tuple[str, ...]:
+    """Every key that belongs to a period: its hours, days, ... each with every static key, in order.
+
+    Keys before the scheme's start do not exist and are not expected.
+
+    Raises:
+        PartitionKeyError: `enclosing` is no key of that cycle, has no parts, or more than `MAX_KEYS`.
+    """
+    time = _time_of(scheme, cycle)
+    outer = _period(enclosing, _at_cycle(time, cycle))
+    # Parts are the periods that begin within the outer one; a week may have begun before it.
+    first = truncate(outer.start, time.cycle, time.timezone)
+    if first < outer.start:
+        first = advance(first, time.cycle, 1, time.timezone)
+    keys = _bounded(_keys(scheme, time, max(first, start_of(time)), outer.end), enclosing)
+    if not keys:
+        raise PartitionKeyError(f'the {cycle} "{enclosing}" has no {time.cycle} of "{time.name}"')
+    return keys
+
+
+def keys_between(scheme: PartitionScheme, first: str, last: str) -> tuple[str, ...]:
+    """Every key from `first` to `last`, both included, in order.
+
+    With a time dimension both are time keys (or whole keys, of which the time counts), and each
+    period comes with every static key. A static scheme is cut in the order of its list.
+
+    Raises:
+        PartitionKeyError: a key is wrong, `last` is before `first`, or there are more than `MAX_KEYS`.
+    """
+    time = scheme.time
+    if time is None:
+        assert scheme.static is not None, "a scheme has at least one dimension"
+        known = scheme.static.keys
+        _check_static(scheme.static, first)
+        _check_static(scheme.static, last)
+        found = known[known.index(first) : known.index(last) + 1]
+    else:
+        begin, end = (parse_time_key(_time_part(scheme, key), time) for key in (first, last))
+        found = _bounded(_keys(scheme, time, begin.start, end.end), f"{first} to {last}")
+    if not found:
+        raise PartitionKeyError(f'"{last}" is before "{first}"; write the earlier key first')
+    return found
+
+
+def _keys(scheme: PartitionScheme, time: TimeDimension, start: datetime, end: datetime) -> Iterator[str]:
+    while start < end:
+        key = format_time_key(start, time)
+        if scheme.static is None:
+            yield key
+        else:
+            for static in scheme.static.keys:
+                yield join_key(scheme, {time.name: key, scheme.static.name: static})
+        start = advance(start, time.cycle, 1, time.timezone)
+
+
+def _bounded(keys: Iterator[str], of: str) -> tuple[str, ...]:
+    found: list[str] = []
+    for key in keys:
+        if len(found) == MAX_KEYS:
+            raise PartitionKeyError(f"{of} has more than {MAX_KEYS:,} partitions; choose a shorter period")
+        found.append(key)
+    return tuple(found)
+
+
+def _time_part(scheme: PartitionScheme, key: str) -> str:
+    assert scheme.time is not None
+    return split_key(scheme, key)[scheme.time.name] if SEPARATOR in key else key
+
+
+def _time_of(scheme: PartitionScheme, cycle: Cycle) -> TimeDimension:
+    if scheme.time is None:
+        raise PartitionKeyError(f"these partitions have no time, so none belongs to a {cycle}")
+    if is_finer(cycle, scheme.time.cycle):
+        raise PartitionKeyError(f"a {scheme.time.cycle} is not part of one {cycle}")
+    return scheme.time
+
+
+def _at_cycle(time: TimeDimension, cycle: Cycle) -> TimeDimension:
+    return TimeDimension(name=time.name, cycle=cycle, start=time.start, timezone=time.timezone)
+
+
+def _check_static(dimension: StaticDimension, key: str) -> None:
+    if key not in dimension.keys:
+        known = ", ".join(dimension.keys[:20]) + (", ..." if len(dimension.keys) > 20 else "")
+        raise PartitionKeyError(f'"{key[:100]}" is not a key of "{dimension.name}"; it has {known}')

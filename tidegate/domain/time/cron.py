@@ -1,0 +1,239 @@
+"""Cron patterns: the one implementation that lint, the scenarios and the engine share.
+
+The dialect is the five-field Unix one (DESIGN rule 9) with names for months and days, 0
+and 7 for Sunday, and @daily and its kin. `parse` reads a pattern, and the value it gives
+answers when it fires. Days follow croniter and Dagster: with both day fields restricted,
+either is enough, and only a bare `*` leaves a field unrestricted. Changes of the clocks
+follow docs/adr/0008-cron-and-daylight-saving.md. The time is always an argument, and fires
+are found by jumping from field to field, never by counting minutes. A trigger's calendar
+comes in as a filter over days, from `domain.time.fire_times`.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator
+from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
+from itertools import takewhile
+from typing import Literal
+
+from tidegate.domain.time.cron_field import CronError, read_fields
+from tidegate.domain.time.wall_clock import gap_end, instants, zone_of
+from tidegate.domain.value import Value
+
+__all__ = ["Cron", "CronError", "parse"]
+
+PARSE_CACHE_PATTERNS = 16_384
+"""More than the patterns of the largest store we measure with (10,000 schedules)."""
+
+TIMES_CACHE_PATTERNS = 512
+"""Times of a day are at most 1,440 objects, so this bounds the cache at some tens of MB."""
+
+MAX_YEARS_APART = 9
+"""Nothing recurs later than 29 February across a year like 2100: eight years, and one for the rest."""
+
+_NEARBY = timedelta(hours=26)
+"""Further than any zone has ever moved its clocks at once (24 h, Samoa in 2011)."""
+
+_EARLIEST = datetime.min.replace(tzinfo=UTC) + 2 * _NEARBY
+_LATEST = datetime.max.replace(tzinfo=UTC) - 2 * _NEARBY
+
+DayFilter = Callable[[date], bool]
+"""Whether the fires of a date, as the pattern writes it, count."""
+
+HoursKind = Literal["every", "pattern", "fixed"]
+
+_READINGS: dict[HoursKind, tuple[bool, ...]] = {
+    "every": (False, True),
+    "pattern": (False, True),
+    "fixed": (True,),
+}
+"""Which instants of a doubled time fire: the second one, or for hourly patterns the first too."""
+
+
+class Cron(Value, kw_only=True):
+    """A parsed pattern.
+
+    Attributes:
+        text: the pattern as it was written.
+        minutes: 0-59, ascending, like all the following.
+        hours: 0-23.
+        days: days of the month, 1-31.
+        months: 1-12.
+        weekdays: 0-6, where 0 is Sunday.
+        either_day: both day fields are restricted, so a day matches when one of them does.
+        hours_kind: how the hours were written, which decides what a change of the clocks
+            does: "every" (`*`), "pattern" (a range or steps, several hours), "fixed" (a list).
+        expanded: the same pattern with names, ranges and steps spelled out, which every cron
+            library reads alike.
+    """
+
+    text: str
+    minutes: tuple[int, ...]
+    hours: tuple[int, ...]
+    days: tuple[int, ...]
+    months: tuple[int, ...]
+    weekdays: tuple[int, ...]
+    either_day: bool
+    hours_kind: HoursKind
+    expanded: str
+
+    def next_fire(self, after: datetime, zone: str, counts: DayFilter | None = None) -> datetime:
+        """The first fire strictly after an instant, in UTC.
+
+        Args:
+            counts: only fires of the days it takes; every day without it.
+
+        Raises:
+            ValueError: `after` is naive, or `zone` is unknown (`UnknownZoneError`).
+            OverflowError: no day matches within `MAX_YEARS_APART`, or before the year 9999 ends.
+        """
+        offsets = _offsets_near(after, zone)
+        start = _shifted(after, min(offsets))
+        readings = _READINGS[self.hours_kind]
+        return min(self._next(after, start, zone, second, counts) for second in readings)
+
+    def previous_fire(self, at_or_before: datetime, zone: str, counts: DayFilter | None = None) -> datetime:
+        """The last fire at or before an instant, in UTC. Raises as `next_fire` does, before the year 1."""
+        offsets = _offsets_near(at_or_before, zone)
+        start = _shifted(at_or_before, max(offsets))
+        readings = _READINGS[self.hours_kind]
+        return max(self._previous(at_or_before, start, zone, second, counts) for second in readings)
+
+    def fires(self, after: datetime, until: datetime, zone: str) -> Iterator[datetime]:
+        """Every fire in (after, until], ascending, in UTC."""
+        while (after := self.next_fire(after, zone)) <= until:
+            yield after
+
+    def walls_between(self, first: datetime, end: datetime) -> Iterator[datetime]:
+        """The wall times in [first, end) that match, ascending, clocks aside."""
+        return takewhile(lambda wall: wall < end, self._walls(first, None))
+
+    def matches(self, day: date) -> bool:
+        """Whether the pattern fires on a date, clocks aside."""
+        if day.month not in self.months:
+            return False
+        by_month, by_week = day.day in self.days, day.isoweekday() % 7 in self.weekdays
+        return (by_month or by_week) if self.either_day else (by_month and by_week)
+
+    def _next(
+        self, after: datetime, start: datetime, zone: str, second: bool, counts: DayFilter | None
+    ) -> datetime:
+        # Instants ascend with wall times as long as one reading of doubled times is kept.
+        for wall in self._walls(start, counts):
+            instant = self._instant(wall, zone, second)
+            if instant is not None and instant > after:
+                return instant
+        raise OverflowError(f'"{self.text}" does not fire after {after.isoformat()}')
+
+    def _previous(
+        self, at: datetime, start: datetime, zone: str, second: bool, counts: DayFilter | None
+    ) -> datetime:
+        for wall in self._walls_back(start, counts):
+            instant = self._instant(wall, zone, second)
+            if instant is not None and instant <= at:
+                return instant
+        raise OverflowError(f'"{self.text}" does not fire before {at.isoformat()}')
+
+    def _instant(self, wall: datetime, zone: str, second: bool) -> datetime | None:
+        found = instants(wall, zone)
+        if found:
+            return found[-1] if second else found[0]
+        # A pattern of every hour already fires in each real hour beside the gap.
+        return None if self.hours_kind == "every" else gap_end(wall, zone)
+
+    def _walls(self, start: datetime, counts: DayFilter | None) -> Iterator[datetime]:
+        """Matching wall times at or after `start`, ascending."""
+        times = _times(self.hours, self.minutes)
+        first_day = start.date()
+        for day in self._days(first_day, counts):
+            begin = bisect_left(times, start.time()) if day == first_day else 0
+            for at in times[begin:]:
+                yield datetime.combine(day, at)
+
+    def _walls_back(self, start: datetime, counts: DayFilter | None) -> Iterator[datetime]:
+        """Matching wall times at or before `start`, descending."""
+        times = _times(self.hours, self.minutes)
+        last_day = start.date()
+        for day in self._days_back(last_day, counts):
+            end = bisect_right(times, start.time()) if day == last_day else len(times)
+            for at in reversed(times[:end]):
+                yield datetime.combine(day, at)
+
+    def _days(self, start: date, counts: DayFilter | None) -> Iterator[date]:
+        """Matching dates at or after `start`; ends when none is left within reach."""
+        day, last_year = start, min(start.year + MAX_YEARS_APART, date.max.year)
+        while day.year <= last_year:
+            if self.matches(day) and (counts is None or counts(day)):
+                yield day
+                last_year = min(day.year + MAX_YEARS_APART, date.max.year)
+            if day == date.max:
+                return
+            if day.month in self.months:
+                day += timedelta(days=1)
+            elif day.month == 12:
+                if day.year == date.max.year:
+                    return
+                day = date(day.year + 1, 1, 1)
+            else:
+                day = date(day.year, day.month + 1, 1)
+
+    def _days_back(self, start: date, counts: DayFilter | None) -> Iterator[date]:
+        """Matching dates at or before `start`, descending."""
+        day, first_year = start, max(start.year - MAX_YEARS_APART, date.min.year)
+        while day.year >= first_year:
+            if self.matches(day) and (counts is None or counts(day)):
+                yield day
+                first_year = max(day.year - MAX_YEARS_APART, date.min.year)
+            if day == date.min:
+                return
+            if day.month not in self.months:
+                day = day.replace(day=1)
+                if day == date.min:
+                    return
+            day -= timedelta(days=1)
+
+
+@lru_cache(maxsize=PARSE_CACHE_PATTERNS)
+def parse(text: str) -> Cron:
+    """The pattern that a text means.
+
+    Raises:
+        CronError: the text is refused; its `hint` says what to write.
+    """
+    minute, hour, day, month, weekday = fields = read_fields(text)
+    kind: HoursKind = "every" if hour.is_open else "pattern" if hour.is_pattern else "fixed"
+    return Cron(
+        text=text,
+        minutes=minute.values,
+        hours=hour.values,
+        days=day.values,
+        months=month.values,
+        weekdays=weekday.values,
+        either_day=not day.is_open and not weekday.is_open,
+        hours_kind=kind,
+        expanded=" ".join("*" if f.is_open else ",".join(map(str, f.values)) for f in fields),
+    )
+
+
+@lru_cache(maxsize=TIMES_CACHE_PATTERNS)
+def _times(hours: tuple[int, ...], minutes: tuple[int, ...]) -> tuple[time, ...]:
+    return tuple(time(hour, minute) for hour in hours for minute in minutes)
+
+
+def _offsets_near(instant: datetime, zone: str) -> set[timedelta]:
+    """The offsets from UTC in force around an instant: one, or several when the clocks change nearby."""
+    if instant.tzinfo is None:
+        raise ValueError(f"an instant needs a time zone, got the naive {instant.isoformat()}")
+    info = zone_of(zone)
+    found: set[timedelta] = set()
+    here = instant.astimezone(UTC)
+    for moved in (here, max(here, _EARLIEST) - _NEARBY, min(here, _LATEST) + _NEARBY):
+        offset = moved.astimezone(info).utcoffset()
+        assert offset is not None
+        found.add(offset)
+    return found
+
+
+def _shifted(instant: datetime, offset: timedelta) -> datetime:
+    """The wall time of an instant at a given offset."""
+    return instant.astimezone(UTC).replace(tzinfo=None) + offset

@@ -1,0 +1,215 @@
+"""The text of a cron pattern: five fields into sets of numbers, or a message saying why not.
+
+Everything that this dialect does not have (seconds, years, `L`, `W`, `#`, `?`, `R`,
+@reboot) is refused by name, because other tools read such patterns in other ways. The
+firing itself is in `domain.time.cron`.
+"""
+
+import re
+from dataclasses import dataclass
+
+MAX_PATTERN_CHARS = 512
+"""Every minute, hour, day, month and weekday written out by number takes 419."""
+
+ALIASES = {
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+    "@monthly": "0 0 1 * *",
+    "@weekly": "0 0 * * 0",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@hourly": "0 * * * *",
+}
+
+MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
+WEEKDAYS = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
+LONGEST_MONTHS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+
+_NUMBER = re.compile(r"[0-9]{1,4}")
+_FOREIGN_SIGN = re.compile(r"[?#]|^[0-9]*[LW]+$|^[RH](\(.*)?$")
+
+
+class CronError(ValueError):
+    """A pattern that is refused. `str()` says what is wrong, `hint` what to write instead."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Field:
+    """One of the five fields: its name in messages, its bounds, and the names it knows."""
+
+    name: str
+    low: int
+    high: int
+    names: dict[str, int]
+
+
+FIELDS = (
+    Field(name="minute", low=0, high=59, names={}),
+    Field(name="hour", low=0, high=23, names={}),
+    Field(name="day of month", low=1, high=31, names={}),
+    Field(name="month", low=1, high=12, names={name: i for i, name in enumerate(MONTHS, 1)}),
+    Field(name="day of week", low=0, high=7, names={name: i for i, name in enumerate(WEEKDAYS)}),
+)
+WEEKDAY = FIELDS[4]
+
+FOREIGN = {
+    "?": 'write "*" for "any"',
+    "L": "the last day of a month cannot be written; use a day from 1 to 28, or several schedules",
+    "W": "the nearest weekday cannot be written; name the days of the week, for example 1-5",
+    "#": 'the n-th weekday of a month cannot be written; for the first Monday let "1-7" of the days'
+    " and a check in the program decide",
+    "R": "random times cannot be written; choose a fixed minute",
+    "H": "hashed times cannot be written; choose a fixed minute",
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FieldValues:
+    """What a field says: its text, the numbers in ascending order, and whether a range or steps made them."""
+
+    text: str
+    values: tuple[int, ...]
+    is_open: bool
+    is_pattern: bool
+
+
+def read_fields(text: str) -> tuple[FieldValues, ...]:
+    """The five fields of a pattern.
+
+    Raises:
+        CronError: the pattern is refused.
+    """
+    example = 'write five fields, "minute hour day-of-month month day-of-week", for example "30 6 * * 1-5"'
+    if len(text) > MAX_PATTERN_CHARS:
+        raise CronError(
+            f"cron pattern of {len(text)} characters, at most {MAX_PATTERN_CHARS} are read", example
+        )
+    odd = next((c for c in text if not (" " <= c <= "~" or c == "\t")), None)
+    if odd is not None:
+        raise CronError(f"cron pattern with the character U+{ord(odd):04X}", "use plain ASCII only")
+    stripped = text.strip()
+    if stripped.startswith("@"):
+        return read_fields(_alias(stripped))
+    parts = stripped.split()
+    if len(parts) in (6, 7):
+        raise CronError(
+            f'cron pattern with {len(parts)} fields, got "{text}"',
+            f"there are no seconds and no years; {example}",
+        )
+    if len(parts) != len(FIELDS):
+        raise CronError(f'cron pattern with {len(parts)} of 5 fields, got "{text}"', example)
+    fields = tuple(_read_field(part, field) for part, field in zip(parts, FIELDS, strict=True))
+    _refuse_impossible_dates(fields)
+    return fields
+
+
+def _alias(text: str) -> str:
+    pattern = ALIASES.get(text.lower())
+    if pattern is None:
+        known = ", ".join(ALIASES)
+        raise CronError(f'cron pattern "{text}" is not known', f"write one of {known}, or five fields")
+    return pattern
+
+
+def _read_field(text: str, field: Field) -> FieldValues:
+    found: set[int] = set()
+    items = text.split(",")
+    ranged = False
+    for item in items:
+        values, is_range = _read_item(item, text, field)
+        ranged = ranged or is_range
+        found |= values
+    if field is WEEKDAY:
+        found = {value % 7 for value in found}
+    return FieldValues(
+        text=text,
+        values=tuple(sorted(found)),
+        is_open="*" in items,
+        is_pattern=ranged and len(found) > 1,
+    )
+
+
+def _read_item(item: str, text: str, field: Field) -> tuple[set[int], bool]:
+    """The numbers of one item of a list, and whether it is more than a single number."""
+    span, slash, step_text = item.partition("/")
+    step = _read_step(step_text, text, field) if slash else 1
+    first_text, dash, last_text = span.partition("-")
+    if span == "*":
+        first, last = field.low, 6 if field is WEEKDAY else field.high
+    else:
+        first = _read_number(first_text, text, field)
+        last = first
+        if dash:
+            last = _read_number(last_text, text, field)
+            # "fri-sun" and "6-7" end on Sunday, which stands at both ends of the week.
+            last = 7 if field is WEEKDAY and last == 0 and first > 0 else last
+        elif slash:
+            last = field.high
+    if last < first:
+        end = 6 if field is WEEKDAY else field.high
+        raise CronError(
+            f'{field.name} range "{span}" runs backwards in "{text}"',
+            f'write two parts, "{_span(first, end)},{_span(field.low, last)}"',
+        )
+    return set(range(first, last + 1, step)), bool(dash or slash or span == "*")
+
+
+def _span(first: int, last: int) -> str:
+    return str(first) if first == last else f"{first}-{last}"
+
+
+def _read_step(text: str, whole: str, field: Field) -> int:
+    if _NUMBER.fullmatch(text) is None or int(text) == 0:
+        raise CronError(
+            f'{field.name} step "{text}" in "{whole}" is not a positive number',
+            f'write "*/n" with n from 1 to {field.high}',
+        )
+    if int(text) > field.high:
+        raise CronError(
+            f'{field.name} step {text} in "{whole}" is longer than the field, which ends at {field.high}',
+            "steps start anew in each hour, day or month, so this would fire once in each;"
+            " write that one number instead",
+        )
+    return int(text)
+
+
+def _read_number(text: str, whole: str, field: Field) -> int:
+    named = field.names.get(text.upper())
+    if named is not None:
+        return named
+    if _NUMBER.fullmatch(text) is not None:
+        value = int(text)
+        if field.low <= value <= field.high:
+            return value
+        raise CronError(
+            f'{field.name} {text} in "{whole}" is out of range',
+            f"write a number from {field.low} to {field.high}",
+        )
+    foreign = _FOREIGN_SIGN.search(text.upper())
+    if foreign is not None:
+        sign = next(sign for sign in FOREIGN if sign in foreign[0])
+        raise CronError(
+            f'{field.name} "{whole}" uses "{sign}", which is not part of five-field cron', FOREIGN[sign]
+        )
+    names = f", or {', '.join(field.names)}" if field.names else ""
+    raise CronError(
+        f'{field.name} "{whole}" is not understood' + (f' at "{text}"' if text and text != whole else ""),
+        f"write numbers from {field.low} to {field.high}{names}, lists (1,2), ranges (1-5), steps (*/2)",
+    )
+
+
+def _refuse_impossible_dates(fields: tuple[FieldValues, ...]) -> None:
+    days, months = fields[2], fields[3]
+    if any(days.values[0] <= LONGEST_MONTHS[month - 1] for month in months.values):
+        return
+    names = ", ".join(MONTHS[month - 1].capitalize() for month in months.values)
+    longest = max(LONGEST_MONTHS[month - 1] for month in months.values)
+    raise CronError(
+        f'no such date: day of month "{days.text}" never comes in {names}',
+        f"write a day up to {longest}, or another month",
+    )

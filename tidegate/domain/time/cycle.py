@@ -1,0 +1,134 @@
+"""Cycles: minutes to years as they begin and end on the clocks of a zone.
+
+A period is [start, end) in UTC, so a day may have 23 or 25 hours and the hour that a clock
+put back shows twice is two periods. A period belongs to the coarser one in which it
+*begins*. That matters for weeks only, which are not nested in months and years: the week
+of Sunday 29 March belongs to March. Weeks begin on Sunday, as Dagster's do.
+"""
+
+from datetime import UTC, date, datetime, timedelta
+from itertools import count
+from typing import assert_never
+
+from tidegate.domain.model import Cycle
+from tidegate.domain.time.wall_clock import first_instant, instants, wall_time
+from tidegate.domain.value import Value
+
+CYCLES: tuple[Cycle, ...] = ("minute", "hour", "day", "week", "month", "year")
+"""From the finest to the coarsest."""
+
+_MINUTE = timedelta(minutes=1)
+_HOUR = timedelta(hours=1)
+
+
+class Period(Value, kw_only=True):
+    """One step of a cycle: [start, end), both aware UTC datetimes."""
+
+    start: datetime
+    end: datetime
+
+
+def is_finer(cycle: Cycle, than: Cycle) -> bool:
+    """Whether one period of `than` holds several of `cycle` (weeks counted by where they begin)."""
+    return CYCLES.index(cycle) < CYCLES.index(than)
+
+
+def nests_in(cycle: Cycle, coarser: Cycle) -> bool:
+    """Whether no period of `cycle` reaches beyond one of `coarser`. A week does not nest in a month."""
+    return cycle == coarser or (is_finer(cycle, coarser) and cycle != "week")
+
+
+def truncate(instant: datetime, cycle: Cycle, zone: str) -> datetime:
+    """The start of the period in which an instant lies, in UTC.
+
+    Raises:
+        ValueError: `instant` is naive, or `zone` is unknown (`UnknownZoneError`).
+    """
+    wall = wall_time(instant, zone)
+    match cycle:
+        case "minute":
+            return instant.astimezone(UTC).replace(second=0, microsecond=0)
+        case "hour":
+            return _truncate_to_hour(instant, wall, zone)
+        case "day" | "week" | "month" | "year":
+            return _midnight(_first_date(wall.date(), cycle), zone)
+        case _:
+            assert_never(cycle)
+
+
+def advance(start: datetime, cycle: Cycle, n: int, zone: str = "UTC") -> datetime:
+    """The start of the n-th period after (before, for a negative n) the one in which `start` lies.
+
+    Raises:
+        OverflowError: that period is outside the years 1 to 9999.
+    """
+    begin = truncate(start, cycle, zone)
+    match cycle:
+        case "minute":
+            return begin + n * _MINUTE
+        case "hour":
+            return _advance_hours(begin, n, zone)
+        case "day" | "week" | "month" | "year":
+            return _midnight(_move_date(wall_time(begin, zone).date(), cycle, n), zone)
+        case _:
+            assert_never(cycle)
+
+
+def period_of(instant: datetime, cycle: Cycle, zone: str) -> Period:
+    """The period in which an instant lies."""
+    start = truncate(instant, cycle, zone)
+    return Period(start=start, end=advance(start, cycle, 1, zone))
+
+
+def _midnight(day: date, zone: str) -> datetime:
+    return first_instant(datetime(day.year, day.month, day.day), zone)
+
+
+def _first_date(day: date, cycle: Cycle) -> date:
+    """The first date of the week, month or year of a date; of the day itself for a day."""
+    if cycle == "week":
+        return day - timedelta(days=day.isoweekday() % 7)
+    if cycle == "month":
+        return day.replace(day=1)
+    return day.replace(month=1, day=1) if cycle == "year" else day
+
+
+def _move_date(first: date, cycle: Cycle, n: int) -> date:
+    """The first date of the n-th day, week, month or year after the one that begins on `first`."""
+    if cycle in ("day", "week"):
+        return first + timedelta(days=n if cycle == "day" else 7 * n)
+    months = first.year * 12 + first.month - 1 + (n if cycle == "month" else 12 * n)
+    year, month = divmod(months, 12)
+    if not date.min.year <= year <= date.max.year:
+        raise OverflowError(f"the year {year} is outside the calendar")
+    return date(year, month + 1, 1)
+
+
+# --- hours ------------------------------------------------------------------------------
+# An hour begins whenever the minutes of the wall clock are 00. So the doubled hour is two
+# periods, the hour in the gap is none, and where clocks move by half an hour (Lord Howe)
+# an hour of the wall may last 90 minutes.
+
+
+def _truncate_to_hour(instant: datetime, wall: datetime, zone: str) -> datetime:
+    wall = wall.replace(minute=0, second=0, microsecond=0)
+    # A clock put back shows an earlier hour after a later one: look at the next one too.
+    walls = (wall - back * _HOUR for back in count(-1))
+    return next(found for each in walls for found in reversed(instants(each, zone)) if found <= instant)
+
+
+def _advance_hours(start: datetime, n: int, zone: str) -> datetime:
+    step = 1 if n > 0 else -1
+    for _ in range(abs(n)):
+        start = _next_hour(start, zone) if step > 0 else _truncate_to_hour_before(start, zone)
+    return start
+
+
+def _next_hour(start: datetime, zone: str) -> datetime:
+    wall = wall_time(start, zone)
+    walls = (wall + ahead * _HOUR for ahead in count(-1))
+    return next(found for each in walls for found in instants(each, zone) if found > start)
+
+
+def _truncate_to_hour_before(start: datetime, zone: str) -> datetime:
+    return truncate(start - timedelta(microseconds=1), "hour", zone)

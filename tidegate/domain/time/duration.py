@@ -1,0 +1,75 @@
+"""Durations: `90s`, `15m`, `4h`, `2d`, or ISO 8601 such as `PT1H30M`.
+
+One unit at a time keeps them comparable at a glance; seconds may have decimals (`0.5s`). Years
+and months of ISO 8601 are refused: they have no fixed length.
+"""
+
+import re
+from datetime import timedelta
+
+from tidegate.domain.wording import shown
+
+MIN_DURATION = timedelta(milliseconds=100)
+"""A shorter wait ends before anybody looks."""
+
+MAX_DURATION = timedelta(days=366)
+"""A longer wait is a schedule that nobody remembers."""
+
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+_SHORT = re.compile(r"([0-9]{1,8})([smhd])\Z")
+_DECIMAL_SECONDS = re.compile(r"([0-9]{1,8})\.([0-9]{1,3})s\Z")
+_ISO = re.compile(
+    r"P(?=.)(?:([0-9]{1,8})W)?(?:([0-9]{1,8})D)?"
+    r"(?:T(?=.)(?:([0-9]{1,8})H)?(?:([0-9]{1,8})M)?(?:([0-9]{1,8})S)?)?\Z"
+)
+_ISO_UNITS = ("weeks", "days", "hours", "minutes", "seconds")
+
+
+class DurationError(ValueError):
+    """A text that is no duration, with a hint at what to write."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+def parse_duration(text: str, *, minimum: timedelta = MIN_DURATION) -> timedelta:
+    """The duration that a text names.
+
+    Args:
+        minimum: the shortest one allowed; scenarios allow zero.
+
+    Raises:
+        DurationError: for another form, or outside `minimum` to 366 days.
+    """
+    short, decimal, iso = _SHORT.match(text), _DECIMAL_SECONDS.match(text), _ISO.match(text)
+    if short:
+        duration = timedelta(**{_UNITS[short[2]]: int(short[1])})
+    elif decimal:
+        duration = timedelta(seconds=int(decimal[1]), milliseconds=int(decimal[2].ljust(3, "0")))
+    elif iso:
+        duration = timedelta(**{unit: int(n) for unit, n in zip(_ISO_UNITS, iso.groups(), strict=True) if n})
+    else:
+        raise DurationError(
+            f"a duration is a number with s, m, h or d, or ISO 8601, got {shown(text)}",
+            "write for example 90s, 15m, 4h, 2d or PT1H30M",
+        )
+    if not minimum <= duration <= MAX_DURATION:
+        raise DurationError(
+            f"a duration is from {duration_text(minimum)} to {MAX_DURATION.days}d, got {shown(text)}",
+            "leave the key out if there is nothing to wait for"
+            if duration < minimum
+            else "give a duration that somebody will live to see end",
+        )
+    return duration
+
+
+def duration_text(duration: timedelta) -> str:
+    """The shortest text of a duration in whole milliseconds: "90s", "4h", "2d", "0.5s"."""
+    seconds, rest = divmod(duration, timedelta(seconds=1))
+    if rest:
+        return f"{seconds}.{rest // timedelta(milliseconds=1):03}".rstrip("0") + "s"
+    for unit, length in (("d", 86_400), ("h", 3_600), ("m", 60)):
+        if seconds and seconds % length == 0:
+            return f"{seconds // length}{unit}"
+    return f"{seconds}s"

@@ -1,0 +1,36 @@
+"""Words of messages: values as they are quoted, lists and numbers as English writes them. Pure."""
+
+MAX_SHOWN_CHARACTERS = 60
+"""A longer value is cut in a message: its beginning is enough to find it."""
+
+
+def shown(value: object) -> str:
+    """A value as messages quote it: strings in quotes, long ones cut."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        text = value if len(value) <= MAX_SHOWN_CHARACTERS else value[:MAX_SHOWN_CHARACTERS] + "…"
+        escaped = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
+        return f'"{escaped}"'
+    if isinstance(value, int | float):
+        return str(value)
+    return "a mapping" if isinstance(value, dict) else "a list"
+
+
+def listed(words: list[str] | tuple[str, ...], joint: str = "or") -> str:
+    """Words as an English list: "a, b or c"."""
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} {joint} {words[-1]}"
+
+
+def with_article(noun: str) -> str:
+    """A noun with its article: "an hour", "a day"."""
+    return f"an {noun}" if noun[0] in "aeio" or noun == "hour" else f"a {noun}"
+
+
+def plural(number: int, noun: str) -> str:
+    """A number with its noun: "1 member", "2 members"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

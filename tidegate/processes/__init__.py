@@ -1,0 +1,1 @@
+"""Dagster's processes for one project: code server, daemon, webserver, and their folder."""

@@ -1,0 +1,282 @@
+"""Dagster's three processes for one project: the code server, the daemon, and the webserver.
+
+Each runs in a process group of its own, writes to a log file, and is ended together with
+whatever it has started, at the latest when this Python process ends. Used by `tidegate dev`,
+by the demo, and by the end-to-end tests; nothing here knows what is deployed.
+
+    code server ◄── daemon        what they find in the workspace file that is written here
+         ▲───────── webserver
+"""
+
+import atexit
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+from types import TracebackType
+
+LOCATION_NAME = "tidegate"
+MODULE = "tidegate.definitions"
+HOST = "127.0.0.1"
+
+OWN_FOLDER = Path(__file__).parents[2]
+"""Where our packages are found, be they installed or a checkout; the processes must find the same ones."""
+
+READY_SECONDS = 120
+"""How long a process may take until it answers. Loading a large plan on a busy machine takes a minute."""
+
+STOP_SECONDS = 15
+"""After so long a process that was asked to end is killed."""
+
+POLL_SECONDS = 0.2
+LOG_TAIL_LINES = 20
+
+
+class ProcessFailed(Exception):
+    """A process ended, or did not get ready; the message has the end of its log."""
+
+
+def free_port() -> int:
+    """A port of the loopback interface that nothing listens on now."""
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return probe.getsockname()[1]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Site:
+    """Where a project's Dagster runs.
+
+    Attributes:
+        project: working directory of all processes; its modules can be imported.
+        home: DAGSTER_HOME, with a dagster.yaml in it.
+        logs: folder of the log files.
+        code_port, web_port: ports of the loopback interface.
+        environment: further environment variables of the processes.
+        module: module with the definitions.
+    """
+
+    project: Path
+    home: Path
+    logs: Path
+    code_port: int = field(default_factory=free_port)
+    web_port: int = field(default_factory=free_port)
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    module: str = MODULE
+
+    @property
+    def workspace(self) -> Path:
+        """The workspace file by which daemon and webserver find the code server."""
+        return self.home / "workspace.yaml"
+
+    @property
+    def url(self) -> str:
+        """The address of the UI."""
+        return f"http://{HOST}:{self.web_port}"
+
+    def prepare(self) -> None:
+        """Make the folders and write the workspace file."""
+        self.home.mkdir(parents=True, exist_ok=True)
+        self.logs.mkdir(parents=True, exist_ok=True)
+        self.workspace.write_text(
+            "load_from:\n  - grpc_server:\n"
+            f"      host: {HOST}\n      port: {self.code_port}\n      location_name: {LOCATION_NAME}\n"
+        )
+
+    def process_environment(self) -> dict[str, str]:
+        """The environment of the processes."""
+        parts = (str(OWN_FOLDER), str(self.project), os.environ.get("PYTHONPATH", ""))
+        path = os.pathsep.join(part for part in parts if part)
+        return {
+            **os.environ,
+            "DAGSTER_HOME": str(self.home),
+            "PYTHONPATH": path,
+            "PYTHONUNBUFFERED": "1",
+            **self.environment,
+        }
+
+
+class ManagedProcess:
+    """One process with its group and its log."""
+
+    def __init__(self, name: str, command: Sequence[str], site: Site) -> None:
+        self.name = name
+        self.log = site.logs / f"{name}.log"
+        with self.log.open("ab") as output:
+            self._popen = subprocess.Popen(
+                command,
+                cwd=site.project,
+                env=site.process_environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                # A group of its own: it ends with its children, and Ctrl-C reaches only us.
+                start_new_session=True,
+            )
+
+    @property
+    def pid(self) -> int:
+        """The process, and the group that it leads."""
+        return self._popen.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether it still runs."""
+        return self._popen.poll() is None
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for its end; returns whether it has ended."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._popen.wait(seconds)
+        return not self.alive
+
+    def signal_group(self, number: signal.Signals) -> None:
+        """Send a signal to the process and all it has started."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, number)
+
+    def kill(self) -> None:
+        """End it at once, and only it: what it has started goes on (a crash)."""
+        self._popen.kill()
+        self._popen.wait()
+
+    def stop(self) -> None:
+        """End it with all it has started, politely at first."""
+        self.signal_group(signal.SIGTERM)
+        self.wait(STOP_SECONDS)
+        self.signal_group(signal.SIGKILL)
+        self._popen.wait()
+
+    def failed(self, what: str) -> ProcessFailed:
+        """What happened, with the end of the log."""
+        lines = self.log.read_text(errors="replace").splitlines()[-LOG_TAIL_LINES:]
+        return ProcessFailed(f"{self.name} {what}; the end of {self.log}:\n" + "\n".join(lines))
+
+    def wait_until(self, ready: Callable[[], bool], seconds: float = READY_SECONDS) -> None:
+        """Wait until it is ready.
+
+        Raises:
+            ProcessFailed: it ended, or is not ready in time.
+        """
+        deadline = monotonic() + seconds
+        while not ready():
+            if self.wait(POLL_SECONDS):
+                raise self.failed("ended")
+            if monotonic() > deadline:
+                raise self.failed(f"was not ready after {seconds:.0f} s")
+
+
+class DagsterProcesses:
+    """The processes of a site; leaving the context ends them all."""
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+        self._running: dict[str, ManagedProcess] = {}
+
+    def __enter__(self) -> "DagsterProcesses":
+        self.site.prepare()
+        atexit.register(self.stop)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+        atexit.unregister(self.stop)
+
+    def start_code_server(self) -> ManagedProcess:
+        """Start the code server and wait until its definitions are loaded.
+
+        Raises:
+            ProcessFailed: it ended, or the definitions cannot be loaded.
+        """
+        site = self.site
+        command = ["-m", "dagster", "code-server", "start", "-h", HOST, "-p", str(site.code_port)]
+        where = ["-m", site.module, "-d", str(site.project), "--location-name", LOCATION_NAME]
+        process = self._start("code-server", [sys.executable, *command, *where])
+        process.wait_until(lambda: self._code_loaded(process))
+        return process
+
+    def start_daemon(self) -> ManagedProcess:
+        """Start the daemon. It is at work once its first tick is in the store; nothing is waited for."""
+        command = ["-m", "dagster._daemon", "run", "-w", str(self.site.workspace)]
+        return self._start("daemon", [sys.executable, *command])
+
+    def start_webserver(self) -> ManagedProcess:
+        """Start the webserver and wait until it answers.
+
+        Raises:
+            ProcessFailed: it ended, or does not answer.
+        """
+        from tidegate.processes.graphql import answers
+
+        command = ["-m", "dagster_webserver", "-h", HOST, "-p", str(self.site.web_port)]
+        process = self._start("webserver", [sys.executable, *command, "-w", str(self.site.workspace)])
+        process.wait_until(lambda: answers(self.site.url))
+        return process
+
+    def reload(self) -> None:
+        """Have the code server load what is deployed now.
+
+        Raises:
+            ProcessFailed: the definitions cannot be loaded.
+        """
+        from tidegate.processes.graphql import reload_location
+
+        if "webserver" in self._running:
+            problem = reload_location(self.site.url, LOCATION_NAME)
+        else:
+            problem = _reload_by_grpc(self.site.code_port)
+        if problem is not None:
+            raise ProcessFailed(f"the code location could not be reloaded: {problem}")
+
+    def dead(self) -> ManagedProcess | None:
+        """A process that has ended by itself, if one has."""
+        return next((process for process in self._running.values() if not process.alive), None)
+
+    def stop(self) -> None:
+        """End all, the last one started first."""
+        while self._running:
+            _, process = self._running.popitem()
+            process.stop()
+
+    def _start(self, name: str, command: Sequence[str]) -> ManagedProcess:
+        process = ManagedProcess(name, command, self.site)
+        self._running[name] = process
+        return process
+
+    def _code_loaded(self, process: ManagedProcess) -> bool:
+        loaded, problem = _code_state(self.site.code_port)
+        if problem is not None:
+            raise process.failed(f"cannot load the definitions: {problem}")
+        return loaded
+
+
+def _code_state(port: int) -> tuple[bool, str | None]:
+    """Whether the code server at a port has loaded its definitions, and why it cannot."""
+    from dagster._core.errors import DagsterUserCodeUnreachableError
+    from dagster._grpc.client import DagsterGrpcClient
+    from dagster._grpc.types import ListRepositoriesResponse
+    from dagster._serdes import deserialize_value
+    from dagster_shared.error import SerializableErrorInfo
+
+    try:
+        answer = DagsterGrpcClient(port=port, host=HOST).list_repositories()
+    except DagsterUserCodeUnreachableError:
+        return False, None
+    found = deserialize_value(answer, (ListRepositoriesResponse, SerializableErrorInfo))
+    return (False, found.to_string()) if isinstance(found, SerializableErrorInfo) else (True, None)
+
+
+def _reload_by_grpc(port: int) -> str | None:
+    """Reload without a webserver; returns what went wrong."""
+    from dagster._grpc.client import DagsterGrpcClient
+
+    DagsterGrpcClient(port=port, host=HOST).reload_code(timeout=READY_SECONDS)
+    return _code_state(port)[1]

@@ -1,0 +1,1 @@
+"""A project on disk: its settings, its YAML files, its Spark."""

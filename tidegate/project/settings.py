@@ -1,0 +1,280 @@
+"""The settings of a project: one file, `tidegate.toml`, in the folder that is the project.
+
+The file is found upward from the working folder, or named by `--project` and its twin, the
+environment variable TIDEGATE_PROJECT. Every setting has a default, so an empty file makes
+a project. Secrets stay out of it: TIDEGATE_STORE_URL overrides the store's URL. Paths in
+the file are relative to the file; paths in `Settings` are absolute.
+"""
+
+import difflib
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tidegate.errors import UserError
+
+SETTINGS_FILE = "tidegate.toml"
+PROJECT_VARIABLE = "TIDEGATE_PROJECT"
+STORE_VARIABLE = "TIDEGATE_STORE_URL"
+
+DEFAULT_STORE_URL = "sqlite:///.tidegate/store.db"
+DEFAULT_TICK_SECONDS = 5
+"""As often as Dagster's daemon looks at its sensors anyway."""
+
+MAX_TICK_SECONDS = 3600
+MAY_LACK_HOST = ("file", "hdfs", "viewfs")
+"""Their URLs may leave the host to Hadoop's own settings, as in hdfs:///lake."""
+MAX_SETTINGS_BYTES = 256 * 1024
+
+KNOWN: Mapping[str, Mapping[str, type]] = {
+    "project": {"schedules": str, "undeployed": list},
+    "store": {"url": str},
+    "warehouse": {"path": str, "paths_from": str},
+    "spark": {"master": str, "conf": dict},
+    "iceberg": {"packages": str, "catalog": dict},
+    "dagster": {"home": str, "tick_seconds": int},
+}
+"""Every section, its keys and their types: the whole language of the file."""
+
+_IN_WORDS = {
+    str: ("a text in quotes", '{key} = "..."'),
+    int: ("a whole number", "{key} = 5"),
+    list: ("a list of texts in quotes", '{key} = ["..."]'),
+    dict: ("a table", "[{section}.{key}] and the settings below it"),
+}
+_PASSWORD = re.compile(r"(://[^:/@]*):[^@/]*@")
+
+
+class SettingsError(UserError):
+    """The settings file is missing or wrong."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Settings:
+    """What the settings file of a project says, completed with the defaults.
+
+    Attributes:
+        project: the project's folder, which all relative paths of apps start from.
+        schedules: the folder with the YAML files.
+        undeployed: files and folders of it that are checked and tested but not deployed: stories, drafts.
+        store_url: SQLAlchemy URL of the schedule store, a path in it absolute. May hold a password.
+        warehouse: the folder of the datasets that have no path of their own; a text for a URL.
+        paths_from: what a dataset's own path is relative to; a text for a URL.
+        spark_master: Spark's master URL.
+        spark_conf: Spark's further settings, by their names.
+        iceberg_packages: Maven coordinates of the Iceberg runtime; empty for the installed wheel.
+        iceberg_catalog: Iceberg's options of the catalog; none of them: type hadoop on the warehouse.
+        dagster_home: Dagster's instance folder (DAGSTER_HOME).
+        tick_seconds: how often the engine looks for new work.
+    """
+
+    project: Path
+    schedules: Path
+    undeployed: tuple[Path, ...] = ()
+    store_url: str = field(repr=False)
+    warehouse: Path | str
+    paths_from: Path | str
+    spark_master: str
+    spark_conf: Mapping[str, str]
+    iceberg_packages: str
+    iceberg_catalog: Mapping[str, str] = field(repr=False)
+    dagster_home: Path
+    tick_seconds: int
+
+    @property
+    def shown_store_url(self) -> str:
+        """The store's URL for messages: without its password."""
+        return _PASSWORD.sub(r"\1:***@", self.store_url)
+
+
+def load_settings(start: Path | None = None) -> Settings:
+    """The settings of the project around a folder.
+
+    Args:
+        start: a folder in the project, or its settings file; by default what TIDEGATE_PROJECT
+            names, else the working folder.
+
+    Raises:
+        SettingsError: there is no settings file, or it is wrong; the message names file, key and remedy.
+    """
+    file = find_settings_file(start)
+    return _settings(file, _read(file))
+
+
+def find_settings_file(start: Path | None = None) -> Path:
+    """The settings file that `load_settings` reads. Only a folder that nobody named is searched upward."""
+    named = os.environ.get(PROJECT_VARIABLE) if start is None else None
+    begin = (start or Path(named or ".")).expanduser().resolve()
+    if begin.name == SETTINGS_FILE and begin.is_file():
+        return begin
+    if not begin.is_dir():
+        source = f" (named by --project or {PROJECT_VARIABLE})" if named else ""
+        raise SettingsError(f"no project folder at {begin}{source}", "name an existing folder")
+    for folder in [begin] if named else [begin, *begin.parents]:
+        if (folder / SETTINGS_FILE).is_file():
+            return folder / SETTINGS_FILE
+    raise SettingsError(
+        f"no {SETTINGS_FILE} in {begin}" + ("" if named else " or any folder above it"),
+        f"go to the project's folder, or name it by --project; an empty {SETTINGS_FILE} makes one",
+    )
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        with file.open("rb") as stream:
+            data = stream.read(MAX_SETTINGS_BYTES + 1)
+    except OSError as error:
+        raise SettingsError(f"{file}: cannot be read: {error.strerror}", "check its permissions") from error
+    if len(data) > MAX_SETTINGS_BYTES:
+        raise SettingsError(f"{file}: more than {MAX_SETTINGS_BYTES:,} bytes", "keep only settings in it")
+    try:
+        return tomllib.loads(data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"{file}: not UTF-8 at byte {error.start}", "save it as UTF-8") from error
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise SettingsError(f"{file}: not TOML: {error}", 'write lines such as path = "warehouse"') from error
+
+
+def _settings(file: Path, content: dict[str, Any]) -> Settings:
+    # Not at the top: `--help` reads no settings, and must not wait for what checks them.
+    from tidegate.spark_jobs.files.scheme import scheme_of
+    from tidegate.spark_jobs.iceberg.catalog_options import catalog_fault
+
+    _check(file, content)
+    sections: dict[str, dict[str, Any]] = {name: content.get(name, {}) for name in KNOWN}
+    project = file.parent
+    tick_seconds = sections["dagster"].get("tick_seconds", DEFAULT_TICK_SECONDS)
+    if not 1 <= tick_seconds <= MAX_TICK_SECONDS:
+        raise SettingsError(
+            f"{file}: dagster.tick_seconds is {tick_seconds}", f"write a number from 1 to {MAX_TICK_SECONDS}"
+        )
+
+    def path(section: str, key: str, text: object, example: str) -> Path:
+        if not isinstance(text, str) or not text or "\0" in text:
+            raise SettingsError(
+                f"{file}: {section}.{key} is no path, got {text!r:.100}",
+                f"write for example {key} = {example}",
+            )
+        return (project / Path(text).expanduser()).resolve()
+
+    def folder(section: str, key: str, default: str) -> Path:
+        return path(section, key, sections[section].get(key, default), f'"{default}"')
+
+    def place(key: str, default: str) -> Path | str:
+        text = sections["warehouse"].get(key, default)
+        return _url(file, key, text) if scheme_of(text) else path("warehouse", key, text, f'"{default}"')
+
+    undeployed = sections["project"].get("undeployed", [])
+    warehouse = place("path", "warehouse")
+    catalog = _flat(file, "iceberg.catalog", sections["iceberg"].get("catalog", {}))
+    fault = catalog_fault(catalog, str(warehouse))
+    if fault is not None:
+        raise SettingsError(f"{file}: {fault[0]}", fault[1])
+    return Settings(
+        project=project,
+        schedules=folder("project", "schedules", "schedules"),
+        undeployed=tuple(path("project", "undeployed", text, '["schedules/drafts"]') for text in undeployed),
+        store_url=_store_url(file, sections["store"]),
+        warehouse=warehouse,
+        paths_from=place("paths_from", "."),
+        spark_master=_master(file, sections["spark"].get("master", "local[*]")),
+        spark_conf=_flat(file, "spark.conf", sections["spark"].get("conf", {})),
+        iceberg_packages=sections["iceberg"].get("packages", ""),
+        iceberg_catalog=catalog,
+        dagster_home=folder("dagster", "home", ".tidegate/dagster"),
+        tick_seconds=tick_seconds,
+    )
+
+
+def _master(file: Path, master: str) -> str:
+    if not re.fullmatch(r"local|local\[[^\]]+\]|local-cluster\[\d+, *\d+, *\d+\]|yarn|\w+://.+", master):
+        raise SettingsError(
+            f"{file}: spark.master is no master that Spark knows, got {master!r:.100}",
+            'write "local[*]", "spark://host:7077", "yarn", "k8s://https://host:port" or '
+            '"local-cluster[workers,cores,megabytes]"',
+        )
+    return master
+
+
+def _check(file: Path, content: dict[str, Any]) -> None:
+    for name, section in content.items():
+        if name not in KNOWN:
+            raise SettingsError(f'{file}: unknown section "{name}"', _instead(name, KNOWN))
+        if not isinstance(section, dict):
+            raise SettingsError(f"{file}: {name} is a section", f"write [{name}] and its keys below")
+        for key, value in section.items():
+            if key not in KNOWN[name]:
+                raise SettingsError(f'{file}: unknown key "{key}" in [{name}]', _instead(key, KNOWN[name]))
+            wanted = KNOWN[name][key]
+            if type(value) is not wanted:
+                words, example = _IN_WORDS[wanted]
+                raise SettingsError(
+                    f"{file}: {name}.{key} must be {words}, got {value!r:.100}",
+                    "write " + example.format(section=name, key=key),
+                )
+
+
+def _url(file: Path, key: str, url: str) -> str:
+    """A URL of a file system, without the slash at its end."""
+    from tidegate.spark_jobs.files.scheme import SCHEMES, scheme_of
+
+    scheme, rest = scheme_of(url), url.partition(":")[2].rstrip("/")
+    if scheme not in SCHEMES:
+        raise SettingsError(
+            f'{file}: warehouse.{key} is on the file system "{scheme}", which Tidegate does not know',
+            f"known are {', '.join(f'{one}:' for one in SCHEMES)}, and folders without any",
+        )
+    host_is_known = scheme in MAY_LACK_HOST or re.match("//[^/]", rest)
+    if not rest or not host_is_known or {".", "..", "\0"} & {*rest.split("/"), *rest}:
+        raise SettingsError(
+            f"{file}: warehouse.{key} is no URL of a folder, got {url!r:.100}",
+            f'write for example {key} = "{scheme}://name/lake"',
+        )
+    return f"{scheme}:{rest}"
+
+
+def _instead(name: str, known: Mapping[str, object]) -> str:
+    close = difflib.get_close_matches(name, known, n=1)
+    return f'did you mean "{close[0]}"?' if close else f"known are {', '.join(known)}"
+
+
+def _store_url(file: Path, store: dict[str, Any]) -> str:
+    """The store's URL with an absolute path; the environment goes before the file."""
+    from_environment = os.environ.get(STORE_VARIABLE)
+    url = from_environment or store.get("url", DEFAULT_STORE_URL)
+    place = STORE_VARIABLE if from_environment else f"{file}: store.url"
+    scheme, colon, rest = url.partition("://")
+    if not colon or scheme.split("+")[0] not in ("sqlite", "postgresql", "postgres"):
+        raise SettingsError(
+            f"{place} is no database URL that Tidegate knows",
+            f'write "{DEFAULT_STORE_URL}" or "postgresql+psycopg2://user@host/database"',
+        )
+    if not scheme.startswith("sqlite"):
+        return url
+    path, question, options = rest.removeprefix("/").partition("?")
+    if not path or path.startswith((":memory:", "file:")):
+        raise SettingsError(
+            f"{place} names no file, so that the store would not outlive the command",
+            f'write "{DEFAULT_STORE_URL}"',
+        )
+    return f"{scheme}:///{(file.parent / path).resolve()}{question}{options}"
+
+
+def _flat(file: Path, place: str, table: dict[str, Any], prefix: str = "") -> dict[str, str]:
+    """Settings of another program by their dotted names, whether the TOML quotes the names or not."""
+    flat: dict[str, str] = {}
+    for key, value in table.items():
+        name = prefix + key
+        if isinstance(value, dict):
+            flat |= _flat(file, place, value, name + ".")
+        elif isinstance(value, bool):
+            flat[name] = str(value).lower()
+        elif isinstance(value, str | int | float):
+            flat[name] = str(value)
+        else:
+            raise SettingsError(f"{file}: {place} {name} is {value!r:.100}", f'write "{name}" = "..."')
+    return flat

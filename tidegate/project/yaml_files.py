@@ -1,0 +1,128 @@
+"""The YAML files of a project: found, read, and handed to the compiler by name.
+
+The compiler reads no files. What cannot be read becomes a diagnostic like any other, so one
+missing file hides nothing about the rest.
+"""
+
+from collections.abc import Iterable, Iterator
+from datetime import date
+from pathlib import Path
+
+from tidegate.compiler.compile import Compilation, compile_files
+from tidegate.compiler.diagnostics.diagnostic import Diagnostic, Findings
+from tidegate.compiler.reader.text import MAX_FILE_BYTES
+from tidegate.domain.model import At
+from tidegate.domain.value import Value
+
+SUFFIXES = (".yaml", ".yml")
+
+MAX_FILES = 10_000
+"""More files than this below one folder is a folder given by mistake."""
+
+
+class YamlFiles(Value, kw_only=True):
+    """What was read.
+
+    Attributes:
+        contents: by the name that messages show.
+        diagnostics: of what could not be read.
+    """
+
+    contents: dict[str, bytes]
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def compile_paths(
+    paths: Iterable[Path],
+    base: Path | None = None,
+    without: Iterable[Path] = (),
+    today: date | None = None,
+) -> Compilation:
+    """Compiles every YAML file at or below some paths; unreadable ones are among the diagnostics.
+
+    Args:
+        base: folder that the files are named relative to; by default the working folder.
+        without: files and folders below the paths that are left out.
+        today: see `compile_files`.
+    """
+    files = read_files(paths, base, without)
+    compilation = compile_files(files.contents, today)
+    together = sorted((*files.diagnostics, *compilation.diagnostics), key=Diagnostic.sort_key)
+    return Compilation(apps=compilation.apps, diagnostics=tuple(together))
+
+
+def read_files(paths: Iterable[Path], base: Path | None = None, without: Iterable[Path] = ()) -> YamlFiles:
+    """Reads files, and the YAML files below folders, hidden ones left out.
+
+    Args:
+        base: folder that the files are named relative to; by default the working folder.
+        without: files and folders below the paths that are left out.
+    """
+    here = base or Path.cwd()
+    left_out = frozenset(path.resolve() for path in without)
+    contents: dict[str, bytes] = {}
+    failed: list[Diagnostic] = []
+    for path in paths:
+        try:
+            found = list(_below(path, left_out)) if path.is_dir() else [path]
+        except OSError as error:
+            failed.append(_unreadable(path, here, error.strerror or str(error)))
+            continue
+        if not found:
+            failed.append(_unreadable(path, here, "a folder without YAML files"))
+        for file in found:
+            try:
+                contents[_shown(file, here)] = _read(file)
+            except OSError as error:
+                failed.append(_unreadable(file, here, error.strerror or str(error)))
+            except ValueError as error:
+                failed.append(_unreadable(file, here, str(error)))
+    return YamlFiles(contents=contents, diagnostics=tuple(failed))
+
+
+def _below(folder: Path, left_out: frozenset[Path]) -> Iterator[Path]:
+    """YAML files below a folder, sorted. A folder that was seen under another name is not entered again."""
+    seen: set[Path] = set()
+    waiting = [folder]
+    count = 0
+    while waiting:
+        here = waiting.pop()
+        real = here.resolve()
+        if real in seen:
+            continue
+        seen.add(real)
+        for path in sorted(here.iterdir()):
+            if path.name.startswith(".") or (left_out and path.resolve() in left_out):
+                continue
+            if path.is_dir():
+                waiting.append(path)
+            elif path.suffix.lower() in SUFFIXES:
+                count += 1
+                if count > MAX_FILES:
+                    raise OSError(0, f"a folder with more than {MAX_FILES} YAML files")
+                yield path
+
+
+def _read(file: Path) -> bytes:
+    """The file's bytes, one more than the compiler allows at most: enough for it to refuse the file."""
+    if not file.exists():
+        raise ValueError("no such file or folder")
+    if not file.is_file():
+        raise ValueError("not a regular file")
+    with file.open("rb") as stream:
+        return stream.read(MAX_FILE_BYTES + 1)
+
+
+def _shown(file: Path, here: Path) -> str:
+    """The file's name for messages: relative to a folder if it lies below it."""
+    absolute = file.absolute()
+    return str(absolute.relative_to(here)) if absolute.is_relative_to(here) else str(file)
+
+
+def _unreadable(path: Path, here: Path, why: str) -> Diagnostic:
+    name = _shown(path, here)
+    findings = Findings(name)
+    place = At(file=name, line=1, column=1)
+    hint = "check the name and the permissions; folders are searched for *.yaml and *.yml"
+    findings.add("R116", place, f"the file must be readable, got: {why[:1].lower()}{why[1:]}", hint)
+    return findings.diagnostics()[0]

@@ -1,0 +1,1 @@
+"""What people and deploys do to schedules and jobs, each in one transaction."""

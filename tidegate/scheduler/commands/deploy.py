@@ -1,0 +1,221 @@
+"""Deploy: makes the store say what the project's YAML says, in the caller's one transaction.
+
+What changes is decided by `compiler.plan.diff` alone; here the changes are only carried out
+(DESIGN §10, rules 11 and 23). A schedule that does not change keeps its jobs, its status and
+its place in time; what becomes of one that does is told in `scheduler.commands.replace`.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import assert_never
+
+import msgspec
+
+from tidegate.compiler.plan.diff import AppChange, Diff, ScheduleChange
+from tidegate.compiler.plan.fingerprint import fingerprint
+from tidegate.domain.model import App, Schedule, leaves
+from tidegate.scheduler.commands.discard import discard_unlaunched, discard_waiting
+from tidegate.scheduler.commands.live import deployed_apps, difference
+from tidegate.scheduler.commands.replace import carry_schedules, created, reset_schedules
+from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
+from tidegate.scheduler.model.event import Subscription, listens_to
+from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.refused import Refused
+from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.tick.tick import advance_before
+
+
+def deploy(
+    transaction: Transaction,
+    wanted: Mapping[str, App],
+    now: datetime,
+    update_schedules: bool = True,
+    force: bool = False,
+) -> Diff:
+    """Deploy all apps of a project.
+
+    Args:
+        wanted: the apps by name; a deployed app that is missing here is removed.
+        update_schedules: whether schedules follow the YAML. If not, they are neither created,
+            changed nor deleted, but those of a removed program or app always go.
+        force: carry out a removal that leaves schedules without what triggers them.
+
+    Returns:
+        The difference that was carried out.
+
+    Raises:
+        Refused: the removal of a part would leave schedules without what triggers them.
+    """
+    advance_before(transaction, now)
+    changes = difference(transaction, wanted, update_schedules=update_schedules)
+    if changes.refusals and not force:
+        raise _refused(changes)
+    _put_apps(transaction, changes, now)
+    _put_schedules(transaction, changes, wanted, now)
+    if not changes.empty:
+        transaction.add_journal([_entry(changes, force, now)])
+    return changes
+
+
+def delete_schedules(transaction: Transaction, refs: Collection[str], now: datetime) -> Diff:
+    """Delete deployed schedules ("app/name") without touching their apps; a later deploy may bring them back.
+
+    What waits is discarded with D-DELETED, and so is a decided launch without a run.
+
+    Raises:
+        Refused: no such schedule is deployed.
+    """
+    apps = deployed_apps(transaction)
+    for ref in refs:
+        app, _, name = ref.partition("/")
+        if app not in apps or name not in apps[app].schedules:
+            raise Refused(f"no schedule {ref} is deployed", "`tidegate schedules list` shows what is")
+    standing = {
+        name: msgspec.structs.replace(
+            app, schedules={n: spec for n, spec in app.schedules.items() if f"{name}/{n}" not in refs}
+        )
+        for name, app in apps.items()
+    }
+    return deploy(transaction, standing, now)
+
+
+def _refused(changes: Diff) -> Refused:
+    parts = [
+        f"{refusal.section.removesuffix('s')} {refusal.app}/{refusal.name}, which triggers"
+        f" {', '.join(refusal.schedules)}"
+        for refusal in changes.refusals
+    ]
+    return Refused(
+        f"the deployment would remove {'; '.join(parts)}",
+        "deploy with --update-schedules, put the removed part back, or deploy with --force",
+    )
+
+
+def _put_schedules(transaction: Transaction, changes: Diff, wanted: Mapping[str, App], now: datetime) -> None:
+    """Carry out the changes of schedules, as sets: a project may have thousands."""
+    states = {state.ref: state for state in transaction.schedules()}
+    gone: list[str] = []
+    fresh: list[ScheduleState] = []
+    reset: list[tuple[ScheduleState, Schedule]] = []
+    carried: list[tuple[ScheduleState, Schedule]] = []
+    amended: list[ScheduleState] = []
+    for change in changes.schedules():
+        ref = _ref(change)
+        match change.action:
+            case "create":
+                fresh.append(_new(ref, wanted[change.app].schedules[change.name], now))
+            case "replace" if change.carries:
+                carried.append((states[ref], wanted[change.app].schedules[change.name]))
+            case "replace":
+                reset.append((states[ref], wanted[change.app].schedules[change.name]))
+            case "amend" | "unchanged":
+                # Unchanged text may have moved in its file: `why` shows its lines.
+                spec, state = wanted[change.app].schedules[change.name], states[ref]
+                if spec != state.spec:
+                    amended.append(msgspec.structs.replace(state, spec=spec, fingerprint=fingerprint(spec)))
+            case "delete":
+                gone.append(ref)
+            case "kept":
+                pass
+            case _:
+                assert_never(change.action)
+    discard_waiting(transaction, gone, Reason.D_DELETED, now)
+    discard_unlaunched(transaction, gone, now, Reason.D_DELETED)
+    transaction.delete_schedules(gone)
+    standing = created(transaction, fresh, now)
+    standing += reset_schedules(transaction, [state for state, _ in reset], [spec for _, spec in reset], now)
+    standing += carry_schedules(
+        transaction, [state for state, _ in carried], [spec for _, spec in carried], wanted, now
+    )
+    transaction.put_schedules([*standing, *amended])
+    transaction.put_subscriptions(
+        [state.ref for state in standing], [each for state in standing for each in _subscriptions(state)]
+    )
+    after = {state.ref: state for state in (*standing, *amended)}
+    transaction.add_journal(list(_schedule_entries(changes, after, now)))
+
+
+def _ref(change: ScheduleChange) -> str:
+    return f"{change.app}/{change.name}"
+
+
+def _new(ref: str, spec: Schedule, now: datetime) -> ScheduleState:
+    return ScheduleState(
+        ref=ref,
+        spec=spec,
+        fingerprint=fingerprint(spec),
+        status=spec.status,
+        changed_by="deploy",
+        deployed_at=now,
+    )
+
+
+def _subscriptions(state: ScheduleState) -> Iterable[Subscription]:
+    for leaf in leaves(state.spec.trigger):
+        for event_key in listens_to(state.app, state.ref, leaf, state.spec.program):
+            yield Subscription(event_key=event_key, schedule=state.ref, leaf=leaf.path)
+
+
+def _put_apps(transaction: Transaction, changes: Diff, now: datetime) -> None:
+    deployed = {app.name: app for app in transaction.apps()}
+    gone = [change.name for change in changes.apps if change.action == "delete"]
+    standing: list[DeployedApp] = []
+    for change in changes.apps:
+        if change.action == "delete":
+            continue
+        bare = msgspec.structs.replace(changes.after[change.name], schedules={})
+        before = deployed.get(change.name)
+        if before is None or change.action != "unchanged":
+            revision = 1 if before is None else before.revision + 1
+            standing.append(DeployedApp(app=bare, revision=revision, deployed_at=now))
+        elif before.app != bare:
+            standing.append(msgspec.structs.replace(before, app=bare))
+    transaction.put_apps(standing)
+    transaction.delete_apps(gone)
+    changed = {change.name: change.action for change in changes.apps if change.action != "unchanged"}
+    entries = [_app_entry(name, changed[name], None, now) for name in gone]
+    entries += [_app_entry(d.name, changed[d.name], d, now) for d in standing if d.name in changed]
+    transaction.add_journal(entries)
+
+
+def _app_entry(name: str, action: str, deployed: DeployedApp | None, now: datetime) -> Entry:
+    spec = None if deployed is None else msgspec.to_builtins(deployed.app)
+    revision = None if deployed is None else deployed.revision
+    return Entry(
+        at=now,
+        kind=EntryKind.SPEC,
+        data={"app": name, "action": action, "revision": revision, "spec": spec},
+    )
+
+
+def _schedule_entries(changes: Diff, after: Mapping[str, ScheduleState], now: datetime) -> Iterator[Entry]:
+    """What each schedule was made of; not for one whose text has only moved in its file."""
+    for change in changes.schedules():
+        if change.action in ("unchanged", "kept"):
+            continue
+        state = after.get(_ref(change))
+        data: dict[str, object] = {"action": change.action, "spec": None}
+        if state is not None:
+            data |= {"spec": msgspec.to_builtins(state.spec), "status": state.status}
+        if change.action == "replace":
+            data["carries"] = change.carries
+        yield Entry(at=now, kind=EntryKind.SPEC, schedule=_ref(change), data=data)
+
+
+def _entry(changes: Diff, force: bool, now: datetime) -> Entry:
+    return Entry(
+        at=now,
+        kind=EntryKind.DEPLOY,
+        data={
+            "update_schedules": changes.update_schedules,
+            "force": force,
+            "apps": {change.name: _noted(change) for change in changes.apps if change.action != "unchanged"},
+        },
+    )
+
+
+def _noted(change: AppChange) -> dict[str, object]:
+    touched = {s.name: s.action for s in change.schedules if s.action not in ("unchanged", "kept")}
+    parts = [f"{part.action} {part.section}.{part.name}" for part in change.parts]
+    return {"action": change.action, "schedules": touched, "parts": parts}

@@ -1,0 +1,75 @@
+"""Gauges: numbers that somebody reports, which `load: {gauge: …, max: …}` holds jobs back by.
+
+The last report counts until the next one; nothing here measures anything. A report wakes the jobs
+that wait for its gauge, and the next tick decides about them.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from datetime import datetime
+
+from tidegate.domain.model import LoadConstraint
+from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.refused import Refused
+from tidegate.scheduler.model.run import Gauge, gauge_resource
+from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.tick.tick import advance_before
+
+NAME_CHARACTERS_MAX = 63
+"""As for every name in the YAML."""
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+def report_gauges(transaction: Transaction, values: Mapping[str, float], now: datetime) -> tuple[Gauge, ...]:
+    """Report the values of some gauges as of `now`, all of them or none.
+
+    Returns:
+        The gauges as they stand then, by name: one that was reported with a later instant, by a host
+        whose clock is ahead, stays as it is.
+
+    Raises:
+        Refused: a name or a value that no gauge can have.
+    """
+    for name, value in values.items():
+        _check(name, value)
+    advance_before(transaction, now)
+    later = {gauge.name: gauge for gauge in transaction.gauges(values) if gauge.reported_at > now}
+    reported = [
+        Gauge(name=name, value=float(values[name]), reported_at=now)
+        for name in sorted(values)
+        if name not in later
+    ]
+    transaction.put_gauges(reported)
+    transaction.wake([gauge_resource(gauge.name) for gauge in reported], now)
+    transaction.add_journal(
+        [
+            Entry(at=now, kind=EntryKind.GAUGE, data={"name": gauge.name, "value": gauge.value})
+            for gauge in reported
+        ]
+    )
+    return tuple(sorted((*reported, *later.values()), key=lambda gauge: gauge.name))
+
+
+def gauge_limits(reader: Reader) -> dict[str, dict[str, float]]:
+    """The gauges that deployed schedules wait for: by gauge and schedule, the most that it may be."""
+    found: dict[str, dict[str, float]] = {}
+    for state in reader.schedules():
+        for constraint in state.spec.constraints:
+            if isinstance(constraint, LoadConstraint) and constraint.gauge is not None:
+                found.setdefault(constraint.gauge, {})[state.ref] = constraint.max or 0.0
+    return dict(sorted(found.items()))
+
+
+def _check(name: str, value: float) -> None:
+    if len(name) > NAME_CHARACTERS_MAX or not _NAME.fullmatch(name):
+        raise Refused(
+            f"{name[:NAME_CHARACTERS_MAX]!r} is no name of a gauge",
+            'a name is small letters, digits and "_", and begins with a letter, for example cluster_cpu',
+        )
+    if not math.isfinite(value):
+        raise Refused(
+            f"gauge {name} cannot be {value}: that is no number",
+            "report a finite number, or nothing while it is not known: the last report goes on counting",
+        )

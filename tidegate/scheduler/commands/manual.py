@@ -1,0 +1,205 @@
+"""Manual: what people do to schedules and jobs by hand, from CLI, REST or the Dagster UI.
+
+Each action is one journaled change inside the caller's transaction. Nothing here launches:
+`trigger` makes a job due, and the next tick decides about it like about any other.
+"""
+
+from datetime import datetime
+from typing import assert_never
+
+import msgspec
+
+from tidegate.domain.model import App, PartitionScheme, PartitionsTrigger, Schedule, SizeTrigger, leaves
+from tidegate.domain.partition_key import validate_key
+from tidegate.scheduler.commands.activation import clock_entries, started, stopped
+from tidegate.scheduler.commands.discard import discard_jobs, discard_waiting
+from tidegate.scheduler.decision.hold import held, release
+from tidegate.scheduler.decision.route import is_full
+from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.job import WAITING, ByHand, Job, job_id
+from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.refused import Refused
+from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.tick.load import load_apps
+from tidegate.scheduler.tick.tick import advance_before
+
+EARLIEST_PERIOD = "1900-01-01"
+"""A coarser period may begin before its dataset's first partition; any sensible one is let pass."""
+
+
+def suspend(transaction: Transaction, ref: str, now: datetime, by: str = "cli") -> bool:
+    """Suspend a schedule. Its `on_suspend` says what becomes of what waits and what comes (rule 10).
+
+    Returns:
+        Whether that changed anything.
+
+    Raises:
+        Refused: no such schedule is deployed.
+    """
+    advance_before(transaction, now)
+    state = schedule_state(transaction, ref)
+    if not state.active:
+        return False
+    suspended = msgspec.structs.replace(state, status="suspended", changed_by=by)
+    _note_status(transaction, ref, "suspended", by, now)
+    match state.spec.on_suspend:
+        case "discard":
+            transaction.put_schedules([stopped(suspended)])
+            discard_waiting(transaction, [ref], Reason.D_SUSPENDED, now)
+        case "drain":
+            transaction.put_schedules([stopped(suspended)])
+        case "hold" | "backlog":
+            transaction.put_schedules([suspended])
+            waiting = transaction.jobs(schedules=[ref], states=WAITING)
+            transaction.put_jobs([held(job, now) for job in waiting])
+        case _:
+            assert_never(state.spec.on_suspend)
+    return True
+
+
+def resume(transaction: Transaction, ref: str, now: datetime, by: str = "cli") -> bool:
+    """Make a schedule active.
+
+    Events and fires from `now` on count. One that held its jobs lets them go, and goes on as if it had
+    never been suspended.
+
+    Returns:
+        Whether that changed anything.
+
+    Raises:
+        Refused: no such schedule is deployed.
+    """
+    advance_before(transaction, now)
+    state = schedule_state(transaction, ref)
+    if state.active:
+        return False
+    resumed = msgspec.structs.replace(state, status="active", changed_by=by)
+    _note_status(transaction, ref, "active", by, now)
+    if state.holding:
+        transaction.put_schedules([resumed])
+        waiting = transaction.jobs(schedules=[ref], states=WAITING)
+        transaction.put_jobs([release(job, state.spec, now) for job in waiting])
+    else:
+        begun = started(transaction, [resumed], now)
+        transaction.put_schedules(begun)
+        transaction.add_journal(list(clock_entries(begun, now)))
+    return True
+
+
+def trigger(transaction: Transaction, ref: str, now: datetime, key: str = "", force: bool = False) -> Job:
+    """Count a schedule's trigger as satisfied (DESIGN rule 17).
+
+    It takes the waiting job with what it has, or an empty one. The constraints stay in force
+    unless `force` is set, which overrides all of them but concurrency. A suspended schedule does not
+    hold a job that was triggered by hand.
+
+    Args:
+        key: which job, for a schedule with `for_each`.
+
+    Raises:
+        Refused: no such schedule, or a key that does not go with it.
+    """
+    advance_before(transaction, now)
+    state = schedule_state(transaction, ref)
+    if state.spec.for_each is not None and not key:
+        raise Refused(
+            f"schedule {ref} runs for each {state.spec.for_each}, and no key was given",
+            "name the key, for example --key 2013-12-22",
+        )
+    if state.spec.for_each is None and key:
+        raise Refused(f"schedule {ref} has no for_each, got key {key!r}", "leave the key out")
+    wrong = wrong_key(state.spec, load_apps(transaction, {state.app})[state.app], key)
+    if wrong is not None:
+        raise Refused(
+            f"schedule {ref} has no such key: {wrong}", "`tidegate schedules show` shows its datasets"
+        )
+    waiting = [job for job in transaction.jobs(schedules=[ref], states=WAITING) if job.key == key]
+    # One that still collects comes before those that are full and wait for their constraints.
+    found = min(waiting, key=lambda job: job.closed, default=None)
+    new_id = job_id(ref, key, f"manual:{now.isoformat()}")
+    if found is None and transaction.jobs(ids=[new_id]):
+        raise Refused(f"schedule {ref} was triggered at this instant already", "trigger it once more")
+    job = found or Job(
+        id=new_id,
+        schedule=ref,
+        key=key,
+        fingerprint=state.fingerprint,
+        priority=state.spec.priority,
+        opened_at=now,
+    )
+    collected = len(transaction.deliveries([job.id])[job.id])
+    job = msgspec.structs.replace(
+        release(job, state.spec, now),
+        by_hand=ByHand.FORCE if force else ByHand.TRIGGER,
+        satisfied_at=job.satisfied_at or now,
+        closed=job.closed or is_full(state.spec, collected, satisfied=True),
+        next_check_at=now,
+    )
+    transaction.put_jobs([job])
+    transaction.add_journal(
+        [
+            Entry(
+                at=now,
+                kind=EntryKind.MANUAL,
+                schedule=ref,
+                job=job.id,
+                data={"action": "force" if force else "trigger", "key": key},
+            )
+        ]
+    )
+    return job
+
+
+def wrong_key(schedule: Schedule, app: App, key: str) -> str | None:
+    """What is wrong with a key of a schedule's jobs, or None for one that it can have."""
+    if schedule.for_each is None:
+        return None
+    problems: list[str | None] = []
+    for leaf in leaves(schedule.trigger):
+        trigger = leaf.trigger
+        if not isinstance(trigger, PartitionsTrigger | SizeTrigger) or trigger.dataset not in app.datasets:
+            continue
+        scheme = app.datasets[trigger.dataset].partitions
+        if schedule.for_each != "partition" and scheme is not None and scheme.time is not None:
+            period = msgspec.structs.replace(scheme.time, cycle=schedule.for_each, start=EARLIEST_PERIOD)
+            scheme = PartitionScheme(time=period)
+        problems.append(None if scheme is None else validate_key(scheme, key))
+    return None if None in problems or not problems else problems[0]
+
+
+def cancel(transaction: Transaction, job: str, now: datetime) -> Job:
+    """Discard a waiting job by hand.
+
+    Raises:
+        Refused: no such job, or it does not wait any more.
+    """
+    advance_before(transaction, now)
+    found = next(iter(transaction.jobs(ids=[job])), None)
+    if found is None:
+        raise Refused(f"there is no job {job}", "`tidegate jobs list` shows the jobs")
+    if not found.waiting:
+        raise Refused(
+            f"job {job} is {found.state} and cannot be discarded",
+            "a launched job is ended by terminating its run in the Dagster UI",
+        )
+    (given_up,) = discard_jobs(transaction, [found], Reason.D_CANCELLED, now)
+    return given_up
+
+
+def schedule_state(transaction: Transaction, ref: str) -> ScheduleState:
+    """The deployed schedule of this name.
+
+    Raises:
+        Refused: there is none.
+    """
+    state = next(iter(transaction.schedules(refs=[ref])), None)
+    if state is None:
+        raise Refused(f"no schedule {ref} is deployed", "`tidegate schedules list` shows what is")
+    return state
+
+
+def _note_status(transaction: Transaction, ref: str, status: str, by: str, now: datetime) -> None:
+    transaction.add_journal(
+        [Entry(at=now, kind=EntryKind.STATUS, schedule=ref, data={"status": status, "by": by})]
+    )

@@ -1,0 +1,152 @@
+"""Replace: what becomes of a schedule, and of its jobs, when a deploy changes its text.
+
+With `on_update: reset` it is deleted and created again with the status that it had: its jobs are given
+up, and all counts start anew. With `carry` its waiting jobs go on under the new text with the events
+that still mean something (see `scheduler.decision.carry`), launches that were decided stay decided, and the
+schedule keeps its place in time. A suspended one obeys its new `on_suspend` at once.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+
+import msgspec
+
+from tidegate.compiler.plan.fingerprint import canonical, fingerprint
+from tidegate.domain.model import App, CronTrigger, ElapsedTrigger, Schedule, leaves
+from tidegate.scheduler.commands.activation import clock_entries, started, takes
+from tidegate.scheduler.commands.discard import discard_jobs, discard_unlaunched, discard_waiting
+from tidegate.scheduler.decision.carry import carry, carry_entries
+from tidegate.scheduler.decision.fires import next_fire
+from tidegate.scheduler.decision.hold import held, release
+from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.job import WAITING, Job
+from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.tick.working_set import MICROSECOND
+
+
+def reset_schedules(
+    transaction: Transaction,
+    states: Sequence[ScheduleState],
+    specs: Sequence[Schedule],
+    now: datetime,
+) -> list[ScheduleState]:
+    """Give up the jobs of schedules that start anew; returns the schedules as they are to be."""
+    refs = [state.ref for state in states]
+    discard_waiting(transaction, refs, Reason.D_UPDATED, now)
+    discard_unlaunched(transaction, refs, now, Reason.D_UPDATED)
+    return created(transaction, [renewed(s, spec, now) for s, spec in zip(states, specs, strict=True)], now)
+
+
+def created(transaction: Transaction, states: Sequence[ScheduleState], now: datetime) -> list[ScheduleState]:
+    """New schedules with their place in time, if they take anything yet."""
+    begun = started(transaction, [state for state in states if takes(state)], now)
+    transaction.add_journal(list(clock_entries(begun, now)))
+    return [*begun, *(state for state in states if not takes(state))]
+
+
+def renewed(state: ScheduleState, spec: Schedule, now: datetime) -> ScheduleState:
+    """The schedule with another text, its status, and no place in time yet."""
+    return ScheduleState(
+        ref=state.ref,
+        spec=spec,
+        fingerprint=fingerprint(spec),
+        status=state.status,
+        changed_by=state.changed_by,
+        deployed_at=now,
+    )
+
+
+def carry_schedules(
+    transaction: Transaction,
+    states: Sequence[ScheduleState],
+    specs: Sequence[Schedule],
+    apps: Mapping[str, App],
+    now: datetime,
+) -> list[ScheduleState]:
+    """Let the waiting jobs of schedules go on under another text; returns the schedules as they are to be.
+
+    Args:
+        apps: as they are to be, by name.
+    """
+    before = {state.ref: state for state in states}
+    renewals = [renewed(state, spec, now) for state, spec in zip(states, specs, strict=True)]
+    begun = {state.ref: state for state in started(transaction, [r for r in renewals if takes(r)], now)}
+    after = {
+        state.ref: _in_its_place(before[state.ref], begun.get(state.ref, state), now) for state in renewals
+    }
+    transaction.add_journal([entry for ref in after for entry in _clocks_set(before[ref], after[ref], now)])
+    jobs = transaction.jobs(schedules=list(after), states=WAITING)
+    deliveries = transaction.deliveries([job.id for job in jobs])
+    found = [(job, carry(job, deliveries[job.id], after[job.schedule], apps[job.app], now)) for job in jobs]
+    transaction.remove_deliveries([each for _, carried in found for each in carried.removed])
+    transaction.add_deliveries([each for _, carried in found for each in (*carried.added, *carried.dropped)])
+    transaction.add_journal([e for job, carried in found for e in carry_entries(job.id, carried, now)])
+    discard_jobs(transaction, [job for job, carried in found if carried.job is None], Reason.D_UPDATED, now)
+    _obey_suspension(transaction, before, after, [carried.job for _, carried in found if carried.job], now)
+    return list(after.values())
+
+
+def _in_its_place(before: ScheduleState, after: ScheduleState, now: datetime) -> ScheduleState:
+    """The changed schedule where the unchanged one stood in time; clocks go on where nothing changed.
+
+    Args:
+        after: started, if it takes anything.
+    """
+    if not takes(after) or not takes(before):
+        return after
+    same = {path for path, form in _elapsed(before.spec).items() if _elapsed(after.spec).get(path) == form}
+    anew = {path: since for path, since in after.clocks.items() if path not in same}
+    kept = {path: since for path, since in before.clocks.items() if path in same}
+    # A new cron fires from now on, this very instant included; the old one has fired up to here.
+    after_fires = before.fires_after if _crons(before.spec) == _crons(after.spec) else now - MICROSECOND
+    placed = msgspec.structs.replace(
+        after, active_since=before.active_since, fires_after=after_fires, clocks={**anew, **kept}
+    )
+    return msgspec.structs.replace(placed, next_fire_at=next_fire(placed, after_fires or now))
+
+
+def _clocks_set(before: ScheduleState, after: ScheduleState, now: datetime) -> Iterator[Entry]:
+    """What the journal says of the clocks that do not go on as they were."""
+    kept = before.clocks.items() if takes(before) else ()
+    clocks = {path: since for path, since in after.clocks.items() if (path, since) not in kept}
+    return clock_entries([msgspec.structs.replace(after, clocks=clocks)], now)
+
+
+def _elapsed(spec: Schedule) -> dict[str, object]:
+    found = ((leaf.path, leaf.trigger) for leaf in leaves(spec.trigger))
+    return {
+        path: (canonical(trigger), trigger.program or spec.program)
+        for path, trigger in found
+        if isinstance(trigger, ElapsedTrigger)
+    }
+
+
+def _crons(spec: Schedule) -> dict[str, object]:
+    found = ((leaf.path, leaf.trigger) for leaf in leaves(spec.trigger))
+    return {path: canonical(trigger) for path, trigger in found if isinstance(trigger, CronTrigger)}
+
+
+def _obey_suspension(
+    transaction: Transaction,
+    before: Mapping[str, ScheduleState],
+    after: Mapping[str, ScheduleState],
+    waiting: Sequence[Job],
+    now: datetime,
+) -> None:
+    """Write the waiting jobs, and do to them what the new `on_suspend` of a suspended schedule asks."""
+    going_on: list[Job] = []
+    given_up: list[Job] = []
+    for job in waiting:
+        state = after[job.schedule]
+        if state.active or job.by_hand is not None:
+            going_on.append(job)
+        elif state.holding:
+            going_on.append(held(job, now))
+        elif state.spec.on_suspend == "discard" != before[job.schedule].spec.on_suspend:
+            given_up.append(job)
+        else:
+            going_on.append(release(job, state.spec, now))
+    transaction.put_jobs(going_on)
+    discard_jobs(transaction, given_up, Reason.D_SUSPENDED, now)

@@ -1,0 +1,146 @@
+"""Carry: what a waiting job keeps when its schedule is changed with `on_update: carry` (rules 11 and 24).
+
+    an event of the job ── a leaf of the new trigger listens to it ──► kept, at that leaf, with its time
+                       └─ none does ────────────────────────────────► discarded with D-UPDATED
+
+The events then stand as if they had come under the new trigger, which is evaluated at once. A job
+that a person has triggered, or queued again, keeps its satisfied trigger. Pure:
+`scheduler.commands.deploy` writes what comes out of it, and `scheduler.commands.live` counts it for
+`plan`.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+
+import msgspec
+
+from tidegate.domain.model import App, ElapsedTrigger, Leaf, leaves
+from tidegate.domain.value import Value
+from tidegate.scheduler.decision.job_view import JobView
+from tidegate.scheduler.decision.route import is_full
+from tidegate.scheduler.decision.triggers import evaluate
+from tidegate.scheduler.decision.triggers.collected import collected
+from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.event import Delivery, Event, EventKind, event_facts, listens_to
+from tidegate.scheduler.model.job import Job, JobState, move
+from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.reason import Reason
+
+
+class Carried(Value, kw_only=True):
+    """What becomes of one job.
+
+    Attributes:
+        job: as it goes on; None for one of which nothing is kept, and which is given up.
+        kept: all that it has collected now.
+        removed: deliveries to take out of the job.
+        added: deliveries to put into it; each is an event of the job at another leaf.
+        dropped: what no leaf listens to any more, as deliveries without a job.
+        moved_from: by event and leaf of an added delivery, the leaf where it stood before.
+    """
+
+    job: Job | None
+    kept: tuple[Delivery, ...] = ()
+    removed: tuple[Delivery, ...] = ()
+    added: tuple[Delivery, ...] = ()
+    dropped: tuple[Delivery, ...] = ()
+    moved_from: dict[tuple[str, str], str] = {}
+
+
+def carry(job: Job, deliveries: Sequence[Delivery], state: ScheduleState, app: App, now: datetime) -> Carried:
+    """What a waiting job keeps under a changed schedule.
+
+    Args:
+        deliveries: what it has collected.
+        state: the schedule as it is now to be.
+        app: its app as it is now to be, for the partition schemes.
+    """
+    stood: dict[str, list[Delivery]] = {}
+    for delivery in deliveries:
+        stood.setdefault(delivery.event.id, []).append(delivery)
+    kept: list[Delivery] = []
+    removed: list[Delivery] = []
+    added: list[Delivery] = []
+    dropped: list[Delivery] = []
+    moved_from: dict[tuple[str, str], str] = {}
+    for each in stood.values():
+        event = each[0].event
+        wanted = [leaf.path for leaf in leaves(state.spec.trigger) if _collects(state, leaf, event)]
+        staying = [delivery for delivery in each if delivery.leaf in wanted]
+        going = [delivery for delivery in each if delivery.leaf not in wanted]
+        missing = [path for path in wanted if path not in {delivery.leaf for delivery in staying}]
+        new = [Delivery(event=event, schedule=job.schedule, leaf=p, job=job.id, at=now) for p in missing]
+        moved_from |= {(event.id, to.leaf): old.leaf for old, to in zip(going, new, strict=False)}
+        kept += [*staying, *new]
+        added += new
+        removed += going
+        dropped += [
+            msgspec.structs.replace(delivery, job=None, reason=Reason.D_UPDATED, at=now)
+            for delivery in going[len(new) :]
+        ]
+    if deliveries and not kept and job.by_hand is None:
+        return Carried(job=None)
+    kept.sort(key=lambda delivery: (delivery.event.arrived, delivery.event.id, delivery.leaf))
+    return Carried(
+        job=_renewed(job, tuple(kept), state, app, now),
+        kept=tuple(kept),
+        removed=tuple(removed),
+        added=tuple(added),
+        dropped=tuple(dropped),
+        moved_from=moved_from,
+    )
+
+
+def _collects(state: ScheduleState, leaf: Leaf, event: Event) -> bool:
+    """Whether an event at this leaf would count: not as what sets a clock, nor as another kind's fire."""
+    if event.key != listens_to(state.app, state.ref, leaf, state.spec.program)[0]:
+        return False
+    of_clock = event.kind is EventKind.FIRE and event.scheduled_for is None
+    return of_clock == isinstance(leaf.trigger, ElapsedTrigger)
+
+
+def _renewed(job: Job, kept: tuple[Delivery, ...], state: ScheduleState, app: App, now: datetime) -> Job:
+    """The job under the changed schedule, due at once."""
+    job = msgspec.structs.replace(
+        job,
+        fingerprint=state.fingerprint,
+        priority=state.spec.priority,
+        first_event_at=min((delivery.event.arrived for delivery in kept), default=None),
+        next_check_at=now,
+        blocked_on=None,
+    )
+    if job.by_hand is not None:
+        return job
+    job = move(job, JobState.PENDING_TRIGGER, reason=None, satisfied_at=None, closed=False)
+    view = JobView(app=app, schedule=state.spec, job=job, deliveries=kept)
+    if not evaluate(state.spec.trigger, collected(view), now).met:
+        # Its clock begins anew with its trigger, unless it counts from the first event.
+        began = state.spec.timeout.from_ == "first_event"
+        return job if began else msgspec.structs.replace(job, held_for=timedelta(0))
+    own = any(delivery.event.own_job for delivery in kept)
+    return msgspec.structs.replace(job, closed=own or is_full(state.spec, len(kept), satisfied=True))
+
+
+def carry_entries(job: str, carried: Carried, now: datetime) -> Iterator[Entry]:
+    """What the journal says of the events of a carried job (its id) that do not stay where they were."""
+    for delivery in carried.added:
+        before = carried.moved_from.get((delivery.event.id, delivery.leaf))
+        data = {"leaf": delivery.leaf, "moved_from": before, **event_facts(delivery.event)}
+        yield Entry(
+            at=now,
+            kind=EntryKind.EVENT,
+            schedule=delivery.schedule,
+            job=job,
+            event=delivery.event.id,
+            data=data,
+        )
+    for delivery in carried.dropped:
+        yield Entry(
+            at=now,
+            kind=EntryKind.EVENT_DISCARDED,
+            schedule=delivery.schedule,
+            job=job,
+            event=delivery.event.id,
+            reason=delivery.reason,
+            data={"leaf": delivery.leaf, **event_facts(delivery.event)},
+        )

@@ -1,0 +1,72 @@
+"""The kinds of constraints, one file each: does it hold now, and if not, when to look again.
+
+A new kind is one new file here and one line in `KINDS`, whose order is the order of the
+checks (DESIGN rule 4); its YAML form is a file of the same name in `tidegate/compiler/constraints/`.
+A check is a pure function of the job view and the instant. Last of all comes `held`, which no
+YAML names.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from tidegate.domain.model import (
+    ConcurrencyConstraint,
+    Constraint,
+    DelayConstraint,
+    LoadConstraint,
+    RateConstraint,
+    SinceLastRunConstraint,
+    WindowConstraint,
+)
+from tidegate.scheduler.decision.constraints import (
+    concurrency,
+    delay,
+    held,
+    load,
+    rate,
+    since_last_run,
+    window,
+)
+from tidegate.scheduler.decision.job_view import JobView
+from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.verdict import Verdict
+
+
+class Kind(msgspec.Struct, frozen=True):
+    """A kind of constraint: its check, and the codes of those who wait for it or are given up for it."""
+
+    check: Callable[[Any, JobView, datetime], Verdict]
+    waits: Reason
+    discards: Reason
+
+
+KINDS: dict[type, Kind] = {
+    DelayConstraint: Kind(delay.check, Reason.W_DELAY, Reason.D_DELAY),
+    WindowConstraint: Kind(window.check, Reason.W_WINDOW, Reason.D_WINDOW),
+    SinceLastRunConstraint: Kind(since_last_run.check, Reason.W_LAST_RUN, Reason.D_LAST_RUN),
+    RateConstraint: Kind(rate.check, Reason.W_RATE, Reason.D_RATE),
+    LoadConstraint: Kind(load.check, Reason.W_LOAD, Reason.D_LOAD),
+    ConcurrencyConstraint: Kind(concurrency.check, Reason.W_CONCURRENCY, Reason.D_CONCURRENCY),
+}
+
+ORDER = tuple(KINDS)
+
+
+def check_all(view: JobView, now: datetime) -> tuple[Verdict, ...]:
+    """The verdict on each constraint of the schedule, in the order of the checks."""
+    ordered = sorted(view.schedule.constraints, key=lambda c: ORDER.index(type(c)))
+    verdicts = tuple(_check(constraint, view, now) for constraint in ordered)
+    holding = held.check(view)
+    return verdicts if holding is None else (*verdicts, holding)
+
+
+def _check(constraint: Constraint, view: JobView, now: datetime) -> Verdict:
+    kind = KINDS[type(constraint)]
+    verdict = kind.check(constraint, view, now)
+    if verdict.met:
+        return msgspec.structs.replace(verdict, at=constraint.at)
+    discard = kind.discards if constraint.otherwise == "skip" else None
+    return msgspec.structs.replace(verdict, at=constraint.at, reason=kind.waits, discard=discard)

@@ -1,0 +1,25 @@
+"""`concurrency`: holds while fewer than `max` runs of the program, or of a group, are active.
+
+Every active run counts, manual ones too, and a job counts from PENDING_LAUNCH on: the slot is
+taken in the transaction that decides the launch (DESIGN rule 8).
+"""
+
+from datetime import datetime
+
+from tidegate.domain.model import ConcurrencyConstraint
+from tidegate.scheduler.decision.job_view import JobView
+from tidegate.scheduler.model.run import group_resource
+from tidegate.scheduler.model.verdict import Verdict
+
+
+def check(constraint: ConcurrencyConstraint, view: JobView, now: datetime) -> Verdict:
+    """See `scheduler.decision.constraints`."""
+    resource = view.program_resource if constraint.group is None else group_resource(constraint.group)
+    taken = view.slots[resource]
+    met = taken < constraint.max
+    return Verdict(
+        kind="concurrency",
+        met=met,
+        summary=f"{taken} of {constraint.max} slots of {resource.replace(':', ' ')} are taken",
+        blocked_on=None if met else resource,
+    )

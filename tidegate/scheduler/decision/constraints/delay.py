@@ -1,0 +1,27 @@
+"""`delay`: holds once a time has passed since the trigger was satisfied, or since the first event.
+
+A job that has no such moment yet (nothing has come, and the trigger does not hold) is asked
+about only by `why`; its delay has not begun.
+"""
+
+from datetime import datetime
+
+from tidegate.domain.model import DelayConstraint
+from tidegate.scheduler.decision.job_view import JobView
+from tidegate.scheduler.model.verdict import Verdict
+
+
+def check(constraint: DelayConstraint, view: JobView, now: datetime) -> Verdict:
+    """See `scheduler.decision.constraints`."""
+    job = view.job
+    start = job.satisfied_at
+    if constraint.from_ == "first_event" and job.first_event_at is not None:
+        start = job.first_event_at
+    if start is None:
+        return Verdict(kind="delay", met=False, summary=f"{constraint.for_} have not begun")
+    until = start + constraint.for_
+    if now >= until:
+        return Verdict(kind="delay", met=True, summary=f"{constraint.for_} have passed", since=until)
+    return Verdict(
+        kind="delay", met=False, summary=f"{constraint.for_} end at {until.isoformat()}", next_check=until
+    )

@@ -1,0 +1,164 @@
+"""Fires: which instants of a schedule's crons and clocks are due, and what a restart makes up for.
+
+A fire becomes an event with an id made from schedule, leaf and instant, so it happens once
+whoever notices it first, the dispatcher or a Dagster schedule. A fire that is noticed late was
+missed; `catch_up` decides whether it still counts (DESIGN rules 9 and 19). One that does not
+is recorded as expired, since nothing is dropped silently.
+
+An `elapsed` leaf has a clock: the instant from which it counts. It fires once the time has passed.
+Since the last run, it counts anew from there, so that a job which was given up is not the last; since
+the last event, it stands still until the next one (rule 21).
+"""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from itertools import islice
+
+import msgspec
+
+from tidegate.domain.model import AnyTrigger, CronTrigger, ElapsedTrigger, Leaf, Trigger, leaves
+from tidegate.domain.time import fire_times
+from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.event import Event, EventKind, fire_event_key
+from tidegate.scheduler.model.verdict import earliest
+
+MISSED_AFTER = timedelta(seconds=120)
+"""A fire noticed within this time is on time: it covers the tick's interval and a busy daemon."""
+
+CATCH_UP_FIRES_MAX = 1000
+"""The most fires of one cron that one tick makes up for or records; of more, the newest count.
+A cron of every minute reaches it after 16 hours of downtime."""
+
+
+def cron_leaves(state: ScheduleState) -> Iterator[tuple[Leaf, CronTrigger]]:
+    """The crons in a schedule's trigger."""
+    for leaf in leaves(state.spec.trigger):
+        if isinstance(leaf.trigger, CronTrigger):
+            yield leaf, leaf.trigger
+
+
+def elapsed_leaves(state: ScheduleState) -> Iterator[tuple[Leaf, ElapsedTrigger]]:
+    """The `elapsed` leaves of a schedule's trigger."""
+    for leaf in leaves(state.spec.trigger):
+        if isinstance(leaf.trigger, ElapsedTrigger):
+            yield leaf, leaf.trigger
+
+
+def next_fire(state: ScheduleState, after: datetime) -> datetime | None:
+    """The earliest fire of any of the schedule's crons and clocks after an instant.
+
+    A clock that has run out already is due at once. None without any, and where no fire comes within
+    the horizon of `domain.time.fire_times`.
+    """
+    crons = [fire_times.next_fire(cron, after) for _, cron in cron_leaves(state)]
+    clocks = [_runs_out(state, leaf, elapsed) for leaf, elapsed in elapsed_leaves(state)]
+    return earliest((*crons, *clocks))
+
+
+def due_fires(state: ScheduleState, now: datetime) -> tuple[Event, ...]:
+    """The fires of a schedule that have come due since the last ones, oldest first."""
+    after = state.fires_after or now
+    found = [event for leaf, cron in cron_leaves(state) for event in _of_cron(state, leaf, cron, after, now)]
+    for leaf, elapsed in elapsed_leaves(state):
+        due = _runs_out(state, leaf, elapsed)
+        if due is not None and due <= now:
+            found.append(fire_event(state.ref, leaf.path, due, scheduled=False))
+    return tuple(sorted(found, key=lambda event: (event.time, event.id)))
+
+
+def after_fires(state: ScheduleState, now: datetime) -> ScheduleState:
+    """The schedule once its due fires have become events: what comes next, and timers set again."""
+    clocks = dict(state.clocks)
+    for leaf, elapsed in elapsed_leaves(state):
+        due = _runs_out(state, leaf, elapsed)
+        if due is not None and due <= now:
+            del clocks[leaf.path]
+            if elapsed.since == "last_run":
+                clocks[leaf.path] = now
+    moved = msgspec.structs.replace(state, fires_after=now, clocks=clocks)
+    return msgspec.structs.replace(moved, next_fire_at=next_fire(moved, now))
+
+
+def with_timer(state: ScheduleState, path: str, event: Event) -> ScheduleState:
+    """The schedule with the clock of one `elapsed` leaf set by an event that it counts from."""
+    before = state.clocks.get(path)
+    start = event.arrived if before is None else max(before, event.arrived)
+    moved = msgspec.structs.replace(state, clocks={**state.clocks, path: start})
+    after = state.fires_after or event.arrived
+    return msgspec.structs.replace(moved, next_fire_at=next_fire(moved, after))
+
+
+def _runs_out(state: ScheduleState, leaf: Leaf, elapsed: ElapsedTrigger) -> datetime | None:
+    """When an `elapsed` leaf fires next; not before its schedule became active."""
+    start = state.clocks.get(leaf.path)
+    if start is None:
+        return None
+    due = start + elapsed.for_
+    return due if state.active_since is None else max(due, state.active_since)
+
+
+def suffices(trigger: Trigger, path: str) -> bool:
+    """Whether the leaf at a path satisfies the whole trigger when it holds: no `all` stands above it."""
+    for step in path.split(".") if path else ():
+        if not isinstance(trigger, AnyTrigger):
+            return False
+        trigger = trigger.of[int(step)]
+    return True
+
+
+def fire_event(
+    schedule: str,
+    leaf: str,
+    at: datetime,
+    *,
+    own_job: bool = False,
+    expired: bool = False,
+    scheduled: bool = True,
+) -> Event:
+    """The event of one fire.
+
+    Its arrival is the instant of the fire, not the moment it was noticed, so that whatever is
+    counted from the trigger's satisfaction does not depend on how often the scheduler ticks.
+
+    Args:
+        scheduled: it is the fire of a cron, from which a business date can be counted.
+    """
+    return Event(
+        id=f"{fire_event_key(schedule, leaf)}@{at.isoformat()}",
+        kind=EventKind.FIRE,
+        key=fire_event_key(schedule, leaf),
+        time=at,
+        arrived=at,
+        scheduled_for=at if scheduled else None,
+        own_job=own_job,
+        expired=expired,
+    )
+
+
+def _of_cron(
+    state: ScheduleState, leaf: Leaf, cron: CronTrigger, after: datetime, now: datetime
+) -> Iterator[Event]:
+    ref = state.ref
+    # Inside `all` a fire waits for the other members, which could never find a job of its own.
+    alone = suffices(state.spec.trigger, leaf.path)
+    instants = newest_fires(cron, after, now)
+    for instant in instants:
+        missed = now - instant > MISSED_AFTER
+        too_old = cron.catch_up_at_most is not None and now - instant > cron.catch_up_at_most
+        superseded = cron.catch_up == "latest" and instant != instants[-1]
+        expired = missed and (too_old or superseded or cron.catch_up == "none")
+        own_job = missed and cron.catch_up == "all" and not expired and alone
+        yield fire_event(ref, leaf.path, instant, own_job=own_job, expired=expired)
+
+
+def newest_fires(cron: CronTrigger, after: datetime, until: datetime) -> list[datetime]:
+    """The fires in (after, until], oldest first, at most the newest `CATCH_UP_FIRES_MAX`."""
+    found = list(islice(fire_times.fires(cron, after, until), CATCH_UP_FIRES_MAX + 1))
+    if len(found) <= CATCH_UP_FIRES_MAX:
+        return found
+    newest: list[datetime] = []
+    instant = fire_times.previous_fire(cron, until)
+    while len(newest) < CATCH_UP_FIRES_MAX and instant is not None and instant > after:
+        newest.append(instant)
+        instant = fire_times.previous_fire(cron, instant - timedelta(microseconds=1))
+    return newest[::-1]

@@ -1,0 +1,75 @@
+"""The job view: everything that a decision about one job may look at.
+
+The shell loads it, the pure core reads it. What is not in here cannot influence a decision,
+which is what makes a decision repeatable in a scenario, in `why` and in a replay.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from tidegate.domain.model import App, Schedule
+from tidegate.domain.value import Value
+from tidegate.scheduler.model.event import Delivery
+from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.run import ALL_RUNS, Gauge, ProgramHistory, group_resource, program_resource
+
+
+class JobView(Value, kw_only=True):
+    """One waiting job with its schedule and the numbers its constraints need.
+
+    Attributes:
+        app: the deployed app: its datasets give the partition schemes.
+        deliveries: what the job has collected, in order of arrival.
+        slots: taken slots of each resource in `resources_of`.
+        history: of the schedule's program.
+        launches: launch instants of the schedule's program, oldest first, at least those within the
+            longest `per` of its rates.
+        gauges: those that its constraints name and that were ever reported, by name.
+        held: the schedule is suspended and holds its jobs.
+    """
+
+    app: App
+    schedule: Schedule
+    job: Job
+    deliveries: tuple[Delivery, ...] = ()
+    slots: Mapping[str, int] = {}
+    history: ProgramHistory = ProgramHistory()
+    launches: tuple[datetime, ...] = ()
+    gauges: Mapping[str, Gauge] = {}
+    held: bool = False
+
+    @property
+    def resources(self) -> tuple[str, ...]:
+        """What the job takes a slot of when it is launched."""
+        return resources_of(self.app.name, self.schedule)
+
+    @property
+    def program_resource(self) -> str:
+        """The resource of the schedule's own program."""
+        return program_resource(f"{self.app.name}/{self.schedule.program}")
+
+
+def groups_of_program(app: App, program: str) -> tuple[str, ...]:
+    """Every group that a schedule of this program names, sorted (DESIGN rule 21)."""
+    return tuple(
+        sorted(
+            {
+                group
+                for schedule in app.schedules.values()
+                if schedule.program == program
+                for group in groups_of(schedule)
+            }
+        )
+    )
+
+
+def groups_of(schedule: Schedule) -> tuple[str, ...]:
+    """The groups that a schedule's own constraints name, sorted."""
+    named = {getattr(constraint, "group", None) for constraint in schedule.constraints}
+    return tuple(sorted(group for group in named if group is not None))
+
+
+def resources_of(app_name: str, schedule: Schedule) -> tuple[str, ...]:
+    """What a job of this schedule takes a slot of when it is launched."""
+    program = program_resource(f"{app_name}/{schedule.program}")
+    return (ALL_RUNS, program, *(group_resource(group) for group in groups_of(schedule)))

@@ -1,0 +1,82 @@
+"""References: what `{{ trigger.partitions }}` and its like in a schedule's `args` stand for in one launch.
+
+Which references there are, and which a trigger can give, is checked by lint; how they stand in a
+text is `compiler.template`. Here they get their values, from the launch plan and from what the job
+has collected, in the transaction that decides the launch. What is not there at run time is null:
+a job triggered by hand has no upstream run, a size that nobody told has no bytes. Pure.
+"""
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import Any
+
+from tidegate.scheduler.model.event import Delivery, Event, EventKind
+from tidegate.scheduler.model.job import LaunchPlan
+from tidegate.scheduler.model.run import UpstreamRun
+
+PARTITIONS_OF = "trigger.partitions."
+"""Before the name of a dataset."""
+
+Values = Callable[[str], Any]
+"""The value of a reference, any JSON; None for what is not there."""
+
+
+def values_of(plan: LaunchPlan, deliveries: Iterable[Delivery], key: str) -> Values:
+    """The values of references for the launch of one job.
+
+    Args:
+        plan: the launch plan, its `args` not resolved yet.
+        deliveries: what the job has collected, in order of arrival.
+        key: the job's `for_each` key, "" where events are pooled.
+    """
+    events = tuple({delivery.event.id: delivery.event for delivery in deliveries}.values())
+    first = min((event.time for event in events), default=None)
+    facts: dict[str, Any] = {
+        "scheduled_time": _text(plan.scheduled_time),
+        "business_date": plan.business_date,
+        "key": key or None,
+        "trigger.partitions": sorted({each for keys in plan.manifest.values() for each in keys if each}),
+        "trigger.bytes": _size(events, "bytes"),
+        "trigger.rows": _size(events, "rows"),
+        "trigger.count": len(events),
+        "trigger.first_event_time": _text(first),
+    }
+    if plan.upstream:
+        facts.update(_run(plan.upstream[-1]))
+
+    def value(reference: str) -> Any:
+        if reference.startswith(PARTITIONS_OF):
+            return [key for key in plan.manifest.get(reference.removeprefix(PARTITIONS_OF), ()) if key]
+        return facts.get(reference)
+
+    return value
+
+
+def _run(run: UpstreamRun) -> dict[str, Any]:
+    """What may be said of the newest upstream run."""
+    facts: dict[str, Any] = {
+        "trigger.run.id": run.run_id,
+        "trigger.run.program": run.program.partition("/")[2],
+        "trigger.run.status": run.status,
+    }
+    facts.update((f"trigger.run.args.{name}", value) for name, value in run.args.items())
+    facts.update((f"trigger.run.outputs.{dataset}", list(keys)) for dataset, keys in run.outputs.items())
+    return facts
+
+
+def _text(instant: datetime | None) -> str | None:
+    """An instant as ISO 8601."""
+    return None if instant is None else instant.isoformat()
+
+
+def _size(events: Iterable[Event], unit: str) -> int | None:
+    """The size of all that came: a partition once, with its newest size; None where no size is known.
+
+    Every write of a dataset without partitions adds its own.
+    """
+    sizes: dict[tuple[str, str], int] = {}
+    for event in events:
+        size: int | None = getattr(event, unit)
+        if event.kind is EventKind.PARTITION and size is not None:
+            sizes[event.key, event.partition or event.id] = size
+    return sum(sizes.values()) if sizes else None

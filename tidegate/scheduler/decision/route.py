@@ -1,0 +1,196 @@
+"""Route: which job each new event joins, and which jobs it opens.
+
+An event joins its schedule's waiting job, with `for_each` the waiting job of its key; where
+none waits, or the one that waits is full, it opens one (DESIGN rules 1 and 24). An event that
+a schedule cannot use is not dropped: it becomes a delivery without a job, with the reason
+(rule 2). Pure: the shell loads the schedules and their waiting jobs, and writes what comes back.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+
+import msgspec
+
+from tidegate.domain.model import (
+    App,
+    LeafTrigger,
+    PartitionScheme,
+    PartitionsTrigger,
+    Schedule,
+    SizeTrigger,
+    leaves,
+)
+from tidegate.domain.partition_key import PartitionKeyError, enclosing_key, validate_key
+from tidegate.scheduler.decision.job_view import JobView
+from tidegate.scheduler.decision.triggers import evaluate
+from tidegate.scheduler.decision.triggers.collected import collected
+from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.event import Delivery, Event, EventKind, Subscription
+from tidegate.scheduler.model.job import Job, job_id
+from tidegate.scheduler.model.reason import Reason
+
+KEY_OF_POOLED_EVENTS = ""
+
+
+class Router:
+    """The open jobs of some schedules, as events are routed onto them one after the other.
+
+    Args:
+        waiting: their waiting jobs; those that are closed take no further part.
+        deliveries: what a waiting job has collected before.
+
+    Attributes:
+        changed: jobs that were opened or joined, by id, in the order of their first change.
+        delivered: everything that was delivered, in order.
+        opened: ids of the jobs that were opened.
+    """
+
+    def __init__(self, waiting: Iterable[Job], deliveries: Callable[[str], Sequence[Delivery]]) -> None:
+        self._deliveries = deliveries
+        self._open: dict[str, dict[str, Job]] = {}
+        self._fresh: dict[str, list[Delivery]] = {}
+        self._joined: dict[tuple[str, str], tuple[str, str]] = {}
+        for job in waiting:
+            if not job.closed:
+                self._open.setdefault(job.schedule, {})[job.key] = job
+        self.changed: dict[str, Job] = {}
+        self.delivered: list[Delivery] = []
+        self.opened: list[str] = []
+
+    def route(
+        self, event: Event, listener: Subscription, state: ScheduleState, app: App, now: datetime
+    ) -> None:
+        """Deliver one event to one leaf of one schedule.
+
+        Args:
+            app: the schedule's app, for the partition schemes of its datasets.
+        """
+        refusal = _refusal(event, state)
+        if refusal is not None:
+            self._refuse(event, listener, refusal, now)
+            return
+        waiting = self._open.get(state.ref, {})
+        if state.spec.for_each is not None and event.kind is EventKind.FIRE:
+            for key in tuple(waiting):
+                self._join(event, listener, state, app, key, now)
+            if not waiting:
+                self._refuse(event, listener, Reason.D_NO_KEY, now)
+            return
+        try:
+            key = key_of(event, listener.leaf, state.spec, app)
+        except (PartitionKeyError, OverflowError):  # the latter beyond the year 9999
+            self._refuse(event, listener, Reason.D_KEY, now)
+            return
+        if key not in waiting and not state.active and state.spec.on_suspend == "hold":
+            self._refuse(event, listener, Reason.D_SUSPENDED, now)
+            return
+        self._join(event, listener, state, app, key, now)
+
+    def _refuse(self, event: Event, listener: Subscription, reason: Reason, now: datetime) -> None:
+        self.delivered.append(
+            Delivery(event=event, schedule=listener.schedule, leaf=listener.leaf, reason=reason, at=now)
+        )
+
+    def _join(
+        self, event: Event, listener: Subscription, state: ScheduleState, app: App, key: str, now: datetime
+    ) -> None:
+        job = None if event.own_job else self._open.get(state.ref, {}).get(key)
+        before, its_job = self._joined.get((state.ref, key), ("", ""))
+        if before == event.id:
+            # At a second leaf it belongs to the same job, even if the first leaf has filled that.
+            job = self.changed[its_job]
+        if job is None:
+            job = Job(
+                id=job_id(state.ref, key, event.id),
+                schedule=state.ref,
+                key=key,
+                fingerprint=state.fingerprint,
+                priority=state.spec.priority,
+                opened_at=now,
+                closed=event.own_job,
+                held_at=now if state.holding else None,
+            )
+            self.opened.append(job.id)
+        # The decision is due at once; an event may also come for a job that waits for later.
+        first = event.arrived if job.first_event_at is None else min(event.arrived, job.first_event_at)
+        job = msgspec.structs.replace(job, first_event_at=first, next_check_at=now)
+        delivery = Delivery(event=event, schedule=state.ref, leaf=listener.leaf, job=job.id, at=now)
+        self.delivered.append(delivery)
+        self._joined[state.ref, key] = (event.id, job.id)
+        self._seat(job, delivery, state, app, now)
+
+    def _seat(self, job: Job, delivery: Delivery, state: ScheduleState, app: App, now: datetime) -> None:
+        """Remember what the job has become, and whether it takes more."""
+        seats = self._open.setdefault(state.ref, {})
+        if not job.closed and _may_fill(state.spec):
+            fresh = self._fresh.setdefault(job.id, [])
+            fresh.append(delivery)
+            view = JobView(
+                app=app, schedule=state.spec, job=job, deliveries=(*self._deliveries(job.id), *fresh)
+            )
+            satisfied = job.satisfied_at is not None or _holds(view, now)
+            closed = is_full(state.spec, len(view.deliveries), satisfied=satisfied)
+            job = msgspec.structs.replace(job, closed=closed)
+        self.changed[job.id] = job
+        if not job.closed:
+            seats[job.key] = job
+        elif job.key in seats and seats[job.key].id == job.id:
+            del seats[job.key]
+
+
+def _may_fill(schedule: Schedule) -> bool:
+    return schedule.batching == "each" or schedule.max_batch is not None
+
+
+def _holds(view: JobView, now: datetime) -> bool:
+    return evaluate(view.schedule.trigger, collected(view), now).met
+
+
+def is_full(schedule: Schedule, events: int, *, satisfied: bool) -> bool:
+    """Whether a job takes no further event: it has a batch of its own, or as many as a batch may have.
+
+    A job whose trigger is not satisfied goes on collecting, or it could never be launched.
+    """
+    if not satisfied:
+        return False
+    return schedule.batching == "each" or (schedule.max_batch is not None and events >= schedule.max_batch)
+
+
+def _refusal(event: Event, state: ScheduleState) -> Reason | None:
+    if event.expired:
+        return Reason.D_EXPIRED
+    if not state.active and not state.holding:
+        return Reason.D_SUSPENDED
+    if state.active_since is not None and event.arrived < state.active_since:
+        return Reason.D_SUSPENDED
+    return None
+
+
+def key_of(event: Event, leaf: str, schedule: Schedule, app: App) -> str:
+    """The `for_each` key of an event at a leaf of a schedule.
+
+    Raises:
+        PartitionKeyError: the event's partition key does not fit the dataset's scheme.
+    """
+    partition = event.partition or ""
+    scheme = _scheme_of(leaf, schedule, app)
+    wrong = None if scheme is None else validate_key(scheme, partition)
+    if wrong is not None:
+        raise PartitionKeyError(wrong)
+    if schedule.for_each is None:
+        return KEY_OF_POOLED_EVENTS
+    if schedule.for_each == "partition" or scheme is None:
+        return partition
+    return enclosing_key(scheme, partition, schedule.for_each)
+
+
+def leaf_at(schedule: Schedule, path: str) -> LeafTrigger | None:
+    """The leaf at a path of a schedule's trigger; None where there is none."""
+    return next((leaf.trigger for leaf in leaves(schedule.trigger) if leaf.path == path), None)
+
+
+def _scheme_of(path: str, schedule: Schedule, app: App) -> PartitionScheme | None:
+    trigger = leaf_at(schedule, path)
+    if not isinstance(trigger, PartitionsTrigger | SizeTrigger) or trigger.dataset not in app.datasets:
+        return None
+    return app.datasets[trigger.dataset].partitions

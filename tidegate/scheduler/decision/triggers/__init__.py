@@ -1,0 +1,48 @@
+"""The kinds of triggers, one file each: is it satisfied, since when, and what is missing.
+
+`scheduler.decision.triggers.tree` lists them. An evaluation looks at what its job has collected and at the
+instant it is given; it is a pure function and may be repeated at will. What it says of the past
+follows from the arrivals alone: asked later, it names the same moment.
+"""
+
+from datetime import datetime
+
+import msgspec
+
+from tidegate.domain.model import Trigger
+from tidegate.scheduler.decision.triggers.collected import Collected, Sight
+from tidegate.scheduler.decision.triggers.drop import dropped, next_drop
+from tidegate.scheduler.decision.triggers.spans import last_instant
+from tidegate.scheduler.decision.triggers.tree import judge, limits_of
+from tidegate.scheduler.model.verdict import Verdict, earliest
+
+__all__ = ["dropped", "evaluate"]
+
+
+def evaluate(trigger: Trigger, collected: Collected, now: datetime) -> Verdict:
+    """The verdict on a trigger and all its members.
+
+    Once it held it is satisfied for good, whatever has dropped out of it since (DESIGN rule 15); its
+    members are then shown as they were when it held last.
+
+    Args:
+        trigger: the whole trigger of a schedule.
+        collected: what the job has collected so far.
+        now: the instant for which the question is asked.
+    """
+    judged = judge(trigger, "", Sight(collected, now, limits_of(trigger)))
+    held_last = last_instant(judged.spans, now)
+    if held_last is not None:
+        verdict = judged.explain(held_last)
+        return msgspec.structs.replace(
+            verdict, met=True, since=judged.spans[0].start, next_check=None, holds_at=None, reason=None
+        )
+    verdict = judged.explain(now)
+    check = earliest((verdict.holds_at, next_drop(trigger, collected, now), _next_arrival(collected, now)))
+    return msgspec.structs.replace(verdict, next_check=check)
+
+
+def _next_arrival(collected: Collected, now: datetime) -> datetime | None:
+    """The first arrival that is still to come, by the clock of whoever held it first."""
+    arrivals = (each.event.arrived for found in collected.by_leaf.values() for each in found)
+    return min((arrived for arrived in arrivals if arrived > now), default=None)

@@ -1,0 +1,53 @@
+"""`at_least`: satisfied while so many of its members are; `all` and `any` are cases of it.
+
+A composite of which nothing has come holds in no case: its members' waits alone cannot satisfy it
+(DESIGN rule 16).
+"""
+
+from datetime import datetime
+from functools import cache
+
+from tidegate.domain.model import AllTrigger, AnyTrigger, AtLeastTrigger, child_path
+from tidegate.scheduler.decision.triggers.collected import Sight
+from tidegate.scheduler.decision.triggers.judged import Judged, Member, verdict_on
+from tidegate.scheduler.decision.triggers.spans import Spans, overlap, union
+from tidegate.scheduler.decision.triggers.wait_at_most import waits
+from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.verdict import Verdict
+
+
+def judge(trigger: AtLeastTrigger, path: str, sight: Sight, member: Member) -> Judged:
+    """See `scheduler.decision.triggers.tree`."""
+    return judge_members(trigger, "at_least", trigger.n, path, sight, member)
+
+
+def judge_members(
+    trigger: AllTrigger | AnyTrigger | AtLeastTrigger,
+    kind: str,
+    needed: int,
+    path: str,
+    sight: Sight,
+    member: Member,
+) -> Judged:
+    """When so many members of a composite hold at once."""
+    members = tuple(member(inner, child_path(path, index), sight) for index, inner in enumerate(trigger.of))
+    spans = overlap([each.spans for each in members], needed)
+
+    @cache
+    def evidence() -> Spans:
+        return union(span for each in members for span in each.evidence())
+
+    if spans and any(waits(inner) for inner in trigger.of):
+        spans = overlap((spans, evidence()), 2)
+
+    def explain(view: datetime) -> Verdict:
+        parts = tuple(each.explain(view) for each in members)
+        met = sum(part.met for part in parts)
+        quiet = sum(part.reason is Reason.W_QUIET for part in parts)
+        summary = f"{met} of {len(parts)} members hold"
+        if needed < len(parts):
+            summary += ", one is enough" if needed == 1 else f", {needed} are enough"
+        reason = Reason.W_QUIET if met < needed <= met + quiet else None
+        return verdict_on(trigger, kind, spans, view, summary, parts=parts, reason=reason)
+
+    return Judged(spans=spans, evidence=evidence, explain=explain)

@@ -1,0 +1,34 @@
+"""`cron`: satisfied from the moment of its first fire.
+
+Fires are events like all others: `scheduler.decision.fires` computes which ones are due and what
+becomes of those that were missed.
+"""
+
+from datetime import datetime
+
+from tidegate.domain.model import CronTrigger
+from tidegate.domain.time.fire_times import next_fire
+from tidegate.scheduler.decision.triggers.collected import Collected
+from tidegate.scheduler.decision.triggers.leaf import Deliveries, LeafKind
+
+
+def _since(trigger: CronTrigger, fires: Deliveries, collected: Collected) -> datetime | None:
+    return fires[0].event.arrived if fires else None
+
+
+def _summary(trigger: CronTrigger, fires: Deliveries, collected: Collected, now: datetime) -> str:
+    if fires:
+        return f"fired at {fires[0].event.time.isoformat()}"
+    return f'next fire of "{trigger.cron}" {_when(trigger, now)}'
+
+
+def _needs(trigger: CronTrigger, fires: Deliveries, collected: Collected, now: datetime) -> str:
+    return f'a fire of "{trigger.cron}", the next one {_when(trigger, now)}'
+
+
+def _when(trigger: CronTrigger, now: datetime) -> str:
+    following = next_fire(trigger, now)
+    return "is out of sight" if following is None else f"at {following.isoformat()}"
+
+
+KIND = LeafKind("cron", _since, _summary, _needs)

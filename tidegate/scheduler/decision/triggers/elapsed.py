@@ -1,0 +1,40 @@
+"""`elapsed`: satisfied from the moment at which its time had passed.
+
+That moment is an event, a fire like that of a cron: `scheduler.decision.fires` runs the clock, which starts
+anew at every end of a run or at every event of the dataset. Other events that reach the leaf only set
+the clock.
+"""
+
+from datetime import datetime
+
+from tidegate.domain.model import ElapsedTrigger
+from tidegate.domain.time.duration import duration_text
+from tidegate.scheduler.decision.triggers.collected import Collected
+from tidegate.scheduler.decision.triggers.leaf import Deliveries, LeafKind
+from tidegate.scheduler.model.event import EventKind
+
+
+def _since(trigger: ElapsedTrigger, deliveries: Deliveries, collected: Collected) -> datetime | None:
+    return next((each.event.arrived for each in deliveries if each.event.kind is EventKind.FIRE), None)
+
+
+def _summary(trigger: ElapsedTrigger, deliveries: Deliveries, collected: Collected, now: datetime) -> str:
+    what = _stretch(trigger)
+    fired = _since(trigger, deliveries, collected)
+    if fired is None:
+        return f"{what} have not passed"
+    return f"{what} had passed at {fired.isoformat()}"
+
+
+def _needs(trigger: ElapsedTrigger, deliveries: Deliveries, collected: Collected, now: datetime) -> str:
+    return f"{_stretch(trigger)} to pass"
+
+
+def _stretch(trigger: ElapsedTrigger) -> str:
+    what = f"the last event of {trigger.dataset}"
+    if trigger.since == "last_run":
+        what = "the last run" if trigger.program is None else f"the last run of {trigger.program}"
+    return f"{duration_text(trigger.for_)} since {what}"
+
+
+KIND = LeafKind("elapsed", _since, _summary, _needs)

@@ -1,0 +1,120 @@
+"""`partitions`: satisfied when enough partitions, certain ones, or all of a period have come.
+
+A key counts once in one job, whatever the number of times it is written, unless the trigger
+says `distinct: false` (DESIGN rules 3 and 15).
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+
+from tidegate.domain.model import PartitionsTrigger
+from tidegate.domain.partition_key import enclosing_key, expected_keys
+from tidegate.domain.wording import plural
+from tidegate.scheduler.decision.triggers.collected import Collected
+from tidegate.scheduler.decision.triggers.leaf import Deliveries, LeafKind
+from tidegate.scheduler.model.event import Delivery
+
+MISSING_KEYS_SHOWN = 5
+"""How many missing keys a summary names before it says how many more there are."""
+
+
+def _since(trigger: PartitionsTrigger, deliveries: Deliveries, collected: Collected) -> datetime | None:
+    if trigger.complete is not None:
+        periods = _periods(trigger, deliveries, collected)
+        complete = (_all_came(wanted, first) for wanted, first in periods.values())
+        return min((moment for moment in complete if moment is not None), default=None)
+    if trigger.keys:
+        return _all_came(trigger.keys, _first_arrivals(deliveries))
+    arrived = _counted(trigger, deliveries)
+    return arrived[trigger.count - 1] if len(arrived) >= trigger.count else None
+
+
+def _summary(trigger: PartitionsTrigger, deliveries: Deliveries, collected: Collected, now: datetime) -> str:
+    if trigger.complete is not None:
+        return _completeness(trigger, deliveries, collected)
+    if trigger.keys:
+        noun = f"partitions of {trigger.dataset} named in keys"
+        return _so_many(trigger.keys, _first_arrivals(deliveries), noun)
+    noun = "new partitions" if trigger.distinct else "writes of partitions"
+    return f"{len(_counted(trigger, deliveries))} of {trigger.count} {noun} of {trigger.dataset}"
+
+
+def _needs(trigger: PartitionsTrigger, deliveries: Deliveries, collected: Collected, now: datetime) -> str:
+    if trigger.complete is not None:
+        periods = _periods(trigger, deliveries, collected)
+        if not periods:
+            return f"all parts of some {trigger.complete} of {trigger.dataset}"
+        period, (wanted, first) = next(iter(periods.items()))
+        missing = [key for key in wanted if key not in first]
+        return f"{plural(len(missing), 'part')} of {trigger.dataset} of {period}: {_listed(missing)}"
+    if trigger.keys:
+        missing = [key for key in trigger.keys if key not in _first_arrivals(deliveries)]
+        return f"{plural(len(missing), 'partition')} of {trigger.dataset}: {_listed(missing)}"
+    noun = "more new partition" if trigger.distinct else "more write"
+    return f"{plural(trigger.count - len(_counted(trigger, deliveries)), noun)} of {trigger.dataset}"
+
+
+def _counted(trigger: PartitionsTrigger, deliveries: Deliveries) -> list[datetime]:
+    """When each partition that counts came."""
+    if trigger.distinct:
+        return list(_first_arrivals(deliveries).values())
+    return [delivery.event.arrived for delivery in deliveries]
+
+
+def _first_arrivals(deliveries: Iterable[Delivery]) -> dict[str, datetime]:
+    """When each key came first, in order of arrival."""
+    first: dict[str, datetime] = {}
+    for delivery in deliveries:
+        first.setdefault(delivery.event.partition or "", delivery.event.arrived)
+    return first
+
+
+def _all_came(wanted: Collection[str], first: dict[str, datetime]) -> datetime | None:
+    """The moment at which the last of the wanted keys came; None while one is missing."""
+    return max(first[key] for key in wanted) if all(key in first for key in wanted) else None
+
+
+def _so_many(wanted: Collection[str], first: dict[str, datetime], noun: str) -> str:
+    missing = [key for key in wanted if key not in first]
+    summary = f"{len(wanted) - len(missing)} of {len(wanted)} {noun}"
+    return f"{summary}; missing {_listed(missing)}" if missing else summary
+
+
+def _listed(missing: Sequence[str]) -> str:
+    more = len(missing) - MISSING_KEYS_SHOWN
+    return ", ".join(missing[:MISSING_KEYS_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def _periods(
+    trigger: PartitionsTrigger, deliveries: Deliveries, collected: Collected
+) -> dict[str, tuple[Collection[str], dict[str, datetime]]]:
+    """Every period of which something has come: its keys, and when those that came did so first.
+
+    With `for_each` that is the job's own period.
+    """
+    scheme = collected.datasets[trigger.dataset].partitions
+    if scheme is None or trigger.complete is None:
+        raise ValueError(f"complete needs a dataset with partitions, {trigger.dataset} has none")
+    by_period: dict[str, list[Delivery]] = {}
+    for delivery in deliveries:
+        period = enclosing_key(scheme, delivery.event.partition or "", trigger.complete)
+        by_period.setdefault(period, []).append(delivery)
+    return {
+        period: (expected_keys(scheme, trigger.complete, period), _first_arrivals(found))
+        for period, found in by_period.items()
+    }
+
+
+def _completeness(trigger: PartitionsTrigger, deliveries: Deliveries, collected: Collected) -> str:
+    """How far the period is that was complete first, or else the one that began to come first."""
+    periods = _periods(trigger, deliveries, collected)
+    if not periods:
+        return f"no partition of {trigger.dataset} has come"
+    complete = {period: _all_came(wanted, first) for period, (wanted, first) in periods.items()}
+    moments = [(moment, period) for period, moment in complete.items() if moment is not None]
+    period = min(moments)[1] if moments else next(iter(periods))
+    wanted, first = periods[period]
+    return _so_many(wanted, first, f"parts of {trigger.dataset} of {trigger.complete} {period}")
+
+
+KIND = LeafKind("partitions", _since, _summary, _needs)

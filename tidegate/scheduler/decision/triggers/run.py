@@ -1,0 +1,23 @@
+"""`run`: satisfied when enough runs of a program have started or ended as asked."""
+
+from datetime import datetime
+
+from tidegate.domain.model import RunTrigger
+from tidegate.domain.wording import plural
+from tidegate.scheduler.decision.triggers.collected import Collected
+from tidegate.scheduler.decision.triggers.leaf import Deliveries, LeafKind
+
+
+def _since(trigger: RunTrigger, runs: Deliveries, collected: Collected) -> datetime | None:
+    return runs[trigger.count - 1].event.arrived if len(runs) >= trigger.count else None
+
+
+def _summary(trigger: RunTrigger, runs: Deliveries, collected: Collected, now: datetime) -> str:
+    return f"{len(runs)} of {trigger.count} runs of {trigger.program} {trigger.status}"
+
+
+def _needs(trigger: RunTrigger, runs: Deliveries, collected: Collected, now: datetime) -> str:
+    return f"{plural(trigger.count - len(runs), 'more run')} of {trigger.program} ({trigger.status})"
+
+
+KIND = LeafKind("run", _since, _summary, _needs)

@@ -1,0 +1,96 @@
+"""The tree of a trigger, judged from the leaves up.
+
+On one node the options apply in a fixed order, each to what the one before has made of it:
+
+    collect_within filters ──► the kind ──► quiet ──► wait_at_most, which overrides quiet too
+
+A new kind is one new file here and one line in `LEAVES` or `COMPOSITES`; its YAML form is a file
+of the same name in `tidegate/compiler/triggers/`.
+"""
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+from tidegate.domain.model import (
+    AllTrigger,
+    AnyTrigger,
+    AtLeastTrigger,
+    Composite,
+    CronTrigger,
+    ElapsedTrigger,
+    PartitionsTrigger,
+    RunTrigger,
+    SequenceTrigger,
+    SizeTrigger,
+    Trigger,
+    child_path,
+)
+from tidegate.scheduler.decision.triggers import (
+    all_of,
+    any_of,
+    at_least,
+    cron,
+    elapsed,
+    partitions,
+    run,
+    sequence,
+    size,
+)
+from tidegate.scheduler.decision.triggers.collect_within import within
+from tidegate.scheduler.decision.triggers.collected import Limits, Sight
+from tidegate.scheduler.decision.triggers.judged import Judged, Member
+from tidegate.scheduler.decision.triggers.leaf import LeafKind, judge_leaf
+from tidegate.scheduler.decision.triggers.quiet import quieted
+from tidegate.scheduler.decision.triggers.wait_at_most import waited
+
+LEAVES: dict[type, LeafKind] = {
+    CronTrigger: cron.KIND,
+    ElapsedTrigger: elapsed.KIND,
+    PartitionsTrigger: partitions.KIND,
+    RunTrigger: run.KIND,
+    SizeTrigger: size.KIND,
+}
+
+COMPOSITES: dict[type, Callable[[Any, str, Sight, Member], Judged]] = {
+    AllTrigger: all_of.judge,
+    AnyTrigger: any_of.judge,
+    AtLeastTrigger: at_least.judge,
+    SequenceTrigger: sequence.judge,
+}
+"""(trigger, its path, what it may count, how to judge a member) -> when it holds."""
+
+
+def judge(trigger: Trigger, path: str, sight: Sight) -> Judged:
+    """When a trigger holds, with all its members and options."""
+
+    def filtered(seen: Sight) -> Judged:
+        return quieted(trigger, path, seen, judge_kind(trigger, path, seen))
+
+    return waited(trigger, sight, within(trigger, path, sight, filtered))
+
+
+def judge_kind(trigger: Trigger, path: str, sight: Sight) -> Judged:
+    """When a trigger holds without its own options; those of its members count."""
+    if isinstance(trigger, Composite):
+        return COMPOSITES[type(trigger)](trigger, path, sight, judge)
+    return judge_leaf(LEAVES[type(trigger)], trigger, path, sight)
+
+
+def limits_of(trigger: Trigger) -> Limits:
+    """How old what came for each leaf may be: the shortest `collect_within` on the way to it."""
+    return dict(_limits(trigger, "", None))
+
+
+def _limits(trigger: Trigger, path: str, above: timedelta | None) -> Iterator[tuple[str, timedelta | None]]:
+    limit = shorter(above, trigger.collect_within)
+    if not isinstance(trigger, Composite):
+        yield path, limit
+        return
+    for index, member in enumerate(trigger.of):
+        yield from _limits(member, child_path(path, index), limit)
+
+
+def shorter(first: timedelta | None, second: timedelta | None) -> timedelta | None:
+    """The shorter of two stretches, where None has no end."""
+    return min((each for each in (first, second) if each is not None), default=None)

@@ -1,0 +1,82 @@
+"""`wait_at_most`: once it is over, the trigger holds with what has come (DESIGN rule 16).
+
+It runs from the job's first event, of whichever member, and later events do not move it. An event
+that a `collect_within` has dropped was none. A composite of which nothing has arrived never fires by
+waiting; a leaf may, since its siblings' arrival is what its wait is counted from.
+"""
+
+from datetime import datetime, timedelta
+
+import msgspec
+
+from tidegate.domain.model import Composite, Trigger
+from tidegate.domain.time.duration import duration_text
+from tidegate.scheduler.decision.triggers.collected import Sight
+from tidegate.scheduler.decision.triggers.judged import Judged
+from tidegate.scheduler.decision.triggers.spans import (
+    FOREVER,
+    Span,
+    Spans,
+    next_start,
+    overlap,
+    span_at,
+    union,
+)
+from tidegate.scheduler.model.verdict import Verdict
+
+
+def waited(trigger: Trigger, sight: Sight, inner: Judged) -> Judged:
+    """The trigger with its `wait_at_most`.
+
+    Args:
+        inner: the same trigger without it.
+    """
+    if trigger.wait_at_most is None:
+        return inner
+    over = _over(trigger.wait_at_most, sight)
+    if isinstance(trigger, Composite):
+        over = overlap((over, inner.evidence()), 2)
+    spans = union((*inner.spans, *over))
+    text = duration_text(trigger.wait_at_most)
+
+    def explain(view: datetime) -> Verdict:
+        verdict = inner.explain(view)
+        span = span_at(spans, view)
+        if span is None:
+            coming = next_start(spans, view)
+            checks = [check for check in (verdict.next_check, coming) if check is not None]
+            return msgspec.structs.replace(verdict, next_check=min(checks, default=None), holds_at=coming)
+        if verdict.met and verdict.since == span.start:
+            return verdict
+        return msgspec.structs.replace(
+            verdict,
+            met=True,
+            since=span.start,
+            next_check=None,
+            holds_at=None,
+            needs=None,
+            reason=None,
+            summary=f"{verdict.summary}; goes on with what has come after waiting {text}",
+        )
+
+    return Judged(spans=spans, evidence=inner.evidence, explain=explain)
+
+
+def _over(wait: timedelta, sight: Sight) -> Spans:
+    """When the wait is over: while the job has an event that is old enough, and not too old to count."""
+    found: list[Span] = []
+    for leaf in sight.collected.by_leaf:
+        limit = sight.limits.get(leaf)
+        if limit is not None and wait > limit:
+            continue
+        for arrived in (delivery.event.arrived for delivery in sight.in_job(leaf)):
+            found.append(Span(arrived + wait, FOREVER if limit is None else arrived + limit))
+            if limit is None:
+                break
+    return union(found)
+
+
+def waits(trigger: Trigger) -> bool:
+    """Whether a trigger or a member of it has a `wait_at_most`, and may hold by it alone."""
+    members = trigger.of if isinstance(trigger, Composite) else ()
+    return trigger.wait_at_most is not None or any(waits(member) for member in members)

@@ -1,0 +1,307 @@
+"""Past: the store as it was at a past moment, rebuilt from the journal alone.
+
+    entries up to the moment ──► one after the other, what each has changed ──► a store in memory
+
+The engine's own functions then read it, so that `why --at` explains a past moment exactly as `why`
+did then. It holds what decisions rest on: apps and schedules, jobs with what they had collected,
+slots, launches, runs and gauges. Every entry up to the moment is read, and none is changed.
+What an engine did later about an earlier instant, after a pause, belongs to that instant.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from tidegate.compiler.plan.fingerprint import fingerprint
+from tidegate.domain.model import App, Schedule
+from tidegate.scheduler.commands.activation import stopped, takes
+from tidegate.scheduler.decision.carry import carry
+from tidegate.scheduler.decision.fires import elapsed_leaves, next_fire
+from tidegate.scheduler.decision.hold import held, release
+from tidegate.scheduler.explain.past_job import after_entry, opened
+from tidegate.scheduler.intake.observe import RunObservation, merge
+from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
+from tidegate.scheduler.model.event import Delivery, Event, EventKind
+from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.run import Gauge, Run, RunStatus
+from tidegate.scheduler.store.memory.store import MemoryStore
+from tidegate.scheduler.store.protocol import Launched, Reader
+
+
+def store_at(reader: Reader, instant: datetime) -> MemoryStore:
+    """The store as it was when all that belongs to an instant had been done."""
+    past = _Past()
+    for entry in reader.journal():
+        if entry.at <= instant:
+            past.read(entry)
+    return past.store(instant)
+
+
+class _Past:
+    """What the entries that were read so far have made of the store."""
+
+    def __init__(self) -> None:
+        self._apps: dict[str, DeployedApp] = {}
+        self._states: dict[str, ScheduleState] = {}
+        self._deleted: set[str] = set()
+        self._jobs: dict[str, Job] = {}
+        self._waiting: dict[str, dict[str, None]] = {}
+        self._collected: dict[str, dict[tuple[str, str], Delivery]] = {}
+        self._clocks: dict[str, dict[str, tuple[datetime, datetime]]] = {}
+        self._slots: dict[str, list[str]] = {}
+        self._launches: dict[str, Launched] = {}
+        self._runs: dict[str, Run] = {}
+        self._gauges: dict[str, Gauge] = {}
+        self._journal: list[Entry] = []
+        self._readers: dict[EntryKind, Callable[[Entry], None]] = {
+            EntryKind.SPEC: self._spec,
+            EntryKind.STATUS: self._status,
+            EntryKind.CLOCK: self._clock,
+            EntryKind.GAUGE: self._gauge,
+            EntryKind.JOB_OPENED: self._opened,
+            EntryKind.MANUAL: self._manual,
+            EntryKind.EVENT: self._event,
+            EntryKind.EVENT_DISCARDED: self._event_discarded,
+            EntryKind.LAUNCH: self._launch,
+            EntryKind.RUN: self._run,
+            EntryKind.DISCARDED: self._given_up,
+            EntryKind.LAUNCH_FAILED: self._given_up,
+        }
+
+    def read(self, entry: Entry) -> None:
+        """Change what one entry has changed."""
+        self._journal.append(entry)
+        if not self._can_tell(entry):
+            return
+        special = self._readers.get(entry.kind)
+        if special is not None:
+            special(entry)
+        job = self._jobs.get(entry.job or "")
+        if job is not None:
+            self._put(after_entry(job, entry, self._states[job.schedule]))
+
+    def _can_tell(self, entry: Entry) -> bool:
+        """Whether what the entry is about is known.
+
+        A journal may begin later than a schedule; and where a clock went back, the opening of a job may
+        bear a later instant than what followed.
+        """
+        if entry.kind in (EntryKind.SPEC, EntryKind.CLOCK) or entry.schedule is None:
+            return True
+        if entry.schedule not in self._states:
+            return False
+        opens = entry.job is None or entry.kind in (EntryKind.JOB_OPENED, EntryKind.MANUAL)
+        return opens or entry.job in self._jobs
+
+    def store(self, instant: datetime) -> MemoryStore:
+        """A store with all of it, as it stood at the instant."""
+        store = MemoryStore()
+        deliveries = [each for found in self._collected.values() for each in found.values()]
+        with store.transaction() as transaction:
+            transaction.put_apps(list(self._apps.values()))
+            transaction.put_schedules(
+                [
+                    self._placed(state, instant)
+                    for ref, state in self._states.items()
+                    if ref not in self._deleted
+                ]
+            )
+            transaction.add_events([delivery.event for delivery in deliveries])
+            transaction.mark_routed([delivery.event.id for delivery in deliveries])
+            transaction.put_jobs(list(self._jobs.values()))
+            transaction.add_deliveries(deliveries)
+            transaction.take_slots(self._slots)
+            transaction.add_launches(list(self._launches.values()))
+            transaction.put_runs(list(self._runs.values()))
+            transaction.put_gauges(list(self._gauges.values()))
+            transaction.add_journal(self._journal)
+        return store
+
+    def _placed(self, state: ScheduleState, instant: datetime) -> ScheduleState:
+        """The schedule with its next fire, which follows from its crons and its clocks."""
+        if not takes(state):
+            return stopped(state)
+        clocks = {path: since for path, (since, _) in self._clocks.get(state.ref, {}).items()}
+        placed = msgspec.structs.replace(state, clocks=clocks, fires_after=instant)
+        return msgspec.structs.replace(placed, next_fire_at=next_fire(placed, instant))
+
+    def _put(self, job: Job) -> None:
+        self._jobs[job.id] = job
+        waiting = self._waiting.setdefault(job.schedule, {})
+        if job.waiting:
+            waiting[job.id] = None
+        else:
+            waiting.pop(job.id, None)
+
+    # --- apps and schedules ---
+
+    def _spec(self, entry: Entry) -> None:
+        spec: Any = entry.data["spec"]
+        if entry.schedule is not None:
+            self._schedule_spec(entry, entry.schedule, spec)
+        elif spec is None:
+            self._apps.pop(entry.data["app"], None)
+        else:
+            app = msgspec.convert(spec, App)
+            deployed = DeployedApp(app=app, revision=entry.data["revision"], deployed_at=entry.at)
+            self._apps[app.name] = deployed
+
+    def _schedule_spec(self, entry: Entry, ref: str, written: Any) -> None:
+        if written is None:
+            self._deleted.add(ref)
+            return
+        spec = msgspec.convert(written, Schedule)
+        self._deleted.discard(ref)
+        before = self._states.get(ref)
+        state = ScheduleState(
+            ref=ref,
+            spec=spec,
+            fingerprint=fingerprint(spec),
+            status=entry.data["status"],
+            active_since=entry.at,
+            deployed_at=entry.at,
+        )
+        carries = bool(entry.data.get("carries"))
+        stays = before is not None and (carries or entry.data["action"] == "amend")
+        if before is not None and stays:
+            stands = before.deployed_at if not carries else entry.at
+            state = msgspec.structs.replace(state, active_since=before.active_since, deployed_at=stands)
+        # What was set at this very instant was set by the same deployment.
+        running = {leaf.path for leaf, _ in elapsed_leaves(state)}
+        self._clocks[ref] = {
+            path: clock
+            for path, clock in self._clocks.get(ref, {}).items()
+            if path in running and (stays or clock[1] == entry.at)
+        }
+        self._states[ref] = state
+        if carries:
+            self._carry(state, entry.at)
+
+    def _carry(self, state: ScheduleState, at: datetime) -> None:
+        """Let the waiting jobs go on under the changed text; their events have been moved already."""
+        app = self._apps[state.app].app
+        for id in tuple(self._waiting.get(state.ref, ())):
+            deliveries = tuple(self._collected.get(id, {}).values())
+            # Those of which nothing is kept have been given up before.
+            job = carry(self._jobs[id], deliveries, state, app, at).job or self._jobs[id]
+            self._put(held(job, at) if state.holding else release(job, state.spec, at))
+
+    def _status(self, entry: Entry) -> None:
+        state = self._states[entry.schedule or ""]
+        held_before = state.holding
+        state = msgspec.structs.replace(
+            state, status=entry.data["status"], changed_by=entry.data.get("by", state.changed_by)
+        )
+        if state.active and not held_before:
+            state = msgspec.structs.replace(state, active_since=entry.at)
+        self._states[state.ref] = state
+        for id in tuple(self._waiting.get(state.ref, ())):
+            job = self._jobs[id]
+            if state.holding:
+                self._put(held(job, entry.at))
+            elif held_before:
+                self._put(release(job, state.spec, entry.at))
+        if not takes(state):
+            self._clocks.pop(state.ref, None)
+
+    def _clock(self, entry: Entry) -> None:
+        since = datetime.fromisoformat(entry.data["from"])
+        clocks = self._clocks.setdefault(entry.schedule or "", {})
+        before = clocks.get(entry.data["leaf"])
+        if entry.event is not None and before is not None:
+            since = max(since, before[0])
+        clocks[entry.data["leaf"]] = (since, entry.at)
+
+    def _gauge(self, entry: Entry) -> None:
+        name = entry.data["name"]
+        self._gauges[name] = Gauge(name=name, value=entry.data["value"], reported_at=entry.at)
+
+    # --- jobs and what they collect ---
+
+    def _opened(self, entry: Entry) -> None:
+        self._put(opened(entry, self._states[entry.schedule or ""]))
+
+    def _manual(self, entry: Entry) -> None:
+        if entry.job not in self._jobs:
+            self._opened(entry)
+
+    def _event(self, entry: Entry) -> None:
+        leaf, arrived = entry.data["leaf"], datetime.fromisoformat(entry.data["arrived"])
+        scheduled = entry.data.get("scheduled_for")
+        event = Event(
+            id=entry.event or "",
+            kind=EventKind(entry.data["kind"]),
+            key=entry.data["key"],
+            time=arrived,
+            arrived=arrived,
+            partition=entry.data.get("partition"),
+            bytes=entry.data.get("bytes"),
+            rows=entry.data.get("rows"),
+            scheduled_for=None if scheduled is None else datetime.fromisoformat(scheduled),
+        )
+        found = self._collected.setdefault(entry.job or "", {})
+        found.pop((event.id, entry.data.get("moved_from") or ""), None)
+        found[event.id, leaf] = Delivery(
+            event=event, schedule=entry.schedule or "", leaf=leaf, job=entry.job, at=entry.at
+        )
+        job = self._jobs[entry.job or ""]
+        first = arrived if job.first_event_at is None else min(arrived, job.first_event_at)
+        self._put(msgspec.structs.replace(job, first_event_at=first))
+        self._ran_out(entry, leaf, event.kind)
+
+    def _event_discarded(self, entry: Entry) -> None:
+        leaf = entry.data["leaf"]
+        self._collected.get(entry.job or "", {}).pop((entry.event or "", leaf), None)
+        if entry.job is None:
+            self._ran_out(entry, leaf, EventKind(entry.data["kind"]))
+            return
+        arrivals = (delivery.event.arrived for delivery in self._collected[entry.job].values())
+        first = min(arrivals, default=None)
+        self._put(msgspec.structs.replace(self._jobs[entry.job], first_event_at=first))
+
+    def _ran_out(self, entry: Entry, path: str, kind: EventKind) -> None:
+        """A fire of an `elapsed` leaf has used up its timer, or set it again."""
+        state = self._states[entry.schedule or ""]
+        if kind is not EventKind.FIRE:
+            return
+        for leaf, elapsed in elapsed_leaves(state):
+            if leaf.path == path:
+                clocks = self._clocks.setdefault(state.ref, {})
+                clocks.pop(path, None)
+                if elapsed.since == "last_run":
+                    clocks[path] = (entry.at, entry.at)
+
+    # --- launches and runs ---
+
+    def _launch(self, entry: Entry) -> None:
+        job = entry.job or ""
+        self._slots[job] = entry.data["resources"]
+        self._launches[job] = Launched(program=entry.data["program"], holder=job, at=entry.at)
+
+    def _given_up(self, entry: Entry) -> None:
+        """A launch that came to nothing counts in no rate."""
+        if entry.kind is EntryKind.LAUNCH_FAILED and entry.reason is None:
+            return
+        self._slots.pop(entry.job or "", None)
+        self._launches.pop(entry.job or "", None)
+
+    def _run(self, entry: Entry) -> None:
+        run_id = entry.run_id or ""
+        seen = RunObservation(
+            run_id=run_id,
+            program=entry.data["program"],
+            job=entry.job,
+            status=RunStatus(entry.data["status"]),
+            at=datetime.fromisoformat(entry.data["at"]),
+        )
+        run = self._runs[run_id] = merge(self._runs.get(run_id), seen, entry.at)
+        holder = entry.job or run_id
+        if not run.active:
+            self._slots.pop(holder, None)
+        elif entry.job is None:
+            self._slots[holder] = entry.data["resources"]
+            at = run.started_at or run.seen_at
+            self._launches.setdefault(holder, Launched(program=run.program, holder=holder, at=at))

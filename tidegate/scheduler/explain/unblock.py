@@ -1,0 +1,78 @@
+"""Unblock: what would let a waiting job go, from the verdicts on its trigger and its constraints.
+
+Each missing thing is one line for people, with the instant at which time alone provides it where
+that is so, and the place in the YAML that asks for it. Pure.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from tidegate.domain.model import At
+from tidegate.domain.value import Value
+from tidegate.scheduler.decision.decide import Decision
+from tidegate.scheduler.model.verdict import Verdict
+
+
+class Missing(Value, kw_only=True):
+    """One thing that would help.
+
+    Attributes:
+        kind: of the trigger or constraint that lacks it.
+        what: for example "1 more new partition of raw", or "a slot of group nightly".
+        by: when time provides it, if nothing else comes in between.
+    """
+
+    kind: str
+    what: str
+    by: datetime | None = None
+    at: At | None = None
+
+
+def missing(decision: Decision) -> tuple[Missing, ...]:
+    """What a job lacks, in the order in which it is checked; nothing for one that may run."""
+    found: list[Missing] = []
+    if decision.satisfied_at is None:
+        found += _of_trigger(decision.trigger)
+    found += [_of_constraint(verdict) for verdict in decision.constraints if not verdict.met]
+    return tuple(found)
+
+
+def _of_trigger(verdict: Verdict) -> Iterator[Missing]:
+    """What the unmet leaves lack, and where time alone satisfies a part, when."""
+    if verdict.met:
+        return
+    if verdict.holds_at is not None:
+        yield Missing(
+            kind=verdict.kind,
+            what="time, if nothing more comes" if verdict.needs is None else verdict.needs,
+            by=verdict.holds_at,
+            at=verdict.at,
+        )
+    elif verdict.needs is not None:
+        yield Missing(kind=verdict.kind, what=verdict.needs, at=verdict.at)
+    for part in verdict.parts:
+        yield from _of_trigger(part)
+
+
+def _of_constraint(verdict: Verdict) -> Missing:
+    if verdict.next_check is not None:
+        what = "time"
+    elif verdict.blocked_on is not None:
+        what = _freed(verdict.kind, verdict.blocked_on)
+    else:
+        what = verdict.summary
+    return Missing(kind=verdict.kind, what=what, by=verdict.next_check, at=verdict.at)
+
+
+def _freed(kind: str, resource: str) -> str:
+    """What it means that a resource becomes free: "program:a/p", "group:nightly", "runs", "gauge:cpu"."""
+    sort, _, name = resource.partition(":")
+    match kind, sort:
+        case "concurrency", _:
+            return f"a free slot of {sort} {name}"
+        case _, "gauge":
+            return f"a lower report of gauge {name}"
+        case _, "program":
+            return f"the end of the active run of {name}"
+        case _:
+            return "the end of some active run"

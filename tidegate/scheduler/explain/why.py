@@ -1,0 +1,187 @@
+"""Why: what a schedule or a job waits for, what has come so far, and when it can run next.
+
+It loads the same slice and calls the same `decide` as the tick, so what it says is what the
+scheduler would do at that instant. It changes nothing. Of a past moment it is asked with the store
+as it was then, see `scheduler.explain.past`.
+"""
+
+from datetime import datetime
+
+from tidegate.domain.value import Value
+from tidegate.scheduler.decision.decide import Decision, Discard, Launch, Wait, decide
+from tidegate.scheduler.explain.unblock import Missing, missing
+from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.job import WAITING, Job
+from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.refused import Refused
+from tidegate.scheduler.model.verdict import Verdict
+from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.tick.load import load_job_views
+
+
+class Blocked(Value, kw_only=True):
+    """A dataset that cannot be written, because an earlier publish into it can be finished by a person only.
+
+    Attributes:
+        dataset: "app/dataset".
+        commit: the commit that is to be finished, or abandoned, first.
+        error: what its last failed try has said.
+        remedy: what to do.
+    """
+
+    dataset: str
+    commit: str
+    error: str
+    remedy: str
+
+
+class Explanation(Value, kw_only=True):
+    """Why one job has not run, or what became of it.
+
+    Attributes:
+        headline: one sentence.
+        job: None for a schedule that has nothing waiting; then the verdicts are of an empty job.
+        trigger, constraints: the condition tree; None and empty for a job that no longer waits.
+        next_check: when the scheduler looks again without a new event.
+        can_run_at: the next instant at which it can run as far as time alone is concerned;
+            None while something else is missing.
+        missing: what would unblock it, each with its line of the YAML; all of it is needed, but of an
+            `any` or `at_least` only as much as it asks for.
+        blocked: outputs of its program that cannot be written now, so that a run would fail at once. The
+            engine does not know them; whoever knows the commits adds them.
+        history: the journal of the job.
+    """
+
+    schedule: str
+    at: datetime
+    status: str
+    headline: str
+    job: Job | None = None
+    trigger: Verdict | None = None
+    constraints: tuple[Verdict, ...] = ()
+    next_check: datetime | None = None
+    can_run_at: datetime | None = None
+    missing: tuple[Missing, ...] = ()
+    blocked: tuple[Blocked, ...] = ()
+    history: tuple[Entry, ...] = ()
+
+
+def explain(reader: Reader, target: str, now: datetime) -> tuple[Explanation, ...]:
+    """Explain a schedule ("app/name") or a job (its id).
+
+    Returns:
+        One explanation for each waiting job of a schedule, or one that says what it waits for to
+        open a job; for a job exactly one.
+
+    Raises:
+        Refused: neither a schedule nor a job of that name exists.
+    """
+    if "/" in target:
+        return _explain_schedule(reader, target, now)
+    job = next(iter(reader.jobs(ids=[target])), None)
+    if job is None:
+        raise Refused(
+            f"there is no schedule or job {target}",
+            "name a schedule as app/name, or a job by its id; `tidegate schedules list` shows them",
+        )
+    state = next(iter(reader.schedules(refs=[job.schedule])), None)
+    return (_explain_job(reader, job, state, now),)
+
+
+def _explain_schedule(reader: Reader, ref: str, now: datetime) -> tuple[Explanation, ...]:
+    state = next(iter(reader.schedules(refs=[ref])), None)
+    if state is None:
+        raise Refused(f"no schedule {ref} is deployed", "`tidegate schedules list` shows what is")
+    waiting = reader.jobs(schedules=[ref], states=WAITING)
+    if waiting:
+        return tuple(_explain_job(reader, job, state, now) for job in waiting)
+    empty = Job(id="", schedule=ref, fingerprint=state.fingerprint, opened_at=now)
+    decision = _decision(reader, empty, now)
+    return (
+        Explanation(
+            schedule=ref,
+            at=now,
+            status=state.status,
+            headline=_nothing_waits(state),
+            trigger=decision.trigger,
+            constraints=decision.constraints,
+            next_check=state.next_fire_at,
+            can_run_at=state.next_fire_at,
+            missing=missing(decision),
+        ),
+    )
+
+
+def _nothing_waits(state: ScheduleState) -> str:
+    if state.active:
+        return "nothing waits: no event has come since the last job"
+    if state.spec.on_suspend == "backlog":
+        return "suspended: nothing waits yet, and what comes is held until it is resumed"
+    return "suspended: events are ignored until it is resumed"
+
+
+def _explain_job(reader: Reader, job: Job, state: ScheduleState | None, now: datetime) -> Explanation:
+    status = state.status if state is not None else "deleted"
+    history = reader.journal(job=job.id)
+    if not job.waiting or state is None:
+        return Explanation(
+            schedule=job.schedule, at=now, status=status, headline=outcome_line(job), job=job, history=history
+        )
+    decision = _decision(reader, job, now)
+    return Explanation(
+        schedule=job.schedule,
+        at=now,
+        status=status,
+        headline=_headline(job, decision),
+        job=job,
+        trigger=decision.trigger,
+        constraints=decision.constraints,
+        next_check=decision.outcome.next_check if isinstance(decision.outcome, Wait) else now,
+        can_run_at=can_run_at(decision, now),
+        missing=missing(decision),
+        history=history,
+    )
+
+
+def _decision(reader: Reader, job: Job, now: datetime) -> Decision:
+    views, _ = load_job_views(reader, [job], now)
+    return decide(views[0], now)
+
+
+def can_run_at(decision: Decision, now: datetime) -> datetime | None:
+    """The next instant at which the job can run if nothing but time is missing; else None."""
+    if isinstance(decision.outcome, Launch):
+        return now
+    unmet = [verdict for verdict in decision.constraints if not verdict.met]
+    instants = [verdict.next_check for verdict in unmet]
+    if not decision.trigger.met and decision.satisfied_at is None:
+        instants.append(decision.trigger.holds_at)
+    known = [instant for instant in instants if instant is not None]
+    return max(known) if known and len(known) == len(instants) else None
+
+
+def _headline(job: Job, decision: Decision) -> str:
+    match decision.outcome:
+        case Launch():
+            return "ready: the next tick launches it"
+        case Discard(reason=reason):
+            return f"the next tick gives it up: {reason} {reason.summary}"
+        case waiting:
+            return f"{waiting.reason}: {waiting.reason.summary}"
+
+
+def outcome_line(job: Job) -> str:
+    """What became of a job that no longer waits."""
+    because = "" if job.reason is None else f" ({job.reason}: {job.reason.summary})"
+    run = "" if job.run_id is None else f", run {job.run_id}"
+    detail = f"; {job.detail}" if job.detail else ""
+    return f"{job.state}{because}{run}{detail}"
+
+
+def waiting_line(job: Job) -> str:
+    """One waiting job in one line: name, key, reason, next check."""
+    name = f"{job.schedule}[{job.key}]" if job.key else job.schedule
+    reason = job.reason or Reason.W_TRIGGER
+    until = "" if job.next_check_at is None else f", next check {job.next_check_at:%Y-%m-%d %H:%M:%SZ}"
+    return f"{name}: {reason} {reason.summary}{until}"

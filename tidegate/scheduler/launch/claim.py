@@ -1,0 +1,60 @@
+"""The claim: a run's first act, which makes sure that an attempt is run once.
+
+Two runs of one attempt can exist (a launcher that crashed and asked again). The first one to
+claim (job, attempt) in the store does the work; any other ends without touching anything. A
+job that has been deleted or given up in the meantime cannot be claimed at all.
+"""
+
+from datetime import datetime
+
+from tidegate.domain.value import Value
+from tidegate.scheduler.model.job import ACTIVE, Job, JobState, move
+from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.store.protocol import Store
+
+
+class Claim(Value, kw_only=True):
+    """The answer to a claim.
+
+    Attributes:
+        won: the run may do the work. True again for a repeat by the same run.
+        refusal: why it may not, for the run's log.
+        job: the job as it is now; None when the store does not know it.
+    """
+
+    won: bool
+    refusal: str = ""
+    job: Job | None = None
+
+
+def claim(store: Store, job_id: str, attempt: int, run_id: str, now: datetime) -> Claim:
+    """Claim one attempt of a job for a run.
+
+    A PENDING_LAUNCH job becomes LAUNCHED by it: the run that asks is proof that it exists.
+    """
+    with store.transaction() as transaction:
+        job = next(iter(transaction.jobs(ids=(job_id,))), None)
+        if job is None:
+            return Claim(won=False, refusal=f"the schedule store knows no job {job_id}")
+        if job.attempt != attempt:
+            refusal = f"attempt {attempt} is over, the job is at {job.attempt}"
+            return Claim(won=False, refusal=refusal, job=job)
+        holder = transaction.claim_of(job_id, attempt)
+        if holder is not None and holder != run_id:
+            return Claim(won=False, refusal=f"run {holder} has claimed this attempt", job=job)
+        if job.state not in ACTIVE:
+            return Claim(won=False, refusal=f"the job is {job.state} ({job.reason})", job=job)
+        if holder is None:
+            transaction.claim(job_id, attempt, run_id, now)
+            job = move(
+                job,
+                JobState.LAUNCHED,
+                run_id=run_id,
+                launched_at=job.launched_at or now,
+                next_check_at=None,
+            )
+            transaction.put_jobs([job])
+            transaction.add_journal(
+                [Entry(at=now, kind=EntryKind.CLAIM, schedule=job.schedule, job=job.id, run_id=run_id)]
+            )
+        return Claim(won=True, job=job)

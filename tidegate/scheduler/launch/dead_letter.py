@@ -1,0 +1,93 @@
+"""Dead letters: jobs of which no run could be made (F-LAUNCH), and how a person queues them again.
+
+A dead letter keeps what it had collected. Queued again it is the same job with a further attempt: its
+trigger stays satisfied, it is decided anew under the constraints of its schedule as that is now, its
+timeout counts anew, and no further event joins it.
+"""
+
+from collections.abc import Collection
+from datetime import datetime
+
+import msgspec
+
+from tidegate.domain.model import Schedule
+from tidegate.scheduler.decision.timeout import begun_at
+from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.job import ByHand, Job, JobState, move
+from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.refused import Refused
+from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.tick.tick import advance_before
+
+
+def dead_letters(reader: Reader, schedules: Collection[str] | None = None) -> tuple[Job, ...]:
+    """The jobs that became dead letters and were not queued again, oldest first."""
+    failed = reader.jobs(schedules=schedules, states=(JobState.FAILED,))
+    return tuple(job for job in failed if job.reason is Reason.F_LAUNCH)
+
+
+def requeue(transaction: Transaction, job: str, now: datetime) -> Job:
+    """Queue a dead letter again.
+
+    Raises:
+        Refused: no such job, it is no dead letter, or its schedule is not deployed any more.
+    """
+    advance_before(transaction, now)
+    found = next(iter(transaction.jobs(ids=[job])), None)
+    if found is None:
+        raise Refused(f"there is no job {job}", "`tidegate jobs list --dead-letters` shows those that can be")
+    if found.reason is not Reason.F_LAUNCH:
+        because = "" if found.reason is None else f" ({found.reason})"
+        raise Refused(
+            f"job {job} is {found.state}{because}, which is no dead letter",
+            "only a job that no run could be made of is queued again; `tidegate schedules trigger` starts"
+            " another one",
+        )
+    state = next(iter(transaction.schedules(refs=[found.schedule])), None)
+    if state is None:
+        raise Refused(
+            f"job {job} cannot be queued again: its schedule {found.schedule} is not deployed any more",
+            "deploy the schedule again first",
+        )
+    again = queued(found, state, now)
+    transaction.put_jobs([again])
+    transaction.add_journal(
+        [
+            Entry(
+                at=now,
+                kind=EntryKind.MANUAL,
+                schedule=again.schedule,
+                job=again.id,
+                data={"action": "requeue", "key": again.key, "attempt": again.attempt},
+            )
+        ]
+    )
+    return again
+
+
+def queued(job: Job, state: ScheduleState, now: datetime) -> Job:
+    """The dead letter, waiting again for its constraints, with its next attempt."""
+    return move(
+        _with_whole_timeout(job, state.spec, now),
+        JobState.PENDING_CONSTRAINT,
+        reason=None,
+        fingerprint=state.fingerprint,
+        priority=state.spec.priority,
+        by_hand=job.by_hand or ByHand.TRIGGER,
+        attempt=job.attempt + 1,
+        offers=0,
+        offered_at=None,
+        closed=True,
+        next_check_at=now,
+        launch=None,
+        resources=(),
+        ended_at=None,
+        detail="",
+    )
+
+
+def _with_whole_timeout(job: Job, schedule: Schedule, now: datetime) -> Job:
+    # The trigger stays satisfied when it was, since dates are counted from there; its clock has stood still.
+    job = msgspec.structs.replace(job, satisfied_at=job.satisfied_at or now, held_at=None)
+    return msgspec.structs.replace(job, held_for=now - (begun_at(schedule.timeout, job) or now))

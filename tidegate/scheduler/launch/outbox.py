@@ -1,0 +1,192 @@
+"""The outbox: jobs whose launch is decided, offered again and again until a run is seen.
+
+Every offer of an attempt leaves under the same run key, and the launcher drops keys it knows,
+so offering twice is harmless and offering never again would be a loss. What is *not* harmless
+is a request that makes the launcher fail: it would take the others of its batch with it, for
+ever. So a job whose offers come to nothing goes alone, with longer and longer pauses, and in
+the end becomes a dead letter (F-LAUNCH), visible and out of the way, until a person queues it again
+(`scheduler.launch.dead_letter`).
+
+    offered, no run seen ──► offered alone ──► … ──► FAILED with F-LAUNCH
+            │                      │
+            └──── a run is seen ───┴──► LAUNCHED (tidegate.scheduler.intake.observe)
+"""
+
+from datetime import datetime, timedelta
+
+import msgspec
+
+from tidegate.domain.model import Priority
+from tidegate.domain.value import Value
+from tidegate.scheduler.decision.launch_order import launch_order_key
+from tidegate.scheduler.model.job import Job, JobState, LaunchPlan, move
+from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.store.protocol import Transaction
+
+OFFERS_PER_TICK = 25
+"""One sensor tick of Dagster creates 2 to 6 runs a second and must stay far from its 60 s limit."""
+
+SUSPECT_AFTER_OFFERS = 2
+"""After so many offers without a run a job is offered alone."""
+
+OFFERS_MAX = 7
+"""After so many offers the job is a dead letter; with the back-off that takes about ten minutes."""
+
+FIRST_BACK_OFF = timedelta(seconds=10)
+
+
+class LaunchRequest(Value, kw_only=True):
+    """What a launcher needs to make the run of one attempt of a job.
+
+    Attributes:
+        run_key: the same for every offer of the attempt.
+        schedule: "app/name".
+        reason: one line on what made the job ready, for people.
+    """
+
+    job: str
+    attempt: int
+    run_key: str
+    schedule: str
+    app: str
+    launch: LaunchPlan
+    priority: Priority
+    reason: str
+
+
+def offer_launches(
+    transaction: Transaction, now: datetime, app: str, limit: int = OFFERS_PER_TICK
+) -> tuple[LaunchRequest, ...]:
+    """The launches of an app to hand out now, counted in the store as offered.
+
+    Args:
+        limit: the most requests to return.
+    """
+    pending = transaction.jobs(app=app, states=(JobState.PENDING_LAUNCH,))
+    dead = [job for job in pending if job.offers >= OFFERS_MAX and _due(job, now)]
+    for job in dead:
+        _dead_letter(transaction, job, "no run was seen after its offers", now)
+    chosen = select([job for job in pending if job.offers < OFFERS_MAX and _due(job, now)], limit)
+    transaction.put_jobs(
+        [
+            msgspec.structs.replace(
+                job, offers=job.offers + 1, offered_at=now, next_check_at=_next_offer(job, now)
+            )
+            for job in chosen
+        ]
+    )
+    transaction.add_journal(
+        [
+            Entry(
+                at=now,
+                kind=EntryKind.OFFERED,
+                schedule=job.schedule,
+                job=job.id,
+                data={"attempt": job.attempt, "offer": job.offers + 1},
+            )
+            for job in chosen
+        ]
+    )
+    return tuple(_request(job) for job in chosen)
+
+
+def select(due: list[Job], limit: int) -> list[Job]:
+    """Which due jobs go together: one suspect alone, or else the first ones in order of their turn."""
+    suspects = [job for job in due if job.offers >= SUSPECT_AFTER_OFFERS]
+    if suspects:
+        return [min(suspects, key=lambda job: (job.offers, job.id))]
+    return sorted(due, key=lambda job: launch_order_key(job, job.satisfied_at))[:limit]
+
+
+def reject(transaction: Transaction, job_id: str, attempt: int, message: str, now: datetime) -> None:
+    """Note that a launch could not even be asked for, for example for an unknown partition.
+
+    It is tried again after a pause, since a definition may still be loading, and becomes a dead
+    letter like any other launch that comes to nothing.
+    """
+    for job in transaction.jobs(ids=(job_id,), states=(JobState.PENDING_LAUNCH,)):
+        if job.attempt != attempt:
+            continue
+        if job.offers >= OFFERS_MAX:
+            _dead_letter(transaction, job, message, now)
+            continue
+        pause = FIRST_BACK_OFF * 2 ** max(job.offers - 1, 0)
+        transaction.put_jobs([msgspec.structs.replace(job, detail=message, next_check_at=now + pause)])
+        transaction.add_journal(
+            [
+                Entry(
+                    at=now,
+                    kind=EntryKind.LAUNCH_FAILED,
+                    schedule=job.schedule,
+                    job=job.id,
+                    data={"message": message},
+                )
+            ]
+        )
+
+
+def _due(job: Job, now: datetime) -> bool:
+    return job.next_check_at is None or job.next_check_at <= now
+
+
+def _next_offer(job: Job, now: datetime) -> datetime | None:
+    """A fresh job may be offered at every tick; a suspect waits twice as long each time."""
+    tried = job.offers + 1
+    if tried < SUSPECT_AFTER_OFFERS:
+        return None
+    return now + FIRST_BACK_OFF * 2 ** (tried - SUSPECT_AFTER_OFFERS)
+
+
+def _request(job: Job) -> LaunchRequest:
+    if job.launch is None:
+        raise ValueError(f"job {job.id} is PENDING_LAUNCH without a launch plan")
+    return LaunchRequest(
+        job=job.id,
+        attempt=job.attempt,
+        run_key=job.run_key,
+        schedule=job.schedule,
+        app=job.app,
+        launch=job.launch,
+        priority=job.priority,
+        reason=launch_reason(job.launch),
+    )
+
+
+def launch_reason(launch: LaunchPlan) -> str:
+    """One line on what a run was launched for."""
+    parts = [f"{len(keys)} partition(s) of {dataset}" for dataset, keys in launch.manifest.items()]
+    if launch.scheduled_time is not None:
+        parts.append(f"cron of {launch.scheduled_time.isoformat()}")
+    if launch.upstream_runs:
+        parts.append(f"{len(launch.upstream_runs)} upstream run(s)")
+    return ", ".join(parts) or "by hand"
+
+
+def _dead_letter(transaction: Transaction, job: Job, message: str, now: datetime) -> None:
+    transaction.put_jobs(
+        [
+            move(
+                job,
+                JobState.FAILED,
+                reason=Reason.F_LAUNCH,
+                next_check_at=None,
+                ended_at=now,
+                detail=job.detail or message,
+            )
+        ]
+    )
+    transaction.remove_launch(job.id)
+    transaction.wake(transaction.release_slots(job.id), now)
+    transaction.add_journal(
+        [
+            Entry(
+                at=now,
+                kind=EntryKind.LAUNCH_FAILED,
+                schedule=job.schedule,
+                job=job.id,
+                reason=Reason.F_LAUNCH,
+                data={"message": job.detail or message},
+            )
+        ]
+    )

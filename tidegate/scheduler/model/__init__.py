@@ -1,0 +1,1 @@
+"""The engine's values: jobs, runs, events, journal entries, verdicts, reasons, deployed state."""

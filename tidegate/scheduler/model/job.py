@@ -1,0 +1,191 @@
+"""The job: one firing of one schedule, waiting or launched, and the states it may pass through.
+
+    PENDING_TRIGGER -> PENDING_CONSTRAINT -> PENDING_LAUNCH -> LAUNCHED -> SUCCEEDED
+          |                   |                   |               |----> FAILED
+          |                   |                   |----> FAILED (F-LAUNCH: no run could be made),
+          |                   |                   |      from where a person may queue it again
+          +-------------------+-------------------+----> DISCARDED, with a reason
+
+PENDING_LAUNCH is the outbox: the decision is durable and the slots are taken, but no run is
+known yet. LAUNCHED means that a run carrying the job's tag exists, never merely that one was
+asked for. A job's id is made from the schedule, the key and the event that opened it, so a
+crash and a second try open the same job.
+"""
+
+import hashlib
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+from tidegate.domain.model import Priority
+from tidegate.domain.value import Value
+from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.run import UpstreamRun
+
+JOB_ID_HEX_DIGITS = 12
+"""Length of the hashed part of a job id: 48 bits, one schedule's jobs stay apart for millions of firings."""
+
+
+class JobState(StrEnum):
+    """Where a job is in its life."""
+
+    PENDING_TRIGGER = "PENDING_TRIGGER"
+    PENDING_CONSTRAINT = "PENDING_CONSTRAINT"
+    PENDING_LAUNCH = "PENDING_LAUNCH"
+    LAUNCHED = "LAUNCHED"
+    SUCCEEDED = "SUCCEEDED"
+    FAILED = "FAILED"
+    DISCARDED = "DISCARDED"
+
+
+WAITING = frozenset({JobState.PENDING_TRIGGER, JobState.PENDING_CONSTRAINT})
+"""States in which events still join the job (DESIGN rule 1)."""
+
+ACTIVE = frozenset({JobState.PENDING_LAUNCH, JobState.LAUNCHED})
+"""States in which the job holds its slots."""
+
+FINISHED = frozenset({JobState.SUCCEEDED, JobState.FAILED, JobState.DISCARDED})
+
+TRANSITIONS: dict[JobState, frozenset[JobState]] = {
+    JobState.PENDING_TRIGGER: frozenset(
+        {JobState.PENDING_TRIGGER, JobState.PENDING_CONSTRAINT, JobState.PENDING_LAUNCH, JobState.DISCARDED}
+    ),
+    JobState.PENDING_CONSTRAINT: frozenset(
+        {JobState.PENDING_TRIGGER, JobState.PENDING_CONSTRAINT, JobState.PENDING_LAUNCH, JobState.DISCARDED}
+    ),
+    JobState.PENDING_LAUNCH: frozenset(
+        {
+            JobState.PENDING_LAUNCH,
+            JobState.LAUNCHED,
+            JobState.SUCCEEDED,
+            JobState.FAILED,
+            JobState.DISCARDED,
+        }
+    ),
+    JobState.LAUNCHED: frozenset({JobState.LAUNCHED, JobState.SUCCEEDED, JobState.FAILED}),
+    JobState.SUCCEEDED: frozenset(),
+    JobState.FAILED: frozenset({JobState.PENDING_CONSTRAINT}),
+    JobState.DISCARDED: frozenset(),
+}
+"""Every transition that exists. PENDING_LAUNCH to an end happens when the run ends before it was seen;
+FAILED to PENDING_CONSTRAINT only for a dead letter (F-LAUNCH), which never had a run; PENDING_CONSTRAINT
+back to PENDING_TRIGGER only where a changed schedule carries its events to another trigger."""
+
+
+class ByHand(StrEnum):
+    """What a person asked of a waiting job (DESIGN rule 17)."""
+
+    TRIGGER = "trigger"
+    FORCE = "force"
+
+
+class LaunchPlan(Value, kw_only=True):
+    """What the run of a job will be given; fixed in the transaction that decides the launch.
+
+    Attributes:
+        partitions: the output partitions that the run writes, empty for unpartitioned outputs.
+        manifest: the partition keys it was launched for, by dataset.
+        upstream_runs: ids of the runs it was launched for.
+        upstream: what is known of those runs, in the same order.
+        scheduled_time: the cron's instant, if a cron fired it.
+        business_date: scheduled time minus one unit, as a key, if a cron fired it; where the outputs
+            ask for one and no cron fired, counted from the moment the trigger was satisfied.
+    """
+
+    program: str
+    partitions: tuple[str, ...] = ()
+    manifest: dict[str, tuple[str, ...]] = {}
+    upstream_runs: tuple[str, ...] = ()
+    upstream: tuple[UpstreamRun, ...] = ()
+    args: dict[str, Any] = {}
+    scheduled_time: datetime | None = None
+    business_date: str | None = None
+
+
+class Job(Value, kw_only=True):
+    """One firing of one schedule.
+
+    Attributes:
+        schedule: "app/name".
+        key: the `for_each` key, "" where events are pooled.
+        fingerprint: of the schedule as it was when the job was opened.
+        reason: why it waits, or why it was discarded or failed.
+        first_event_at: arrival of its first event; `wait_at_most` runs from here.
+        satisfied_at: when its trigger was satisfied; `delay` and `timeout` run from here.
+        next_check_at: when to look again; None means only an event or a freed slot can help.
+        blocked_on: the resource whose freeing makes a look worth while.
+        offers: how often a launch of this attempt was handed out without a run being seen.
+        resources: what it holds a slot of once launched: its program, and its schedule's groups.
+        closed: no further event joins it: it is full, has a batch of its own, or was queued again.
+        held_at: since when its suspended schedule holds it; None while it does not.
+        held_for: how long it has been held before; its timeout does not count that (DESIGN rule 19).
+    """
+
+    id: str
+    schedule: str
+    key: str = ""
+    fingerprint: str = ""
+    state: JobState = JobState.PENDING_TRIGGER
+    reason: Reason | None = None
+    priority: Priority = Priority.NORMAL
+    opened_at: datetime
+    first_event_at: datetime | None = None
+    satisfied_at: datetime | None = None
+    next_check_at: datetime | None = None
+    blocked_on: str | None = None
+    by_hand: ByHand | None = None
+    attempt: int = 1
+    offers: int = 0
+    offered_at: datetime | None = None
+    run_id: str | None = None
+    launch: LaunchPlan | None = None
+    resources: tuple[str, ...] = ()
+    decided_at: datetime | None = None
+    launched_at: datetime | None = None
+    ended_at: datetime | None = None
+    closed: bool = False
+    held_at: datetime | None = None
+    held_for: timedelta = timedelta(0)
+    detail: str = ""
+
+    @property
+    def app(self) -> str:
+        return self.schedule.partition("/")[0]
+
+    @property
+    def run_key(self) -> str:
+        """The key under which every launch request of this attempt leaves; Dagster drops one it knows."""
+        return f"{self.id}:{self.attempt}"
+
+    @property
+    def waiting(self) -> bool:
+        return self.state in WAITING
+
+
+class IllegalTransition(Exception):
+    """A bug: some code asked for a transition that `TRANSITIONS` does not have."""
+
+
+def move(job: Job, state: JobState, **changes: Any) -> Job:
+    """The job in another state, with other fields changed.
+
+    Raises:
+        IllegalTransition: the table of transitions does not allow it.
+    """
+    if state not in TRANSITIONS[job.state]:
+        raise IllegalTransition(f"job {job.id}: {job.state} -> {state}")
+    return msgspec.structs.replace(job, state=state, **changes)
+
+
+def job_id(schedule: str, key: str, opened_by: str) -> str:
+    """The id of the job that an event opens.
+
+    Args:
+        schedule: "app/name".
+        key: the `for_each` key, "" where events are pooled.
+        opened_by: id of the opening event.
+    """
+    digest = hashlib.sha256("\x00".join((schedule, key, opened_by)).encode()).hexdigest()
+    return f"{schedule.replace('/', '.')}-{digest[:JOB_ID_HEX_DIGITS]}"

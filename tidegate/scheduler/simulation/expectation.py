@@ -1,0 +1,261 @@
+"""Judging a scenario: what was expected against what was observed (DESIGN §11).
+
+Every launch and every discard must be expected, each by one expectation of its own; when
+several could stand for several, they are matched so that as many as possible agree. States
+are judged by the snapshot that was taken when all that belonged to their instant was done.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import assert_never
+from zoneinfo import ZoneInfo
+
+from tidegate.compiler.scenarios.scenario import (
+    Expectation,
+    ExpectDiscarded,
+    Expected,
+    ExpectLaunch,
+    ExpectNone,
+    ExpectRefused,
+    ExpectWaiting,
+    Scenario,
+)
+from tidegate.domain.model import At
+from tidegate.domain.value import Value
+from tidegate.scheduler.simulation.moment import Moment
+
+JUDGED = {"launched": ExpectLaunch, "discarded": ExpectDiscarded, "refused": ExpectRefused}
+"""Kinds of moments which must all be expected, and what expects them."""
+
+
+class WaitingSeen(Value, kw_only=True):
+    """One waiting job in a snapshot."""
+
+    schedule: str
+    key: str
+    reason: str | None
+    next_check: datetime | None
+    collected: int
+
+
+class Snapshot(Value, kw_only=True):
+    """The unfinished jobs at the end of an instant; `active` names the schedule of each launched one."""
+
+    waiting: tuple[WaitingSeen, ...] = ()
+    active: tuple[str, ...] = ()
+
+
+class Failure(Value, kw_only=True):
+    """One expectation that was not met, or one launch, discard or refusal that was not expected.
+
+    Attributes:
+        at: the place of the expectation; of the scenario for what was not expected.
+    """
+
+    at: At
+    expected: str
+    observed: str
+
+
+def judge(
+    scenario: Scenario, moments: Sequence[Moment], snapshots: Mapping[datetime, Snapshot], zone: str
+) -> tuple[Failure, ...]:
+    """All failures of a scenario, by place.
+
+    Args:
+        zone: in which instants are written.
+    """
+    say = Words(zone)
+    failures: list[Failure] = []
+    for kind, expects in JUDGED.items():
+        observed = [moment for moment in moments if moment.kind == kind]
+        expected = [each for each in scenario.expect if isinstance(each.expected, expects)]
+        failures += _judge_moments(expected, observed, scenario, say)
+    for each in scenario.expect:
+        failure = _judge_state(each, snapshots, say)
+        if failure is not None:
+            failures.append(failure)
+    return tuple(sorted(failures, key=lambda failure: (failure.at.line, failure.at.column)))
+
+
+def _must_be_expected(moment: Moment, scenario: Scenario) -> bool:
+    only = scenario.expect_only
+    return only is None or moment.kind == "refused" or moment.schedule in only
+
+
+# --- launches, discards, refusals -------------------------------------------------------
+
+
+def _judge_moments(
+    expected: Sequence[Expectation], observed: Sequence[Moment], scenario: Scenario, say: "Words"
+) -> list[Failure]:
+    pairs = matched([[agrees(each, moment) for moment in observed] for each in expected])
+    failures: list[Failure] = []
+    shown: list[Moment] = []
+    left = [moment for number, moment in enumerate(observed) if number not in pairs.values()]
+    for number, each in enumerate(expected):
+        if number not in pairs:
+            near = [moment for moment in left if _same_subject(each.expected, moment)]
+            shown += near
+            seen = "; ".join(say.moment(moment) for moment in near) or "nothing of the kind"
+            failures.append(Failure(at=each.at, expected=say.expected(each.expected), observed=seen))
+    for moment in left:
+        # What already stands against an expectation of its schedule is not said a second time.
+        if moment not in shown and _must_be_expected(moment, scenario):
+            nothing = "no launch, discard or refusal that is not listed"
+            failures.append(Failure(at=scenario.at, expected=nothing, observed=say.moment(moment)))
+    return failures
+
+
+def agrees(expectation: Expectation, moment: Moment) -> bool:
+    """Whether a moment is what was expected."""
+    expected = expectation.expected
+    if isinstance(expected, ExpectWaiting | ExpectNone) or not _same_subject(expected, moment):
+        return False
+    if expected.when is not None and abs(moment.when - expected.when) > expectation.within:
+        return False
+    match expected:
+        case ExpectLaunch(partitions=partitions, args=args):
+            same_keys = partitions is None or set(partitions) == set(moment.partitions)
+            return same_keys and (args is None or args == moment.args)
+        case ExpectDiscarded(reason=reason):
+            return reason is None or reason == moment.reason
+        case ExpectRefused(code=code):
+            return code in (moment.reason or "").split()
+        case _:
+            assert_never(expected)
+
+
+def _same_subject(expected: Expected, moment: Moment) -> bool:
+    return isinstance(expected, ExpectRefused) or expected.schedule == moment.schedule
+
+
+def matched(agree: Sequence[Sequence[bool]]) -> dict[int, int]:
+    """A largest matching of expectations to moments, by augmenting paths.
+
+    Args:
+        agree: for each expectation, whether each moment could stand for it.
+
+    Returns:
+        The number of the moment of each expectation that has one.
+    """
+    owner: dict[int, int] = {}
+
+    def place(expectation: int, tried: set[int]) -> bool:
+        for moment, possible in enumerate(agree[expectation]):
+            if not possible or moment in tried:
+                continue
+            tried.add(moment)
+            if moment not in owner or place(owner[moment], tried):
+                owner[moment] = expectation
+                return True
+        return False
+
+    for expectation in range(len(agree)):
+        place(expectation, set())
+    return {expectation: moment for moment, expectation in owner.items()}
+
+
+# --- states -----------------------------------------------------------------------------
+
+
+def _judge_state(
+    expectation: Expectation, snapshots: Mapping[datetime, Snapshot], say: "Words"
+) -> Failure | None:
+    expected = expectation.expected
+    if isinstance(expected, ExpectLaunch | ExpectDiscarded | ExpectRefused):
+        return None
+    snapshot = snapshots[expected.when]
+    mine = [waiting for waiting in snapshot.waiting if waiting.schedule == expected.schedule]
+    running = expected.schedule in snapshot.active
+    if isinstance(expected, ExpectNone):
+        met = not mine and not running
+    else:
+        met = any(_waits_so(expected, waiting, expectation.within) for waiting in mine)
+    if met:
+        return None
+    seen = [say.waiting(waiting) for waiting in mine] + (["a launched job"] if running else [])
+    return Failure(
+        at=expectation.at, expected=say.expected(expected), observed="; ".join(seen) or "no job at all"
+    )
+
+
+def _waits_so(expected: ExpectWaiting, waiting: WaitingSeen, within: timedelta) -> bool:
+    if expected.reason is not None and expected.reason != waiting.reason:
+        return False
+    if expected.collected is not None and expected.collected != waiting.collected:
+        return False
+    if expected.next_check is None:
+        return True
+    return waiting.next_check is not None and abs(waiting.next_check - expected.next_check) <= within
+
+
+# --- words ------------------------------------------------------------------------------
+
+
+class Words:
+    """Says expectations and moments in one form, so that a reader sees where they differ.
+
+    Args:
+        zone: in which instants are written.
+    """
+
+    def __init__(self, zone: str) -> None:
+        self._zone = ZoneInfo(zone)
+
+    def instant(self, instant: datetime) -> str:
+        """An instant on the clocks of the zone."""
+        return instant.astimezone(self._zone).isoformat(sep=" ")
+
+    def moment(self, moment: Moment) -> str:
+        """A launch, discard or refusal that was observed."""
+        name = f"{moment.schedule}[{moment.key}]" if moment.key else moment.schedule
+        parts = [f"{self.instant(moment.when)} {moment.kind}", name, moment.reason or ""]
+        if moment.kind == "launched":
+            parts += [
+                f"partitions {_listed(moment.partitions)}",
+                f"args {moment.args}" if moment.args else "",
+            ]
+        if moment.kind == "refused":
+            parts.append(f"({moment.text})")
+        return " ".join(part for part in parts if part)
+
+    def waiting(self, waiting: WaitingSeen) -> str:
+        """A waiting job that was observed."""
+        name = f"{waiting.schedule}[{waiting.key}]" if waiting.key else waiting.schedule
+        check = (
+            "no next check"
+            if waiting.next_check is None
+            else f"next check {self.instant(waiting.next_check)}"
+        )
+        return f"waiting {name} {waiting.reason}, {check}, {waiting.collected} collected"
+
+    def expected(self, expected: Expected) -> str:
+        """What was expected."""
+        when = "at any time" if expected.when is None else self.instant(expected.when)
+        match expected:
+            case ExpectLaunch(schedule=schedule, partitions=partitions, args=args):
+                keys = "" if partitions is None else f" partitions {_listed(partitions)}"
+                return f"{when} launched {schedule}{keys}" + ("" if args is None else f" args {args}")
+            case ExpectDiscarded(schedule=schedule, reason=reason):
+                return f"{when} discarded {schedule} {reason or ''}".rstrip()
+            case ExpectRefused(code=code):
+                return f"{when} refused {code}"
+            case ExpectNone(schedule=schedule):
+                return f"{when} no job of {schedule}"
+            case ExpectWaiting():
+                return f"{when} waiting {self._wait(expected)}"
+            case _:
+                assert_never(expected)
+
+    def _wait(self, expected: ExpectWaiting) -> str:
+        parts = [f"{expected.schedule} {expected.reason or 'for any reason'}"]
+        if expected.next_check is not None:
+            parts.append(f"next check {self.instant(expected.next_check)}")
+        if expected.collected is not None:
+            parts.append(f"{expected.collected} collected")
+        return ", ".join(parts)
+
+
+def _listed(keys: Sequence[str]) -> str:
+    return f"[{', '.join(sorted(keys))}]"

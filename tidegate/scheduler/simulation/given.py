@@ -1,0 +1,288 @@
+"""The given actions of a scenario, done to a simulation by the same functions that serve people.
+
+Partitions and runs are told, hands use `scheduler.commands.manual`, and `update`, `delete` and `deploy` are
+deployments. What is refused becomes a moment with the codes of its diagnostics, so that a
+scenario can expect it.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, assert_never, cast
+
+import msgspec
+
+from tidegate.compiler.compile import compile_files, compile_schedule
+from tidegate.compiler.diagnostics.diagnostic import Diagnostic
+from tidegate.compiler.scenarios.scenario import (
+    Delete,
+    Deploy,
+    Down,
+    FailLaunch,
+    Given,
+    PartitionsArrive,
+    ReportGauges,
+    Restart,
+    Resume,
+    RunSeen,
+    Suspend,
+    TriggerByHand,
+    Update,
+)
+from tidegate.domain.model import App
+from tidegate.domain.size import size_text
+from tidegate.domain.time.duration import duration_text
+from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.commands.gauge import report_gauges
+from tidegate.scheduler.commands.live import deployed_apps, difference
+from tidegate.scheduler.commands.manual import resume, suspend, trigger
+from tidegate.scheduler.intake.observe import RunObservation
+from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
+from tidegate.scheduler.model.refused import Refused
+from tidegate.scheduler.model.run import RunStatus
+from tidegate.scheduler.simulation.moment import Moment
+from tidegate.scheduler.simulation.simulation import Simulation
+
+UNKNOWN_SCHEDULE = "N305"
+WRONG_KEY = "V205"
+REMOVED_PART = {"datasets": "N301", "programs": "N302"}
+"""The codes of a deployment that is refused because schedules that stay need a part that goes."""
+
+
+class RefusedAction(Exception):
+    """A given action that is refused, with the codes that say why."""
+
+    def __init__(self, codes: tuple[str, ...], message: str) -> None:
+        super().__init__(message)
+        self.codes = codes
+
+
+class Hands:
+    """Does given actions to a simulation.
+
+    Args:
+        app: name of the app under test.
+        document: its YAML as builtin values; updates are merged over the schedules in it.
+        read_file: the contents of a file beside the app's own.
+    """
+
+    def __init__(
+        self,
+        simulation: Simulation,
+        app: str,
+        document: Mapping[str, Any],
+        read_file: Callable[[str], bytes],
+    ) -> None:
+        self._simulation = simulation
+        self._app = app
+        self._specs: dict[str, dict[str, Any]] = dict(document.get("schedules") or {})
+        self._read_file = read_file
+        self._events = 0
+
+    def do(self, given: Given) -> None:
+        """Do one action at the simulation's present instant."""
+        name, described = describe(given)
+        self._simulation.moments.append(Moment(when=given.when, kind="given", schedule=name, text=described))
+        try:
+            self._act(given)
+        except RefusedAction as refusal:
+            self._refuse(given, name, refusal.codes, str(refusal))
+        except Refused as refusal:
+            code = WRONG_KEY if self._is_deployed(name) else UNKNOWN_SCHEDULE
+            self._refuse(given, name, (code,), refusal.message)
+
+    def _refuse(self, given: Given, name: str, codes: tuple[str, ...], message: str) -> None:
+        self._simulation.moments.append(
+            Moment(when=given.when, kind="refused", schedule=name, reason=" ".join(codes), text=message)
+        )
+
+    def _act(self, given: Given) -> None:
+        simulation, now, action = self._simulation, given.when, given.action
+        match action:
+            case PartitionsArrive():
+                simulation.tell(*self._partitions(given, action))
+            case RunSeen():
+                simulation.tell(*self._outputs(given, action), self._observation(given, action))
+            case Suspend(schedule=schedule):
+                with simulation.store.transaction() as transaction:
+                    suspend(transaction, self._ref(schedule), now)
+            case Resume(schedule=schedule):
+                with simulation.store.transaction() as transaction:
+                    resume(transaction, self._ref(schedule), now)
+            case TriggerByHand(schedule=schedule, key=key, force=force):
+                with simulation.store.transaction() as transaction:
+                    trigger(transaction, self._ref(schedule), now, key, force)
+            case Update(changes=changes):
+                self._update(changes)
+            case Delete(schedule=schedule):
+                self._delete(schedule)
+            case Deploy():
+                self._deploy(action)
+            case ReportGauges(values=values):
+                with simulation.store.transaction() as transaction:
+                    report_gauges(transaction, values, now)
+            case Restart():
+                simulation.restart()
+            case Down(duration=duration):
+                simulation.go_down(now + duration)
+            case FailLaunch(schedule=schedule, times=times):
+                simulation.launcher.fail_next(self._ref(schedule), times)
+            case _:
+                assert_never(action)
+
+    def _is_deployed(self, schedule: str) -> bool:
+        with self._simulation.store.reading() as reader:
+            return bool(reader.schedules(refs=(self._ref(schedule),)))
+
+    def _ref(self, schedule: str) -> str:
+        return f"{self._app}/{schedule}"
+
+    def _partitions(self, given: Given, action: PartitionsArrive) -> list[Event]:
+        self._events += 1
+        return [
+            Event(
+                id=f"given:{self._events}:{action.dataset}:{key}",
+                kind=EventKind.PARTITION,
+                key=partition_event_key(self._app, action.dataset),
+                time=given.when,
+                arrived=given.when,
+                partition=key,
+                bytes=action.bytes,
+                rows=action.rows,
+            )
+            for key in action.keys
+        ]
+
+    def _observation(self, given: Given, action: RunSeen) -> RunObservation:
+        return RunObservation(
+            run_id=action.id,
+            program=f"{self._app}/{action.program}",
+            status=RunStatus(action.status),
+            at=given.when,
+            args=action.args,
+            outputs=action.outputs,
+        )
+
+    def _outputs(self, given: Given, action: RunSeen) -> list[Event]:
+        """What a run from elsewhere has written, known once it has succeeded."""
+        if action.status != RunStatus.SUCCEEDED:
+            return []
+        return [
+            Event(
+                id=f"written:{action.id}:{dataset}:{key}",
+                kind=EventKind.PARTITION,
+                key=partition_event_key(self._app, dataset),
+                time=given.when,
+                arrived=given.when,
+                partition=key,
+                run_id=action.id,
+            )
+            for dataset, keys in action.outputs.items()
+            for key in keys
+        ]
+
+    # --- deployments ---
+
+    def _deployed(self) -> dict[str, App]:
+        with self._simulation.store.reading() as reader:
+            return deployed_apps(reader)
+
+    def _update(self, changes: Mapping[str, dict[str, Any]]) -> None:
+        apps = self._deployed()
+        app = apps[self._app]
+        specs = dict(self._specs)
+        for name, change in changes.items():
+            if name not in app.schedules:
+                raise RefusedAction((UNKNOWN_SCHEDULE,), f"no schedule {name} is deployed")
+            specs[name] = merged(specs.get(name, {}), change)
+            schedule, diagnostics = compile_schedule(app, name, specs[name], app.schedules[name].at)
+            if schedule is None:
+                raise _wrong(diagnostics)
+            app = msgspec.structs.replace(app, schedules={**app.schedules, name: schedule})
+        self._carry_out({**apps, self._app: app})
+        self._specs = specs
+
+    def _delete(self, schedule: str) -> None:
+        apps = self._deployed()
+        app = apps[self._app]
+        if schedule not in app.schedules:
+            raise RefusedAction((UNKNOWN_SCHEDULE,), f"no schedule {schedule} is deployed")
+        kept = {name: spec for name, spec in app.schedules.items() if name != schedule}
+        self._carry_out({**apps, self._app: msgspec.structs.replace(app, schedules=kept)})
+
+    def _deploy(self, action: Deploy) -> None:
+        file = action.file or "deploy"
+        content = self._read_file(action.file) if action.file else (action.text or "").encode()
+        compilation = compile_files({file: content})
+        if not compilation.ok:
+            raise _wrong(compilation.diagnostics)
+        self._carry_out({**self._deployed(), **compilation.models()}, action.update_schedules)
+        if action.update_schedules and self._app in compilation.apps:
+            document = compilation.apps[self._app].document
+            self._specs = {**self._specs, **(document.get("schedules") or {})}
+
+    def _carry_out(self, wanted: Mapping[str, App], update_schedules: bool = True) -> None:
+        with self._simulation.store.transaction() as transaction:
+            refusals = difference(transaction, wanted, update_schedules=update_schedules).refusals
+            if refusals:
+                codes = tuple(dict.fromkeys(REMOVED_PART[refusal.section] for refusal in refusals))
+                parts = ", ".join(f"{refusal.section[:-1]} {refusal.name}" for refusal in refusals)
+                raise RefusedAction(codes, f"schedules that stay need what would go: {parts}")
+            deploy(transaction, wanted, self._simulation.now, update_schedules)
+
+
+def _wrong(diagnostics: tuple[Diagnostic, ...]) -> RefusedAction:
+    errors = [each for each in diagnostics if each.severity == "error"]
+    codes = tuple(dict.fromkeys(each.code for each in errors))
+    return RefusedAction(codes, "; ".join(each.summary for each in errors))
+
+
+def merged(spec: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
+    """A specification with a change over it: mappings merge, null takes a key away, all else is replaced."""
+    found = dict(spec)
+    for key, value in change.items():
+        before = found.get(key)
+        if value is None:
+            found.pop(key, None)
+        elif isinstance(value, dict) and isinstance(before, dict):
+            found[key] = merged(cast("dict[str, Any]", before), cast("dict[str, Any]", value))
+        else:
+            found[key] = value
+    return found
+
+
+def _in_brackets(arrival: PartitionsArrive) -> str:
+    """How large what came is, where that was given."""
+    parts = [] if arrival.bytes is None else [size_text(arrival.bytes)]
+    parts += [] if arrival.rows is None else [f"{arrival.rows} rows"]
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+def describe(given: Given) -> tuple[str, str]:
+    """The schedule that an action speaks of, "" for none, and the action in a few words."""
+    match given.action:
+        case PartitionsArrive(dataset=dataset, keys=keys) as arrival:
+            what = f"{dataset}: {', '.join(keys)}" if keys != ("",) else f"{dataset} is updated"
+            return "", what + _in_brackets(arrival)
+        case RunSeen(program=program, id=id, status=status):
+            return "", f"run {id} of {program} {status}"
+        case Suspend(schedule=schedule):
+            return schedule, "suspended"
+        case Resume(schedule=schedule):
+            return schedule, "resumed"
+        case Delete(schedule=schedule):
+            return schedule, "deleted"
+        case Update(changes=changes):
+            return ", ".join(changes), "updated"
+        case Deploy(file=file):
+            return "", f"deployed {file or 'another text'}"
+        case TriggerByHand(schedule=schedule, key=key, force=force):
+            return schedule, f"{'forced' if force else 'triggered'} by hand" + (f" for {key}" if key else "")
+        case ReportGauges(values=values):
+            return "", ", ".join(f"{name} is at {value:g}" for name, value in values.items())
+        case Restart():
+            return "", "the scheduler restarts"
+        case Down(duration=duration):
+            return "", f"the scheduler is down for {duration_text(duration)}"
+        case FailLaunch(schedule=schedule, times=times):
+            return schedule, f"its next {times} launch(es) will fail"
+        case _:
+            assert_never(given.action)

@@ -1,0 +1,112 @@
+"""The launcher of a simulation: what Dagster and Spark are to the engine, played by a table.
+
+It takes launch requests, claims each job like a real run would, and knows when and how the run
+ends and which partitions it has written by then. A request can be made to fail, or be lost with
+the process that held it.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from tidegate.compiler.scenarios.scenario import Behaviour
+from tidegate.domain.model import App
+from tidegate.domain.partition_key import validate_key
+from tidegate.domain.value import Value
+from tidegate.scheduler.intake.observe import RunObservation
+from tidegate.scheduler.launch.claim import claim
+from tidegate.scheduler.launch.outbox import LaunchRequest, reject
+from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
+from tidegate.scheduler.model.job import LaunchPlan
+from tidegate.scheduler.model.run import RunStatus
+from tidegate.scheduler.store.protocol import Store
+
+
+class SimulatedRun(Value, kw_only=True):
+    """One run that was launched, and how it will end."""
+
+    run_id: str
+    app: str
+    job: str
+    attempt: int
+    launch: LaunchPlan
+    ends_at: datetime
+    ends: RunStatus
+
+    @property
+    def program(self) -> str:
+        return f"{self.app}/{self.launch.program}"
+
+    def seen(self, status: RunStatus, at: datetime) -> RunObservation:
+        """An observation of this run."""
+        return RunObservation(
+            run_id=self.run_id,
+            program=self.program,
+            job=self.job,
+            attempt=self.attempt,
+            status=status,
+            at=at,
+        )
+
+
+class Launcher:
+    """Takes requests and remembers how many it is to let fail."""
+
+    def __init__(self, store: Store, behaviours: Mapping[str, Behaviour]) -> None:
+        self._store = store
+        self._behaviours = behaviours
+        self._failures: dict[str, int] = {}
+        self._runs = 0
+
+    def fail_next(self, schedule: str, times: int) -> None:
+        """Let the next launches of a schedule ("app/name") come to nothing."""
+        self._failures[schedule] = self._failures.get(schedule, 0) + times
+
+    def launch(self, requests: Sequence[LaunchRequest], now: datetime) -> list[SimulatedRun]:
+        """Make runs of requests; one that fails is rejected, as the dispatcher does."""
+        made = [self._launch(request, now) for request in requests]
+        return [run for run in made if run is not None]
+
+    def _launch(self, request: LaunchRequest, now: datetime) -> SimulatedRun | None:
+        if self._failures.get(request.schedule, 0):
+            self._failures[request.schedule] -= 1
+            with self._store.transaction() as transaction:
+                reject(transaction, request.job, request.attempt, "the launch came to nothing", now)
+            return None
+        self._runs += 1
+        run_id = f"simulated-{self._runs}"
+        if not claim(self._store, request.job, request.attempt, run_id, now).won:
+            return None
+        behaviour = self._behaviours.get(request.launch.program, Behaviour())
+        return SimulatedRun(
+            run_id=run_id,
+            app=request.app,
+            job=request.job,
+            attempt=request.attempt,
+            launch=request.launch,
+            ends_at=now + behaviour.takes,
+            ends=RunStatus(behaviour.ends),
+        )
+
+
+def written(run: SimulatedRun, app: App) -> list[Event]:
+    """The events of the partitions that a successful run has written by its end."""
+    if run.ends is not RunStatus.SUCCEEDED or run.launch.program not in app.programs:
+        return []
+    found: list[Event] = []
+    for name in app.programs[run.launch.program].writes:
+        scheme = app.datasets[name].partitions
+        keys = ("",) if scheme is None else run.launch.partitions
+        for key in keys:
+            if scheme is None or validate_key(scheme, key) is None:
+                found.append(
+                    Event(
+                        id=f"written:{run.run_id}:{name}:{key}",
+                        kind=EventKind.PARTITION,
+                        key=partition_event_key(app.name, name),
+                        time=run.ends_at,
+                        arrived=run.ends_at,
+                        partition=key,
+                        run_id=run.run_id,
+                    )
+                )
+    return found

@@ -1,0 +1,35 @@
+"""A moment: one line of a scenario's timeline, made to be compared with what was expected, and printed."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from tidegate.domain.value import Value
+
+MomentKind = Literal[
+    "given", "waiting", "launched", "ended", "discarded", "dropped", "refused", "launch-failed"
+]
+"""`discarded` is a job that was given up, `dropped` an event that no job takes or keeps."""
+
+
+class Moment(Value, kw_only=True):
+    """Something that was given, or that came of it.
+
+    Attributes:
+        schedule: its name within the app; of another app "app/name".
+        key: the `for_each` key of the job.
+        reason: the code of a wait, a discard or a refusal.
+        partitions: of a launch: every key of its manifest, or its business date.
+        next_check: of a wait: when the scheduler looks again.
+        text: the rest, for people.
+    """
+
+    when: datetime
+    kind: MomentKind
+    schedule: str = ""
+    key: str = ""
+    job: str | None = None
+    reason: str | None = None
+    partitions: tuple[str, ...] = ()
+    args: dict[str, Any] = {}
+    next_check: datetime | None = None
+    text: str = ""

@@ -1,0 +1,145 @@
+"""Plays a scenario: deploys its app into an empty store, lets the clock run, and judges what came of it."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from tidegate.compiler.compile import CompiledApp
+from tidegate.compiler.scenarios.scenario import ExpectNone, ExpectWaiting, Scenario
+from tidegate.domain.model import App, PartitionsTrigger, SizeTrigger, leaves
+from tidegate.domain.value import Value
+from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.model.event import Delivery
+from tidegate.scheduler.model.job import ACTIVE, WAITING, Job
+from tidegate.scheduler.simulation.expectation import Failure, Snapshot, WaitingSeen, judge
+from tidegate.scheduler.simulation.given import Hands
+from tidegate.scheduler.simulation.moment import Moment
+from tidegate.scheduler.simulation.simulation import Simulation, SimulationLimit
+from tidegate.scheduler.simulation.summary import ScheduleSummary, summaries
+from tidegate.scheduler.store.memory.store import MemoryStore
+from tidegate.scheduler.store.protocol import Store
+
+
+class Performance(Value, kw_only=True):
+    """A scenario that was played: its timeline, what came of each schedule, and what did not agree."""
+
+    scenario: Scenario
+    app: str
+    timezone: str
+    moments: tuple[Moment, ...]
+    summary: tuple[ScheduleSummary, ...]
+    failures: tuple[Failure, ...]
+
+    @property
+    def ok(self) -> bool:
+        return not self.failures
+
+
+def no_files(name: str) -> bytes:
+    """Stands for the files beside an app where there are none."""
+    raise FileNotFoundError(name)
+
+
+def play(
+    scenario: Scenario,
+    compiled: CompiledApp,
+    store: Store | None = None,
+    read_file: Callable[[str], bytes] = no_files,
+    judged: bool = True,
+) -> Performance:
+    """Play one scenario of an app.
+
+    Args:
+        store: an empty store; in memory by default.
+        read_file: the contents of a file that a `deploy` names.
+        judged: whether what happens must be what the scenario expects.
+
+    Raises:
+        OSError: `read_file` cannot read a file that a `deploy` names.
+    """
+    app = compiled.app
+    store = MemoryStore() if store is None else store
+    start = scenario.start
+    with store.transaction() as transaction:
+        deploy(transaction, {app.name: app}, start)
+    simulation = Simulation(store, start, app.name, scenario.behaviours)
+    hands = Hands(simulation, app.name, compiled.document, read_file)
+    for given in scenario.given:
+        simulation.at(given.when, lambda given=given: hands.do(given))
+    snapshots: dict[datetime, Snapshot] = {}
+    for expectation in scenario.expect:
+        expected = expectation.expected
+        if isinstance(expected, ExpectWaiting | ExpectNone):
+            when = expected.when
+            simulation.look_at(when, lambda when=when: snapshots.update({when: snapshot(simulation)}))
+    failures: tuple[Failure, ...] = ()
+    try:
+        simulation.run_until(scenario.until)
+    except SimulationLimit as limit:
+        failures = (Failure(at=scenario.at, expected="an end", observed=str(limit)),)
+    if judged and not failures:
+        failures = judge(scenario, simulation.moments, snapshots, app.timezone)
+    return Performance(
+        scenario=scenario,
+        app=app.name,
+        timezone=app.timezone,
+        moments=tuple(simulation.moments),
+        summary=_summary(simulation, app),
+        failures=failures,
+    )
+
+
+def _summary(simulation: Simulation, app: App) -> tuple[ScheduleSummary, ...]:
+    with simulation.store.reading() as reader:
+        rows = reader.ledger()
+    events = {
+        simulation.name_of(row.schedule): {
+            word: count
+            for word, count in {"consumed": row.consumed, "pending": row.pending, **row.discarded}.items()
+            if count
+        }
+        for row in rows
+    }
+    return summaries(app.schedules, simulation.moments, snapshot(simulation), events)
+
+
+def snapshot(simulation: Simulation) -> Snapshot:
+    """The unfinished jobs of a simulation's store."""
+    with simulation.store.reading() as reader:
+        waiting = reader.jobs(states=WAITING)
+        active = reader.jobs(states=ACTIVE)
+        deliveries = reader.deliveries([job.id for job in waiting])
+        specs = {state.ref: state.spec for state in reader.schedules()}
+    repeats = {
+        (ref, leaf.path)
+        for ref, spec in specs.items()
+        for leaf in leaves(spec.trigger)
+        if isinstance(leaf.trigger, PartitionsTrigger | SizeTrigger) and not leaf.trigger.distinct
+    }
+    return Snapshot(
+        waiting=tuple(
+            WaitingSeen(
+                schedule=simulation.name_of(job.schedule),
+                key=job.key,
+                reason=None if job.reason is None else str(job.reason),
+                next_check=job.next_check_at,
+                collected=collected(job, deliveries[job.id], repeats),
+            )
+            for job in waiting
+        ),
+        active=tuple(sorted(simulation.name_of(job.schedule) for job in active)),
+    )
+
+
+def collected(job: Job, deliveries: tuple[Delivery, ...], repeats: set[tuple[str, str]]) -> int:
+    """How much a job has collected: a partition counts once however often it was written, but each update
+    of a dataset without partitions.
+
+    Args:
+        repeats: schedule and leaf of the triggers that count every write.
+    """
+    found: set[tuple[str, str]] = set()
+    for delivery in deliveries:
+        event = delivery.event
+        each_write = not event.partition or (job.schedule, delivery.leaf) in repeats
+        found.add((event.key, event.id if each_write else event.partition or ""))
+    return len(found)

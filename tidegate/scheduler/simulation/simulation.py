@@ -1,0 +1,230 @@
+"""The simulation: a virtual clock over a store, and everything that waits for its instant.
+
+    what is due is done -> what was told is stored -> tick -> offers -> launches -> again, until
+    nothing moves -> the looks of this instant -> the next instant
+
+The next instant is the earliest at which anything belongs: a given action, the end of a run,
+a job's next check, a cron's next fire. While the scheduler is down, nothing is ticked and what is
+told waits, with its own time, for the return.
+"""
+
+import heapq
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+
+from tidegate.compiler.scenarios.scenario import Behaviour
+from tidegate.scheduler.intake.observe import RunObservation, observe_runs
+from tidegate.scheduler.launch.outbox import LaunchRequest, offer_launches
+from tidegate.scheduler.model.event import Event
+from tidegate.scheduler.model.job import WAITING, Job, JobState
+from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.model.run import RunStatus
+from tidegate.scheduler.model.verdict import earliest
+from tidegate.scheduler.simulation.launcher import Launcher, SimulatedRun, written
+from tidegate.scheduler.simulation.moment import Moment
+from tidegate.scheduler.simulation.timeline import moments_of
+from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.tick.load import load_whole_app
+from tidegate.scheduler.tick.tick import CLOCK, tick
+
+INSTANTS_MAX = 100_000
+"""The most instants of one simulation: a cron of every minute over two months."""
+
+ROUNDS_PER_INSTANT_MAX = 1_000
+"""The most rounds at one instant; more means that schedules trigger each other without time passing."""
+
+ENTRIES_AT_ONCE = 16
+"""So many entries of the journal are looked at first, and so many times more while they do not suffice."""
+
+
+class SimulationLimit(Exception):
+    """A simulation that does not come to an end within its limits; the message says which."""
+
+
+class Simulation:
+    """A store, a clock, and what is to happen.
+
+    Args:
+        app: the app whose schedules are named without it.
+        behaviours: how the runs of each program go.
+    """
+
+    def __init__(
+        self, store: Store, start: datetime, app: str, behaviours: Mapping[str, Behaviour] | None = None
+    ) -> None:
+        self.store = store
+        self.now = start
+        self.moments: list[Moment] = []
+        self.launcher = Launcher(store, behaviours or {})
+        self._app = app
+        self._due: list[tuple[datetime, int, Callable[[], None]]] = []
+        self._looks: list[tuple[datetime, int, Callable[[], None]]] = []
+        self._told: list[Event | RunObservation] = []
+        self._down_until: datetime | None = None
+        self._requests_are_lost = False
+        self._entries_seen = 0
+        self._order = 0
+        self._instants = 0
+
+    # --- what is to happen ---
+
+    def at(self, when: datetime, do: Callable[[], None]) -> None:
+        """Do something at an instant, before the scheduler looks at it."""
+        self._order += 1
+        heapq.heappush(self._due, (when, self._order, do))
+
+    def look_at(self, when: datetime, look: Callable[[], None]) -> None:
+        """Look at the store when all that belongs to an instant is done."""
+        self._order += 1
+        heapq.heappush(self._looks, (when, self._order, look))
+
+    def tell(self, *told: Event | RunObservation) -> None:
+        """Let events and observations reach the store, now or when the scheduler is back."""
+        self._told.extend(told)
+
+    def go_down(self, until: datetime) -> None:
+        """Stop the scheduler until an instant; at its return it knows that it was away, however short."""
+        self._down_until = until if self._down_until is None else max(until, self._down_until)
+        with self.store.transaction() as transaction:
+            transaction.set_cursor(CLOCK, None)
+        self.at(until, lambda: None)
+
+    def restart(self) -> None:
+        """Let the scheduler die with the requests that it is about to hand out at this instant."""
+        self._requests_are_lost = True
+
+    def name_of(self, ref: str) -> str:
+        """A schedule as the scenario calls it: without the app if it is its own."""
+        app, _, name = ref.partition("/")
+        return name if app == self._app else ref
+
+    # --- the clock ---
+
+    def run_until(self, until: datetime) -> None:
+        """Play every instant up to and including `until`.
+
+        Raises:
+            SimulationLimit: there are too many instants, or one of them does not come to rest.
+        """
+        while (instant := self._next_instant()) is not None and instant <= until:
+            self._instants += 1
+            if self._instants > INSTANTS_MAX:
+                raise SimulationLimit(f"more than {INSTANTS_MAX:,} instants until {instant.isoformat()}")
+            if instant > self.now:
+                self.now = instant
+                self._entries_seen = 0
+            self._settle()
+            while self._looks and self._looks[0][0] <= self.now:
+                heapq.heappop(self._looks)[2]()
+        self.now = until
+
+    @property
+    def _down(self) -> bool:
+        return self._down_until is not None and self.now < self._down_until
+
+    def _next_instant(self) -> datetime | None:
+        planned = [heap[0][0] for heap in (self._due, self._looks) if heap]
+        found = earliest(planned if self._down else (*planned, *self._engine_instants()))
+        return None if found is None else max(found, self.now)
+
+    def _engine_instants(self) -> list[datetime | None]:
+        with self.store.reading() as reader:
+            jobs = reader.jobs(states=WAITING | {JobState.PENDING_LAUNCH})
+            fires = [state.next_fire_at for state in reader.schedules() if state.active or state.holding]
+            return [*(job.next_check_at for job in jobs), *fires]
+
+    def _settle(self) -> None:
+        for _ in range(ROUNDS_PER_INSTANT_MAX):
+            while self._due and self._due[0][0] <= self.now:
+                heapq.heappop(self._due)[2]()
+            moved = not self._down and self._round()
+            self._collect()
+            if not moved and not (self._due and self._due[0][0] <= self.now):
+                return
+        raise SimulationLimit(
+            f"{self.now.isoformat()} does not come to rest within {ROUNDS_PER_INSTANT_MAX} rounds:"
+            " schedules trigger each other without time passing"
+        )
+
+    def _round(self) -> bool:
+        """One look of the scheduler at this instant; whether anything moved."""
+        told, self._told = self._told, []
+        with self.store.transaction() as transaction:
+            transaction.add_events([each for each in told if isinstance(each, Event)])
+            observe_runs(transaction, [each for each in told if isinstance(each, RunObservation)], self.now)
+        report = tick(self.store, self.now)
+        self._collect()
+        requests = self._requests()
+        if self._requests_are_lost:
+            self._requests_are_lost = False
+        else:
+            for run in self.launcher.launch(requests, self.now):
+                self._started(run)
+        return bool(told or report.fired or report.routed or report.decided or requests)
+
+    def _requests(self) -> list[LaunchRequest]:
+        with self.store.transaction() as transaction:
+            return [
+                request
+                for deployed in transaction.apps()
+                for request in offer_launches(transaction, self.now, deployed.name)
+            ]
+
+    # --- runs ---
+
+    def _started(self, run: SimulatedRun) -> None:
+        (job,) = self._jobs([run.job])
+        # The update of a dataset without partitions has the key "", which nobody writes into an expectation.
+        keys = sorted({key for found in run.launch.manifest.values() for key in found if key})
+        if not keys and run.launch.business_date is not None:
+            keys = [run.launch.business_date]
+        self.moments.append(
+            Moment(
+                when=self.now,
+                kind="launched",
+                schedule=self.name_of(job.schedule),
+                key=job.key,
+                job=job.id,
+                partitions=tuple(keys),
+                args=run.launch.args,
+            )
+        )
+        self.tell(run.seen(RunStatus.STARTED, self.now))
+        self.at(run.ends_at, lambda: self._ended(run, job))
+
+    def _ended(self, run: SimulatedRun, job: Job) -> None:
+        with self.store.reading() as reader:
+            app = load_whole_app(reader, run.app)
+        self.tell(*([] if app is None else written(run, app)), run.seen(run.ends, run.ends_at))
+        self.moments.append(
+            Moment(
+                when=run.ends_at,
+                kind="ended",
+                schedule=self.name_of(job.schedule),
+                key=job.key,
+                job=job.id,
+                text=str(run.ends),
+            )
+        )
+
+    # --- the timeline ---
+
+    def _collect(self) -> None:
+        """Turn what the journal says of this instant into moments."""
+        entries = self._entries_of_now()
+        fresh = entries[self._entries_seen :]
+        self._entries_seen = len(entries)
+        jobs = {job.id: job for job in self._jobs([entry.job for entry in fresh if entry.job is not None])}
+        self.moments += moments_of(fresh, jobs, self.name_of)
+
+    def _entries_of_now(self) -> list[Entry]:
+        """What was written at this instant, the end of the journal: nothing is written for earlier ones."""
+        limit = ENTRIES_AT_ONCE
+        with self.store.reading() as reader:
+            while len(newest := reader.journal(limit=limit)) == limit and newest[0].at >= self.now:
+                limit *= ENTRIES_AT_ONCE
+        return [entry for entry in newest if entry.at >= self.now]
+
+    def _jobs(self, ids: Sequence[str]) -> tuple[Job, ...]:
+        with self.store.reading() as reader:
+            return reader.jobs(ids=set(ids)) if ids else ()

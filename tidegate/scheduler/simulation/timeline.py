@@ -1,0 +1,75 @@
+"""The timeline: what the journal says, as moments for people and for the judge.
+
+Pure: entries and the jobs that they speak of come in, moments go out. What a suspended schedule
+ignores is left out: it would be said for every event, and the summary counts it.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+
+from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.simulation.moment import Moment, MomentKind
+
+
+def moments_of(
+    entries: Sequence[Entry], jobs: Mapping[str, Job], name_of: Callable[[str], str]
+) -> list[Moment]:
+    """The moments of some entries: first the events that were dropped, then the rest in its order.
+
+    Args:
+        jobs: those that the entries speak of, by id.
+        name_of: a schedule ("app/name") as the scenario calls it.
+    """
+    found = _dropped(entries, name_of)
+    for entry in entries:
+        kind = _kind(entry)
+        job = jobs.get(entry.job or "")
+        if kind is None or job is None:
+            continue
+        check = entry.data.get("next_check")
+        found.append(
+            Moment(
+                when=entry.at,
+                kind=kind,
+                schedule=name_of(job.schedule),
+                key=job.key,
+                job=job.id,
+                reason=entry.reason,
+                next_check=None if check is None else datetime.fromisoformat(check),
+                text=str(entry.data.get("error") or entry.data.get("message") or ""),
+            )
+        )
+    return found
+
+
+def _kind(entry: Entry) -> MomentKind | None:
+    match entry.kind:
+        case EntryKind.WAITING:
+            return "waiting"
+        case EntryKind.DISCARDED:
+            return "discarded"
+        case EntryKind.LAUNCH_FAILED:
+            return "discarded" if entry.reason == str(Reason.F_LAUNCH) else "launch-failed"
+        case _:
+            return None
+
+
+def _dropped(entries: Sequence[Entry], name_of: Callable[[str], str]) -> list[Moment]:
+    """Events that no job takes or keeps: one moment for each instant, schedule and reason."""
+    groups: dict[tuple[datetime, str, str], list[Entry]] = {}
+    for entry in entries:
+        if entry.kind is EntryKind.EVENT_DISCARDED and entry.reason != str(Reason.D_SUSPENDED):
+            groups.setdefault((entry.at, entry.schedule or "", entry.reason or ""), []).append(entry)
+    return [
+        Moment(when=when, kind="dropped", schedule=name_of(schedule), reason=reason, text=_events(group))
+        for (when, schedule, reason), group in groups.items()
+    ]
+
+
+def _events(group: Sequence[Entry]) -> str:
+    if len(group) > 1:
+        return f"{len(group)} events"
+    data = group[0].data
+    return str(data.get("scheduled_for") or data.get("partition") or "1 event")

@@ -1,0 +1,1 @@
+"""Commit sequences, attempts, owners and watermarks, kept in SQL."""

@@ -1,0 +1,293 @@
+"""Commit sequences in SQL: what a publish has promised, kept through crashes.
+
+To this store a sequence is a text with an id, the datasets it writes and a fencing token.
+Every method is one transaction, and writers come one after the other (`commit_transaction`).
+Each sequence carries a checksum of all it says; a row that does not fit its checksum was
+never committed and is treated as absent.
+It fulfils the protocol of tidegate/spark_jobs/commit/store.py without knowing it.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from sqlalchemy import Connection, Engine, Row, delete, insert, select, update
+
+from tidegate.scheduler.store.commits import attempts as commit_attempts
+from tidegate.scheduler.store.commits import owners as commit_owners
+from tidegate.scheduler.store.commits import watermarks as commit_watermarks
+from tidegate.scheduler.store.commits.attempts import OpenAttempt
+from tidegate.scheduler.store.commits.owners import Ownership
+from tidegate.scheduler.store.commits.tables import (
+    COMMIT_TABLES,
+    commit_abandoned,
+    commit_datasets,
+    commit_sequences,
+)
+from tidegate.scheduler.store.commits.transaction import insert_absent, reading, writing
+from tidegate.scheduler.store.commits.watermarks import Move, StoredMark
+from tidegate.scheduler.store.sql.metadata import metadata
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AbandonedSequence:
+    """What is kept of a sequence that a person has taken away: nothing of it will be done any more."""
+
+    sequence: str
+    token: int
+    datasets: tuple[str, ...]
+    body: str
+    error: str
+    note: str
+    at: datetime
+
+
+class SqlCommitStepStore:
+    """Keeps commit sequences in the tables of `commit_tables`. See `CommitStepStore` for its methods."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def create(self) -> None:
+        """Creates the tables that do not exist."""
+        metadata.create_all(self._engine, tables=COMMIT_TABLES)
+
+    def begin(self, commit: str, datasets: Sequence[str], *, until: datetime, at_least: int = 0) -> int:
+        """Opens an attempt; returns its token, larger than `at_least` and than every one before."""
+        with writing(self._engine) as connection:
+            return commit_attempts.open_attempt(connection, commit, datasets, until, at_least)
+
+    def renew(self, token: int, until: datetime) -> bool:
+        """Prolongs an attempt's lease. False when it has ended or was given up."""
+        with writing(self._engine) as connection:
+            return commit_attempts.prolong_attempt(connection, token, until)
+
+    def end(self, token: int) -> None:
+        """Closes an attempt; one that is closed is no error."""
+        with writing(self._engine) as connection:
+            commit_attempts.close_attempt(connection, token)
+
+    def attempts(self) -> Sequence[OpenAttempt]:
+        """The open attempts, oldest token first."""
+        with reading(self._engine) as connection:
+            return commit_attempts.open_attempts(connection)
+
+    def give_up(self, token: int, now: datetime) -> bool:
+        """Closes an attempt whose lease has run out. False when it has not, or there is none."""
+        with writing(self._engine) as connection:
+            return commit_attempts.close_attempt(connection, token, out_of_lease_at=now)
+
+    def put(
+        self, sequence: str, datasets: Sequence[str], token: int, body: str, moves: Sequence[Move] = ()
+    ) -> Literal["stored", "known", "fenced", "moved"]:
+        """Keeps a sequence, whose attempt must be open, and closes the attempt."""
+        listed = json.dumps(list(datasets), ensure_ascii=False)
+        row = {
+            "id": sequence,
+            "token": token,
+            "datasets": listed,
+            "body": body,
+            "result": None,
+            "checksum": _checksum(sequence, token, listed, body, None),
+        }
+        with writing(self._engine) as connection:
+            if self._row(connection, sequence) is not None:
+                return "known"
+            if not commit_attempts.is_open(connection, token, sequence):
+                return "fenced"
+            if self._is_abandoned(connection, sequence):
+                return "fenced"
+            if not self._may_move(connection, moves):
+                return "moved"
+            if insert_absent(connection, commit_sequences, [row]) == 0:
+                # What stands there is torn: it was never committed.
+                self._forget(connection, sequence)
+                connection.execute(insert(commit_sequences).values(row))
+            links = [{"dataset": name, "sequence": sequence} for name in dict.fromkeys(datasets)]
+            if links:
+                connection.execute(insert(commit_datasets), links)
+            commit_watermarks.promise_moves(connection, sequence, moves)
+            commit_attempts.close_attempt(connection, token)
+            return "stored"
+
+    def exists(self, sequence: str) -> bool:
+        """Whether a sequence of this id is unfinished."""
+        return self.get(sequence) is not None
+
+    def get(self, sequence: str) -> str | None:
+        """The text of an unfinished sequence."""
+        with reading(self._engine) as connection:
+            row = self._unfinished(connection, sequence)
+        return None if row is None else row.body
+
+    def list_unfinished(self, dataset: str | None = None) -> tuple[str, ...]:
+        """Ids of the unfinished sequences that write a dataset, smallest token first; None: all."""
+        query = select(commit_sequences).where(commit_sequences.c.result.is_(None))
+        if dataset is not None:
+            query = query.join(commit_datasets).where(commit_datasets.c.dataset == dataset)
+        query = query.order_by(commit_sequences.c.token, commit_sequences.c.id)
+        with reading(self._engine) as connection:
+            return tuple(row.id for row in connection.execute(query) if _whole(row))
+
+    def torn(self) -> tuple[str, ...]:
+        """Ids of the records that do not fit their checksum, and are treated as absent; sorted."""
+        query = select(commit_sequences).order_by(commit_sequences.c.id)
+        with reading(self._engine) as connection:
+            return tuple(row.id for row in connection.execute(query) if not _whole(row))
+
+    def take(self, sequence: str, owner: str, *, now: datetime, until: datetime) -> Ownership | None:
+        """Makes `owner` the one who finishes a sequence, unless another one's lease still holds."""
+        with writing(self._engine) as connection:
+            if self._unfinished(connection, sequence) is None:
+                return None
+            stands = commit_owners.ownership(connection, sequence)
+            taken = stands.taken(owner, now, until)
+            if taken is not stands:
+                commit_owners.keep_ownership(connection, sequence, taken)
+            return taken
+
+    def release(self, sequence: str, owner: str) -> None:
+        """Ends the lease of an owner; nothing when the sequence is somebody else's or gone."""
+        with writing(self._engine) as connection:
+            stands = commit_owners.ownership(connection, sequence)
+            if owner and stands.owner == owner:
+                commit_owners.keep_ownership(connection, sequence, stands.release())
+
+    def standing(self, sequence: str) -> Ownership | None:
+        """How an unfinished sequence stands."""
+        with reading(self._engine) as connection:
+            if self._unfinished(connection, sequence) is None:
+                return None
+            return commit_owners.ownership(connection, sequence)
+
+    def fail(self, sequence: str, owner: str, error: str, now: datetime) -> int:
+        """Counts a failed try of its owner, who lets go of it. Returns the failures so far."""
+        with writing(self._engine) as connection:
+            stands = commit_owners.ownership(connection, sequence)
+            if owner and stands.owner == owner:
+                stands = stands.failed(error, now)
+                commit_owners.keep_ownership(connection, sequence, stands)
+            return stands.failures
+
+    def remove(self, sequence: str, result: str) -> None:
+        """Marks a sequence as finished and keeps its result. A second call changes nothing."""
+        with writing(self._engine) as connection:
+            row = self._unfinished(connection, sequence)
+            if row is None:
+                return
+            self._forget_unfinished(connection, sequence)
+            finished = {
+                "body": "",
+                "result": result,
+                "checksum": _checksum(sequence, row.token, row.datasets, "", result),
+            }
+            connection.execute(
+                update(commit_sequences).where(commit_sequences.c.id == sequence).values(**finished)
+            )
+
+    def result(self, sequence: str) -> str | None:
+        """What `remove` kept for a finished sequence."""
+        with reading(self._engine) as connection:
+            row = self._row(connection, sequence)
+        return None if row is None else row.result
+
+    def abandon(self, sequence: str, note: str, now: datetime) -> bool:
+        """Takes an unfinished sequence that nobody is finishing away for good, and keeps a record of it."""
+        with writing(self._engine) as connection:
+            row = self._unfinished(connection, sequence)
+            stands = commit_owners.ownership(connection, sequence)
+            if row is None or not stands.is_free(now):
+                return False
+            kept = {
+                "sequence": sequence,
+                "token": row.token,
+                "datasets": row.datasets,
+                "body": row.body,
+                "error": stands.error,
+                "note": note,
+                "at": now,
+            }
+            connection.execute(insert(commit_abandoned).values(kept))
+            self._forget(connection, sequence)
+            return True
+
+    def was_abandoned(self, sequence: str) -> bool:
+        """Whether a sequence of this id was taken away."""
+        with reading(self._engine) as connection:
+            return self._is_abandoned(connection, sequence)
+
+    def abandoned(self, limit: int = 100) -> Sequence[AbandonedSequence]:
+        """The records of `abandon`, newest first."""
+        order = (commit_abandoned.c.at.desc(), commit_abandoned.c.token.desc())
+        with reading(self._engine) as connection:
+            return tuple(
+                AbandonedSequence(
+                    sequence=row.sequence,
+                    token=row.token,
+                    datasets=tuple(json.loads(row.datasets)),
+                    body=row.body,
+                    error=row.error,
+                    note=row.note,
+                    at=row.at,
+                )
+                for row in connection.execute(select(commit_abandoned).order_by(*order).limit(limit))
+            )
+
+    def watermarks(self, consumer: str, source: str, part: str | None = None) -> Mapping[str, StoredMark]:
+        """How far a program has read a dataset, by part; or how far it has read one part."""
+        with reading(self._engine) as connection:
+            return commit_watermarks.marks(connection, consumer, source, part)
+
+    def followers(self) -> Sequence[tuple[str, str]]:
+        """Each consumer that has watermarks with each of its sources, sorted."""
+        with reading(self._engine) as connection:
+            return commit_watermarks.followers(connection)
+
+    def set_watermark(self, move: Move, position: str, commit: str) -> bool:
+        """Moves a watermark from the number before to `move`'s. False when it has another number."""
+        with writing(self._engine) as connection:
+            return commit_watermarks.move_mark(connection, move, position, commit)
+
+    def _row(self, connection: Connection, sequence: str) -> Row[Any] | None:
+        found = connection.execute(
+            select(commit_sequences).where(commit_sequences.c.id == sequence)
+        ).one_or_none()
+        return found if found is not None and _whole(found) else None
+
+    def _unfinished(self, connection: Connection, sequence: str) -> Row[Any] | None:
+        row = self._row(connection, sequence)
+        return None if row is None or row.result is not None else row
+
+    def _is_abandoned(self, connection: Connection, sequence: str) -> bool:
+        record = select(commit_abandoned.c.token).where(commit_abandoned.c.sequence == sequence)
+        return connection.execute(record).first() is not None
+
+    def _may_move(self, connection: Connection, moves: Sequence[Move]) -> bool:
+        holders = commit_watermarks.promised_by(connection, moves)
+        if any(self._row(connection, holder) is not None for holder in holders):
+            return False
+        for torn in holders:
+            self._forget(connection, torn)
+        return commit_watermarks.stand_before(connection, moves)
+
+    def _forget_unfinished(self, connection: Connection, sequence: str) -> None:
+        connection.execute(delete(commit_datasets).where(commit_datasets.c.sequence == sequence))
+        commit_watermarks.forget_moves(connection, sequence)
+        commit_owners.forget_ownership(connection, sequence)
+
+    def _forget(self, connection: Connection, sequence: str) -> None:
+        self._forget_unfinished(connection, sequence)
+        connection.execute(delete(commit_sequences).where(commit_sequences.c.id == sequence))
+
+
+def _whole(row: Row[Any]) -> bool:
+    return row.checksum == _checksum(row.id, row.token, row.datasets, row.body, row.result)
+
+
+def _checksum(sequence: str, token: int, datasets: str, body: str, result: str | None) -> str:
+    """SHA-256 of everything a row says, in a form in which no field can pass for another."""
+    text = json.dumps([sequence, token, datasets, body, result], ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()

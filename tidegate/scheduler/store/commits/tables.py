@@ -1,0 +1,117 @@
+"""The tables of commit sequences (DESIGN §7): what a publish has yet to do, and what it did.
+
+`commit_sequences` keeps one row for each commit id for ever, since a retry must find its
+own publish; once it is finished only the result is left of it. `commit_datasets`, `commit_owners` and
+`commit_moves` have rows for unfinished sequences only, and `commit_attempts` for runs that may still
+put one, so each question about what is going on stays a short index look-up.
+"""
+
+from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, String, Table, Text
+
+from tidegate.scheduler.store.sql.columns import Instant
+from tidegate.scheduler.store.sql.metadata import metadata
+
+CHECKSUM_HEX_DIGITS = 64
+
+commit_sequences = Table(
+    "commit_sequences",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("token", BigInteger, nullable=False),
+    # JSON list of "app/name", for display.
+    Column("datasets", Text, nullable=False),
+    # The steps as the writer encoded them; empty once finished.
+    Column("body", Text, nullable=False),
+    # NULL while unfinished.
+    Column("result", Text, nullable=True),
+    Column("checksum", String(CHECKSUM_HEX_DIGITS), nullable=False),
+)
+Index(
+    "ix_commit_sequences_unfinished",
+    commit_sequences.c.token,
+    sqlite_where=commit_sequences.c.result.is_(None),
+    postgresql_where=commit_sequences.c.result.is_(None),
+)
+
+commit_datasets = Table(
+    "commit_datasets",
+    metadata,
+    Column("dataset", Text, primary_key=True),
+    Column("sequence", Text, ForeignKey("commit_sequences.id", ondelete="CASCADE"), primary_key=True),
+)
+
+commit_tokens = Table(
+    "commit_tokens",
+    metadata,
+    # One row, id 1.
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("value", BigInteger, nullable=False),
+)
+
+commit_attempts = Table(
+    "commit_attempts",
+    metadata,
+    Column("token", BigInteger, primary_key=True, autoincrement=False),
+    Column("commit_id", Text, nullable=False),
+    # JSON list of "app/name".
+    Column("datasets", Text, nullable=False),
+    Column("until", Instant, nullable=False),
+)
+
+commit_owners = Table(
+    "commit_owners",
+    metadata,
+    Column("sequence", Text, ForeignKey("commit_sequences.id", ondelete="CASCADE"), primary_key=True),
+    # Empty for nobody; then `until` is NULL.
+    Column("owner", Text, nullable=False),
+    Column("until", Instant),
+    Column("failures", Integer, nullable=False),
+    Column("error", Text, nullable=False),
+    Column("failed_at", Instant),
+)
+
+commit_moves = Table(
+    "commit_moves",
+    metadata,
+    Column("consumer", Text, primary_key=True),
+    Column("source", Text, primary_key=True),
+    # A watermark is moved by one unfinished sequence at a time: the key says so.
+    Column("part", Text, primary_key=True),
+    Column("sequence", Text, ForeignKey("commit_sequences.id", ondelete="CASCADE"), nullable=False),
+)
+Index("ix_commit_moves_sequence", commit_moves.c.sequence)
+
+commit_watermarks = Table(
+    "commit_watermarks",
+    metadata,
+    Column("consumer", Text, primary_key=True),
+    Column("source", Text, primary_key=True),
+    Column("part", Text, primary_key=True),
+    Column("number", BigInteger, nullable=False),
+    Column("position", Text, nullable=False),
+    Column("commit_id", Text, nullable=False),
+)
+
+commit_abandoned = Table(
+    "commit_abandoned",
+    metadata,
+    Column("sequence", Text, primary_key=True),
+    Column("token", BigInteger, nullable=False),
+    Column("datasets", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("error", Text, nullable=False),
+    Column("note", Text, nullable=False),
+    Column("at", Instant, nullable=False),
+)
+Index("ix_commit_abandoned_at", commit_abandoned.c.at)
+
+COMMIT_TABLES = (
+    commit_sequences,
+    commit_datasets,
+    commit_tokens,
+    commit_attempts,
+    commit_owners,
+    commit_moves,
+    commit_watermarks,
+    commit_abandoned,
+)

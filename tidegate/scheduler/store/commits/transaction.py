@@ -1,0 +1,77 @@
+"""Transactions on the tables of commit sequences: one writer at a time, in either database.
+
+A writing transaction begins by writing the one row of `commit_tokens`. In SQLite that takes the
+file's write lock before anything was read; in PostgreSQL it is a row lock, and READ COMMITTED then
+shows all that was ever committed. It is not the lock of the ticks: a Spark driver that hangs in the
+middle must not stop the scheduler, and the server ends its transaction after a while.
+"""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Table
+from sqlalchemy.dialects import postgresql, sqlite
+
+from tidegate.scheduler.store.commits.tables import commit_tokens
+from tidegate.scheduler.store.sql.engine import BUSY_SECONDS
+from tidegate.scheduler.store.sql.store import MAYBE_KEPT, NOTHING_KEPT, connect_and_lock, told
+
+TOKEN_ROW = 1
+
+HUNG_SECONDS = 45
+"""How long PostgreSQL lets a client keep the lock without saying anything: shorter than others wait."""
+
+
+@contextmanager
+def writing(engine: Engine) -> Generator[Connection]:
+    """A connection within a transaction that no other writer is beside; committed at the end.
+
+    Raises:
+        StoreError: the database failed, or other writers held the lock all the time.
+    """
+    with told(engine, NOTHING_KEPT), connect_and_lock(engine, _lock) as connection:
+        yield connection
+        with told(engine, MAYBE_KEPT):
+            connection.commit()
+
+
+@contextmanager
+def reading(engine: Engine) -> Generator[Connection]:
+    """A connection that only reads, and waits for nobody.
+
+    Raises:
+        StoreError: the database failed.
+    """
+    with told(engine, "repair the database, and try again"), engine.connect() as connection:
+        yield connection
+
+
+def insert_absent(connection: Connection, table: Table, rows: list[dict[str, Any]]) -> int:
+    """Inserts those rows whose key is not taken, and says how many."""
+    if not rows:
+        return 0
+    return connection.execute(_insert(connection, table).values(rows).on_conflict_do_nothing()).rowcount
+
+
+def insert_or_replace(connection: Connection, table: Table, row: dict[str, Any]) -> None:
+    """Writes a row, whatever stood under its key."""
+    keys = [column.name for column in table.primary_key]
+    rest = {name: value for name, value in row.items() if name not in keys}
+    insert = _insert(connection, table).values(row)
+    connection.execute(insert.on_conflict_do_update(index_elements=keys, set_=rest))
+
+
+def _lock(connection: Connection) -> None:
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(
+            f"SET LOCAL lock_timeout = '{BUSY_SECONDS}s';"
+            f" SET LOCAL idle_in_transaction_session_timeout = '{HUNG_SECONDS}s'"
+        )
+    row = _insert(connection, commit_tokens).values(id=TOKEN_ROW, value=0)
+    same = {"value": commit_tokens.c.value}
+    connection.execute(row.on_conflict_do_update(index_elements=["id"], set_=same))
+
+
+def _insert(connection: Connection, table: Table) -> Any:
+    return (postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert)(table)

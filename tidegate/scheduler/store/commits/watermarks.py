@@ -1,0 +1,99 @@
+"""Watermarks: how far each program has read each part of a dataset, and who is about to move that.
+
+A watermark counts its moves. A move is from the number before to its own number or not at all, so
+watermarks never fall and never skip, whatever their positions mean. While a sequence that
+will move a watermark is unfinished, no other can be put that would move it too.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sqlalchemy import Connection, delete, insert, select, update
+
+from tidegate.scheduler.store.commits.tables import commit_moves, commit_watermarks
+from tidegate.scheduler.store.commits.transaction import insert_absent
+
+Move = tuple[str, str, str, int]
+"""Consumer, source, part, and the number that the watermark gets."""
+
+
+class StoredMark(NamedTuple):
+    """A watermark, the number of its moves, and the commit that moved it last."""
+
+    number: int
+    position: str
+    commit: str
+
+
+def marks(
+    connection: Connection, consumer: str, source: str, part: str | None = None
+) -> dict[str, StoredMark]:
+    """How far a program has read a dataset, by part; or how far it has read one part."""
+    table = commit_watermarks.c
+    of_both = select(commit_watermarks).where(table.consumer == consumer, table.source == source)
+    if part is not None:
+        of_both = of_both.where(table.part == part)
+    return {
+        row.part: StoredMark(row.number, row.position, row.commit_id) for row in connection.execute(of_both)
+    }
+
+
+def followers(connection: Connection) -> tuple[tuple[str, str], ...]:
+    """Each consumer that has watermarks with each of its sources, sorted."""
+    table = commit_watermarks.c
+    pairs = connection.execute(select(table.consumer, table.source).distinct())
+    # Sorted here: databases have orders of their own for texts.
+    return tuple(sorted((row.consumer, row.source) for row in pairs))
+
+
+def stand_before(connection: Connection, moves: Sequence[Move]) -> bool:
+    """Whether each watermark has the number before its move."""
+    for consumer, source in {move[:2] for move in moves}:
+        stand = marks(connection, consumer, source)
+        for part, number in [move[2:] for move in moves if move[:2] == (consumer, source)]:
+            if number != (stand[part].number if part in stand else 0) + 1:
+                return False
+    return True
+
+
+def promised_by(connection: Connection, moves: Sequence[Move]) -> set[str]:
+    """The unfinished sequences that are about to move any of these watermarks."""
+    holders = set[str]()
+    for consumer, source in {move[:2] for move in moves}:
+        of_both = (commit_moves.c.consumer == consumer, commit_moves.c.source == source)
+        wanted = {part for *both, part, _ in moves if both == [consumer, source]}
+        notes = connection.execute(select(commit_moves.c.part, commit_moves.c.sequence).where(*of_both))
+        holders |= {sequence for part, sequence in notes if part in wanted}
+    return holders
+
+
+def promise_moves(connection: Connection, sequence: str, moves: Sequence[Move]) -> None:
+    """Notes that an unfinished sequence is about to move them."""
+    rows = [
+        {"consumer": consumer, "source": source, "part": part, "sequence": sequence}
+        for consumer, source, part, _ in moves
+    ]
+    if rows:
+        connection.execute(insert(commit_moves), rows)
+
+
+def forget_moves(connection: Connection, sequence: str) -> None:
+    """Removes the notes: the sequence is finished, or gone."""
+    connection.execute(delete(commit_moves).where(commit_moves.c.sequence == sequence))
+
+
+def move_mark(connection: Connection, move: Move, position: str, commit: str) -> bool:
+    """Moves a watermark from the number before. False when it has another number."""
+    consumer, source, part, number = move
+    row = {"number": number, "position": position, "commit_id": commit}
+    if number == 1:
+        key = {"consumer": consumer, "source": source, "part": part}
+        return insert_absent(connection, commit_watermarks, [{**key, **row}]) > 0
+    table = commit_watermarks.c
+    stands_before = (
+        table.consumer == consumer,
+        table.source == source,
+        table.part == part,
+        table.number == number - 1,
+    )
+    return connection.execute(update(commit_watermarks).where(*stands_before).values(**row)).rowcount > 0

@@ -1,0 +1,245 @@
+"""Looks at one state of the store in memory.
+
+Every answer is computed from plain dictionaries in the most obvious way: this is the
+reference that the SQL stores are compared with, so it must be easy to believe, not fast.
+"""
+
+from collections.abc import Collection, Iterable
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+import msgspec
+
+from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
+from tidegate.scheduler.model.event import Delivery, Event, Subscription
+from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.model.run import Gauge, ProgramHistory, Run, RunStatus
+from tidegate.scheduler.store.ledger import ledger_rows
+from tidegate.scheduler.store.memory.tables import Tables
+from tidegate.scheduler.store.protocol import LedgerRow
+
+T = TypeVar("T")
+
+EARLIEST = datetime.min.replace(tzinfo=UTC)
+
+
+def _newest(values: list[T], limit: int | None) -> tuple[T, ...]:
+    return tuple(values if limit is None else values[max(0, len(values) - limit) :])
+
+
+def _history(ended: list[Run]) -> ProgramHistory:
+    by_end = sorted(ended, key=lambda run: (run.ended_at or EARLIEST, run.run_id))
+    succeeded = [run for run in by_end if run.status is RunStatus.SUCCEEDED]
+    return ProgramHistory(
+        last_success_started=succeeded[-1].started_at if succeeded else None,
+        last_success_ended=succeeded[-1].ended_at if succeeded else None,
+        last_ended=by_end[-1].ended_at if by_end else None,
+    )
+
+
+class MemoryReader:
+    """See `Reader`."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    def apps(self, *, names: Collection[str] | None = None) -> tuple[DeployedApp, ...]:
+        """See `Reader.apps`."""
+        found = sorted(self._tables.apps.items())
+        return tuple(app for name, app in found if names is None or name in names)
+
+    def schedules(
+        self, *, app: str | None = None, refs: Collection[str] | None = None
+    ) -> tuple[ScheduleState, ...]:
+        """See `Reader.schedules`."""
+        return tuple(
+            state
+            for ref, state in sorted(self._tables.schedules.items())
+            if (app is None or state.app == app) and (refs is None or ref in refs)
+        )
+
+    def due_schedules(self, now: datetime, limit: int) -> tuple[ScheduleState, ...]:
+        """See `Reader.due_schedules`."""
+        due = [
+            (state.next_fire_at, state.ref, state)
+            for state in self._tables.schedules.values()
+            if (state.active or state.holding)
+            and state.next_fire_at is not None
+            and state.next_fire_at <= now
+        ]
+        return tuple(state for _, _, state in sorted(due, key=lambda d: d[:2])[:limit])
+
+    def subscriptions(self, event_keys: Collection[str]) -> tuple[Subscription, ...]:
+        """See `Reader.subscriptions`."""
+        found = (s for each in self._tables.subscriptions.values() for s in each if s.event_key in event_keys)
+        return tuple(sorted(found, key=lambda s: (s.schedule, s.leaf, s.event_key)))
+
+    def unrouted_events(self, limit: int) -> tuple[Event, ...]:
+        """See `Reader.unrouted_events`."""
+        events = (self._tables.events[id] for id in self._tables.unrouted)
+        return tuple(sorted(events, key=lambda e: (e.arrived, e.id))[:limit])
+
+    def events(
+        self, *, key_prefix: str = "", ids: Collection[str] | None = None, limit: int = 1000
+    ) -> tuple[Event, ...]:
+        """See `Reader.events`."""
+        found = (
+            event
+            for event in self._tables.events.values()
+            if event.key.startswith(key_prefix) and (ids is None or event.id in ids)
+        )
+        return tuple(sorted(found, key=lambda e: (e.arrived, e.id), reverse=True)[:limit])
+
+    def jobs(
+        self,
+        *,
+        ids: Collection[str] | None = None,
+        app: str | None = None,
+        schedules: Collection[str] | None = None,
+        states: Collection[JobState] | None = None,
+        limit: int | None = None,
+    ) -> tuple[Job, ...]:
+        """See `Reader.jobs`."""
+        jobs: Iterable[Job] = self._tables.jobs.values()
+        if ids is not None:
+            jobs = (self._tables.jobs[id] for id in set(ids) if id in self._tables.jobs)
+        found = [
+            job
+            for job in jobs
+            if (app is None or job.app == app)
+            and (schedules is None or job.schedule in schedules)
+            and (states is None or job.state in states)
+        ]
+        return _newest(sorted(found, key=lambda j: (j.opened_at, j.id)), limit)
+
+    def due_jobs(self, now: datetime, limit: int) -> tuple[Job, ...]:
+        """See `Reader.due_jobs`."""
+        waiting = (self._tables.jobs[id] for id in self._tables.waiting)
+        due = [
+            (job.next_check_at, job.id, job)
+            for job in waiting
+            if job.next_check_at is not None and job.next_check_at <= now
+        ]
+        return tuple(job for _, _, job in sorted(due, key=lambda d: d[:2])[:limit])
+
+    def deliveries(self, jobs: Collection[str]) -> dict[str, tuple[Delivery, ...]]:
+        """See `Reader.deliveries`."""
+        found: dict[str, tuple[Delivery, ...]] = {}
+        for job in jobs:
+            marks = self._tables.deliveries.get(job, {})
+            each = [
+                Delivery(
+                    event=self._tables.events[event],
+                    schedule=schedule,
+                    leaf=leaf,
+                    job=job,
+                    reason=mark.reason,
+                    at=mark.at,
+                )
+                for (event, schedule, leaf), mark in marks.items()
+            ]
+            each.sort(key=lambda d: (d.event.arrived, d.event.id, d.leaf, d.schedule))
+            found[job] = tuple(each)
+        return found
+
+    def deliveries_of_events(self, events: Collection[str]) -> tuple[Delivery, ...]:
+        """See `Reader.deliveries_of_events`."""
+        found = [
+            Delivery(
+                event=self._tables.events[event],
+                schedule=schedule,
+                leaf=leaf,
+                job=job,
+                reason=mark.reason,
+                at=mark.at,
+            )
+            for job, marks in self._tables.deliveries.items()
+            for (event, schedule, leaf), mark in marks.items()
+            if event in events
+        ]
+        return tuple(sorted(found, key=lambda d: (d.event.id, d.schedule, d.leaf, d.job or "")))
+
+    def slots(self, resources: Collection[str]) -> dict[str, int]:
+        """See `Reader.slots`."""
+        return {resource: len(self._tables.slots.get(resource, ())) for resource in resources}
+
+    def history(self, programs: Collection[str]) -> dict[str, ProgramHistory]:
+        """See `Reader.history`."""
+        ended: dict[str, list[Run]] = {program: [] for program in programs}
+        for run in self._tables.runs.values():
+            if not run.active and run.ended_at is not None and run.program in ended:
+                ended[run.program].append(run)
+        return {program: _history(runs) for program, runs in ended.items()}
+
+    def launches(self, programs: Collection[str], since: datetime) -> dict[str, tuple[datetime, ...]]:
+        """See `Reader.launches`."""
+        found: dict[str, list[datetime]] = {program: [] for program in programs}
+        for program, at in self._tables.launches.values():
+            if program in found and at > since:
+                found[program].append(at)
+        return {program: tuple(sorted(each)) for program, each in found.items()}
+
+    def gauges(self, names: Collection[str] | None = None) -> tuple[Gauge, ...]:
+        """See `Reader.gauges`."""
+        found = sorted(self._tables.gauges.items())
+        return tuple(gauge for name, gauge in found if names is None or name in names)
+
+    def runs(
+        self,
+        *,
+        ids: Collection[str] | None = None,
+        jobs: Collection[str] | None = None,
+        active: bool | None = None,
+        limit: int | None = None,
+    ) -> tuple[Run, ...]:
+        """See `Reader.runs`."""
+        found = [
+            run
+            for run in self._tables.runs.values()
+            if (ids is None or run.run_id in ids)
+            and (jobs is None or run.job in jobs)
+            and (active is None or run.active is active)
+        ]
+        return _newest(sorted(found, key=lambda r: (r.seen_at, r.run_id)), limit)
+
+    def claim_of(self, job: str, attempt: int) -> str | None:
+        """See `Reader.claim_of`."""
+        claim = self._tables.claims.get((job, attempt))
+        return None if claim is None else claim[0]
+
+    def cursor(self, name: str) -> Any:
+        """See `Reader.cursor`."""
+        value = self._tables.cursors.get(name)
+        return None if value is None else msgspec.json.decode(value)
+
+    def journal(
+        self,
+        *,
+        schedule: str | None = None,
+        job: str | None = None,
+        since: datetime | None = None,
+        limit: int | None = None,
+    ) -> tuple[Entry, ...]:
+        """See `Reader.journal`."""
+        if schedule is None and job is None and since is None:
+            return _newest(self._tables.journal, limit)
+        found = [
+            entry
+            for entry in self._tables.journal
+            if (schedule is None or entry.schedule == schedule)
+            and (job is None or entry.job == job)
+            and (since is None or entry.at >= since)
+        ]
+        return _newest(found, limit)
+
+    def ledger(self, *, app: str | None = None) -> tuple[LedgerRow, ...]:
+        """See `Reader.ledger`."""
+        groups: list[tuple[str, JobState | None, str | None, int]] = []
+        for job_id, marks in self._tables.deliveries.items():
+            job = None if job_id is None else self._tables.jobs.get(job_id)
+            for (_, schedule, _), mark in marks.items():
+                if app is None or schedule.startswith(f"{app}/"):
+                    state, reason = (None, mark.reason) if job is None else (job.state, job.reason)
+                    groups.append((schedule, state, reason, 1))
+        return ledger_rows(groups)

@@ -1,0 +1,236 @@
+"""The store in memory: for scenarios, simulations and tests, and the reference for the SQL stores.
+
+It keeps nothing after the process. A transaction works on copies of the tables it writes to
+(see `memory_tables`), and committing is one assignment, so readers never wait and never see
+half of a transaction.
+"""
+
+import threading
+from collections.abc import Collection, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
+from tidegate.scheduler.model.event import Delivery, Event, Subscription
+from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.model.run import Gauge, Run
+from tidegate.scheduler.store.dump import dump_values
+from tidegate.scheduler.store.error import StoreError
+from tidegate.scheduler.store.memory.reader import MemoryReader
+from tidegate.scheduler.store.memory.tables import DeliveryMark, Tables
+from tidegate.scheduler.store.protocol import Launched
+
+
+def as_stored(entry: Entry) -> Entry:
+    """The entry as it comes back from JSON: a tuple in its free-form data becomes a list, as in SQL."""
+    return msgspec.json.decode(msgspec.json.encode(entry), type=Entry)
+
+
+class MemoryTransaction(MemoryReader):
+    """See `Transaction`. Works on a fork of the committed tables."""
+
+    def put_apps(self, apps: Sequence[DeployedApp]) -> None:
+        """See `Transaction.put_apps`."""
+        self._tables.own("apps")
+        self._tables.apps.update({app.name: app for app in apps})
+
+    def delete_apps(self, names: Collection[str]) -> None:
+        """See `Transaction.delete_apps`."""
+        self._tables.own("apps")
+        for name in names:
+            self._tables.apps.pop(name, None)
+
+    def put_schedules(self, schedules: Sequence[ScheduleState]) -> None:
+        """See `Transaction.put_schedules`."""
+        self._tables.own("schedules")
+        self._tables.schedules.update({state.ref: state for state in schedules})
+
+    def put_subscriptions(self, schedules: Collection[str], subscriptions: Sequence[Subscription]) -> None:
+        """See `Transaction.put_subscriptions`."""
+        self._tables.own("subscriptions")
+        for schedule in schedules:
+            self._tables.subscriptions.pop(schedule, None)
+        for each in subscriptions:
+            known = self._tables.subscriptions.get(each.schedule, frozenset())
+            self._tables.subscriptions[each.schedule] = known | {each}
+
+    def delete_schedules(self, refs: Collection[str]) -> None:
+        """See `Transaction.delete_schedules`."""
+        self._tables.own("schedules", "subscriptions")
+        for ref in refs:
+            self._tables.schedules.pop(ref, None)
+            self._tables.subscriptions.pop(ref, None)
+
+    def add_events(self, events: Sequence[Event]) -> tuple[Event, ...]:
+        """See `Transaction.add_events`."""
+        self._tables.own("events", "unrouted")
+        new: list[Event] = []
+        for event in events:
+            if event.id not in self._tables.events:
+                self._tables.events[event.id] = event
+                self._tables.unrouted[event.id] = None
+                new.append(event)
+        return tuple(new)
+
+    def mark_routed(self, event_ids: Collection[str]) -> None:
+        """See `Transaction.mark_routed`."""
+        self._tables.own("unrouted")
+        for id in event_ids:
+            self._tables.unrouted.pop(id, None)
+
+    def add_deliveries(self, deliveries: Sequence[Delivery]) -> None:
+        """See `Transaction.add_deliveries`."""
+        missing = {each.event.id for each in deliveries} - self._tables.events.keys()
+        if missing:
+            raise StoreError(f"a delivery of event {min(missing)}, which the store does not hold")
+        self._tables.own("deliveries")
+        copied: set[str | None] = set()
+        for each in deliveries:
+            if each.job not in copied:
+                self._tables.deliveries[each.job] = dict(self._tables.deliveries.get(each.job, {}))
+                copied.add(each.job)
+            key = (each.event.id, each.schedule, each.leaf)
+            self._tables.deliveries[each.job].setdefault(key, DeliveryMark(reason=each.reason, at=each.at))
+
+    def remove_deliveries(self, deliveries: Sequence[Delivery]) -> None:
+        """See `Transaction.remove_deliveries`."""
+        self._tables.own("deliveries")
+        for job in {each.job for each in deliveries}:
+            gone = {(each.event.id, each.schedule, each.leaf) for each in deliveries if each.job == job}
+            marks = self._tables.deliveries.get(job, {})
+            self._tables.deliveries[job] = {key: mark for key, mark in marks.items() if key not in gone}
+
+    def put_jobs(self, jobs: Sequence[Job]) -> None:
+        """See `Transaction.put_jobs`."""
+        self._tables.own("jobs", "waiting")
+        for job in jobs:
+            self._tables.jobs[job.id] = job
+            if job.waiting:
+                self._tables.waiting[job.id] = None
+            else:
+                self._tables.waiting.pop(job.id, None)
+
+    def take_slots(self, taken: Mapping[str, Collection[str]]) -> None:
+        """See `Transaction.take_slots`."""
+        self._tables.own("slots")
+        holders: dict[str, set[str]] = {}
+        for holder, resources in taken.items():
+            for resource in resources:
+                holders.setdefault(resource, set()).add(holder)
+        for resource, more in holders.items():
+            self._tables.slots[resource] = self._tables.slots.get(resource, frozenset()) | more
+
+    def release_slots(self, holder: str) -> tuple[str, ...]:
+        """See `Transaction.release_slots`."""
+        self._tables.own("slots")
+        held = sorted(resource for resource, holders in self._tables.slots.items() if holder in holders)
+        for resource in held:
+            self._tables.slots[resource] -= {holder}
+        return tuple(held)
+
+    def add_launches(self, launches: Sequence[Launched]) -> None:
+        """See `Transaction.add_launches`."""
+        self._tables.own("launches")
+        for each in launches:
+            self._tables.launches.setdefault(each.holder, (each.program, each.at))
+
+    def remove_launch(self, holder: str) -> None:
+        """See `Transaction.remove_launch`."""
+        self._tables.own("launches")
+        self._tables.launches.pop(holder, None)
+
+    def put_gauges(self, gauges: Sequence[Gauge]) -> None:
+        """See `Transaction.put_gauges`."""
+        self._tables.own("gauges")
+        for gauge in gauges:
+            known = self._tables.gauges.get(gauge.name)
+            if known is None or gauge.reported_at >= known.reported_at:
+                self._tables.gauges[gauge.name] = gauge
+
+    def wake(self, resources: Collection[str], at: datetime) -> None:
+        """See `Transaction.wake`."""
+        self._tables.own("jobs")
+        for id in self._tables.waiting:
+            job = self._tables.jobs[id]
+            if job.blocked_on in resources and (job.next_check_at is None or job.next_check_at > at):
+                self._tables.jobs[id] = msgspec.structs.replace(job, next_check_at=at)
+
+    def put_runs(self, runs: Sequence[Run]) -> None:
+        """See `Transaction.put_runs`."""
+        self._tables.own("runs")
+        self._tables.runs.update({run.run_id: run for run in runs})
+
+    def claim(self, job: str, attempt: int, run_id: str, at: datetime) -> str:
+        """See `Transaction.claim`."""
+        self._tables.own("claims")
+        return self._tables.claims.setdefault((job, attempt), (run_id, at))[0]
+
+    def set_cursor(self, name: str, value: Any) -> None:
+        """See `Transaction.set_cursor`."""
+        self._tables.own("cursors")
+        self._tables.cursors[name] = msgspec.json.encode(value)
+
+    def add_journal(self, entries: Sequence[Entry]) -> None:
+        """See `Transaction.add_journal`."""
+        self._tables.own("journal")
+        self._tables.journal.extend(as_stored(entry) for entry in entries)
+
+
+class MemoryStore:
+    """See `Store`."""
+
+    def __init__(self) -> None:
+        self._committed = Tables()
+        self._turn = threading.Lock()
+        self._owner: int | None = None
+
+    @contextmanager
+    def reading(self) -> Generator[MemoryReader]:
+        """See `Store.reading`."""
+        yield MemoryReader(self._committed)
+
+    @contextmanager
+    def transaction(self) -> Generator[MemoryTransaction]:
+        """See `Store.transaction`."""
+        if self._owner == threading.get_ident():
+            # A mutex would wait for its own thread for ever; a bug must not look like a hang.
+            raise StoreError("this thread has a transaction of the store open already")
+        with self._turn:
+            self._owner = threading.get_ident()
+            try:
+                tables = self._committed.fork()
+                yield MemoryTransaction(tables)
+                self._committed = tables
+            finally:
+                self._owner = None
+
+    def close(self) -> None:
+        """See `Store.close`. There is nothing to release."""
+
+    def dump(self) -> Mapping[str, Any]:
+        """See `Dumpable.dump`."""
+        tables = self._committed
+        return dump_values(
+            apps=tables.apps.values(),
+            schedules=tables.schedules.values(),
+            subscriptions=[s for each in tables.subscriptions.values() for s in each],
+            events=tables.events.values(),
+            unrouted=tables.unrouted,
+            deliveries=[
+                [event, schedule, leaf, job, mark.reason, mark.at]
+                for job, marks in tables.deliveries.items()
+                for (event, schedule, leaf), mark in marks.items()
+            ],
+            jobs=tables.jobs.values(),
+            slots=[[resource, holder] for resource, holders in tables.slots.items() for holder in holders],
+            launches=[[program, holder, at] for holder, (program, at) in tables.launches.items()],
+            gauges=tables.gauges.values(),
+            runs=tables.runs.values(),
+            claims=[[job, attempt, run, at] for (job, attempt), (run, at) in tables.claims.items()],
+            cursors=[[name, msgspec.json.decode(value)] for name, value in tables.cursors.items()],
+            journal=tables.journal,
+        )

@@ -1,0 +1,79 @@
+"""The tables of the store in memory, and how a transaction changes them without being seen.
+
+A committed `Tables` is never changed again: a transaction copies a table the first time it
+writes to it and works on the copy, so whoever still looks at the old tables keeps seeing one
+consistent state, and a rollback is to forget the copies.
+"""
+
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
+
+from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
+from tidegate.scheduler.model.event import Event, Subscription
+from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.model.run import Gauge, Run
+
+DeliveryKey = tuple[str, str, str]
+"""Event id, schedule, leaf: what a delivery is known by within its job."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DeliveryMark:
+    """A delivery without its event, which stands in the table of events."""
+
+    reason: str | None
+    at: datetime
+
+
+@dataclass(kw_only=True, slots=True)
+class Tables:
+    """One state of the store.
+
+    Attributes:
+        unrouted: ids of the events that are not routed yet.
+        waiting: ids of the jobs that wait.
+        deliveries: by job, None for those that were discarded at the door.
+        slots: the holders of each resource.
+        launches: program and instant, by holder.
+        claims: run id and instant, by job and attempt.
+        cursors: JSON, by name.
+        owned: names of the tables that this transaction has copied already.
+    """
+
+    apps: dict[str, DeployedApp] = field(default_factory=dict[str, DeployedApp])
+    schedules: dict[str, ScheduleState] = field(default_factory=dict[str, ScheduleState])
+    subscriptions: dict[str, frozenset[Subscription]] = field(
+        default_factory=dict[str, frozenset[Subscription]]
+    )
+    events: dict[str, Event] = field(default_factory=dict[str, Event])
+    unrouted: dict[str, None] = field(default_factory=dict[str, None])
+    deliveries: dict[str | None, dict[DeliveryKey, DeliveryMark]] = field(
+        default_factory=dict[str | None, dict[DeliveryKey, DeliveryMark]]
+    )
+    jobs: dict[str, Job] = field(default_factory=dict[str, Job])
+    waiting: dict[str, None] = field(default_factory=dict[str, None])
+    slots: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    launches: dict[str, tuple[str, datetime]] = field(default_factory=dict[str, tuple[str, datetime]])
+    gauges: dict[str, Gauge] = field(default_factory=dict[str, Gauge])
+    runs: dict[str, Run] = field(default_factory=dict[str, Run])
+    claims: dict[tuple[str, int], tuple[str, datetime]] = field(
+        default_factory=dict[tuple[str, int], tuple[str, datetime]]
+    )
+    cursors: dict[str, bytes] = field(default_factory=dict[str, bytes])
+    journal: list[Entry] = field(default_factory=list[Entry])
+    owned: set[str] = field(default_factory=set[str])
+
+    def fork(self) -> "Tables":
+        """The same tables, which a transaction may take over one by one with `own`."""
+        return replace(self, owned=set())
+
+    def own(self, *names: str) -> None:
+        """Copy these tables unless this transaction has done so already; call it before a write."""
+        for name in names:
+            if name not in self.owned:
+                setattr(self, name, getattr(self, name).copy())
+                self.owned.add(name)
+
+
+TABLE_NAMES = tuple(f.name for f in fields(Tables) if f.name != "owned")

@@ -1,0 +1,282 @@
+"""What the engine asks of a schedule store: `Reader` to look, `Transaction` to change.
+
+A transaction is all or nothing and serialised: while one is open, no other one of the same
+store is, in whichever process. That is how two schedulers on one database cannot both take
+the last slot of a limit. SQLite gives it with BEGIN IMMEDIATE, PostgreSQL with one advisory
+lock, memory with a mutex. Readers never wait for it.
+
+Every method takes and returns values of the engine, in sets: a store writes rows in bulk.
+Order is part of the contract, since decisions must not depend on chance.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from typing import Any, Protocol
+
+from tidegate.domain.value import Value
+from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
+from tidegate.scheduler.model.event import Delivery, Event, Subscription
+from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.model.run import Gauge, ProgramHistory, Run
+
+
+class LedgerRow(Value, kw_only=True):
+    """How the events that one schedule listened to have ended so far.
+
+    `discarded` counts by reason code. `consumed` means that a run was launched with it.
+    """
+
+    schedule: str
+    consumed: int
+    pending: int
+    discarded: dict[str, int]
+
+
+class Launched(Value, kw_only=True):
+    """One launch of a program: by a job from the moment it was decided, or by somebody else's run.
+
+    Attributes:
+        program: "app/program".
+        holder: the job's id, or the run's where it has no job.
+        at: when the launch was decided, or the run was started.
+    """
+
+    program: str
+    holder: str
+    at: datetime
+
+
+class Reader(Protocol):
+    """Looks at one consistent state of the store."""
+
+    def apps(self, *, names: Collection[str] | None = None) -> tuple[DeployedApp, ...]:
+        """Deployed apps, by name; all, or those of `names` that exist."""
+        ...
+
+    def schedules(
+        self, *, app: str | None = None, refs: Collection[str] | None = None
+    ) -> tuple[ScheduleState, ...]:
+        """Deployed schedules, by ref; of one app, or those of `refs` that exist."""
+        ...
+
+    def due_schedules(self, now: datetime, limit: int) -> tuple[ScheduleState, ...]:
+        """Schedules, active or holding, whose `next_fire_at` has come, earliest first, then ref."""
+        ...
+
+    def subscriptions(self, event_keys: Collection[str]) -> tuple[Subscription, ...]:
+        """The leaves that listen to any of these keys, by schedule and leaf."""
+        ...
+
+    def unrouted_events(self, limit: int) -> tuple[Event, ...]:
+        """Events not routed yet, in order of arrival time, then id."""
+        ...
+
+    def events(
+        self, *, key_prefix: str = "", ids: Collection[str] | None = None, limit: int = 1000
+    ) -> tuple[Event, ...]:
+        """Events, the newest arrival first."""
+        ...
+
+    def jobs(
+        self,
+        *,
+        ids: Collection[str] | None = None,
+        app: str | None = None,
+        schedules: Collection[str] | None = None,
+        states: Collection[JobState] | None = None,
+        limit: int | None = None,
+    ) -> tuple[Job, ...]:
+        """Jobs that match all given filters, by `opened_at`, then id; with a limit the newest ones."""
+        ...
+
+    def due_jobs(self, now: datetime, limit: int) -> tuple[Job, ...]:
+        """Waiting jobs whose `next_check_at` has come, earliest first, then id."""
+        ...
+
+    def deliveries(self, jobs: Collection[str]) -> dict[str, tuple[Delivery, ...]]:
+        """What each job has collected, by arrival, then event id, then leaf. Every id has an entry."""
+        ...
+
+    def deliveries_of_events(self, events: Collection[str]) -> tuple[Delivery, ...]:
+        """What became of these events (ids) at every leaf that listens, by event id, schedule, leaf, job."""
+        ...
+
+    def slots(self, resources: Collection[str]) -> dict[str, int]:
+        """How many slots of each resource are taken. Every resource has an entry."""
+        ...
+
+    def history(self, programs: Collection[str]) -> dict[str, ProgramHistory]:
+        """The newest successful run (by end) of each program, and the end of the newest ended run of any
+        status. Every program has an entry.
+        """
+        ...
+
+    def launches(self, programs: Collection[str], since: datetime) -> dict[str, tuple[datetime, ...]]:
+        """When each program was launched, after `since`, oldest first. Every program has an entry."""
+        ...
+
+    def gauges(self, names: Collection[str] | None = None) -> tuple[Gauge, ...]:
+        """What was reported last for each gauge, by name; all, or those of `names` that were reported."""
+        ...
+
+    def runs(
+        self,
+        *,
+        ids: Collection[str] | None = None,
+        jobs: Collection[str] | None = None,
+        active: bool | None = None,
+        limit: int | None = None,
+    ) -> tuple[Run, ...]:
+        """Runs that match all given filters, by `seen_at`, then id; with a limit the newest ones."""
+        ...
+
+    def claim_of(self, job: str, attempt: int) -> str | None:
+        """The run that has claimed this attempt of the job."""
+        ...
+
+    def cursor(self, name: str) -> Any:
+        """The JSON value last stored under this name, or None."""
+        ...
+
+    def journal(
+        self,
+        *,
+        schedule: str | None = None,
+        job: str | None = None,
+        since: datetime | None = None,
+        limit: int | None = None,
+    ) -> tuple[Entry, ...]:
+        """Entries in the order in which they were written; with a limit the newest ones."""
+        ...
+
+    def ledger(self, *, app: str | None = None) -> tuple[LedgerRow, ...]:
+        """One row for each schedule that any event was delivered to, by ref.
+
+        A delivery is pending while its job waits or is PENDING_LAUNCH, consumed once the job is LAUNCHED,
+        SUCCEEDED or FAILED by its run, and discarded with the job's reason when the job was DISCARDED or is a
+        dead letter (F-LAUNCH), or with its own reason when it has no job.
+        """
+        ...
+
+
+class Transaction(Reader, Protocol):
+    """Changes the store; leaving the context commits, an exception rolls everything back.
+
+    A transaction reads its own writes.
+    """
+
+    def put_apps(self, apps: Sequence[DeployedApp]) -> None:
+        """Create or replace apps."""
+        ...
+
+    def delete_apps(self, names: Collection[str]) -> None:
+        """Remove apps; their schedules are removed apart."""
+        ...
+
+    def put_schedules(self, schedules: Sequence[ScheduleState]) -> None:
+        """Create or replace schedules; subscriptions are left alone."""
+        ...
+
+    def put_subscriptions(self, schedules: Collection[str], subscriptions: Sequence[Subscription]) -> None:
+        """Replace every subscription of these schedules."""
+        ...
+
+    def delete_schedules(self, refs: Collection[str]) -> None:
+        """Remove schedules and their subscriptions; jobs, deliveries and journal stay."""
+        ...
+
+    def add_events(self, events: Sequence[Event]) -> tuple[Event, ...]:
+        """Store events as unrouted; those whose id is known already are left as they are.
+
+        Returns:
+            The events that were new, in the given order, one for each id.
+        """
+        ...
+
+    def mark_routed(self, event_ids: Collection[str]) -> None:
+        """Take events out of `unrouted_events`."""
+        ...
+
+    def add_deliveries(self, deliveries: Sequence[Delivery]) -> None:
+        """Record deliveries; one that exists (same event, schedule, leaf and job) is left as it is."""
+        ...
+
+    def remove_deliveries(self, deliveries: Sequence[Delivery]) -> None:
+        """Take deliveries (by event, schedule, leaf and job) out again; whoever does records what became of
+        them instead.
+        """
+        ...
+
+    def put_jobs(self, jobs: Sequence[Job]) -> None:
+        """Create or replace jobs."""
+        ...
+
+    def take_slots(self, taken: Mapping[str, Collection[str]]) -> None:
+        """Take one slot of each resource for each holder, a job or run; taking one twice takes it once."""
+        ...
+
+    def release_slots(self, holder: str) -> tuple[str, ...]:
+        """Give back all that `holder` has; returns the resources, sorted."""
+        ...
+
+    def add_launches(self, launches: Sequence[Launched]) -> None:
+        """Note launches, which `launches` counts; a second one of the same holder is left out."""
+        ...
+
+    def remove_launch(self, holder: str) -> None:
+        """Take a launch back that came to nothing."""
+        ...
+
+    def put_gauges(self, gauges: Sequence[Gauge]) -> None:
+        """Store what was reported for gauges; an older report than the stored one is left out."""
+        ...
+
+    def wake(self, resources: Collection[str], at: datetime) -> None:
+        """Make waiting jobs that are blocked on any of these resources due at `at`, if not due sooner."""
+        ...
+
+    def put_runs(self, runs: Sequence[Run]) -> None:
+        """Create or replace runs."""
+        ...
+
+    def claim(self, job: str, attempt: int, run_id: str, at: datetime) -> str:
+        """Claim (job, attempt) for a run unless another run has it.
+
+        Returns:
+            The run that holds the claim now; `run_id` itself for the winner, and again for a repeat by it.
+        """
+        ...
+
+    def set_cursor(self, name: str, value: Any) -> None:
+        """Store a JSON value under a name."""
+        ...
+
+    def add_journal(self, entries: Sequence[Entry]) -> None:
+        """Append entries."""
+        ...
+
+
+class Store(Protocol):
+    """A schedule store."""
+
+    def reading(self) -> AbstractContextManager[Reader]:
+        """One consistent state to look at."""
+        ...
+
+    def transaction(self) -> AbstractContextManager[Transaction]:
+        """The one transaction that may change the store at this moment; waits for its turn."""
+        ...
+
+    def close(self) -> None:
+        """Release connections. The store cannot be used afterwards."""
+        ...
+
+
+class Dumpable(Protocol):
+    """A store that tells all it holds, so that two stores can be compared."""
+
+    def dump(self) -> Mapping[str, Any]:
+        """Every table as sorted plain JSON values; equal for equal histories in every implementation."""
+        ...

@@ -1,0 +1,1 @@
+"""The store in SQL: SQLite for one machine, PostgreSQL for several."""

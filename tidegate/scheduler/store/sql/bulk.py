@@ -1,0 +1,124 @@
+"""Sets of rows and sets of names, each in one statement whose text never depends on their number.
+
+SQLite lives in this process and runs a prepared INSERT for each row. To PostgreSQL a set travels as one
+JSON text, which the server turns into rows: one round trip, and nothing to quote on our side.
+A list of names in a question is a JSON array in SQLite, an array in PostgreSQL; so no list is
+too long for a statement, and no database has to parse it anew for each length.
+
+Rows hold what the database holds (see `codec`). Only the store's own tables and columns get into the text.
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any, Literal
+
+import msgspec
+from sqlalchemy import ARRAY, ColumnElement, Connection, Dialect, Table, Text, any_, bindparam, func, select
+from sqlalchemy.sql.selectable import TableValuedAlias
+
+from tidegate.scheduler.store.sql.codec import Held
+
+ROWS_PER_TEXT = 10_000
+"""Rows in one JSON text for PostgreSQL: some megabytes."""
+
+OnConflict = Literal["fail", "leave", "replace"]
+"""What becomes of a row whose key the table has: an error, the old row stays, or the new one does."""
+
+
+def insert(
+    connection: Connection,
+    table: Table,
+    names: Sequence[str],
+    rows: Sequence[Held],
+    *,
+    on_conflict: OnConflict,
+) -> None:
+    """Insert rows, in their order.
+
+    Args:
+        names: of the columns, in the order of the rows' values.
+    """
+    if on_conflict == "replace":
+        # PostgreSQL refuses to change one row twice in a statement; the last value of a key stands.
+        places = [names.index(column.name) for column in table.primary_key]
+        rows = list({tuple(row[place] for place in places): row for row in rows}.values())
+    _run(connection, _insert(connection.dialect, table, tuple(names), on_conflict), names, rows)
+
+
+def delete(connection: Connection, table: Table, names: Sequence[str], keys: Sequence[Held]) -> None:
+    """Delete the rows with these keys.
+
+    Args:
+        names: of the columns of the key, in the order of the keys' values.
+    """
+    _run(connection, _delete(connection.dialect, table, tuple(names)), names, keys)
+
+
+def among(dialect: str, column: ColumnElement[Any], parameter: str) -> ColumnElement[bool]:
+    """Whether a column has one of the values of a parameter, which `listed` makes."""
+    if dialect == "postgresql":
+        return column == any_(bindparam(parameter, type_=ARRAY(Text)))
+    return column.in_(select(given(dialect, parameter).c.value))
+
+
+def given(dialect: str, parameter: str) -> TableValuedAlias:
+    """The values of a parameter, which `listed` makes, as a table with one column, `value`."""
+    if dialect == "postgresql":
+        values = func.unnest(bindparam(parameter, type_=ARRAY(Text)))
+        return values.table_valued("value", name="given").render_derived()
+    return func.json_each(bindparam(parameter, type_=Text)).table_valued("value", name="given")
+
+
+def listed(dialect: str, values: Iterable[str]) -> str | list[str]:
+    """The parameter that stands for a list of names, without those that repeat."""
+    distinct = sorted({str(value) for value in values})
+    return distinct if dialect == "postgresql" else msgspec.json.encode(distinct).decode()
+
+
+def _run(connection: Connection, text: str, names: Sequence[str], rows: Sequence[Held]) -> None:
+    if not rows:
+        return
+    if connection.dialect.name != "postgresql":
+        connection.exec_driver_sql(text, list(rows))
+        return
+    for start in range(0, len(rows), ROWS_PER_TEXT):
+        part = [dict(zip(names, row, strict=True)) for row in rows[start : start + ROWS_PER_TEXT]]
+        connection.exec_driver_sql(text, {"rows": msgspec.json.encode(part).decode()})
+
+
+@lru_cache
+def _insert(dialect: Dialect, table: Table, names: tuple[str, ...], on_conflict: OnConflict) -> str:
+    columns = ", ".join(_quoted(names))
+    if dialect.name == "postgresql":
+        # The number of a row is given in the order of the rows.
+        values = f"SELECT {columns} FROM {_as_rows(dialect, table, names)} ORDER BY ordinality"
+    else:
+        values = f"VALUES ({', '.join('?' for _ in names)})"
+    text = f'INSERT INTO "{table.name}" ({columns}) {values}'
+    if on_conflict == "fail":
+        return text
+    if on_conflict == "leave":
+        return f"{text} ON CONFLICT DO NOTHING"
+    key = [column.name for column in table.primary_key]
+    replaced = ", ".join(f'"{name}" = excluded."{name}"' for name in names if name not in key)
+    return f"{text} ON CONFLICT ({', '.join(_quoted(key))}) DO UPDATE SET {replaced}"
+
+
+@lru_cache
+def _delete(dialect: Dialect, table: Table, names: tuple[str, ...]) -> str:
+    if dialect.name == "postgresql":
+        same = " AND ".join(f'"{table.name}"."{name}" = given."{name}"' for name in names)
+        return f'DELETE FROM "{table.name}" USING {_as_rows(dialect, table, names)} WHERE {same}'
+    same = " AND ".join(f'"{name}" = ?' for name in names)
+    return f'DELETE FROM "{table.name}" WHERE {same}'
+
+
+def _as_rows(dialect: Dialect, table: Table, names: tuple[str, ...]) -> str:
+    """The JSON text as a table `given`, with the number of each row as `ordinality`."""
+    typed = ", ".join(f'"{name}" {table.c[name].type.compile(dialect)}' for name in names)
+    columns = ", ".join((*_quoted(names), "ordinality"))
+    return f"ROWS FROM (json_to_recordset(%(rows)s) AS ({typed})) WITH ORDINALITY AS given({columns})"
+
+
+def _quoted(names: Sequence[str]) -> list[str]:
+    return [f'"{name}"' for name in names]

@@ -1,0 +1,23 @@
+"""What Alembic runs around the migrations of the store.
+
+The caller brings a connection within a transaction that holds the store's write lock, and
+commits it; nothing here opens a connection of its own. The metadata is only looked at when
+a new revision is compared with the tables.
+"""
+
+from alembic import context
+
+from tidegate.scheduler.store.commits import tables as commit_tables
+from tidegate.scheduler.store.sql import tables
+from tidegate.scheduler.store.sql.metadata import metadata
+
+TABLE_MODULES = (tables, commit_tables)
+"""Importing them is what fills the metadata."""
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=metadata,
+    compare_type=True,
+)
+with context.begin_transaction():
+    context.run_migrations()

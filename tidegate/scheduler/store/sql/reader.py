@@ -1,0 +1,332 @@
+"""Looks at the store in SQL, within the transaction of the connection it is given.
+
+Every question the engine asks at a tick is answered through an index (see `tables`). Its statement is
+built once and kept, whatever its parameters are and however long its lists (see `bulk`): building
+one takes longer than its answer.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from datetime import datetime
+from functools import cache, lru_cache
+from typing import Any, TypeVar
+
+import msgspec
+from sqlalchemy import Column, Connection, Integer, Select, bindparam, case, func, select
+
+from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
+from tidegate.scheduler.model.event import Delivery, Event, Subscription
+from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.model.run import ENDED, Gauge, ProgramHistory, Run, RunStatus
+from tidegate.scheduler.store.ledger import ledger_rows
+from tidegate.scheduler.store.protocol import LedgerRow
+from tidegate.scheduler.store.sql import tables
+from tidegate.scheduler.store.sql.bulk import among, given, listed
+from tidegate.scheduler.store.sql.codec import Codec, Row
+from tidegate.scheduler.store.sql.rows import (
+    APPS,
+    DELIVERY_READ,
+    EVENTS,
+    GAUGES,
+    JOBS,
+    JOURNAL,
+    RUNS,
+    SCHEDULES,
+    SUBSCRIPTIONS,
+    delivery_of,
+)
+
+LAST_CODE_POINT = "\U0010ffff"
+"""Sorts behind everything that can follow a prefix."""
+
+STATEMENTS_KEPT = 500
+"""Statements that a process keeps: more than there are kinds of questions."""
+
+ACTIVE_RUNS = tuple(status for status in RunStatus if status not in ENDED)
+ENDED_RUNS = tuple(status for status in RunStatus if status in ENDED)
+
+Statement = Select[*tuple[Any, ...]]
+T = TypeVar("T")
+
+
+def _every(codec: Codec[Any]) -> Statement:
+    return select(*codec.read)
+
+
+def _newest(codec: Codec[Any], *columns: Column[Any]) -> Statement:
+    """Those with the largest values, as many as the parameter `limit` says, largest first."""
+    return _every(codec).order_by(*(each.desc() for each in columns)).limit(LIMIT)
+
+
+def _earliest(codec: Codec[Any], due: Column[Any], then: Column[Any]) -> Statement:
+    """Those that are due by the parameter `now`, as many as `limit` says, earliest first."""
+    return _every(codec).where(due <= bindparam("now")).order_by(due, then).limit(LIMIT)
+
+
+LIMIT = bindparam("limit", type_=Integer)
+ALL_APPS = _every(APPS)
+ALL_SCHEDULES = _every(SCHEDULES)
+ALL_SUBSCRIPTIONS = _every(SUBSCRIPTIONS)
+ALL_JOBS = _every(JOBS)
+ALL_RUNS = _every(RUNS)
+ALL_GAUGES = _every(GAUGES)
+NEWEST_EVENTS = _newest(EVENTS, tables.events.c.arrived, tables.events.c.id)
+NEWEST_EVENTS_OF_PREFIX = NEWEST_EVENTS.where(
+    # A range: an index serves it, and unlike LIKE it has no wildcards.
+    tables.events.c.key.between(bindparam("first"), bindparam("last"))
+)
+NEWEST_JOBS = _newest(JOBS, tables.jobs.c.opened_at, tables.jobs.c.id)
+NEWEST_RUNS = _newest(RUNS, tables.runs.c.seen_at, tables.runs.c.run_id)
+NEWEST_ENTRIES = _newest(JOURNAL, tables.journal.c.number)
+ENTRIES = _every(JOURNAL).order_by(tables.journal.c.number.desc())
+DUE_SCHEDULES = _earliest(SCHEDULES, tables.schedules.c.due_at, tables.schedules.c.ref)
+DUE_JOBS = _earliest(JOBS, tables.jobs.c.due_at, tables.jobs.c.id)
+UNROUTED_EVENTS = (
+    _every(EVENTS)
+    .where(tables.events.c.unrouted_since.is_not(None))
+    .order_by(tables.events.c.unrouted_since, tables.events.c.id)
+    .limit(LIMIT)
+)
+DELIVERIES = select(*EVENTS.read, *DELIVERY_READ).join_from(
+    tables.deliveries, tables.events, tables.events.c.id == tables.deliveries.c.event
+)
+TAKEN_SLOTS = select(tables.slots.c.resource, func.count()).group_by(tables.slots.c.resource)
+LAUNCHES_SINCE = select(tables.launches.c.program, tables.launches.c.at).where(
+    tables.launches.c.at > bindparam("since")
+)
+CURSOR = select(tables.cursors.c.value).where(tables.cursors.c.name == bindparam("name"))
+CLAIM = select(tables.claims.c.run_id).where(
+    tables.claims.c.job == bindparam("job"), tables.claims.c.attempt == bindparam("attempt")
+)
+
+
+@lru_cache(STATEMENTS_KEPT)
+def _narrowed(
+    query: Statement, dialect: str, lists: tuple[Column[Any], ...], equals: tuple[Column[Any], ...]
+) -> Statement:
+    """The rows whose columns are in the lists and have the values given as parameters of their names."""
+    for column in lists:
+        query = query.where(among(dialect, column, f"list_{column.name}"))
+    for column in equals:
+        query = query.where(column == bindparam(f"same_{column.name}"))
+    return query
+
+
+@cache
+def _since(query: Statement) -> Statement:
+    """The entries of the journal from the parameter `since` on."""
+    return query.where(tables.journal.c.at >= bindparam("since"))
+
+
+@cache
+def _history(dialect: str) -> Statement:
+    """Start and end of the last success, and the last end for each ended status, of the listed programs.
+
+    Each is one look at the end of an index; grouping would read all past runs.
+    """
+    runs = tables.runs
+    programs = given(dialect, "programs")
+    ended = select(runs.c.ended_at).where(runs.c.program == programs.c.value, runs.c.ended_at.is_not(None))
+    succeeded = ended.where(runs.c.status == RunStatus.SUCCEEDED)
+    newest = succeeded.order_by(runs.c.ended_at.desc(), runs.c.run_id.desc()).limit(1)
+    looks = [newest.with_only_columns(runs.c.started_at), newest]
+    for status in ENDED_RUNS:
+        looks.append(ended.with_only_columns(func.max(runs.c.ended_at)).where(runs.c.status == status))
+    return select(programs.c.value, *(look.scalar_subquery().correlate(programs) for look in looks))
+
+
+class SqlReader:
+    """See `Reader`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._dialect = connection.dialect.name
+
+    def _all(
+        self,
+        query: Statement,
+        of: Callable[[Row], T],
+        lists: Mapping[Column[Any], Collection[str] | None] | None = None,
+        equals: Mapping[Column[Any], Any] | None = None,
+        **parameters: Any,
+    ) -> list[T]:
+        """The values of all rows that fit the lists and are equal; one of None does not narrow them."""
+        in_lists = {column: values for column, values in (lists or {}).items() if values is not None}
+        same = {column: value for column, value in (equals or {}).items() if value is not None}
+        query = _narrowed(query, self._dialect, tuple(in_lists), tuple(same))
+        for column, values in in_lists.items():
+            parameters[f"list_{column.name}"] = listed(self._dialect, values)
+        for column, value in same.items():
+            parameters[f"same_{column.name}"] = value
+        return [of(row) for row in self._connection.execute(query, parameters).all()]
+
+    def apps(self, *, names: Collection[str] | None = None) -> tuple[DeployedApp, ...]:
+        """See `Reader.apps`."""
+        found = self._all(ALL_APPS, APPS.value, {tables.apps.c.name: names})
+        return tuple(sorted(found, key=lambda app: app.name))
+
+    def schedules(
+        self, *, app: str | None = None, refs: Collection[str] | None = None
+    ) -> tuple[ScheduleState, ...]:
+        """See `Reader.schedules`."""
+        table = tables.schedules
+        found = self._all(ALL_SCHEDULES, SCHEDULES.value, {table.c.ref: refs}, {table.c.app: app})
+        return tuple(sorted(found, key=lambda state: state.ref))
+
+    def due_schedules(self, now: datetime, limit: int) -> tuple[ScheduleState, ...]:
+        """See `Reader.due_schedules`."""
+        return tuple(self._all(DUE_SCHEDULES, SCHEDULES.value, now=now, limit=limit))
+
+    def subscriptions(self, event_keys: Collection[str]) -> tuple[Subscription, ...]:
+        """See `Reader.subscriptions`."""
+        table = tables.subscriptions
+        found = self._all(ALL_SUBSCRIPTIONS, SUBSCRIPTIONS.value, {table.c.event_key: event_keys})
+        return tuple(sorted(found, key=lambda s: (s.schedule, s.leaf, s.event_key)))
+
+    def unrouted_events(self, limit: int) -> tuple[Event, ...]:
+        """See `Reader.unrouted_events`."""
+        return tuple(self._all(UNROUTED_EVENTS, EVENTS.value, limit=limit))
+
+    def events(
+        self, *, key_prefix: str = "", ids: Collection[str] | None = None, limit: int = 1000
+    ) -> tuple[Event, ...]:
+        """See `Reader.events`."""
+        lists: dict[Column[Any], Collection[str] | None] = {tables.events.c.id: ids}
+        if not key_prefix:
+            return tuple(self._all(NEWEST_EVENTS, EVENTS.value, lists, limit=limit))
+        reach: dict[str, Any] = {"first": key_prefix, "last": key_prefix + LAST_CODE_POINT}
+        return tuple(self._all(NEWEST_EVENTS_OF_PREFIX, EVENTS.value, lists, limit=limit, **reach))
+
+    def jobs(
+        self,
+        *,
+        ids: Collection[str] | None = None,
+        app: str | None = None,
+        schedules: Collection[str] | None = None,
+        states: Collection[JobState] | None = None,
+        limit: int | None = None,
+    ) -> tuple[Job, ...]:
+        """See `Reader.jobs`."""
+        table = tables.jobs
+        lists: dict[Column[Any], Collection[str] | None] = {
+            table.c.id: ids,
+            table.c.schedule: schedules,
+            table.c.state: states,
+        }
+        equals = {table.c.app: app}
+        if limit is None:
+            found = self._all(ALL_JOBS, JOBS.value, lists, equals)
+        else:
+            found = self._all(NEWEST_JOBS, JOBS.value, lists, equals, limit=limit)
+        return tuple(sorted(found, key=lambda job: (job.opened_at, job.id)))
+
+    def due_jobs(self, now: datetime, limit: int) -> tuple[Job, ...]:
+        """See `Reader.due_jobs`."""
+        return tuple(self._all(DUE_JOBS, JOBS.value, now=now, limit=limit))
+
+    def deliveries(self, jobs: Collection[str]) -> dict[str, tuple[Delivery, ...]]:
+        """See `Reader.deliveries`."""
+        found: dict[str, list[Delivery]] = {job: [] for job in jobs}
+        # `why` asks for a job that does not exist yet and has no id; NO_JOB's deliveries are not its own.
+        named = [job for job in found if job != tables.NO_JOB]
+        for delivery in self._all(DELIVERIES, delivery_of, {tables.deliveries.c.job: named}):
+            found[delivery.job or tables.NO_JOB].append(delivery)
+        for each in found.values():
+            each.sort(key=lambda d: (d.event.arrived, d.event.id, d.leaf, d.schedule))
+        return {job: tuple(each) for job, each in found.items()}
+
+    def deliveries_of_events(self, events: Collection[str]) -> tuple[Delivery, ...]:
+        """See `Reader.deliveries_of_events`."""
+        found = self._all(DELIVERIES, delivery_of, {tables.deliveries.c.event: events})
+        return tuple(sorted(found, key=lambda d: (d.event.id, d.schedule, d.leaf, d.job or "")))
+
+    def slots(self, resources: Collection[str]) -> dict[str, int]:
+        """See `Reader.slots`."""
+        taken = dict(self._all(TAKEN_SLOTS, tuple[str, int], {tables.slots.c.resource: resources}))
+        return {resource: taken.get(resource, 0) for resource in resources}
+
+    def history(self, programs: Collection[str]) -> dict[str, ProgramHistory]:
+        """See `Reader.history`."""
+        found = {program: ProgramHistory() for program in programs}
+        rows = self._all(_history(self._dialect), list[Any], programs=listed(self._dialect, programs))
+        for program, started, ended, *last in rows:
+            found[program] = ProgramHistory(
+                last_success_started=started,
+                last_success_ended=ended,
+                last_ended=max((end for end in last if end is not None), default=None),
+            )
+        return found
+
+    def launches(self, programs: Collection[str], since: datetime) -> dict[str, tuple[datetime, ...]]:
+        """See `Reader.launches`."""
+        found: dict[str, list[datetime]] = {program: [] for program in programs}
+        lists = {tables.launches.c.program: programs}
+        for program, at in self._all(LAUNCHES_SINCE, tuple[str, datetime], lists, since=since):
+            found[program].append(at)
+        return {program: tuple(sorted(each)) for program, each in found.items()}
+
+    def gauges(self, names: Collection[str] | None = None) -> tuple[Gauge, ...]:
+        """See `Reader.gauges`."""
+        table = tables.gauges
+        found = self._all(ALL_GAUGES, GAUGES.value, {table.c.name: names})
+        return tuple(sorted(found, key=lambda gauge: gauge.name))
+
+    def runs(
+        self,
+        *,
+        ids: Collection[str] | None = None,
+        jobs: Collection[str] | None = None,
+        active: bool | None = None,
+        limit: int | None = None,
+    ) -> tuple[Run, ...]:
+        """See `Reader.runs`."""
+        table = tables.runs
+        query = ALL_RUNS if limit is None else NEWEST_RUNS
+        lists: dict[Column[Any], Collection[str] | None] = {table.c.run_id: ids, table.c.job: jobs}
+        if active is not None:
+            lists[table.c.status] = ACTIVE_RUNS if active else ENDED_RUNS
+        bound: dict[str, Any] = {} if limit is None else {"limit": limit}
+        found = self._all(query, RUNS.value, lists, **bound)
+        return tuple(sorted(found, key=lambda run: (run.seen_at, run.run_id)))
+
+    def claim_of(self, job: str, attempt: int) -> str | None:
+        """See `Reader.claim_of`."""
+        return self._connection.execute(CLAIM, {"job": job, "attempt": attempt}).scalar()
+
+    def cursor(self, name: str) -> Any:
+        """See `Reader.cursor`."""
+        value = self._connection.execute(CURSOR, {"name": name}).scalar()
+        return None if value is None else msgspec.json.decode(value)
+
+    def journal(
+        self,
+        *,
+        schedule: str | None = None,
+        job: str | None = None,
+        since: datetime | None = None,
+        limit: int | None = None,
+    ) -> tuple[Entry, ...]:
+        """See `Reader.journal`."""
+        table = tables.journal
+        equals = {table.c.schedule: schedule, table.c.job: job}
+        query = ENTRIES if limit is None else NEWEST_ENTRIES
+        bound: dict[str, Any] = {} if limit is None else {"limit": limit}
+        if since is not None:
+            query, bound = _since(query), {**bound, "since": since}
+        found = self._all(query, JOURNAL.value, None, equals, **bound)
+        return tuple(found[::-1])
+
+    def ledger(self, *, app: str | None = None) -> tuple[LedgerRow, ...]:
+        """See `Reader.ledger`."""
+        delivery, job = tables.deliveries, tables.jobs
+        reason = case((job.c.id.is_(None), delivery.c.reason), else_=job.c.reason).label("reason")
+        query = (
+            select(delivery.c.schedule, job.c.state, reason, func.count().label("deliveries"))
+            .join_from(delivery, job, job.c.id == delivery.c.job, isouter=True)
+            .group_by(delivery.c.schedule, job.c.state, reason)
+        )
+        if app is not None:
+            query = query.where(delivery.c.schedule.between(f"{app}/", f"{app}/{LAST_CODE_POINT}"))
+        return ledger_rows(
+            (row.schedule, row.state, row.reason, row.deliveries) for row in self._connection.execute(query)
+        )

@@ -1,0 +1,63 @@
+"""Which values are kept in which table, and the few columns that no field of a value has.
+
+A derived column stands behind an index that holds only what is still to be done: see `tables`.
+"""
+
+from typing import Any
+
+from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
+from tidegate.scheduler.model.event import Delivery, Event, Subscription
+from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.model.run import Gauge, Run
+from tidegate.scheduler.store.protocol import Launched
+from tidegate.scheduler.store.sql import tables
+from tidegate.scheduler.store.sql.codec import Codec, Held, Row, as_held
+from tidegate.scheduler.store.sql.columns import instant, microseconds
+
+APPS = Codec(
+    tables.apps, DeployedApp, renamed={"app": "spec"}, derived={"name": lambda deployed: deployed.name}
+)
+SCHEDULES = Codec(
+    tables.schedules,
+    ScheduleState,
+    derived={
+        "app": lambda state: state.app,
+        "due_at": lambda state: state.next_fire_at if state.active or state.holding else None,
+    },
+)
+SUBSCRIPTIONS = Codec(tables.subscriptions, Subscription)
+EVENTS = Codec(tables.events, Event, derived={"unrouted_since": lambda event: event.arrived})
+JOBS = Codec(
+    tables.jobs,
+    Job,
+    derived={"app": lambda job: job.app, "due_at": lambda job: job.next_check_at if job.waiting else None},
+)
+LAUNCHES = Codec(tables.launches, Launched)
+GAUGES = Codec(tables.gauges, Gauge)
+RUNS = Codec(tables.runs, Run)
+JOURNAL = Codec(tables.journal, Entry)
+
+DELIVERY_KEY = ("job", "event", "schedule", "leaf")
+DELIVERY_NAMES = (*DELIVERY_KEY, "reason", "at")
+DELIVERY_READ = [as_held(tables.deliveries.c[name]).label(f"delivery_{name}") for name in DELIVERY_NAMES]
+"""The columns of a delivery; whoever selects them selects `EVENTS.read` first."""
+
+
+def delivery_key(delivery: Delivery) -> Held:
+    """What a delivery is known by, in the order of `DELIVERY_KEY`."""
+    job = tables.NO_JOB if delivery.job is None else delivery.job
+    return job, delivery.event.id, delivery.schedule, delivery.leaf
+
+
+def delivery_row(delivery: Delivery) -> Held:
+    """The row of a delivery, in the order of `DELIVERY_NAMES`."""
+    reason = None if delivery.reason is None else str(delivery.reason)
+    return *delivery_key(delivery), reason, microseconds(delivery.at)
+
+
+def delivery_of(row: Row) -> Delivery:
+    """The delivery of a row of `EVENTS.read` and `DELIVERY_READ`."""
+    job, _, schedule, leaf, reason, at = row[-len(DELIVERY_NAMES) :]
+    fields: dict[str, Any] = {"job": None if job == tables.NO_JOB else job, "reason": reason}
+    return Delivery(event=EVENTS.value(row), schedule=schedule, leaf=leaf, at=instant(at), **fields)

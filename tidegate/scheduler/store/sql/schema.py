@@ -1,0 +1,65 @@
+"""The version of the store's schema: whether it is current, and how to bring it up to date.
+
+Every command and every tick opens the store, so the usual case is one SELECT. Alembic is
+imported only when there is something to migrate. A migration holds the store's write lock
+and is one transaction, so of two processes that open a new store at once, the second one
+waits and then finds the work done; and a process that dies has done nothing.
+"""
+
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, inspect, text
+
+from tidegate.scheduler.store.error import StoreError, StoreMissing
+from tidegate.scheduler.store.sql.store import begin_writing
+
+HEAD = "0003"
+"""The newest revision in `migrations/versions`; a test holds the two together."""
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+
+
+def version(connection: Connection) -> str | None:
+    """The schema's revision; None for a database without a store."""
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+
+
+def bring_up_to_date(engine: Engine, *, create: bool) -> None:
+    """Migrate the schema to `HEAD` if it is missing or behind.
+
+    Args:
+        create: make the schema in a database that has none; False refuses instead.
+
+    Raises:
+        StoreError: there is no store and `create` is off, or a newer version wrote it.
+    """
+    name = engine.url.render_as_string()
+    with engine.connect() as connection, connection.begin():
+        found = version(connection)
+    if found == HEAD:
+        return
+    if found is None and not create:
+        raise StoreMissing(f"there is no store at {name}", "deploy first: `tidegate deploy` makes it")
+    if found is not None and found > HEAD:
+        raise StoreError(
+            f"the store {name} has schema {found}, which a newer tidegate wrote; this one knows {HEAD}",
+            "run it with the newer version",
+        )
+    with begin_writing(engine) as connection:
+        if version(connection) != HEAD:
+            migrate(connection)
+        connection.commit()
+
+
+def migrate(connection: Connection) -> None:
+    """Run every migration that is missing, in the connection's transaction."""
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    # A percent sign in a path would start an interpolation.
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    command.upgrade(config, HEAD)

@@ -1,0 +1,164 @@
+"""The store in SQL: SQLite for one machine, PostgreSQL for several.
+
+It only opens and closes transactions; `sql_reader` and `sql_writer` say what happens inside.
+It never retries a transaction by itself: what ran in it may have had effects. Only its
+beginning, before anything was done, is tried again.
+"""
+
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Table, select
+from sqlalchemy.exc import DatabaseError, DBAPIError, InterfaceError, OperationalError, PendingRollbackError
+
+from tidegate.scheduler.store.dump import dump_values
+from tidegate.scheduler.store.error import StoreError
+from tidegate.scheduler.store.sql import tables
+from tidegate.scheduler.store.sql.codec import Codec
+from tidegate.scheduler.store.sql.engine import BEGIN_ATTEMPTS, BUSY_SECONDS, for_reading, for_writing
+from tidegate.scheduler.store.sql.reader import SqlReader
+from tidegate.scheduler.store.sql.rows import (
+    APPS,
+    DELIVERY_NAMES,
+    EVENTS,
+    GAUGES,
+    JOBS,
+    JOURNAL,
+    RUNS,
+    SCHEDULES,
+    SUBSCRIPTIONS,
+)
+from tidegate.scheduler.store.sql.writer import SqlTransaction
+
+LOCK_TIMEOUTS = ("database is locked", "canceling statement due to lock timeout")
+"""What SQLite and PostgreSQL say when another writer held the lock for too long."""
+
+NOTHING_KEPT = "nothing of this transaction was kept; repair the database, and try again"
+MAYBE_KEPT = "this transaction was kept whole or not at all; repair the database, and try again"
+"""A server that goes away at the commit does not say which; whoever writes may write it again."""
+
+
+def begin_writing(engine: Engine) -> Connection:
+    """A connection within a transaction that holds the store's write lock; commit and close it.
+
+    Raises:
+        StoreError: other writers held the lock all the time.
+    """
+    return connect_and_lock(for_writing(engine), Connection.begin)
+
+
+def connect_and_lock(engine: Engine, lock: Callable[[Connection], object]) -> Connection:
+    """A connection on which `lock` got the lock that it waits for; commit and close it.
+
+    Raises:
+        StoreError: other writers held the lock all the time.
+    """
+    for _ in range(BEGIN_ATTEMPTS):
+        connection = engine.connect()
+        try:
+            lock(connection)
+            return connection
+        except DBAPIError as error:
+            connection.close()
+            if not any(said in str(error.orig) for said in LOCK_TIMEOUTS):
+                raise
+        except BaseException:
+            connection.close()
+            raise
+    raise StoreError(
+        f"the store {engine.url.render_as_string()} stayed locked for {BEGIN_ATTEMPTS * BUSY_SECONDS} s",
+        "find the process that holds a transaction open, and end it",
+    )
+
+
+def _is_its_fault(error: Exception) -> bool:
+    """Whether the database failed, and not the statement that it was given.
+
+    A driver that loses its server in the middle of an answer raises no more than a `DatabaseError`, whose
+    subclasses (integrity, data, programming) are bugs of ours.
+    """
+    return isinstance(error, OperationalError | InterfaceError | PendingRollbackError) or (
+        type(error) is DatabaseError
+    )
+
+
+@contextmanager
+def told(engine: Engine, hint: str) -> Generator[None]:
+    """Say what the database cannot do (a full disk, a server that went away) as a `StoreError`."""
+    try:
+        yield
+    except (DatabaseError, InterfaceError, PendingRollbackError) as error:
+        if not _is_its_fault(error):
+            raise
+        said = error.orig if isinstance(error, DBAPIError) else error
+        raise StoreError(
+            f"the store {engine.url.render_as_string()} failed: {str(said).strip()}", hint
+        ) from error
+
+
+class SqlStore:
+    """See `Store`.
+
+    Attributes:
+        engine: for other tables of the same database, such as those of commit sequences.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+
+    @contextmanager
+    def reading(self) -> Generator[SqlReader]:
+        """See `Store.reading`."""
+        with (
+            told(self.engine, NOTHING_KEPT),
+            for_reading(self.engine).connect() as connection,
+            connection.begin(),
+        ):
+            yield SqlReader(connection)
+
+    @contextmanager
+    def transaction(self) -> Generator[SqlTransaction]:
+        """See `Store.transaction`."""
+        with told(self.engine, NOTHING_KEPT), begin_writing(self.engine) as connection:
+            # Closing a connection rolls back whatever was not committed.
+            yield SqlTransaction(connection)
+            with told(self.engine, MAYBE_KEPT):
+                connection.commit()
+
+    def close(self) -> None:
+        """See `Store.close`."""
+        self.engine.dispose()
+
+    def dump(self) -> Mapping[str, Any]:
+        """See `Dumpable.dump`."""
+        with for_reading(self.engine).connect() as connection, connection.begin():
+
+            def values(codec: Codec[Any]) -> list[Any]:
+                return [codec.value(row) for row in connection.execute(select(*codec.read))]
+
+            def rows(table: Table, *names: str) -> list[list[Any]]:
+                return [list(row) for row in connection.execute(select(*(table.c[name] for name in names)))]
+
+            unrouted = select(tables.events.c.id).where(tables.events.c.unrouted_since.is_not(None))
+            ordered = select(*JOURNAL.read).order_by(tables.journal.c.number)
+            reader = SqlReader(connection)
+            return dump_values(
+                apps=values(APPS),
+                schedules=values(SCHEDULES),
+                subscriptions=values(SUBSCRIPTIONS),
+                events=values(EVENTS),
+                unrouted=connection.execute(unrouted).scalars(),
+                deliveries=[
+                    [event, schedule, leaf, job or None, reason, at]
+                    for job, event, schedule, leaf, reason, at in rows(tables.deliveries, *DELIVERY_NAMES)
+                ],
+                jobs=values(JOBS),
+                slots=rows(tables.slots, "resource", "holder"),
+                launches=rows(tables.launches, "program", "holder", "at"),
+                gauges=values(GAUGES),
+                runs=values(RUNS),
+                claims=rows(tables.claims, "job", "attempt", "run_id", "at"),
+                cursors=[[name, reader.cursor(name)] for (name,) in rows(tables.cursors, "name")],
+                journal=[JOURNAL.value(row) for row in connection.execute(ordered)],
+            )

@@ -1,0 +1,250 @@
+"""The tables of the schedule store, and the indexes that keep an idle tick cheap.
+
+Time is an index: `schedules.due_at` and `jobs.due_at` are set only while the row waits for
+the clock, and `events.unrouted_since` only until the event is routed, so their partial
+indexes hold just what is still to be done, however much history the tables keep.
+
+Migrations are what creates them; a test compares the two.
+"""
+
+from datetime import datetime
+
+from sqlalchemy import BigInteger, Boolean, Column, Double, Index, Integer, Table, Text, false, text
+
+from tidegate.domain.model import App, Priority, Schedule
+from tidegate.scheduler.model.event import EventKind
+from tidegate.scheduler.model.job import ByHand, JobState, LaunchPlan
+from tidegate.scheduler.model.journal import EntryKind
+from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.run import RunStatus, UpstreamRun
+from tidegate.scheduler.store.sql.columns import Coded, Instant, Json, Name, Serial, Span
+from tidegate.scheduler.store.sql.metadata import metadata
+
+APPS_KEPT = 1_000
+"""Decoded apps that a process keeps; a tick reads those that its events are about."""
+
+SCHEDULES_KEPT = 20_000
+"""Decoded schedules that a process keeps, some kilobytes each: all of most installations."""
+
+NO_JOB = ""
+"""Stands in `deliveries.job` for a delivery that was discarded at the door: keys may not be NULL."""
+
+apps = Table(
+    "apps",
+    metadata,
+    Column("name", Name, primary_key=True),
+    Column("spec", Json(App, kept=APPS_KEPT), nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("deployed_at", Instant, nullable=False),
+)
+
+schedules = Table(
+    "schedules",
+    metadata,
+    Column("ref", Name, primary_key=True),
+    Column("app", Name, nullable=False),
+    Column("spec", Json(Schedule, kept=SCHEDULES_KEPT), nullable=False),
+    Column("fingerprint", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("changed_by", Text, nullable=False),
+    Column("active_since", Instant),
+    Column("fires_after", Instant),
+    Column("next_fire_at", Instant),
+    Column("deployed_at", Instant, nullable=False),
+    Column("clocks", Json(dict[str, datetime]), nullable=False, server_default=text("'{}'")),
+    # `next_fire_at` of a schedule that is active, or that takes events while it is suspended.
+    Column("due_at", Instant),
+)
+Index("ix_schedules_app", schedules.c.app)
+Index(
+    "ix_schedules_due",
+    schedules.c.due_at,
+    schedules.c.ref,
+    sqlite_where=schedules.c.due_at.is_not(None),
+    postgresql_where=schedules.c.due_at.is_not(None),
+)
+
+subscriptions = Table(
+    "subscriptions",
+    metadata,
+    Column("event_key", Name, primary_key=True),
+    Column("schedule", Name, primary_key=True),
+    Column("leaf", Name, primary_key=True),
+)
+Index("ix_subscriptions_schedule", subscriptions.c.schedule)
+
+events = Table(
+    "events",
+    metadata,
+    Column("id", Name, primary_key=True),
+    Column("kind", Coded(EventKind), nullable=False),
+    Column("key", Name, nullable=False),
+    Column("time", Instant, nullable=False),
+    Column("arrived", Instant, nullable=False),
+    Column("partition", Name),
+    Column("bytes", BigInteger),
+    Column("rows", BigInteger),
+    Column("run_id", Name),
+    Column("status", Text),
+    Column("scheduled_for", Instant),
+    Column("run", Json(UpstreamRun)),
+    Column("own_job", Boolean, nullable=False),
+    Column("expired", Boolean, nullable=False),
+    Column("detail", Text, nullable=False),
+    # `arrived` of an event that is not routed yet.
+    Column("unrouted_since", Instant),
+)
+Index("ix_events_arrived", events.c.arrived, events.c.id)
+Index("ix_events_key", events.c.key, events.c.arrived)
+Index(
+    "ix_events_unrouted",
+    events.c.unrouted_since,
+    events.c.id,
+    sqlite_where=events.c.unrouted_since.is_not(None),
+    postgresql_where=events.c.unrouted_since.is_not(None),
+)
+
+# No foreign key to jobs: a delivery may be written before its job in one transaction.
+deliveries = Table(
+    "deliveries",
+    metadata,
+    Column("job", Name, primary_key=True),
+    Column("event", Name, primary_key=True),
+    Column("schedule", Name, primary_key=True),
+    Column("leaf", Name, primary_key=True),
+    Column("reason", Text),
+    Column("at", Instant, nullable=False),
+)
+Index("ix_deliveries_event", deliveries.c.event)
+Index("ix_deliveries_schedule", deliveries.c.schedule, deliveries.c.job, deliveries.c.reason)
+
+jobs = Table(
+    "jobs",
+    metadata,
+    Column("id", Name, primary_key=True),
+    Column("app", Name, nullable=False),
+    Column("schedule", Name, nullable=False),
+    Column("key", Name, nullable=False),
+    Column("fingerprint", Text, nullable=False),
+    Column("state", Coded(JobState), nullable=False),
+    Column("reason", Coded(Reason)),
+    Column("priority", Coded(Priority), nullable=False),
+    Column("opened_at", Instant, nullable=False),
+    Column("first_event_at", Instant),
+    Column("satisfied_at", Instant),
+    Column("next_check_at", Instant),
+    Column("blocked_on", Name),
+    Column("by_hand", Coded(ByHand)),
+    Column("attempt", Integer, nullable=False),
+    Column("offers", Integer, nullable=False),
+    Column("offered_at", Instant),
+    Column("run_id", Name),
+    Column("launch", Json(LaunchPlan)),
+    Column("resources", Json(tuple[str, ...]), nullable=False),
+    Column("decided_at", Instant),
+    Column("launched_at", Instant),
+    Column("ended_at", Instant),
+    Column("closed", Boolean, nullable=False, server_default=false()),
+    Column("held_at", Instant),
+    Column("held_for", Span, nullable=False, server_default=text("0")),
+    Column("detail", Text, nullable=False),
+    # `next_check_at` of a waiting job.
+    Column("due_at", Instant),
+)
+Index("ix_jobs_app_state", jobs.c.app, jobs.c.state, jobs.c.opened_at)
+Index("ix_jobs_schedule_state", jobs.c.schedule, jobs.c.state, jobs.c.opened_at)
+Index("ix_jobs_state", jobs.c.state, jobs.c.opened_at)
+Index("ix_jobs_opened", jobs.c.opened_at, jobs.c.id)
+Index(
+    "ix_jobs_due",
+    jobs.c.due_at,
+    jobs.c.id,
+    sqlite_where=jobs.c.due_at.is_not(None),
+    postgresql_where=jobs.c.due_at.is_not(None),
+)
+Index(
+    "ix_jobs_blocked_on",
+    jobs.c.blocked_on,
+    jobs.c.state,
+    sqlite_where=jobs.c.blocked_on.is_not(None),
+    postgresql_where=jobs.c.blocked_on.is_not(None),
+)
+
+slots = Table(
+    "slots",
+    metadata,
+    Column("resource", Name, primary_key=True),
+    Column("holder", Name, primary_key=True),
+)
+Index("ix_slots_holder", slots.c.holder)
+
+# What `rate` counts; it slides over a program's launches by time.
+launches = Table(
+    "launches",
+    metadata,
+    Column("holder", Name, primary_key=True),
+    Column("program", Name, nullable=False),
+    Column("at", Instant, nullable=False),
+)
+Index("ix_launches_program", launches.c.program, launches.c.at)
+
+gauges = Table(
+    "gauges",
+    metadata,
+    Column("name", Name, primary_key=True),
+    Column("value", Double, nullable=False),
+    Column("reported_at", Instant, nullable=False),
+)
+
+runs = Table(
+    "runs",
+    metadata,
+    Column("run_id", Name, primary_key=True),
+    Column("program", Name, nullable=False),
+    Column("job", Name),
+    Column("attempt", Integer),
+    Column("status", Coded(RunStatus), nullable=False),
+    Column("seen_at", Instant, nullable=False),
+    Column("started_at", Instant),
+    Column("ended_at", Instant),
+)
+Index("ix_runs_history", runs.c.program, runs.c.status, runs.c.ended_at, runs.c.run_id)
+Index("ix_runs_job", runs.c.job)
+Index("ix_runs_status", runs.c.status, runs.c.seen_at)
+Index("ix_runs_seen", runs.c.seen_at, runs.c.run_id)
+
+claims = Table(
+    "claims",
+    metadata,
+    Column("job", Name, primary_key=True),
+    Column("attempt", Integer, primary_key=True, autoincrement=False),
+    Column("run_id", Name, nullable=False),
+    Column("at", Instant, nullable=False),
+)
+
+cursors = Table(
+    "cursors",
+    metadata,
+    Column("name", Name, primary_key=True),
+    # JSON text; a value may be null, which is not SQL's NULL.
+    Column("value", Text, nullable=False),
+)
+
+# SQLite would hand out the number of a deleted last row again; AUTOINCREMENT forbids that.
+journal = Table(
+    "journal",
+    metadata,
+    Column("number", Serial, primary_key=True, autoincrement=True),
+    Column("at", Instant, nullable=False),
+    Column("kind", Coded(EntryKind), nullable=False),
+    Column("schedule", Name),
+    Column("job", Name),
+    Column("run_id", Name),
+    Column("event", Name),
+    Column("reason", Text),
+    Column("data", Json(), nullable=False),
+    sqlite_autoincrement=True,
+)
+Index("ix_journal_at", journal.c.at)
+Index("ix_journal_schedule", journal.c.schedule, journal.c.number)
+Index("ix_journal_job", journal.c.job, journal.c.number)

@@ -1,0 +1,219 @@
+"""Changes the store in SQL, within the serialised transaction of the connection it is given.
+
+Rows are written in sets (see `bulk`). Uniqueness is guarded by primary keys as well, so even a
+writer that ignored the store's lock could not store one event or claim twice.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import cache
+from typing import Any, TypeVar
+
+import msgspec
+from sqlalchemy import Column, Connection, Select, Update, delete, or_, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from tidegate.domain.value import Value
+from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
+from tidegate.scheduler.model.event import Delivery, Event, Subscription
+from tidegate.scheduler.model.job import WAITING, Job
+from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.model.run import Gauge, Run
+from tidegate.scheduler.store.error import StoreError
+from tidegate.scheduler.store.protocol import Launched
+from tidegate.scheduler.store.sql import bulk, tables
+from tidegate.scheduler.store.sql.bulk import OnConflict, among, listed
+from tidegate.scheduler.store.sql.codec import Codec
+from tidegate.scheduler.store.sql.columns import microseconds
+from tidegate.scheduler.store.sql.reader import SqlReader
+from tidegate.scheduler.store.sql.rows import (
+    APPS,
+    DELIVERY_KEY,
+    DELIVERY_NAMES,
+    EVENTS,
+    JOBS,
+    JOURNAL,
+    LAUNCHES,
+    RUNS,
+    SCHEDULES,
+    SUBSCRIPTIONS,
+    delivery_key,
+    delivery_row,
+)
+
+V = TypeVar("V", bound=Value)
+
+
+@cache
+def _known(dialect: str) -> Select[tuple[str]]:
+    column = tables.events.c.id
+    return select(column).where(among(dialect, column, "ids"))
+
+
+@cache
+def _mark_routed(dialect: str) -> Update:
+    table = tables.events
+    return update(table).where(among(dialect, table.c.id, "ids")).values(unrouted_since=None)
+
+
+class SqlTransaction(SqlReader):
+    """See `Transaction`."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection)
+        # Ids of events that this transaction knows the store to hold: nobody can take them away from it.
+        self._held: set[str] = set()
+
+    def unrouted_events(self, limit: int) -> tuple[Event, ...]:
+        """See `Reader.unrouted_events`."""
+        found = super().unrouted_events(limit)
+        self._held.update(event.id for event in found)
+        return found
+
+    def put_apps(self, apps: Sequence[DeployedApp]) -> None:
+        """See `Transaction.put_apps`."""
+        self._put(APPS, apps)
+
+    def delete_apps(self, names: Collection[str]) -> None:
+        """See `Transaction.delete_apps`."""
+        self._delete(tables.apps.c.name, names)
+
+    def put_schedules(self, schedules: Sequence[ScheduleState]) -> None:
+        """See `Transaction.put_schedules`."""
+        self._put(SCHEDULES, schedules)
+
+    def put_subscriptions(self, schedules: Collection[str], subscriptions: Sequence[Subscription]) -> None:
+        """See `Transaction.put_subscriptions`."""
+        self._delete(tables.subscriptions.c.schedule, schedules)
+        self._put(SUBSCRIPTIONS, subscriptions, on_conflict="leave")
+
+    def delete_schedules(self, refs: Collection[str]) -> None:
+        """See `Transaction.delete_schedules`."""
+        self._delete(tables.schedules.c.ref, refs)
+        self._delete(tables.subscriptions.c.schedule, refs)
+
+    def add_events(self, events: Sequence[Event]) -> tuple[Event, ...]:
+        """See `Transaction.add_events`."""
+        if not events:
+            return ()
+        known = self._known_events(event.id for event in events)
+        new: dict[str, Event] = {}
+        for event in events:
+            if event.id not in known:
+                new.setdefault(event.id, event)
+        self._put(EVENTS, tuple(new.values()), on_conflict="leave")
+        self._held.update(known, new)
+        return tuple(new.values())
+
+    def mark_routed(self, event_ids: Collection[str]) -> None:
+        """See `Transaction.mark_routed`."""
+        if event_ids:
+            self._connection.execute(_mark_routed(self._dialect), {"ids": listed(self._dialect, event_ids)})
+
+    def add_deliveries(self, deliveries: Sequence[Delivery]) -> None:
+        """See `Transaction.add_deliveries`."""
+        wanted = {each.event.id for each in deliveries} - self._held
+        missing = wanted - self._known_events(wanted)
+        if missing:
+            raise StoreError(f"a delivery of event {min(missing)}, which the store does not hold")
+        self._held |= wanted
+        rows = [delivery_row(each) for each in deliveries]
+        bulk.insert(self._connection, tables.deliveries, DELIVERY_NAMES, rows, on_conflict="leave")
+
+    def remove_deliveries(self, deliveries: Sequence[Delivery]) -> None:
+        """See `Transaction.remove_deliveries`."""
+        keys = [delivery_key(each) for each in deliveries]
+        bulk.delete(self._connection, tables.deliveries, DELIVERY_KEY, keys)
+
+    def put_jobs(self, jobs: Sequence[Job]) -> None:
+        """See `Transaction.put_jobs`."""
+        self._put(JOBS, jobs)
+
+    def take_slots(self, taken: Mapping[str, Collection[str]]) -> None:
+        """See `Transaction.take_slots`."""
+        rows = [(resource, holder) for holder, each in taken.items() for resource in sorted(set(each))]
+        bulk.insert(self._connection, tables.slots, ("resource", "holder"), rows, on_conflict="leave")
+
+    def release_slots(self, holder: str) -> tuple[str, ...]:
+        """See `Transaction.release_slots`."""
+        table = tables.slots
+        held = (
+            self._connection.execute(select(table.c.resource).where(table.c.holder == holder)).scalars().all()
+        )
+        if held:
+            self._connection.execute(delete(table).where(table.c.holder == holder))
+        return tuple(sorted(held))
+
+    def add_launches(self, launches: Sequence[Launched]) -> None:
+        """See `Transaction.add_launches`."""
+        self._put(LAUNCHES, launches, on_conflict="leave")
+
+    def remove_launch(self, holder: str) -> None:
+        """See `Transaction.remove_launch`."""
+        self._delete(tables.launches.c.holder, [holder])
+
+    def put_gauges(self, gauges: Sequence[Gauge]) -> None:
+        """See `Transaction.put_gauges`."""
+        if not gauges:
+            return
+        # The newest report of a name stands, of two at one instant the later one in the list.
+        newest = {gauge.name: gauge for gauge in sorted(gauges, key=lambda gauge: gauge.reported_at)}
+        dialect = postgresql if self._connection.dialect.name == "postgresql" else sqlite
+        statement = dialect.insert(tables.gauges)
+        new = statement.excluded
+        upsert = statement.on_conflict_do_update(
+            index_elements=[tables.gauges.c.name],
+            set_={"value": new.value, "reported_at": new.reported_at},
+            where=tables.gauges.c.reported_at <= new.reported_at,
+        )
+        self._connection.execute(upsert, [msgspec.structs.asdict(gauge) for gauge in newest.values()])
+
+    def wake(self, resources: Collection[str], at: datetime) -> None:
+        """See `Transaction.wake`."""
+        table = tables.jobs
+        if not resources:
+            return
+        blocked = among(self._dialect, table.c.blocked_on, "blocking")
+        self._connection.execute(
+            update(table)
+            .where(blocked, table.c.state.in_(sorted(WAITING)))
+            .where(or_(table.c.next_check_at.is_(None), table.c.next_check_at > at))
+            .values(next_check_at=at, due_at=at),
+            {"blocking": listed(self._dialect, resources)},
+        )
+
+    def put_runs(self, runs: Sequence[Run]) -> None:
+        """See `Transaction.put_runs`."""
+        self._put(RUNS, runs)
+
+    def claim(self, job: str, attempt: int, run_id: str, at: datetime) -> str:
+        """See `Transaction.claim`."""
+        row = (job, attempt, run_id, microseconds(at))
+        names = ("job", "attempt", "run_id", "at")
+        bulk.insert(self._connection, tables.claims, names, [row], on_conflict="leave")
+        return self.claim_of(job, attempt) or run_id
+
+    def set_cursor(self, name: str, value: Any) -> None:
+        """See `Transaction.set_cursor`."""
+        row = (name, msgspec.json.encode(value).decode())
+        bulk.insert(self._connection, tables.cursors, ("name", "value"), [row], on_conflict="replace")
+
+    def add_journal(self, entries: Sequence[Entry]) -> None:
+        """See `Transaction.add_journal`."""
+        self._put(JOURNAL, entries, on_conflict="fail")
+
+    def _put(self, codec: Codec[V], values: Sequence[V], on_conflict: OnConflict = "replace") -> None:
+        rows = [codec.row(value) for value in values]
+        bulk.insert(self._connection, codec.table, codec.names, rows, on_conflict=on_conflict)
+
+    def _known_events(self, ids: Iterable[str]) -> set[str]:
+        wanted = set(ids)
+        if not wanted:
+            return set()
+        found = self._connection.execute(_known(self._dialect), {"ids": listed(self._dialect, wanted)})
+        return {row.id for row in found.all()}
+
+    def _delete(self, column: Column[Any], values: Collection[str]) -> None:
+        if values:
+            names = {"names": listed(self._dialect, values)}
+            self._connection.execute(delete(column.table).where(among(self._dialect, column, "names")), names)

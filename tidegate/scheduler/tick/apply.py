@@ -1,0 +1,191 @@
+"""Apply: turns decisions into rows and journal entries of the working set.
+
+It contains no choice of its own: what is decided comes from `scheduler.decision.decide`, what a run is given
+from `scheduler.decision.launch_plan`. An error in the decision on one job postpones that job and no other.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, assert_never
+
+import msgspec
+
+from tidegate.scheduler.decision.decide import Decision, Discard, Launch, Wait, decide
+from tidegate.scheduler.decision.job_view import JobView
+from tidegate.scheduler.decision.launch_plan import plan_launch
+from tidegate.scheduler.decision.route import is_full
+from tidegate.scheduler.model.event import Delivery
+from tidegate.scheduler.model.job import Job, JobState, LaunchPlan, move
+from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.store.protocol import Launched
+from tidegate.scheduler.tick.working_set import WorkingSet
+
+RETRY_AFTER_ERROR = timedelta(minutes=5)
+"""A job whose decision raised an error (a bug of ours) is looked at again after this time."""
+
+LOOK_AGAIN_AFTER = timedelta(seconds=1)
+"""A decision that asks for another look at its own instant, which nothing can change, gets it later."""
+
+
+class Applier:
+    """Applies the decisions of one instant.
+
+    Attributes:
+        launched, discarded: ids of the jobs.
+        errors: a line for each job that was postponed.
+    """
+
+    def __init__(self, work: WorkingSet, now: datetime) -> None:
+        self._work = work
+        self._now = now
+        self._plans: dict[str, LaunchPlan] = {}
+        self.launched: list[str] = []
+        self.discarded: list[str] = []
+        self.errors: list[str] = []
+
+    def judge(self, view: JobView) -> Decision | None:
+        """The decision on one job; None, and another look later, where it raised an error."""
+        try:
+            decision = decide(view, self._now)
+            if isinstance(decision.outcome, Launch):
+                self._plans[view.job.id] = plan_launch(view, decision.satisfied_at)
+        except Exception as error:  # noqa: BLE001 - one schedule's bug must not stop the others (DESIGN §6)
+            self._postpone(view.job, error)
+            return None
+        return decision
+
+    def apply(self, view: JobView, decision: Decision) -> None:
+        """Write what was decided for one job."""
+        job = view.job
+        if decision.satisfied_at is not None and job.satisfied_at is None:
+            self._note(job, EntryKind.SATISFIED, data={"since": decision.satisfied_at.isoformat()})
+            full = is_full(view.schedule, len(view.deliveries), satisfied=True)
+            job = msgspec.structs.replace(job, satisfied_at=decision.satisfied_at, closed=job.closed or full)
+        match decision.outcome:
+            case Wait() as wait:
+                self._wait(self._without_dropped(job, view.deliveries, wait.dropped), wait)
+            case Discard(reason=reason):
+                self.discard(job, reason)
+            case Launch(overridden=overridden):
+                self._launch(job, msgspec.structs.replace(view, job=job), overridden)
+            case _:
+                assert_never(decision.outcome)
+
+    def _wait(self, job: Job, wait: Wait) -> None:
+        if (wait.state, wait.reason) != (job.state, job.reason):
+            check = None if wait.next_check is None else wait.next_check.isoformat()
+            self._note(job, EntryKind.WAITING, wait.reason, {"next_check": check})
+        check = wait.next_check
+        if check is not None and check <= self._now:
+            check = self._now + LOOK_AGAIN_AFTER
+        self._put(
+            move(
+                job,
+                wait.state,
+                reason=wait.reason,
+                next_check_at=check,
+                blocked_on=wait.blocked_on,
+                decided_at=self._now,
+            )
+        )
+
+    def _without_dropped(self, job: Job, had: Sequence[Delivery], dropped: Sequence[Delivery]) -> Job:
+        """The job without what is too old; that becomes a discarded delivery of nobody's (rule 2)."""
+        if not dropped:
+            return job
+        self._work.remove_deliveries(dropped)
+        self._work.add_deliveries(
+            [
+                msgspec.structs.replace(each, job=None, reason=Reason.D_EXPIRED, at=self._now)
+                for each in dropped
+            ]
+        )
+        self._work.add_journal(
+            Entry(
+                at=self._now,
+                kind=EntryKind.EVENT_DISCARDED,
+                schedule=job.schedule,
+                job=job.id,
+                event=each.event.id,
+                reason=Reason.D_EXPIRED,
+                data={"leaf": each.leaf},
+            )
+            for each in dropped
+        )
+        kept = [each.event.arrived for each in had if each not in dropped]
+        return msgspec.structs.replace(job, first_event_at=min(kept, default=None))
+
+    def _launch(self, job: Job, view: JobView, overridden: Sequence[Reason]) -> None:
+        resources = view.resources
+        program = f"{job.app}/{view.schedule.program}"
+        # The slots and the state change in one transaction: nobody else can take the last one.
+        self._work.take_slots(job.id, resources)
+        self._work.add_launch(Launched(program=program, holder=job.id, at=self._now))
+        plan = self._plans[job.id]
+        self._note(
+            job,
+            EntryKind.LAUNCH,
+            data={
+                "program": program,
+                "resources": list(resources),
+                "partitions": list(plan.partitions),
+                "manifest": plan.manifest,
+                "args": plan.args,
+                "attempt": job.attempt,
+                "overridden": [str(reason) for reason in overridden],
+            },
+        )
+        self._put(
+            move(
+                job,
+                JobState.PENDING_LAUNCH,
+                reason=None,
+                next_check_at=None,
+                blocked_on=None,
+                launch=plan,
+                resources=resources,
+                decided_at=self._now,
+            )
+        )
+        self.launched.append(job.id)
+
+    def discard(self, job: Job, reason: Reason) -> None:
+        """Give a job up, for a reason."""
+        self._note(job, EntryKind.DISCARDED, reason)
+        self._put(discarded(job, reason, self._now))
+        self.discarded.append(job.id)
+
+    def _postpone(self, job: Job, error: Exception) -> None:
+        """Look at a job again later whose decision raised an error, and keep the line that says so."""
+        line = f"{job.schedule}: {type(error).__name__}: {error}"
+        self._note(job, EntryKind.WAITING, job.reason, {"error": line})
+        self._put(msgspec.structs.replace(job, next_check_at=self._now + RETRY_AFTER_ERROR, detail=line))
+        self.errors.append(line)
+
+    def _put(self, job: Job) -> None:
+        self._work.put_jobs([job])
+
+    def _note(
+        self, job: Job, kind: EntryKind, reason: Reason | None = None, data: dict[str, Any] | None = None
+    ) -> None:
+        self._work.add_journal(
+            [
+                Entry(
+                    at=self._now, kind=kind, schedule=job.schedule, job=job.id, reason=reason, data=data or {}
+                )
+            ]
+        )
+
+
+def discarded(job: Job, reason: Reason, now: datetime) -> Job:
+    """The job, given up."""
+    return move(
+        job,
+        JobState.DISCARDED,
+        reason=reason,
+        next_check_at=None,
+        blocked_on=None,
+        decided_at=now,
+        ended_at=now,
+    )

@@ -1,0 +1,264 @@
+"""The tick: the one shell around the pure core. It loads, lets the core decide, and writes.
+
+    due fires become events -> events are routed to jobs -> due jobs are decided -> outbox
+
+A tick replays every instant between the engine's clock, up to which all has been done, and now, one
+after the other: what arrived at an instant is routed, then what is due at it is decided, as of
+that instant. So the same inputs give the same decisions whether ticks come every second or every
+ten minutes (docs/adr/0010-a-tick-replays-its-instants.md). What arrives late belongs to the clock's own
+instant, for what has been decided stays decided. A scheduler that was away longer than
+`AWAY_AFTER` does not act as if it had been there: all that happened meanwhile is read at its return,
+as one instant, and `catch_up` says which fires still count.
+
+All of it happens in one transaction: events, jobs, slots, journal and the schedules' place in time
+change together or not at all. A crash before the commit leaves the old state and the next tick
+does the same again; a crash after it leaves PENDING_LAUNCH jobs, which `scheduler.launch.outbox`
+offers until a run is seen. A tick costs what has become due plus what has arrived, never the
+number of schedules.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import msgspec
+
+from tidegate.domain.model import ElapsedTrigger
+from tidegate.domain.value import Value
+from tidegate.scheduler.decision.decide import Decision, Launch
+from tidegate.scheduler.decision.fires import after_fires, due_fires, with_timer
+from tidegate.scheduler.decision.job_view import JobView
+from tidegate.scheduler.decision.launch_order import launch_order_key
+from tidegate.scheduler.decision.route import Router, leaf_at
+from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.event import Event, EventKind, Subscription, event_facts
+from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.store.protocol import Reader, Store, Transaction
+from tidegate.scheduler.tick.apply import Applier
+from tidegate.scheduler.tick.load import load_apps, load_job_views
+from tidegate.scheduler.tick.working_set import MICROSECOND, WorkingSet
+
+CLOCK = "clock"
+"""Name of the cursor that holds the engine's clock, in ISO 8601."""
+
+AWAY_AFTER = timedelta(minutes=15)
+"""A scheduler that did nothing for longer was away, and did not tick slowly."""
+
+CLOCK_KEPT_FOR = timedelta(seconds=60)
+"""An idle tick writes nothing while the stored clock is younger than this. Replaying idle time is idle."""
+
+SETS_PER_TICK = 20
+"""Bounds one transaction to so many working sets; what is left is picked up by the next tick."""
+
+
+class TickReport(Value, kw_only=True):
+    """What one tick did, in counts and in the ids of the jobs that it decided to launch."""
+
+    fired: int = 0
+    routed: int = 0
+    decided: int = 0
+    launched: tuple[str, ...] = ()
+    discarded: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
+
+    def plus(self, other: "TickReport") -> "TickReport":
+        """Both together."""
+        return TickReport(
+            **{name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__}
+        )
+
+
+def tick(store: Store, now: datetime) -> TickReport:
+    """Bring the store up to `now`.
+
+    Any number of schedulers may do this to the same store; transactions are serialised, and
+    each sees what the one before has left.
+    """
+    with store.transaction() as transaction:
+        return advance_to(transaction, now)
+
+
+def advance_to(transaction: Transaction, now: datetime) -> TickReport:
+    """`tick` inside a transaction that the caller holds."""
+    clock = engine_clock(transaction)
+    if clock is None or abs(now - clock) > AWAY_AFTER:
+        return _replay(transaction, now, now)
+    return _replay(transaction, clock, max(clock, now))
+
+
+def advance_before(transaction: Transaction, now: datetime) -> None:
+    """Do all that belongs before `now`, so that what a person or a run does then finds it done.
+
+    Does nothing where the scheduler is away: it reads what happens at its return.
+    """
+    clock = engine_clock(transaction)
+    if clock is not None and clock < now <= clock + AWAY_AFTER:
+        _replay(transaction, clock, now - MICROSECOND)
+        # Exactly: what follows may make something due that is older, and it is not to happen before.
+        transaction.set_cursor(CLOCK, (now - MICROSECOND).isoformat())
+
+
+def engine_clock(reader: Reader) -> datetime | None:
+    """Up to which instant the engine has done everything; None if it has never run."""
+    written = reader.cursor(CLOCK)
+    return None if written is None else datetime.fromisoformat(written)
+
+
+def effective_at(reader: Reader, at: datetime, now: datetime) -> datetime:
+    """When something that happened at `at` and is noticed at `now` has its effect.
+
+    Where the scheduler is away, at its return; else when it happened, but not before the engine's clock.
+    """
+    clock = engine_clock(reader)
+    if clock is None or abs(now - clock) > AWAY_AFTER:
+        return now
+    return max(clock, min(at, now))
+
+
+def _replay(transaction: Transaction, clock: datetime, until: datetime) -> TickReport:
+    report, start = TickReport(), clock
+    for _ in range(SETS_PER_TICK):
+        work = WorkingSet(transaction, clock, until)
+        while (instant := work.next_instant()) is not None:
+            report = report.plus(_at(work, instant))
+        work.flush()
+        clock = work.until
+        if clock >= until:
+            break
+    stored = engine_clock(transaction)
+    if report != TickReport() or stored is None or abs(clock - stored) > CLOCK_KEPT_FOR or clock < start:
+        transaction.set_cursor(CLOCK, clock.isoformat())
+    return report
+
+
+def _at(work: WorkingSet, instant: datetime) -> TickReport:
+    """All that belongs to one instant: first everything is routed, then it is decided (DESIGN rule 14)."""
+    events = work.take_events(instant)
+    _wind(work, events, instant)
+    fired = _fire(work, instant)
+    events = sorted((*events, *work.take_events(instant)), key=lambda each: (each.arrived, each.id))
+    _route(work, events, instant)
+    return msgspec.structs.replace(_decide(work, instant), fired=fired, routed=len(events))
+
+
+# --- clocks and fires -------------------------------------------------------------------
+
+
+def _wind(work: WorkingSet, events: Sequence[Event], instant: datetime) -> None:
+    """Set the clocks that count from these events, before it is asked which of them have run out."""
+    listeners = work.listeners({event.key for event in events})
+    for event in events:
+        for listener in listeners[event.key]:
+            state = work.schedule(listener.schedule)
+            if not _sets_clock(event, listener, state) or not (state.active or state.holding):
+                continue
+            work.put_schedule(with_timer(state, listener.leaf, event))
+            work.add_journal(
+                [
+                    Entry(
+                        at=instant,
+                        kind=EntryKind.CLOCK,
+                        schedule=state.ref,
+                        event=event.id,
+                        data={"leaf": listener.leaf, "from": event.arrived.isoformat()},
+                    )
+                ]
+            )
+
+
+def _sets_clock(event: Event, listener: Subscription, state: ScheduleState) -> bool:
+    """Whether an event only says from when an `elapsed` leaf counts."""
+    return event.kind is not EventKind.FIRE and isinstance(leaf_at(state.spec, listener.leaf), ElapsedTrigger)
+
+
+def _fire(work: WorkingSet, instant: datetime) -> int:
+    """LaunchOrderKey every due fire into an event; returns how many."""
+    due = work.take_schedules(instant)
+    fires = [event for state in due for event in due_fires(state, instant)]
+    work.add_events(fires)
+    for state in due:
+        work.put_schedule(after_fires(state, instant))
+    return len(fires)
+
+
+# --- events -----------------------------------------------------------------------------
+
+
+def _route(work: WorkingSet, events: Sequence[Event], instant: datetime) -> None:
+    """Deliver events to the jobs of all that listen to them."""
+    if not events:
+        return
+    listeners = work.listeners({event.key for event in events})
+    refs = {listener.schedule for each in listeners.values() for listener in each}
+    states = {ref: work.schedule(ref) for ref in refs}
+    apps = load_apps(work, {state.app for state in states.values()})
+    router = Router(work.waiting_jobs(refs), lambda job: work.deliveries([job])[job])
+    for event in events:
+        for listener in listeners[event.key]:
+            state = states[listener.schedule]
+            if not _sets_clock(event, listener, state):
+                router.route(event, listener, state, apps[state.app], instant)
+    work.put_jobs(router.changed.values())
+    work.add_deliveries(router.delivered)
+    work.add_journal(_routing_entries(router, instant))
+
+
+def _routing_entries(router: Router, now: datetime) -> list[Entry]:
+    opened = [
+        Entry(
+            at=now,
+            kind=EntryKind.JOB_OPENED,
+            schedule=router.changed[job].schedule,
+            job=job,
+            data={"key": router.changed[job].key},
+        )
+        for job in router.opened
+    ]
+    delivered = [
+        Entry(
+            at=now,
+            kind=EntryKind.EVENT if delivery.job is not None else EntryKind.EVENT_DISCARDED,
+            schedule=delivery.schedule,
+            job=delivery.job,
+            event=delivery.event.id,
+            reason=delivery.reason,
+            data={"leaf": delivery.leaf, **event_facts(delivery.event)},
+        )
+        for delivery in router.delivered
+    ]
+    return opened + delivered
+
+
+# --- jobs -------------------------------------------------------------------------------
+
+
+def _decide(work: WorkingSet, instant: datetime) -> TickReport:
+    """Decide every waiting job that is due, and take the slots of those that may launch."""
+    due = work.take_jobs(instant)
+    if not due:
+        return TickReport()
+    views, orphans = load_job_views(work, due, instant)
+    applier = Applier(work, instant)
+    for job in orphans:
+        applier.discard(job, Reason.D_DELETED)
+    ready: list[tuple[JobView, Decision]] = []
+    for view in views:
+        decision = applier.judge(view)
+        if decision is not None and isinstance(decision.outcome, Launch):
+            ready.append((view, decision))
+        elif decision is not None:
+            applier.apply(view, decision)
+    ready.sort(key=lambda each: launch_order_key(each[0].job, each[1].satisfied_at))
+    for index, (view, decision) in enumerate(ready):
+        if index:
+            # Those before it have taken their slots.
+            (view,), _ = load_job_views(work, [view.job], instant)
+            decision = applier.judge(view)
+        if decision is not None:
+            applier.apply(view, decision)
+    return TickReport(
+        decided=len(due),
+        launched=tuple(applier.launched),
+        discarded=tuple(applier.discarded),
+        errors=tuple(applier.errors),
+    )

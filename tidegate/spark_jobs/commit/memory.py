@@ -1,0 +1,270 @@
+"""Commit sequences in memory, for tests and for a run that has no schedule store.
+
+It keeps nothing through a crash, so publishing with it is atomic for readers but not
+recoverable. The SQL store obeys the same contract; one suite runs against both.
+"""
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import NamedTuple
+
+from tidegate.spark_jobs.commit.store import Put, WatermarkMove
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Attempt:
+    token: int
+    commit: str
+    datasets: tuple[str, ...]
+    until: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Standing:
+    owner: str = ""
+    until: datetime | None = None
+    failures: int = 0
+    error: str = ""
+    failed_at: datetime | None = None
+
+    def is_free(self, now: datetime) -> bool:
+        return self.owner == "" or self.until is None or self.until <= now
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Record:
+    datasets: tuple[str, ...]
+    token: int
+    body: str
+    moves: frozenset[tuple[str, str, str]]
+    standing: _Standing = field(default_factory=_Standing)
+    result: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Abandoned:
+    sequence: str
+    token: int
+    datasets: tuple[str, ...]
+    body: str
+    error: str
+    note: str
+    at: datetime
+
+
+class _Mark(NamedTuple):
+    number: int
+    position: str
+    commit: str
+
+
+class MemoryCommitStepStore:
+    """See `CommitStepStore`."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._records: dict[str, _Record] = {}
+        self._attempts: dict[int, _Attempt] = {}
+        self._marks: dict[tuple[str, str], dict[str, _Mark]] = {}
+        self._abandoned: dict[str, _Abandoned] = {}
+        self._token = 0
+
+    def create(self) -> None:
+        """See `CommitStepStore.create`."""
+
+    def begin(self, commit: str, datasets: Sequence[str], *, until: datetime, at_least: int = 0) -> int:
+        """See `CommitStepStore.begin`."""
+        with self._lock:
+            self._token = max(self._token, at_least) + 1
+            self._attempts[self._token] = _Attempt(
+                token=self._token, commit=commit, datasets=tuple(datasets), until=until
+            )
+            return self._token
+
+    def renew(self, token: int, until: datetime) -> bool:
+        """See `CommitStepStore.renew`."""
+        with self._lock:
+            if token in self._attempts:
+                self._attempts[token] = replace(self._attempts[token], until=until)
+            return token in self._attempts
+
+    def end(self, token: int) -> None:
+        """See `CommitStepStore.end`."""
+        with self._lock:
+            self._attempts.pop(token, None)
+
+    def attempts(self) -> Sequence[_Attempt]:
+        """See `CommitStepStore.attempts`."""
+        with self._lock:
+            return tuple(self._attempts[token] for token in sorted(self._attempts))
+
+    def give_up(self, token: int, now: datetime) -> bool:
+        """See `CommitStepStore.give_up`."""
+        with self._lock:
+            if token not in self._attempts or self._attempts[token].until > now:
+                return False
+            del self._attempts[token]
+            return True
+
+    def put(
+        self,
+        sequence: str,
+        datasets: Sequence[str],
+        token: int,
+        body: str,
+        moves: Sequence[WatermarkMove] = (),
+    ) -> Put:
+        """See `CommitStepStore.put`."""
+        with self._lock:
+            if sequence in self._records:
+                return "known"
+            if token not in self._attempts or self._attempts[token].commit != sequence:
+                return "fenced"
+            if sequence in self._abandoned:
+                return "fenced"
+            if not all(self._may_move(move) for move in moves):
+                return "moved"
+            del self._attempts[token]
+            self._records[sequence] = _Record(
+                datasets=tuple(datasets),
+                token=token,
+                body=body,
+                moves=frozenset(move[:3] for move in moves),
+            )
+            return "stored"
+
+    def exists(self, sequence: str) -> bool:
+        """See `CommitStepStore.exists`."""
+        return self.get(sequence) is not None
+
+    def get(self, sequence: str) -> str | None:
+        """See `CommitStepStore.get`."""
+        with self._lock:
+            record = self._unfinished(sequence)
+            return None if record is None else record.body
+
+    def list_unfinished(self, dataset: str | None = None) -> tuple[str, ...]:
+        """See `CommitStepStore.list_unfinished`."""
+        with self._lock:
+            found = [
+                (record.token, id)
+                for id, record in self._records.items()
+                if record.result is None and (dataset is None or dataset in record.datasets)
+            ]
+        return tuple(id for _, id in sorted(found))
+
+    def take(self, sequence: str, owner: str, *, now: datetime, until: datetime) -> _Standing | None:
+        """See `CommitStepStore.take`."""
+        with self._lock:
+            record = self._unfinished(sequence)
+            if record is None:
+                return None
+            stands = record.standing
+            if stands.owner == owner or stands.is_free(now):
+                stands = replace(stands, owner=owner, until=until)
+                self._records[sequence] = replace(record, standing=stands)
+            return stands
+
+    def release(self, sequence: str, owner: str) -> None:
+        """See `CommitStepStore.release`."""
+        with self._lock:
+            record = self._unfinished(sequence)
+            if record is not None and record.standing.owner == owner:
+                free = replace(record.standing, owner="", until=None)
+                self._records[sequence] = replace(record, standing=free)
+
+    def standing(self, sequence: str) -> _Standing | None:
+        """See `CommitStepStore.standing`."""
+        with self._lock:
+            record = self._unfinished(sequence)
+            return None if record is None else record.standing
+
+    def fail(self, sequence: str, owner: str, error: str, now: datetime) -> int:
+        """See `CommitStepStore.fail`."""
+        with self._lock:
+            record = self._unfinished(sequence)
+            if record is None:
+                return 0
+            stands = record.standing
+            if owner and stands.owner == owner:
+                stands = _Standing(failures=stands.failures + 1, error=error, failed_at=now)
+                self._records[sequence] = replace(record, standing=stands)
+            return stands.failures
+
+    def remove(self, sequence: str, result: str) -> None:
+        """See `CommitStepStore.remove`."""
+        with self._lock:
+            record = self._unfinished(sequence)
+            if record is not None:
+                self._records[sequence] = replace(record, body="", moves=frozenset(), result=result)
+
+    def result(self, sequence: str) -> str | None:
+        """See `CommitStepStore.result`."""
+        with self._lock:
+            record = self._records.get(sequence)
+            return None if record is None else record.result
+
+    def abandon(self, sequence: str, note: str, now: datetime) -> bool:
+        """See `CommitStepStore.abandon`."""
+        with self._lock:
+            record = self._unfinished(sequence)
+            if record is None or not record.standing.is_free(now):
+                return False
+            kept = _Abandoned(
+                sequence=sequence,
+                token=record.token,
+                datasets=record.datasets,
+                body=record.body,
+                error=record.standing.error,
+                note=note,
+                at=now,
+            )
+            self._abandoned[sequence] = kept
+            del self._records[sequence]
+            return True
+
+    def was_abandoned(self, sequence: str) -> bool:
+        """See `CommitStepStore.was_abandoned`."""
+        with self._lock:
+            return sequence in self._abandoned
+
+    def abandoned(self, limit: int = 100) -> Sequence[_Abandoned]:
+        """See `CommitStepStore.abandoned`."""
+        with self._lock:
+            newest = sorted(self._abandoned.values(), key=lambda kept: (kept.at, kept.token), reverse=True)
+            return tuple(newest[:limit])
+
+    def watermarks(self, consumer: str, source: str, part: str | None = None) -> Mapping[str, _Mark]:
+        """See `CommitStepStore.watermarks`."""
+        with self._lock:
+            marks = self._marks.get((consumer, source), {})
+            return {one: mark for one, mark in marks.items() if part in (None, one)}
+
+    def followers(self) -> Sequence[tuple[str, str]]:
+        """See `CommitStepStore.followers`."""
+        with self._lock:
+            return tuple(sorted(self._marks))
+
+    def set_watermark(self, move: WatermarkMove, position: str, commit: str) -> bool:
+        """See `CommitStepStore.set_watermark`."""
+        consumer, source, part, number = move
+        with self._lock:
+            if self._number(move) != number - 1:
+                return False
+            self._marks.setdefault((consumer, source), {})[part] = _Mark(number, position, commit)
+            return True
+
+    def _unfinished(self, sequence: str) -> _Record | None:
+        record = self._records.get(sequence)
+        return None if record is None or record.result is not None else record
+
+    def _may_move(self, move: WatermarkMove) -> bool:
+        promised = any(move[:3] in record.moves for record in self._records.values())
+        return not promised and self._number(move) == move[3] - 1
+
+    def _number(self, move: WatermarkMove) -> int:
+        consumer, source, part, _ = move
+        mark = self._marks.get((consumer, source), {}).get(part)
+        return 0 if mark is None else mark.number

@@ -1,0 +1,83 @@
+"""A commit sequence: everything that has yet to happen for one publish, in order.
+
+It is put into the store whole, before its first step, and removed after its last. Its id
+comes from the cause (the job's key, or the id of a run started by hand), so a second
+attempt of the same job finds the first one's sequence instead of making another.
+"""
+
+import json
+from typing import Any, cast
+
+import msgspec
+
+from tidegate.domain.published import PublishedPartition
+from tidegate.domain.value import Value
+from tidegate.spark_jobs.commit.step import CommitStep, decode_step, encode_step
+
+
+class CommitSequence(Value, kw_only=True):
+    """The steps of one publish.
+
+    Attributes:
+        id: commit id.
+        datasets: the datasets written, as "app/name", and the watermarks moved, as `watermark_resource`
+            names them; the next run about any of them finishes this first.
+        token: fencing token of the run.
+        steps: in the order in which they are done.
+        result: what the publish amounts to, reported once every step is done.
+    """
+
+    id: str
+    datasets: tuple[str, ...]
+    token: int
+    steps: tuple[CommitStep, ...]
+    result: tuple[PublishedPartition, ...]
+
+
+def watermark_resource(consumer: str, source: str) -> str:
+    """The name under which a sequence lists that it moves watermarks of `consumer` in `source`.
+
+    No dataset has such a name. The next run of the consumer looks for it, as for its outputs.
+    """
+    return f"{consumer} <- {source}"
+
+
+def encode_sequence(sequence: CommitSequence) -> str:
+    """The sequence as JSON text."""
+    return json.dumps(
+        {
+            "id": sequence.id,
+            "datasets": list(sequence.datasets),
+            "token": sequence.token,
+            "steps": [encode_step(step) for step in sequence.steps],
+            "result": msgspec.to_builtins(sequence.result),
+        },
+        sort_keys=True,
+        ensure_ascii=False,
+    )
+
+
+def decode_sequence(body: str) -> CommitSequence:
+    """The sequence that `encode_sequence` wrote.
+
+    Raises:
+        ValueError: it was written by another version of this program.
+    """
+    fields = cast(dict[str, Any], json.loads(body))
+    return CommitSequence(
+        id=fields["id"],
+        datasets=tuple(fields["datasets"]),
+        token=fields["token"],
+        steps=tuple(decode_step(step) for step in fields["steps"]),
+        result=msgspec.convert(fields["result"], tuple[PublishedPartition, ...]),
+    )
+
+
+def encode_result(result: tuple[PublishedPartition, ...]) -> str:
+    """A result as JSON text."""
+    return msgspec.json.encode(result).decode()
+
+
+def decode_result(text: str) -> tuple[PublishedPartition, ...]:
+    """The result that `encode_result` wrote."""
+    return msgspec.json.decode(text, type=tuple[PublishedPartition, ...])

@@ -1,0 +1,34 @@
+"""Removes the staging folder of a commit once everything in it has been published.
+
+The folder carries the commit's id, so nothing of another commit is in it. It is a step and
+not a clean-up afterwards, so that a crash between leaves no rubbish behind. Another attempt of
+the commit may still be staging, and bring the folder back while it is deleted: that must
+not fail the publish, and the attempt removes its own part when it finds itself beaten.
+"""
+
+from typing import ClassVar
+
+from tidegate.domain.value import Value
+from tidegate.spark_jobs.commit.context import CommitContext
+from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Verified, step_kind
+
+
+@step_kind("delete_staging")
+class DeleteStaging(Value, kw_only=True):
+    """Deletes the folder `folder`, an absolute path."""
+
+    only_cleans: ClassVar[bool] = True
+
+    folder: str
+
+    def verify(self, context: CommitContext) -> Verified:
+        """See `CommitStep.verify`."""
+        return NOT_DONE if context.files.exists(self.folder) else DONE
+
+    def execute(self, context: CommitContext) -> None:
+        """See `CommitStep.execute`."""
+        context.files.delete(self.folder)
+
+    def describe(self) -> str:
+        """See `CommitStep.describe`."""
+        return f"delete {self.folder}"

@@ -1,0 +1,69 @@
+"""Moves one watermark on: the step after the data that was read up to there has been published.
+
+A watermark has a number that counts its moves, and the sequence was put only because the
+number was the one before. So it moves once, never back, whatever the positions mean: a step
+that finds the number taken has happened, even where later commits have moved it on.
+"""
+
+from typing import ClassVar
+
+from tidegate.domain.value import Value
+from tidegate.spark_jobs.commit.context import CommitContext
+from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Verified, step_kind, unknown
+
+SHOWN_CHARACTERS = 100
+"""A position may list thousands of files; its beginning is enough to recognise it."""
+
+
+@step_kind("set_watermark")
+class SetWatermark(Value, kw_only=True):
+    """Says that `consumer` has read `part` of `source` up to `position`.
+
+    Attributes:
+        consumer: "app/program".
+        source: "app/dataset".
+        part: the part of the source, for example a partition key; "" for a source without parts.
+        number: which move of this watermark it is, from 1.
+        position: what the source understands.
+        commit: commit id of the publish.
+    """
+
+    only_cleans: ClassVar[bool] = False
+
+    consumer: str
+    source: str
+    part: str
+    number: int
+    position: str
+    commit: str
+
+    def verify(self, context: CommitContext) -> Verified:
+        """See `CommitStep.verify`."""
+        # Of this part alone: a source may have thousands.
+        mark = context.watermarks.watermarks(self.consumer, self.source, self.part).get(self.part)
+        number = 0 if mark is None else mark.number
+        if number == self.number - 1:
+            return NOT_DONE
+        if number < self.number:
+            return unknown(f"{self._spoken()} stands at move {number}, and was at {self.number - 1}")
+        if mark is not None and number == self.number and mark.commit != self.commit:
+            return unknown(f"{self._spoken()} was moved by commit {mark.commit}")
+        return DONE
+
+    def execute(self, context: CommitContext) -> None:
+        """See `CommitStep.execute`."""
+        move = (self.consumer, self.source, self.part, self.number)
+        context.watermarks.set_watermark(move, self.position, self.commit)
+
+    def describe(self) -> str:
+        """See `CommitStep.describe`."""
+        shown = (
+            self.position
+            if len(self.position) <= SHOWN_CHARACTERS
+            else f"{self.position[:SHOWN_CHARACTERS]}…"
+        )
+        return f"set {self._spoken()} to {shown or 'the beginning'}"
+
+    def _spoken(self) -> str:
+        part = f", part {self.part}" if self.part else ""
+        return f"the watermark of {self.consumer} in {self.source}{part}"

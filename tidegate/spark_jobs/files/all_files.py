@@ -1,0 +1,79 @@
+"""One file system for every place: paths and file: URLs of this machine, all others by Hadoop.
+
+A warehouse on a cluster stands beside a project on this machine, and one sequence may touch
+both. Local places are served without Spark: finishing a local publish starts no session.
+"""
+
+from collections.abc import Callable
+
+from pyspark.sql import SparkSession
+
+from tidegate.spark_jobs.files.filesystem import Entry, FileSystem, LocalFiles
+from tidegate.spark_jobs.files.hadoop_files import HadoopFiles
+from tidegate.spark_jobs.files.scheme import is_here, scheme_of
+
+
+class AllFiles:
+    """See `FileSystem` for the methods. Nothing is moved from one file system to another."""
+
+    def __init__(self, spark: Callable[[], SparkSession]) -> None:
+        self._local = LocalFiles()
+        self._hadoop = HadoopFiles(spark)
+
+    def list(self, folder: str) -> tuple[Entry, ...]:
+        """See `FileSystem.list`."""
+        return self._of(folder).list(_path(folder))
+
+    def exists(self, path: str) -> bool:
+        """See `FileSystem.exists`."""
+        return self._of(path).exists(_path(path))
+
+    def read(self, file: str) -> bytes | None:
+        """See `FileSystem.read`."""
+        return self._of(file).read(_path(file))
+
+    def put_if_absent(self, file: str, content: bytes) -> bool:
+        """See `FileSystem.put_if_absent`."""
+        return self._of(file).put_if_absent(_path(file), content)
+
+    def rename(self, source: str, target: str) -> None:
+        """See `FileSystem.rename`."""
+        self._of(target).rename(_path(source), _path(target))
+
+    def delete(self, path: str) -> None:
+        """See `FileSystem.delete`."""
+        self._of(path).delete(_path(path))
+
+    def sync(self, folder: str) -> None:
+        """See `FileSystem.sync`."""
+        self._of(folder).sync(_path(folder))
+
+    def moves_folders_whole(self, folder: str) -> bool:
+        """See `FileSystem.moves_folders_whole`."""
+        return self._of(folder).moves_folders_whole(_path(folder))
+
+    def copy(self, source: str, target: str) -> None:
+        """See `FileSystem.copy`. The two may be on different file systems."""
+        if is_here(source) and is_here(target):
+            self._local.copy(_path(source), _path(target))
+        else:
+            self._hadoop.copy(_url(source), _url(target))
+
+    def digest(self, file: str) -> str | None:
+        """See `FileSystem.digest`."""
+        return self._of(file).digest(_path(file))
+
+    def _of(self, place: str) -> FileSystem:
+        return self._local if is_here(place) else self._hadoop
+
+
+def _path(place: str) -> str:
+    """A place as its file system takes it: a file: URL becomes a path."""
+    if scheme_of(place) != "file":
+        return place
+    path = place[len("file:") :]
+    return "/" + path.lstrip("/")
+
+
+def _url(place: str) -> str:
+    return place if scheme_of(place) else f"file://{place}"

@@ -1,0 +1,306 @@
+"""Iceberg's catalog and tables through its Java API, as far as publishing needs them.
+
+SQL cannot put a commit id and a property into the same commit as the rows, so tables are
+reached as Java objects in the session's JVM. Everything here is about one catalog, that of
+`spark_jobs.iceberg.runtime`; what may be published is decided elsewhere. Failures of Java
+become `OSError`, whose meaning is "look again whether it happened", and `StaleTable`.
+"""
+
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any, TypeGuard
+from urllib.parse import quote
+
+from py4j.java_gateway import is_instance_of
+from py4j.protocol import Py4JError, Py4JJavaError
+from pyspark.errors.exceptions.captured import CapturedException
+from pyspark.sql import SparkSession
+
+from tidegate.spark_jobs.errors import OutputError
+from tidegate.spark_jobs.iceberg.catalog_options import opening_fault
+from tidegate.spark_jobs.iceberg.runtime import CATALOG
+
+STAGING_NAMESPACE = "_tidegate_staging"
+"""No app is called so: names of apps begin with a letter."""
+LOCK_FOLDER = "_tidegate_locks"
+STALE = (
+    "org.apache.iceberg.exceptions.AlreadyExistsException",
+    "org.apache.iceberg.exceptions.CommitFailedException",
+)
+"""What a commit on a table that has changed meanwhile fails with: it has certainly not happened."""
+
+TableName = tuple[str, str]
+"""Namespace and name of a table."""
+
+HADOOP_IO = "org.apache.iceberg.hadoop.HadoopFileIO"
+NO_TABLE = (
+    "org.apache.iceberg.exceptions.NoSuchTableException",
+    "org.apache.iceberg.exceptions.NoSuchNamespaceException",
+)
+
+_one_commit_a_process = threading.Lock()
+
+
+class StaleTable(Exception):
+    """The table has changed since it was read; nothing was committed."""
+
+
+class IcebergFailure(OSError):
+    """Java failed. Whether a commit happened is to be looked up."""
+
+
+@contextmanager
+def java_failures(doing: str) -> Iterator[None]:
+    """Turns failures of Java into this module's."""
+    try:
+        yield
+    except Py4JJavaError as error:
+        if error.java_exception.getClass().getName() in STALE:
+            raise StaleTable(f"{doing}: {error.java_exception.getMessage()}") from error
+        raise IcebergFailure(f"{doing}: {error.java_exception.toString()}") from error
+    except (Py4JError, CapturedException) as error:
+        raise IcebergFailure(f"{doing}: {error}") from error
+
+
+class IcebergCatalog:
+    """The catalog of one Spark session."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        prefix = f"spark.sql.catalog.{CATALOG}"
+        self.spark = spark
+        with java_failures("open the Iceberg catalog"):
+            self.java: Any = spark._jvm
+            self.api: Any = self.java.org.apache.iceberg
+            if spark.conf.get(prefix, None) is None:
+                raise OutputError(
+                    "the format iceberg needs the Iceberg runtime, and this Spark session has none",
+                    "install tidegate[iceberg], or set iceberg.packages in tidegate.toml",
+                )
+            self._catalog: Any = self._open(spark)
+
+    def table(self, name: TableName) -> Any | None:
+        """The table as it stands now, or None."""
+        with java_failures(f"load {spoken(name)}"):
+            try:
+                return self._catalog.loadTable(self._identifier(name))
+            except Py4JJavaError as error:
+                if error.java_exception.getClass().getName() in NO_TABLE:
+                    return None
+                raise
+
+    def exists(self, name: TableName) -> bool:
+        """Whether there is such a table."""
+        with java_failures(f"look for {spoken(name)}"):
+            return self._catalog.tableExists(self._identifier(name))
+
+    def draft(self, name: TableName, schema: Any, spec: Any, properties: dict[str, str]) -> Any:
+        """A transaction that would create a table; nobody sees it before its metadata is swapped in."""
+        with java_failures(f"plan {spoken(name)}"):
+            namespace = self._namespace(name[0])
+            if not self._catalog.namespaceExists(namespace):
+                self._create_namespace(namespace)
+            builder = self._catalog.buildTable(self._identifier(name), schema).withPartitionSpec(spec)
+            for key, value in properties.items():
+                builder = builder.withProperty(key, value)
+            return builder.createTransaction()
+
+    def swap(self, name: TableName, operations: Any, read: Any | None, made: Any) -> None:
+        """Puts `made` in the place of a table's metadata if that is still `read`; None: if there is none.
+
+        Raises:
+            StaleTable: it is not, and nothing has happened.
+            IcebergFailure: the answer is lost. Whether it has happened is to be looked up.
+        """
+        with self.exclusive(name), java_failures(f"commit to {spoken(name)}"):
+            operations.commit(read, made)
+
+    def drop(self, name: TableName) -> None:
+        """Removes a table's metadata; its data files too unless its property gc.enabled is false."""
+        with java_failures(f"drop {spoken(name)}"):
+            self._catalog.dropTable(self._identifier(name), True)
+
+    def names(self, namespace: str) -> tuple[str, ...]:
+        """The tables of a namespace, sorted."""
+        with java_failures(f"list {namespace}"):
+            found = self._namespace(namespace)
+            if not self._catalog.namespaceExists(found):
+                return ()
+            return tuple(sorted(table.name() for table in each(self._catalog.listTables(found))))
+
+    @contextmanager
+    def exclusive(self, name: TableName) -> Iterator[None]:
+        """Keeps other commits on a table away, where its catalog cannot do so by itself.
+
+        A `hadoop` catalog on a local folder commits by a rename that would silently replace the
+        other one's metadata. The lock is one of the JVM's process, which also commits: it is
+        held exactly as long as that process may still act. Every other catalog compares and swaps.
+        """
+        if self._lock_root is None:
+            yield
+            return
+        with _one_commit_a_process:
+            file = self.java.java.io.File(f"{self._lock_root}/{LOCK_FOLDER}/{quote('.'.join(name))}.lock")
+            with java_failures(f"lock {spoken(name)}"):
+                file.getParentFile().mkdirs()
+                channel = self.java.java.io.RandomAccessFile(file, "rw").getChannel()
+            try:
+                with java_failures(f"lock {spoken(name)}"):
+                    channel.lock()
+                yield
+            finally:
+                channel.close()
+
+    def files_below(self, folder: str, io: Any | None = None) -> tuple[str, ...]:
+        """Every file in a folder and its folders; none for one that does not exist.
+
+        Args:
+            io: Iceberg's FileIO of the table whose folder it is, for a store that Hadoop may not know.
+        """
+        with java_failures(f"list {folder}"):
+            if self._has_prefixes(io):
+                return self._files_by_prefix(folder, io)
+            path, system = self._hadoop(folder)
+            found, folders = [], [path] if system.exists(path) else []
+            while folders:
+                # Not `listFiles`: it asks for the rights of each file, and starts a process for a local one.
+                listed = system.listStatus(folders.pop())
+                for entry in (listed[number] for number in range(len(listed))):
+                    if entry.isDirectory():
+                        folders.append(entry.getPath())
+                    else:
+                        found.append(entry.getPath().toString())
+            return tuple(found)
+
+    def count_below(self, folder: str, io: Any | None = None) -> int:
+        """How many files `files_below` would find."""
+        if self._has_prefixes(io):
+            return len(self.files_below(folder, io))
+        with java_failures(f"count {folder}"):
+            path, system = self._hadoop(folder)
+            return system.getContentSummary(path).getFileCount() if system.exists(path) else 0
+
+    def delete(self, path: str, io: Any | None = None) -> None:
+        """Removes a file, or a folder with all it holds; one that is not there is no error.
+
+        Args:
+            io: as for `files_below`.
+        """
+        with java_failures(f"delete {path}"):
+            if self._has_prefixes(io):
+                # With the slash, lest on an object store "_1" were the beginning of "_10".
+                io.deletePrefix(f"{path}/")
+                io.deleteFile(path)
+                return
+            where, system = self._hadoop(path)
+            system.delete(where, True)
+
+    def _has_prefixes(self, io: Any | None) -> TypeGuard[Any]:
+        if io is None or io.getClass().getName() == HADOOP_IO:
+            # That one does what is done here, only slower.
+            return False
+        gateway: Any = self.spark.sparkContext._gateway
+        return is_instance_of(gateway, io, "org.apache.iceberg.io.SupportsPrefixOperations")
+
+    def _files_by_prefix(self, folder: str, io: Any) -> tuple[str, ...]:
+        try:
+            found, iterator = [], io.listPrefix(f"{folder}/").iterator()
+            while iterator.hasNext():
+                found.append(iterator.next().location())
+        except Py4JJavaError as error:
+            cause = error.java_exception.getCause()
+            if cause is not None and cause.getClass().getName() == "java.io.FileNotFoundException":
+                return ()
+            raise
+        return tuple(found)
+
+    def listed(self, texts: Iterable[str]) -> Any:
+        """Texts as a list of Java."""
+        made = self.java.java.util.ArrayList()
+        for text in texts:
+            made.add(text)
+        return made
+
+    def _open(self, spark: SparkSession) -> Any:
+        try:
+            # Each thread of Python has one of Java, and a catalog is opened with the settings of the session
+            # that is active there: in a thread that recovers nothing may have made ours so.
+            self.java.org.apache.spark.sql.SparkSession.setActiveSession(spark._jsparkSession)
+            return self.api.spark.Spark3Util.loadIcebergCatalog(spark._jsparkSession, CATALOG)
+        except (Py4JJavaError, CapturedException) as error:
+            fault = opening_fault(str(error))
+            if fault is None:
+                raise
+            raise OutputError(*fault) from error
+
+    def _hadoop(self, path: str) -> tuple[Any, Any]:
+        where = self._path(path)
+        return where, where.getFileSystem(self._hadoop_conf)
+
+    def _create_namespace(self, namespace: Any) -> None:
+        try:
+            self._catalog.createNamespace(namespace)
+        except (Py4JError, CapturedException):
+            # Another process creates it in the same moment, and then it is there.
+            if not self._catalog.namespaceExists(namespace):
+                raise
+
+    def _identifier(self, name: TableName) -> Any:
+        return self.api.catalog.TableIdentifier.of(self._strings(name))
+
+    def _namespace(self, name: str) -> Any:
+        return self.api.catalog.Namespace.of(self._strings((name,)))
+
+    def _strings(self, texts: Sequence[str]) -> Any:
+        gateway: Any = self.spark.sparkContext._gateway
+        array = gateway.new_array(self.java.java.lang.String, len(texts))
+        for number, text in enumerate(texts):
+            array[number] = text
+        return array
+
+    @cached_property
+    def _lock_root(self) -> str | None:
+        prefix = f"spark.sql.catalog.{CATALOG}"
+        if self.spark.conf.get(f"{prefix}.type", None) != "hadoop":
+            return None
+        with java_failures("find the warehouse"):
+            path, system = self._hadoop(str(self.spark.conf.get(f"{prefix}.warehouse")))
+            return str(path.toUri().getPath()) if system.getScheme() == "file" else None
+
+    # Every name in a Java package is a question to the JVM, so what is needed often is asked for once.
+
+    @cached_property
+    def _hadoop_conf(self) -> Any:
+        context: Any = self.spark.sparkContext
+        return context._jsc.hadoopConfiguration()
+
+    @cached_property
+    def _path(self) -> Any:
+        return self.java.org.apache.hadoop.fs.Path
+
+    @cached_property
+    def data_files(self) -> Any:
+        """Iceberg's `DataFiles`."""
+        return self.api.DataFiles
+
+    @cached_property
+    def text(self) -> Any:
+        """Java's class of strings."""
+        return self.java.java.lang.Class.forName("java.lang.String")
+
+
+def each(found: Any) -> Iterator[Any]:
+    """The elements of a collection of Java.
+
+    Python's own loop would learn of the end by an exception, for which PySpark asks the JVM dozens of
+    questions.
+    """
+    iterator = found.iterator()
+    while iterator.hasNext():
+        yield iterator.next()
+
+
+def spoken(name: TableName) -> str:
+    """A table as SQL names it."""
+    return ".".join((CATALOG, *(f"`{part}`" for part in name)))

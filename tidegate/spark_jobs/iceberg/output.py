@@ -1,0 +1,181 @@
+"""Tables in Iceberg that the programs write: stage, the steps that publish it, and read.
+
+A run writes its rows into a private staging table (iceberg_staging.py) and publishes them
+by one commit on the table itself, which brings data, commit id and token at once
+(commit/steps/publish_iceberg.py). Readers take one snapshot. What the write modes do with
+the rows that stand there is the publishing step's part; here they differ in nothing but
+that a merge wants its keys to be unique.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sf
+
+from tidegate.domain.partition_key import SEPARATOR
+from tidegate.domain.published import PublishedPartition
+from tidegate.domain.value import Value
+from tidegate.spark_jobs.commit.step import CommitStep
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
+from tidegate.spark_jobs.datasets.merge_keys import refuse_missing, refuse_repeated
+from tidegate.spark_jobs.datasets.partition_columns import (
+    in_partitions,
+    refuse_surplus,
+    with_partition_columns,
+)
+from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE, IcebergCatalog, TableName, spoken
+from tidegate.spark_jobs.iceberg.staging import drop_staging, published_locations, staging_name, write_staging
+from tidegate.spark_jobs.iceberg.steps.drop_staging_tables import DropStagingTables
+from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
+from tidegate.spark_jobs.iceberg.table import added_files, described, log_of, write_target
+
+
+class StagedPartition(Value, kw_only=True):
+    """What was staged of one partition. `bytes` is the size of its data files."""
+
+    rows: int = 0
+    bytes: int = 0
+    files: int = 0
+
+
+class StagedIceberg(Value, kw_only=True):
+    """The staged output of one dataset.
+
+    Attributes:
+        step: what publishes it.
+        partitions: every partition that the run writes, by key.
+    """
+
+    ref: DatasetRef
+    step: PublishIceberg
+    partitions: dict[str, StagedPartition]
+
+    def folder_steps(self) -> tuple[CommitStep, ...]:
+        """Nothing: the data files stand in their place."""
+        return ()
+
+    def version_step(self) -> CommitStep:
+        """Shows them to readers."""
+        return self.step
+
+    def cleaning_step(self) -> CommitStep:
+        """Removes what is left of staging."""
+        return DropStagingTables(table=self.step.table, commit=self.step.commit)
+
+    def result(self) -> tuple[PublishedPartition, ...]:
+        """What is reported once all this is done."""
+        return tuple(
+            PublishedPartition(
+                dataset=self.ref.name, key=key, rows=part.rows, bytes=part.bytes, files=part.files
+            )
+            for key, part in self.partitions.items()
+        )
+
+
+def table_name(ref: DatasetRef) -> TableName:
+    """The table of a dataset."""
+    return ref.app, ref.name
+
+
+def stage(
+    frame: DataFrame,
+    ref: DatasetRef,
+    keys: tuple[str, ...],
+    *,
+    commit: str,
+    token: int,
+    job: str,
+    facts: Mapping[str, str] | None = None,
+) -> StagedIceberg:
+    """Runs the program's plan and writes its rows where no reader sees them.
+
+    Raises:
+        OutputError: the columns do not fit the table, or rows lie outside `keys`, or two rows
+            of a merge have the same keys.
+    """
+    catalog, name = IcebergCatalog(frame.sparkSession), table_name(ref)
+    dimensions = ref.dimensions()
+    frame = with_partition_columns(frame, ref, keys)
+    if ref.write == "merge":
+        refuse_missing(ref, frame)
+    target = write_target(catalog, name, frame.schema, dimensions)
+    log = log_of(target.table)
+    staging = write_staging(catalog, staging_name(name, commit, token), target.table, frame, target.schema)
+    snapshot = staging.currentSnapshot()
+    files = [described(catalog, file, dimensions) for file in added_files(staging, snapshot)]
+    partitions = dict.fromkeys(keys, StagedPartition())
+    for file in files:
+        key = _key(file.values)
+        so_far = partitions.get(key, StagedPartition())
+        partitions[key] = StagedPartition(
+            rows=so_far.rows + file.rows, bytes=so_far.bytes + file.bytes, files=so_far.files + 1
+        )
+    refuse_surplus(ref, keys, {key: part.rows for key, part in partitions.items()})
+    if ref.write == "merge":
+        staged = frame.sparkSession.table(spoken((STAGING_NAMESPACE, staging_name(name, commit, token))))
+        refuse_repeated(ref, staged)
+    step = PublishIceberg(
+        table=name,
+        staging=staging_name(name, commit, token),
+        snapshot=snapshot.snapshotId(),
+        mode=ref.write,
+        merge_keys=ref.merge_keys,
+        dimensions=dimensions,
+        new_columns=target.new_columns,
+        partitions={key: tuple(ref.parts(key)[dimension] for dimension in dimensions) for key in keys},
+        commit=commit,
+        token=token,
+        job=job,
+        base=log.number,
+        facts=dict(facts or {}),
+    )
+    return StagedIceberg(ref=ref, step=step, partitions=partitions)
+
+
+def discard(spark: SparkSession, ref: DatasetRef, *, commit: str, token: int) -> None:
+    """Removes what one attempt has staged. Only for one whose commit was never put, or is finished.
+
+    If it was published, and only the broom at the end of its sequence has failed, its data files are the
+    table's by now, and stay.
+    """
+    catalog, name = IcebergCatalog(spark), table_name(ref)
+    mine = staging_name(name, commit, token)
+    if not catalog.exists((STAGING_NAMESPACE, mine)):
+        return
+    table = catalog.table(name)
+    ours = None if table is None else log_of(table).find(commit)
+    published = frozenset[str]() if ours is None else published_locations(table, ours.snapshot)
+    drop_staging(catalog, [mine], published)
+
+
+def top_token(spark: SparkSession, ref: DatasetRef) -> int:
+    """The largest fencing token that has published into the table."""
+    table = IcebergCatalog(spark).table(table_name(ref))
+    return 0 if table is None else log_of(table).top_token
+
+
+def read_table(spark: SparkSession, ref: DatasetRef, takes: Callable[[str], bool]) -> DataFrame | None:
+    """The rows of the partitions whose key is taken, as of one snapshot; None for a table without any."""
+    name = table_name(ref)
+    table = IcebergCatalog(spark).table(name)
+    snapshot = None if table is None else table.currentSnapshot()
+    if snapshot is None:
+        return None
+    rows = spark.read.option("snapshot-id", str(snapshot.snapshotId())).table(spoken(name))
+    dimensions = ref.dimensions()
+    if not dimensions:
+        return rows if takes("") else rows.where(sf.lit(False))
+    present = (
+        spark.read.format("iceberg")
+        .option("snapshot-id", str(snapshot.snapshotId()))
+        .load(f"{spoken(name)}.partitions")
+        .select(*(f"partition.`{dimension}`" for dimension in dimensions))
+        .collect()
+    )
+    found = [tuple(row) for row in present]
+    taken = [values for values in found if None not in values and takes(_key(values))]
+    return rows if len(taken) == len(found) else rows.where(in_partitions(dimensions, taken))
+
+
+def _key(values: Sequence[str]) -> str:
+    return SEPARATOR.join(values)

@@ -1,0 +1,71 @@
+"""Iceberg in a Spark session: where its jar comes from, and the catalog of our tables.
+
+The runtime jar is that of an installed wheel, or is fetched by Spark from Maven when
+coordinates are set. A session of a project that has neither starts without Iceberg, and
+says so when a dataset needs it. The catalog is of Iceberg's type `hadoop` on the warehouse folder
+unless the settings name another (catalog_options.py).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+
+from tidegate.spark_jobs.iceberg.catalog_options import completed
+
+CATALOG = "tidegate"
+"""The name under which Spark knows the catalog, as in `SELECT * FROM tidegate.flights.delays`."""
+RUNTIME_WHEEL = "snowpark_connect_deps_iceberg"
+RUNTIME_JAR = "iceberg-spark-runtime-3.5_2.12-*.jar"
+EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class IcebergSettings:
+    """How Iceberg is reached.
+
+    Attributes:
+        warehouse: absolute folder or URL of the tables, unless `catalog` says another.
+        catalog: Iceberg's options of the catalog, for example {"type": "rest", "uri": "…"}.
+        packages: Maven coordinates of the runtime; empty for the jar of the installed wheel.
+    """
+
+    warehouse: str
+    catalog: Mapping[str, str] = field(default_factory=dict[str, str])
+    packages: str = ""
+
+
+def runtime_jar() -> Path | None:
+    """The runtime jar of the installed wheel, if there is one."""
+    wheel = find_spec(RUNTIME_WHEEL)
+    if wheel is None or wheel.origin is None:
+        return None
+    return next(iter(sorted(Path(wheel.origin).parent.joinpath("jars").glob(RUNTIME_JAR))), None)
+
+
+def iceberg_conf(settings: IcebergSettings, master: str, conf: Mapping[str, str]) -> dict[str, str]:
+    """The Spark properties that bring Iceberg into a session; none when it is not to be had.
+
+    Args:
+        conf: the properties so far; lists in them are added to.
+    """
+    jar = runtime_jar()
+    if not settings.packages and jar is None:
+        return {}
+    prefix = f"spark.sql.catalog.{CATALOG}"
+    options = completed(settings.catalog, settings.warehouse)
+    found = {f"{prefix}.{name}": value for name, value in options.items()}
+    found[prefix] = "org.apache.iceberg.spark.SparkCatalog"
+    found["spark.sql.extensions"] = _joined(conf, "spark.sql.extensions", EXTENSIONS, ",")
+    if settings.packages:
+        found["spark.jars.packages"] = _joined(conf, "spark.jars.packages", settings.packages, ",")
+    elif master == "local" or master.startswith("local["):
+        # Driver and executors are one process: the jar need not be copied to anybody.
+        found["spark.driver.extraClassPath"] = _joined(conf, "spark.driver.extraClassPath", str(jar), ":")
+    else:
+        found["spark.jars"] = _joined(conf, "spark.jars", str(jar), ",")
+    return found
+
+
+def _joined(conf: Mapping[str, str], name: str, value: str, separator: str) -> str:
+    return separator.join(part for part in (conf.get(name, ""), value) if part)

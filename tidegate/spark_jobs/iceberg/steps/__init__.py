@@ -1,0 +1,1 @@
+"""The commit steps of Iceberg tables, one file each."""

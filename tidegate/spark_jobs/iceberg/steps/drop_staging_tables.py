@@ -1,0 +1,42 @@
+"""Removes the staging tables of a commit once what they hold has been published.
+
+Those of all its attempts: a dead one leaves its table and data files behind. Data files
+that the publish has taken over stay, everything else in the staging folders goes. When the
+publish's snapshot has expired it is not known which those are, and all of them stay.
+"""
+
+from typing import ClassVar
+
+from tidegate.domain.value import Value
+from tidegate.spark_jobs.commit.context import CommitContext
+from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Verified, step_kind
+from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, spoken
+from tidegate.spark_jobs.iceberg.staging import drop_staging, published_locations, staged_with
+from tidegate.spark_jobs.iceberg.table import log_of
+
+
+@step_kind("drop_staging_tables")
+class DropStagingTables(Value, kw_only=True):
+    """Drops the staging tables of the commit `commit` into the table `table`."""
+
+    only_cleans: ClassVar[bool] = True
+
+    table: tuple[str, str]
+    commit: str
+
+    def verify(self, context: CommitContext) -> Verified:
+        """See `CommitStep.verify`."""
+        catalog = IcebergCatalog(context.spark())
+        return NOT_DONE if staged_with(catalog, self.table, self.commit) else DONE
+
+    def execute(self, context: CommitContext) -> None:
+        """See `CommitStep.execute`."""
+        catalog = IcebergCatalog(context.spark())
+        table = catalog.table(self.table)
+        ours = None if table is None else log_of(table).find(self.commit)
+        published = None if ours is None else published_locations(table, ours.snapshot)
+        drop_staging(catalog, staged_with(catalog, self.table, self.commit), published)
+
+    def describe(self) -> str:
+        """See `CommitStep.describe`."""
+        return f"drop the staging tables of {spoken(self.table)}"

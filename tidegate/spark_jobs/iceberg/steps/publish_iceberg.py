@@ -1,0 +1,274 @@
+"""Publishes a staged Iceberg output: one commit on the table, which readers see whole or not at all.
+
+    read the table ─► is our commit in its log? ─► data files by write mode ─► compare and swap
+          ▲                  └──yes──► done                                         │
+          └─────────────────────────── the table has changed meanwhile ◄────────────┘
+
+What was looked at is exactly what is replaced: the new metadata is swapped in only for the
+metadata that was read, without Iceberg's own retries, which would not look again. The
+commit brings the rows, the entry in the table's log that `verify` looks for, and a summary
+for people: commit id, token, job and partitions. Snapshot ids are not evidence; they expire.
+"""
+
+import json
+import uuid
+from typing import Any, ClassVar, Literal
+
+import msgspec
+
+from tidegate.domain.value import Value
+from tidegate.spark_jobs.commit.context import CommitContext
+from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Verdict, Verified, step_kind, unknown
+from tidegate.spark_jobs.errors import OutputError
+from tidegate.spark_jobs.iceberg.catalog import (
+    STAGING_NAMESPACE,
+    IcebergCatalog,
+    StaleTable,
+    java_failures,
+    spoken,
+)
+from tidegate.spark_jobs.iceberg.log import PROPERTY, Publish, PublishLog, encode_log
+from tidegate.spark_jobs.iceberg.merge import MergedFiles, merge_files
+from tidegate.spark_jobs.iceberg.staging import write_staging
+from tidegate.spark_jobs.iceberg.table import (
+    SUMMARY_KEYS,
+    added_files,
+    all_but,
+    check_partitions,
+    described,
+    draft_table,
+    keep_snapshots,
+    keys_of,
+    log_of,
+    partition_filter,
+    same_numbers,
+    with_columns,
+)
+
+CONFLICT_TRIES = 100
+"""How many commits of others may come between our reading the table and our commit, in a row."""
+
+
+@step_kind("publish_iceberg")
+class PublishIceberg(Value, kw_only=True):
+    """Brings the data files of a staging table into a table.
+
+    Attributes:
+        table: namespace and name.
+        staging: name of the staging table.
+        snapshot: id of the staging table's snapshot, by which it is recognised.
+        mode: what happens to the rows that stand there.
+        merge_keys: columns that name a row within its partition.
+        dimensions: the partition columns.
+        new_columns: columns of the staging table that the table has not had, or not as wide.
+        partitions: of every partition written, the values of the partition columns, by key.
+        commit: commit id of the publish.
+        token: fencing token of the run.
+        job: the job's key, or the id of a run started by hand.
+        base: how many publishes the table had when this was staged.
+        facts: what else the snapshot's summary says, for example the manifest and the watermarks.
+    """
+
+    only_cleans: ClassVar[bool] = False
+
+    table: tuple[str, str]
+    staging: str
+    snapshot: int
+    mode: Literal["append", "overwrite_partitions", "merge", "full"]
+    merge_keys: tuple[str, ...]
+    dimensions: tuple[str, ...]
+    new_columns: tuple[str, ...] = ()
+    partitions: dict[str, tuple[str, ...]]
+    commit: str
+    token: int
+    job: str
+    base: int
+    facts: dict[str, str] = msgspec.field(default_factory=dict[str, str])
+
+    def verify(self, context: CommitContext) -> Verified:
+        """See `CommitStep.verify`."""
+        catalog = IcebergCatalog(context.spark())
+        answer = self._told_by(catalog.table(self.table))
+        if answer.verdict is not Verdict.NOT_DONE or self._staged(catalog) is not None:
+            return answer
+        # Staging goes only after the publish: perhaps another process has done both since we looked.
+        answer = self._told_by(catalog.table(self.table))
+        if answer.verdict is not Verdict.NOT_DONE:
+            return answer
+        return unknown(f"neither is it published nor is its staging table {self.staging} there")
+
+    def execute(self, context: CommitContext) -> None:
+        """See `CommitStep.execute`."""
+        catalog = IcebergCatalog(context.spark())
+        last: StaleTable | None = None
+        for _ in range(CONFLICT_TRIES):
+            try:
+                self._try(catalog)
+            except StaleTable as stale:
+                last = stale
+            except OutputError as error:
+                raise OSError(str(error)) from error
+            else:
+                return
+        raise OSError(f"{CONFLICT_TRIES} times the table had changed meanwhile: {last}") from last
+
+    def describe(self) -> str:
+        """See `CommitStep.describe`."""
+        return f"{self.mode.replace('_', ' ')} in {spoken(self.table)}, {len(self.partitions)} partitions"
+
+    def _told_by(self, table: Any | None) -> Verified:
+        """What the table tells of this publish."""
+        if table is None and self.base:
+            return unknown(f"{spoken(self.table)} does not exist, and did when this began")
+        try:
+            log = PublishLog() if table is None else log_of(table)
+        except ValueError as error:
+            return unknown(f"the property {PROPERTY} of {spoken(self.table)} cannot be read: {error}")
+        if log.find(self.commit) is not None:
+            return DONE
+        since = log.since(self.base)
+        if since is None:
+            return unknown(
+                f"{spoken(self.table)} has had {log.number} publishes, and {self.base} when this began; "
+                "what it remembers of them does not tell"
+            )
+        if any(keys_of(table, one) is None for one in self._fences(since)):
+            return unknown("which partitions later runs have written is no longer known: snapshots are gone")
+        return NOT_DONE
+
+    def _try(self, catalog: IcebergCatalog) -> None:
+        """One attempt. When what it needs is gone it does nothing, and `verify` tells why."""
+        staged, table = self._staged(catalog), catalog.table(self.table)
+        if staged is None or (table is None and self.base):
+            return
+        with java_failures(f"publish into {spoken(self.table)}"):
+            # From here on everything is read from, and swapped for, this one state of the table.
+            if table is None:
+                transaction = draft_table(catalog, self.table, staged.schema(), self.dimensions)
+            else:
+                transaction = table.newTransaction()
+            read, view = transaction.startMetadata(), transaction.table()
+            log = log_of(view)
+            since = log.since(self.base)
+            if log.find(self.commit) is not None or since is None:
+                return
+            check_partitions(view, self.table, self.dimensions)
+            keys, kept = self._keys_to_write(view, since)
+            merged = self._merged(catalog, table, keys)
+            files = self._files(catalog, transaction, staged, keys)
+            spec = view.spec()
+            change = self._change(catalog, transaction, keys, kept, merged)
+            for file in (*files, *(merged.survivors if merged is not None else ())):
+                add = change.appendFile if self.mode == "append" else change.addFile
+                add(catalog.data_files.builder(spec).copy(file).build())
+            for name, value in self._summary(keys).items():
+                change.set(name, value)
+            change.commit()
+            ours = Publish(
+                commit=self.commit,
+                token=self.token,
+                snapshot=view.currentSnapshot().snapshotId(),
+                keys=tuple(keys),
+                whole=self.mode == "full" and kept is not None,
+            )
+            after = log.then(ours)
+            transaction.updateProperties().set(PROPERTY, encode_log(after)).commit()
+            keep_snapshots(transaction, after.forgotten_since(log))
+            catalog.swap(self.table, transaction.underlyingOps(), read, transaction.currentMetadata())
+
+    def _fences(self, since: tuple[Publish, ...]) -> tuple[Publish, ...]:
+        """The publishes of runs that began later, whose partitions this one may not replace.
+
+        Their rows are what would stand had all published in the order in which they began. Rows that
+        are added, or merged, take no other run's place.
+        """
+        if self.mode in ("append", "merge"):
+            return ()
+        return tuple(one for one in since if one.token > self.token)
+
+    def _staged(self, catalog: IcebergCatalog) -> Any | None:
+        """The staging table as it was when the sequence was made, or None."""
+        staged = catalog.table((STAGING_NAMESPACE, self.staging))
+        snapshot = None if staged is None else staged.currentSnapshot()
+        return staged if snapshot is not None and snapshot.snapshotId() == self.snapshot else None
+
+    def _keys_to_write(
+        self, table: Any, since: tuple[Publish, ...]
+    ) -> tuple[dict[str, tuple[str, ...]], frozenset[str] | None]:
+        """The partitions to write, and those that later runs have written; None where that is the table."""
+        fences = self._fences(since)
+        if any(one.whole for one in fences):
+            return {}, None
+        kept: set[str] = set()
+        for one in fences:
+            written = keys_of(table, one)
+            if written is None:
+                raise OSError(f"{spoken(self.table)}: the snapshot of commit {one.commit} is gone")
+            kept.update(written)
+        return {key: values for key, values in self.partitions.items() if key not in kept}, frozenset(kept)
+
+    def _merged(
+        self, catalog: IcebergCatalog, table: Any | None, keys: dict[str, tuple[str, ...]]
+    ) -> MergedFiles | None:
+        if self.mode != "merge" or table is None:
+            return None
+        return merge_files(
+            catalog,
+            self.table,
+            table,
+            staging=self.staging,
+            columns=tuple(dict.fromkeys((*self.dimensions, *self.merge_keys))),
+            dimensions=self.dimensions,
+            partitions=tuple(keys.values()),
+        )
+
+    def _change(
+        self,
+        catalog: IcebergCatalog,
+        transaction: Any,
+        keys: dict[str, tuple[str, ...]],
+        kept: frozenset[str] | None,
+        merged: MergedFiles | None,
+    ) -> Any:
+        """The change of files, with what the write mode takes away."""
+        if self.mode == "append":
+            return transaction.newAppend()
+        change = transaction.newOverwrite()
+        if merged is not None:
+            for file in merged.replaced:
+                change.deleteFile(file)
+        elif self.mode == "full" and kept is not None:
+            change.overwriteByRowFilter(all_but(catalog, self.dimensions, kept))
+        elif keys:
+            change.overwriteByRowFilter(partition_filter(catalog, self.dimensions, keys.values()))
+        return change
+
+    def _files(
+        self, catalog: IcebergCatalog, transaction: Any, staged: Any, keys: dict[str, tuple[str, ...]]
+    ) -> list[Any]:
+        """The data files to add, once the table has the columns that they bring."""
+        if self.new_columns:
+            new = staged.schema().select(catalog.listed(self.new_columns))
+            with_columns(transaction.updateSchema(), new).commit()
+            table = transaction.table()
+            if not same_numbers(new, table.schema()):
+                # Another run has added columns meanwhile, under the numbers that our data files carry.
+                name = f"{self.staging}_{uuid.uuid4().hex}"
+                staged = write_staging(
+                    catalog, name, table, catalog.spark.table(spoken((STAGING_NAMESPACE, self.staging)))
+                )
+        files = list(added_files(staged, staged.currentSnapshot()))
+        if len(keys) == len(self.partitions):
+            return files
+        wanted = set(keys.values())
+        return [file for file in files if described(catalog, file, self.dimensions).values in wanted]
+
+    def _summary(self, keys: dict[str, tuple[str, ...]]) -> dict[str, str]:
+        return {
+            **self.facts,
+            "tidegate.commit": self.commit,
+            "tidegate.token": str(self.token),
+            "tidegate.job": self.job,
+            "tidegate.write": self.mode,
+            SUMMARY_KEYS: json.dumps(list(keys), ensure_ascii=False),
+        }

@@ -1,0 +1,141 @@
+"""The incremental reads of one run: what is new in each source, and the watermarks to be set with it.
+
+    watermarks ─► read ─► the program ─► stage ─► check ─► publish with watermark steps and facts
+
+The watermarks are read before the source is looked at and are set by the sequence that publishes
+the outputs, which the store takes only while they stand as they were read. So whatever dies,
+and whoever runs beside us, each row is given to a program in exactly one commit. A new kind
+of source is one file beside `incremental_files.py`, and a line in `READ_NEW` below.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping
+
+import msgspec
+from pyspark.sql import DataFrame, SparkSession
+
+from tidegate.spark_jobs.commit.sequence import watermark_resource
+from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
+from tidegate.spark_jobs.commit.store import CommitStepStore, Mark
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
+from tidegate.spark_jobs.datasets.key_selection import KeySelection
+from tidegate.spark_jobs.errors import SourceError
+from tidegate.spark_jobs.incremental.files import read_new_files
+from tidegate.spark_jobs.incremental.increment import Increment, IncrementalRead
+from tidegate.spark_jobs.incremental.offsets import read_new_offsets
+from tidegate.spark_jobs.incremental.snapshots import read_new_snapshots
+from tidegate.spark_jobs.programs.params import Params
+
+READ_NEW: Mapping[str, Callable[[SparkSession, IncrementalRead], Increment]] = {
+    "parquet": read_new_files,
+    "iceberg": read_new_snapshots,
+}
+"""What tells what is new, by the format of the dataset. A source of the user's own is named by its path."""
+
+MAX_FACT_CHARACTERS = 4_000
+"""A snapshot's summary is copied into every later metadata file of its table, so it stays short."""
+DIGEST_DIGITS = 16
+
+
+class IncrementalReads:
+    """What one run reads incrementally.
+
+    Args:
+        consumer: "app/program".
+    """
+
+    def __init__(
+        self, store: CommitStepStore, warehouse: Warehouse, *, consumer: str, params: Params
+    ) -> None:
+        self._store = store
+        self._warehouse = warehouse
+        self._consumer = consumer
+        self._params = params
+        self._marks: dict[str, Mapping[str, Mark]] = {}
+        self._read: dict[str, Increment] = {}
+
+    def read(
+        self, spark: SparkSession, ref: DatasetRef, how: bool | str, selection: KeySelection
+    ) -> DataFrame | None:
+        """The new rows of a dataset; None as long as nobody knows its columns.
+
+        Args:
+            how: True where the format tells what is new, else the dotted path of a module that does.
+
+        Raises:
+            SourceError: it cannot be told what is new.
+        """
+        marks = self._store.watermarks(self._consumer, ref.id)
+        asked = IncrementalRead(
+            consumer=self._consumer,
+            ref=ref,
+            warehouse=self._warehouse,
+            params=self._params,
+            positions={part: mark.position for part, mark in marks.items() if mark.position},
+            reset=frozenset(part for part, mark in marks.items() if not mark.position),
+            takes=lambda key: selection.takes(ref.scheme, key),
+            takes_all=selection.takes_all(ref.scheme),
+        )
+        self._marks[ref.id] = marks
+        self._read[ref.id] = _increment(spark, asked, how)
+        return self._read[ref.id].frame
+
+    def resource(self, ref: DatasetRef) -> str:
+        """The name under which sequences that move our watermarks in a dataset are found."""
+        return watermark_resource(self._consumer, ref.id)
+
+    def check(self) -> None:
+        """Raises SourceError when a source has changed under the run, so that nothing may be published."""
+        for increment in self._read.values():
+            increment.check()
+
+    def steps(self, commit: str) -> tuple[SetWatermark, ...]:
+        """What sets the watermarks, each to where it has been read."""
+        return tuple(
+            SetWatermark(
+                consumer=self._consumer,
+                source=source,
+                part=part,
+                number=(self._marks[source][part].number if part in self._marks[source] else 0) + 1,
+                position=position,
+                commit=commit,
+            )
+            for source, increment in self._read.items()
+            for part, position in sorted(increment.positions.items())
+            if part not in self._marks[source] or self._marks[source][part].position != position
+        )
+
+    def facts(self) -> dict[str, str]:
+        """What a table's own history is to say of them; long positions by their digest."""
+        if not self._read:
+            return {}
+        whole = {source: dict(increment.positions) for source, increment in self._read.items()}
+        text = _json(whole)
+        if len(text) > MAX_FACT_CHARACTERS:
+            text = _json({source: f"{len(parts)} parts, {_digest(parts)}" for source, parts in whole.items()})
+        return {"tidegate.watermarks": text}
+
+
+def manifest_facts(params: Params) -> dict[str, str]:
+    """What a table's own history is to say of the partitions that its run was launched for."""
+    return {"tidegate.manifest": _digest({name: sorted(keys) for name, keys in params.manifest.items()})}
+
+
+def _increment(spark: SparkSession, asked: IncrementalRead, how: bool | str) -> Increment:
+    if isinstance(how, str):
+        return read_new_offsets(spark, asked, how)
+    kind = READ_NEW.get(asked.ref.format)
+    if kind is None:
+        raise SourceError(
+            f"{asked.ref.id}: the format {asked.ref.format} does not tell what is new",
+            f"use {' or '.join(READ_NEW)}, or a source of your own",
+        )
+    return kind(spark, asked)
+
+
+def _json(value: object) -> str:
+    return msgspec.json.encode(value, order="sorted").decode()
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(_json(value).encode()).hexdigest()[:DIGEST_DIGITS]

@@ -1,0 +1,1 @@
+"""The commit steps of Parquet tables, one file each."""

@@ -1,0 +1,96 @@
+"""Copies one staged folder to its place, where a rename would not move it whole.
+
+Files are copied one by one, each compared by size and SHA-256 with what was staged, and the
+marker `_commit.json` is created last: until it stands, the folder is half a copy, is never
+taken for a publish, and is copied again, but for the files that are there already and are equal. A
+file at the target which was not staged belongs to somebody else: then nothing is touched.
+The bytes go through the driver, some files at once, which is the price of a store without a rename.
+"""
+
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from typing import ClassVar
+
+import msgspec
+
+from tidegate.domain.value import Value
+from tidegate.spark_jobs.commit.context import CommitContext
+from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Verified, step_kind, unknown
+from tidegate.spark_jobs.files.filesystem import FileSystem
+from tidegate.spark_jobs.parquet.steps.publish_folder import MARKER, FolderMarker, data_files, fault_of
+
+FILES_AT_ONCE = 8
+"""The time of a copy is mostly that of waiting for an object store."""
+
+
+@step_kind("copy_folder")
+class CopyFolder(Value, kw_only=True):
+    """Copies `source` to `target`, both absolute, on one file system or on two.
+
+    Attributes:
+        digests: SHA-256 of each data file, by name.
+    """
+
+    only_cleans: ClassVar[bool] = False
+
+    source: str
+    target: str
+    marker: FolderMarker
+    digests: dict[str, str]
+
+    def verify(self, context: CommitContext) -> Verified:
+        """See `CommitStep.verify`."""
+        files = context.files
+        if files.exists(f"{self.target}/{MARKER}"):
+            fault = fault_of(files, self.target, self.marker)
+            return DONE if fault is None else unknown(f"{self.target} is not what was staged: {fault}")
+        foreign = data_files(files, self.target).keys() - self.marker.files.keys()
+        if foreign:
+            return unknown(f"{self.target} has files that were not staged: {', '.join(sorted(foreign)[:5])}")
+        fault = fault_of(files, self.source, self.marker)
+        if fault is None:
+            return NOT_DONE
+        if files.exists(f"{self.target}/{MARKER}"):
+            # Another process has finished it, and the staging, between the two looks.
+            return self.verify(context)
+        if not files.exists(self.source):
+            return unknown(f"the staged folder {self.source} is gone, and {self.target} has no {MARKER}")
+        return unknown(f"the staged folder {self.source} was changed: {fault}")
+
+    def execute(self, context: CommitContext) -> None:
+        """See `CommitStep.execute`."""
+        files = context.files
+        found = data_files(files, self.target)
+
+        def copy(name: str) -> None:
+            there = f"{self.target}/{name}"
+            if found.get(name) == self.marker.files[name] and files.digest(there) == self.digests[name]:
+                return
+            files.copy(f"{self.source}/{name}", there)
+            if files.digest(there) != self.digests[name]:
+                raise OSError(f"{there} is not what was staged, although it was copied")
+
+        with ThreadPoolExecutor(FILES_AT_ONCE) as pool:
+            deque(pool.map(copy, self.marker.files), maxlen=0)
+        files.put_if_absent(f"{self.target}/{MARKER}", msgspec.json.encode(self.marker, order="sorted"))
+
+    def describe(self) -> str:
+        """See `CommitStep.describe`."""
+        return f"copy {len(self.marker.files)} files to {self.target}"
+
+
+def digests_of(files: FileSystem, folder: str, marker: FolderMarker) -> dict[str, str]:
+    """SHA-256 of each data file of a staged folder, by name.
+
+    Raises:
+        FileNotFoundError: one of them is gone.
+    """
+
+    def digest(name: str) -> str:
+        found = files.digest(f"{folder}/{name}")
+        if found is None:
+            raise FileNotFoundError(f"{folder}/{name} is gone")
+        return found
+
+    with ThreadPoolExecutor(FILES_AT_ONCE) as pool:
+        return dict(zip(marker.files, pool.map(digest, marker.files), strict=True))

@@ -1,0 +1,101 @@
+"""Moves one staged folder to its place, recognised by the marker that travels inside it.
+
+The marker `_commit.json` is the last thing written into a staged folder. It names the
+commit and every data file with its size. A folder at the target counts as ours only when
+its marker is equal to the one expected and the files are those it names: a folder of
+somebody else, or half a copy, is never taken for a publish.
+"""
+
+from typing import Any, ClassVar
+
+import msgspec
+
+from tidegate.domain.value import Value
+from tidegate.spark_jobs.commit.context import CommitContext
+from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Verified, step_kind, unknown
+from tidegate.spark_jobs.files.filesystem import FileSystem, is_data
+
+MARKER = "_commit.json"
+
+
+class FolderMarker(Value, kw_only=True):
+    """What a published folder says about itself.
+
+    Attributes:
+        commit: commit id of the publish.
+        token: fencing token of the run that staged it.
+        files: size in bytes of each data file, by name.
+    """
+
+    commit: str
+    token: int
+    files: dict[str, int]
+
+
+@step_kind("publish_folder")
+class PublishFolder(Value, kw_only=True):
+    """Renames `source` to `target`; both are absolute paths on one file system."""
+
+    only_cleans: ClassVar[bool] = False
+
+    source: str
+    target: str
+    marker: FolderMarker
+
+    def verify(self, context: CommitContext) -> Verified:
+        """See `CommitStep.verify`."""
+        files = context.files
+        if files.exists(self.target):
+            fault = fault_of(files, self.target, self.marker)
+            return DONE if fault is None else unknown(f"{self.target} is not what was staged: {fault}")
+        fault = fault_of(files, self.source, self.marker)
+        if fault is None:
+            return NOT_DONE
+        if files.exists(self.target):
+            # Another process has moved it between the two looks.
+            return self.verify(context)
+        if not files.exists(self.source):
+            return unknown(f"neither the staged folder {self.source} nor {self.target} exists")
+        return unknown(f"the staged folder {self.source} was changed: {fault}")
+
+    def execute(self, context: CommitContext) -> None:
+        """See `CommitStep.execute`."""
+        context.files.rename(self.source, self.target)
+
+    def describe(self) -> str:
+        """See `CommitStep.describe`."""
+        return f"move {len(self.marker.files)} files to {self.target}"
+
+
+def write_marker(files: FileSystem, folder: str, *, commit: str, token: int) -> FolderMarker:
+    """Seals a staged folder: lists its data files in a marker and makes all of it durable."""
+    marker = FolderMarker(commit=commit, token=token, files=data_files(files, folder))
+    if not files.put_if_absent(f"{folder}/{MARKER}", msgspec.json.encode(marker, order="sorted")):
+        raise FileExistsError(f"{folder} was sealed before")
+    files.sync(folder)
+    return marker
+
+
+def data_files(files: FileSystem, folder: str) -> dict[str, int]:
+    """Size in bytes of each data file of a folder, by name."""
+    return {e.name: e.size for e in files.list(folder) if not e.is_folder and is_data(e.name)}
+
+
+def fault_of(files: FileSystem, folder: str, expected: FolderMarker) -> str | None:
+    """Why a folder is not the expected one, or None when it is."""
+    content = files.read(f"{folder}/{MARKER}")
+    if content is None:
+        return f"it has no {MARKER}"
+    try:
+        marker: Any = msgspec.json.decode(content, type=FolderMarker)
+    except msgspec.DecodeError:
+        return f"its {MARKER} cannot be read"
+    if marker != expected:
+        return f"it belongs to commit {marker.commit}, token {marker.token}"
+    found = data_files(files, folder)
+    if found != expected.files:
+        changed = sorted(
+            name for name in {*found, *expected.files} if found.get(name) != expected.files.get(name)
+        )
+        return f"files differ: {', '.join(changed[:5])}"
+    return None

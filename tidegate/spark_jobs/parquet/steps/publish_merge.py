@@ -1,0 +1,105 @@
+"""Switches a table to partitions into which staged rows have been merged.
+
+    read the log ─► is our commit in it? ─► merge into that version ─► put the next version
+         ▲                 └──yes──► done                                    │
+         └───────────── somebody else has put it meanwhile ◄─────────────────┘
+
+What was merged into is exactly what is replaced: the new version is put only upon the one
+that was read. Where another publish came in between, the partitions that it has changed are
+merged again, and no others. The staged folders have been brought to their place by
+earlier steps. Verified as `publish_version` is.
+"""
+
+from typing import ClassVar
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
+from tidegate.domain.value import Value
+from tidegate.spark_jobs.commit.context import CommitContext
+from tidegate.spark_jobs.commit.step import Verified, step_kind
+from tidegate.spark_jobs.datasets.columns import ColumnClash
+from tidegate.spark_jobs.parquet.merge import merged_partitions
+from tidegate.spark_jobs.parquet.steps.publish_version import CONFLICT_TRIES, seen_in_log
+from tidegate.spark_jobs.parquet.version_log import PartitionEntry, TableVersion, head, put_version
+
+
+@step_kind("publish_merge")
+class PublishMerge(Value, kw_only=True):
+    """Merges partitions into the table at `root`.
+
+    Attributes:
+        root: absolute path of the table.
+        commit: commit id of the publish.
+        token: fencing token of the run.
+        base: number of the newest version when the sequence was made.
+        schema: Spark's JSON of the columns.
+        partitions: where the staged rows of each partition that has any stand.
+        columns: rows with equal values in all of these are the same row.
+        dimensions: the partition columns.
+        staging: absolute path of the run's staging folder.
+    """
+
+    only_cleans: ClassVar[bool] = False
+
+    root: str
+    commit: str
+    token: int
+    base: int
+    schema: str
+    partitions: dict[str, PartitionEntry]
+    columns: tuple[str, ...]
+    dimensions: tuple[str, ...]
+    staging: str
+
+    def verify(self, context: CommitContext) -> Verified:
+        """See `CommitStep.verify`."""
+        return seen_in_log(context.files, self.root, self.commit, self.base)
+
+    def execute(self, context: CommitContext) -> None:
+        """See `CommitStep.execute`."""
+        merged_into: dict[str, PartitionEntry | None] = {}
+        merged: dict[str, PartitionEntry] = {}
+        for _ in range(CONFLICT_TRIES):
+            now = head(context.files, self.root)
+            if self.commit in now.recent:
+                # By another process, which may have swept the staging before we wrote there.
+                context.files.delete(self.staging)
+                return
+            changed = {
+                key: entry
+                for key, entry in self.partitions.items()
+                if key not in merged or merged_into[key] != now.partitions.get(key)
+            }
+            try:
+                merged |= self._merged(context, now, changed)
+                wanted = now.then(
+                    commit=self.commit, schema=self.schema, token=self.token, partitions=merged, mode="merge"
+                )
+            except ColumnClash as clash:
+                raise OSError(f"{self.root} has had other columns put into it meanwhile: {clash}") from clash
+            except (PySparkException, Py4JError) as error:
+                # Also when another process has finished the sequence, and swept what we read or write.
+                raise OSError(f"{self.root} could not be merged into: {error}") from error
+            merged_into |= {key: now.partitions.get(key) for key in changed}
+            if put_version(context.files, self.root, wanted):
+                return
+        raise OSError(f"{self.root}: {CONFLICT_TRIES} other publishes came in between; try again")
+
+    def describe(self) -> str:
+        """See `CommitStep.describe`."""
+        return f"merge into {self.root}, {len(self.partitions)} partitions"
+
+    def _merged(
+        self, context: CommitContext, now: TableVersion, coming: dict[str, PartitionEntry]
+    ) -> dict[str, PartitionEntry]:
+        return merged_partitions(
+            context,
+            self.root,
+            now,
+            coming,
+            schema=self.schema,
+            columns=self.columns,
+            dimensions=self.dimensions,
+            staging=self.staging,
+        )

@@ -1,0 +1,187 @@
+"""Tables in Parquet that the programs write: stage, the steps that publish it, and read.
+
+    <root>/_staging/<commit>/<token>/…         what a run has written and nobody sees
+    <root>/data/day=2013-12-22/v=<commit>/…    published folders, old ones too
+    <root>/_versions/<number>.json             which folders each partition has: the pointer
+
+What the write modes do with the rows that stand there is the publishing step's part: all of
+them but `merge` only name folders (version_log.py), and a merge writes what is left of the
+rows that it replaces (parquet_merge.py). Staging is the same for all.
+"""
+
+from collections.abc import Callable
+
+from pyspark.sql import DataFrame, SparkSession
+
+from tidegate.domain.model import WriteMode
+from tidegate.domain.published import PublishedPartition
+from tidegate.domain.value import Value
+from tidegate.spark_jobs.commit.step import CommitStep
+from tidegate.spark_jobs.commit.steps.delete_staging import DeleteStaging
+from tidegate.spark_jobs.datasets.columns import ColumnClash, united_columns
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, commit_folder
+from tidegate.spark_jobs.datasets.landed import landed_folders
+from tidegate.spark_jobs.datasets.merge_keys import key_columns, refuse_missing, refuse_repeated
+from tidegate.spark_jobs.datasets.partition_columns import refuse_surplus, with_partition_columns
+from tidegate.spark_jobs.errors import OutputError
+from tidegate.spark_jobs.parquet.folders import read_folders
+from tidegate.spark_jobs.parquet.staging import StagedFolder, seal, write_by_key
+from tidegate.spark_jobs.parquet.steps.publish_merge import PublishMerge
+from tidegate.spark_jobs.parquet.steps.publish_version import PublishVersion
+from tidegate.spark_jobs.parquet.version_log import PartitionEntry, TableVersion, head
+
+DATA_FOLDER = "data"
+STAGING_FOLDER = "_staging"
+
+
+class StagedTable(Value, kw_only=True):
+    """The staged output of one dataset.
+
+    Attributes:
+        base: the table's version when it was staged.
+        keys: every partition that the run writes, those without rows too.
+        folders: the partitions that have rows.
+    """
+
+    ref: DatasetRef
+    root: str
+    commit: str
+    token: int
+    base: int
+    schema: str
+    keys: tuple[str, ...]
+    folders: dict[str, StagedFolder]
+
+    def folder_steps(self) -> tuple[CommitStep, ...]:
+        """Brings the files to their place, where no reader looks yet."""
+        return tuple(staged.step(f"{self.root}/{self._path(key)}") for key, staged in self.folders.items())
+
+    def version_step(self) -> CommitStep:
+        """Shows them to readers."""
+        if self.ref.write == "merge":
+            return PublishMerge(
+                root=self.root,
+                commit=self.commit,
+                token=self.token,
+                base=self.base,
+                schema=self.schema,
+                partitions={key: self._entry(key) for key in self.folders},
+                columns=key_columns(self.ref),
+                dimensions=self.ref.dimensions(),
+                staging=staging_folder(self.root, self.commit, self.token),
+            )
+        return PublishVersion(
+            root=self.root,
+            commit=self.commit,
+            token=self.token,
+            base=self.base,
+            schema=self.schema,
+            partitions={key: self._entry(key) for key in self.keys},
+            mode=write_mode(self.ref),
+        )
+
+    def cleaning_step(self) -> CommitStep:
+        """Removes what is left of staging."""
+        return DeleteStaging(folder=f"{self.root}/{STAGING_FOLDER}/{commit_folder(self.commit)}")
+
+    def result(self) -> tuple[PublishedPartition, ...]:
+        """What is reported once all this is done."""
+        entries = {key: self._entry(key) for key in self.keys}
+        return tuple(
+            PublishedPartition(
+                dataset=self.ref.name, key=key, rows=entry.rows, bytes=entry.bytes, files=entry.files
+            )
+            for key, entry in entries.items()
+        )
+
+    def _path(self, key: str) -> str:
+        middle = self.ref.partition_folder(key)
+        return "/".join(part for part in (DATA_FOLDER, middle, f"v={commit_folder(self.commit)}") if part)
+
+    def _entry(self, key: str) -> PartitionEntry:
+        staged = self.folders.get(key)
+        if staged is None:
+            return PartitionEntry(path=None, commit=self.commit, token=self.token, rows=0, bytes=0, files=0)
+        return staged.entry(self._path(key), self.token)
+
+
+def write_mode(ref: DatasetRef) -> WriteMode:
+    """The write mode; to overwrite the only partition that there is, is to replace the table."""
+    return "full" if ref.scheme is None and ref.write == "overwrite_partitions" else ref.write
+
+
+def stage(
+    frame: DataFrame, ref: DatasetRef, keys: tuple[str, ...], warehouse: Warehouse, *, commit: str, token: int
+) -> StagedTable:
+    """Runs the program's plan and writes its rows where no reader sees them.
+
+    Raises:
+        OutputError: the columns do not fit the table, or rows lie outside `keys`, or two rows
+            of a merge have the same keys.
+    """
+    root, files = ref.root(warehouse), warehouse.files
+    files.moves_folders_whole(root)  # refuses where nothing can be published
+    base = head(files, root)
+    frame = with_partition_columns(frame, ref, keys)
+    _refuse_landed(ref, base, warehouse)
+    _refuse_clash(ref, base, frame.schema.json())
+    if ref.write == "merge":
+        refuse_missing(ref, frame)
+    folder = staging_folder(root, commit, token)
+    rows = write_by_key(frame, ref.dimensions(), keys, files, folder)
+    refuse_surplus(ref, keys, rows)
+    if ref.write == "merge" and rows:
+        refuse_repeated(ref, read_folders(frame.sparkSession, frame.schema.json(), [folder]))
+    return StagedTable(
+        ref=ref, root=root, commit=commit, token=token, base=base.number, schema=frame.schema.json(),
+        keys=keys, folders=seal(files, folder, keys, rows, commit=commit, token=token),
+    )  # fmt: skip
+
+
+def staging_folder(root: str, commit: str, token: int) -> str:
+    """Where one attempt of a commit stages. Attempts have tokens of their own, so they never mix."""
+    return f"{root}/{STAGING_FOLDER}/{commit_folder(commit)}/{token}"
+
+
+def read_table(
+    spark: SparkSession,
+    ref: DatasetRef,
+    version: TableVersion,
+    warehouse: Warehouse,
+    takes: Callable[[str], bool],
+) -> DataFrame:
+    """The rows of the partitions whose key is taken, as of one version of the table."""
+    root = ref.root(warehouse)
+    folders = [
+        f"{root}/{folder}"
+        for key, entry in sorted(version.partitions.items())
+        if takes(key)
+        for folder in entry.folders
+    ]
+    return read_folders(spark, version.schema, folders)
+
+
+def _refuse_landed(ref: DatasetRef, base: TableVersion, warehouse: Warehouse) -> None:
+    """What was landed from outside is no longer read once something is published beside it."""
+    if base.number or ref.path is None or ref.write not in ("append", "merge"):
+        return
+    root = ref.root(warehouse)
+    if landed_folders(warehouse.files, ref, root):
+        raise OutputError(
+            f"{ref.name}: {root} holds files that were landed from outside, and {ref.write} would keep "
+            "them, which only a table written by programs can",
+            "give the program's output a dataset of its own, and read the landed one",
+        )
+
+
+def _refuse_clash(ref: DatasetRef, base: TableVersion, schema: str) -> None:
+    """A table has one type for each column; only replacing all of it changes that."""
+    if write_mode(ref) == "full":
+        return
+    try:
+        united_columns(base.schema, schema)
+    except ColumnClash as clash:
+        raise OutputError(
+            f"{ref.name}: the columns of the output do not go with those of the table: {clash}",
+            "cast the columns to the types that the table has",
+        ) from clash

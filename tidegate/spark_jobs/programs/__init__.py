@@ -1,0 +1,1 @@
+"""Programs: plain functions found by their dotted path, and what they learn about their run."""

@@ -1,0 +1,1 @@
+"""Publishing and reading a table whatever its format."""

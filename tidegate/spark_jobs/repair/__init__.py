@@ -1,0 +1,1 @@
+"""Checks and repairs of published tables: fsck, and files that nothing names any more."""

@@ -1,0 +1,185 @@
+"""Runs one program: recover, read, call, stage, publish.
+
+    recover ─► published already? ─► begin ─► read inputs ─► call ─► stage ─► publish ─► prune
+                     └──► the recorded result      └──► watermarks, then what is new ──┘
+
+Everything about exactly-once rests on the commit id: it comes from the cause of the run
+(the job, or the id of a run started by hand), so a second attempt after any crash finds
+what the first one did. This module knows neither Dagster nor the scheduler.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+
+from pyspark.sql import DataFrame, SparkSession
+
+from tidegate.domain.model import Dataset, PartitionScheme, Program
+from tidegate.domain.partition_key import validate_key
+from tidegate.domain.published import PublishedPartition
+from tidegate.spark_jobs.commit.context import CommitContext, Events, NoEvents
+from tidegate.spark_jobs.commit.lease import AttemptLease
+from tidegate.spark_jobs.commit.publish import id_to_publish, recover, resolve
+from tidegate.spark_jobs.commit.store import CommitStepStore
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, dataset_ref
+from tidegate.spark_jobs.datasets.key_selection import KeySelection
+from tidegate.spark_jobs.errors import CommitConflict, CommitFenced, OutputError, ProgramError
+from tidegate.spark_jobs.incremental.reads import IncrementalReads, manifest_facts
+from tidegate.spark_jobs.programs.params import Params
+from tidegate.spark_jobs.programs.program import load_program, outputs_of
+from tidegate.spark_jobs.publication.table import Publication, prune_table, read_taken, top_token
+
+log = logging.getLogger(__name__)
+
+ALL_OF_IT = ("",)
+"""The keys of a dataset without partitions."""
+
+
+def run_program(
+    spark: SparkSession | Callable[[], SparkSession],
+    warehouse: Warehouse,
+    commit_store: CommitStepStore,
+    *,
+    app: str,
+    program: Program,
+    datasets: Mapping[str, Dataset],
+    params: Params,
+    commit_id: str,
+    events: Events | None = None,
+) -> tuple[PublishedPartition, ...]:
+    """Runs a program and publishes its outputs exactly once.
+
+    An input holds the partitions that lie inside or around those the run writes, all of them when it
+    writes none (`io/key_selection.py`); of one that is read incrementally only what is new since the
+    program's last commit. A partition that is missing is no error; a dataset that never had any is None.
+
+    Args:
+        spark: the session, or what starts it: nothing is started to repeat a known result.
+        datasets: the app's datasets by name; those the program reads and writes are looked up.
+        params: what the run was launched for; `params.partitions` are the keys it writes.
+        commit_id: the same for every attempt of one job, and for nothing else; see `id_to_publish`.
+        events: who is told of what is published; None: nobody is.
+
+    Returns:
+        What was published, one entry for each partition; the same again for a repeated call.
+
+    Raises:
+        SparkJobError: a failure that its reader can act upon, see `errors.py`.
+    """
+    writes = [_ref(app, datasets, name, program) for name in program.writes]
+    keys = {ref.name: _keys(ref, params) for ref in writes}
+    start = spark if callable(spark) else lambda: spark
+    context = CommitContext(files=warehouse.files, spark=start, events=events or NoEvents())
+    new = IncrementalReads(commit_store, warehouse, consumer=f"{app}/{program.name}", params=params)
+    reads = {name: _ref(app, datasets, name, program) for name in program.reads}
+    touched = [ref.id for ref in writes] + [new.resource(reads[name]) for name in program.incremental]
+    recover(touched, commit_store, context)
+    commit_id = id_to_publish(commit_id, commit_store)
+    published = _published(commit_id, program, commit_store, context)
+    if published is not None:
+        return published
+    # Taken before the inputs are read: whoever has a larger one has seen at least what we see.
+    seen = [top_token(ref, warehouse, start) for ref in writes]
+    with AttemptLease(commit_store, commit_id, touched, at_least=max(seen, default=0)) as token:
+        selection = KeySelection(_output_scheme(writes, program), params.partitions)
+        inputs = _inputs(program, reads, selection, warehouse, new, start)
+        outputs = outputs_of(program, load_program(program.run)(start(), inputs, params))
+        publication = Publication(
+            warehouse, commit_store, commit=commit_id, token=token, job=params.job, spark=start,
+            facts=manifest_facts(params) | new.facts(), watermarks=new.steps(commit_id), events=events,
+        )  # fmt: skip
+        try:
+            for ref in writes:
+                publication.stage(outputs[ref.name], ref, keys[ref.name])
+            new.check()
+        except Exception:
+            publication.discard()
+            # Another attempt of this commit that gets through removes the staging of all of them: then
+            # this one has failed for that reason, and its work is done.
+            published = _published(commit_id, program, commit_store, context)
+            if published is None:
+                raise
+            return published
+        published = _publish(publication)
+    for ref in writes:
+        prune_table(ref, warehouse, commit_store)
+    return published
+
+
+def _inputs(
+    program: Program,
+    reads: Mapping[str, DatasetRef],
+    selection: KeySelection,
+    warehouse: Warehouse,
+    new: IncrementalReads,
+    start: Callable[[], SparkSession],
+) -> dict[str, DataFrame | None]:
+    """What the program is given of each dataset that it reads."""
+    found: dict[str, DataFrame | None] = {}
+    for name, ref in reads.items():
+        how = program.incremental.get(name, False)
+        if how:
+            found[name] = new.read(start(), ref, how, selection)
+        else:
+            found[name] = read_taken(start(), ref, warehouse, _takes(selection, ref))
+    return found
+
+
+def _publish(publication: Publication) -> tuple[PublishedPartition, ...]:
+    try:
+        return publication.publish()
+    except (CommitConflict, CommitFenced):
+        # The only failures after which nothing can come of what was staged.
+        publication.discard()
+        raise
+
+
+def _published(
+    commit: str, program: Program, commit_store: CommitStepStore, context: CommitContext
+) -> tuple[PublishedPartition, ...] | None:
+    """What was published under this commit id, by whichever attempt; None when nothing was."""
+    published = resolve(commit, commit_store, context)
+    if published is not None:
+        log.warning("%s: commit %s is published already; nothing is repeated", program.name, commit)
+    return published
+
+
+def _ref(app: str, datasets: Mapping[str, Dataset], name: str, program: Program) -> DatasetRef:
+    if name not in datasets:
+        raise ProgramError(
+            f"program {program.name} names the dataset {name}, which app {app} does not declare",
+            "check the app with: tidegate lint",
+        )
+    return dataset_ref(app, datasets[name])
+
+
+def _keys(ref: DatasetRef, params: Params) -> tuple[str, ...]:
+    if ref.scheme is None:
+        return ALL_OF_IT
+    if not params.partitions:
+        raise OutputError(
+            f"{ref.name} has partitions, but the run was launched to write none",
+            "set output_partition of the schedule, or choose partitions when launching by hand",
+        )
+    for key in params.partitions:
+        fault = validate_key(ref.scheme, key)
+        if fault is not None:
+            raise OutputError(
+                f"{ref.name} has no partition {key!r}: {fault}", "launch the run for partitions that exist"
+            )
+    return tuple(dict.fromkeys(params.partitions))
+
+
+def _output_scheme(writes: list[DatasetRef], program: Program) -> PartitionScheme | None:
+    schemes = {ref.name: ref.scheme for ref in writes if ref.scheme is not None}
+    first = next(iter(schemes.values()), None)
+    for name, scheme in schemes.items():
+        if first is not None and scheme.dimension_names() != first.dimension_names():
+            raise OutputError(
+                f"program {program.name}: its outputs {', '.join(schemes)} are cut differently ({name})",
+                "let one program write datasets with the same partitions, or with none",
+            )
+    return first
+
+
+def _takes(selection: KeySelection, ref: DatasetRef) -> Callable[[str], bool]:
+    return lambda key: selection.takes(ref.scheme, key)

@@ -1,0 +1,1 @@
+"""The Spark session of a process, and the Java it needs."""
