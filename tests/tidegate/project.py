@@ -8,7 +8,7 @@ from typing import Any
 from typer.testing import CliRunner, Result
 
 from tidegate.cli.main import application
-from tidegate.errors import UserError
+from tidegate.domain.error import UserError
 from tidegate.project.settings import load_settings
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.store.open import open_store

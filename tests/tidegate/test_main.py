@@ -11,7 +11,12 @@ from typer.testing import CliRunner
 
 from tidegate.cli import main as frame
 from tidegate.cli.commands import COMMANDS
-from tidegate.errors import UserError
+from tidegate.domain.error import UserError
+from tidegate.domain.size import SizeError
+from tidegate.project.settings import SettingsError
+from tidegate.scheduler.model.refused import Refused
+from tidegate.scheduler.store.error import StoreError
+from tidegate.spark_jobs.errors import SparkJobError
 
 ROOT = Path(__file__).parent.parent.parent
 HEAVY = ("dagster", "pyspark", "sqlalchemy", "alembic", "pandas", "pyarrow")
@@ -75,11 +80,12 @@ def test_an_unknown_command_ends_with_2_and_a_suggestion() -> None:
     assert "Traceback" not in shown.stderr
 
 
+@pytest.mark.parametrize("kind", [UserError, Refused, StoreError, SparkJobError, SettingsError, SizeError])
 def test_a_users_mistake_is_two_lines_and_exit_code_1(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    kind: type[UserError], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def mistaken() -> None:
-        raise UserError("no such schedule", "write another")
+        raise kind("no such schedule", "write another")
 
     stand_in = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     stand_in.command()(mistaken)

@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from tidegate.cli.commits.inspect import watermarks
 from tidegate.cli.commits.watermarks import app
-from tidegate.errors import UserError
+from tidegate.domain.error import UserError
 from tidegate.project.settings import PROJECT_VARIABLE, STORE_VARIABLE, load_settings
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store

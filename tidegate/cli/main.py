@@ -18,7 +18,7 @@ import typer.core
 import typer.main
 
 from tidegate.cli.commands import COMMANDS
-from tidegate.errors import UserError
+from tidegate.domain.error import UserError
 from tidegate.project.settings import PROJECT_VARIABLE
 
 if TYPE_CHECKING:

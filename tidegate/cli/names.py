@@ -3,8 +3,8 @@
 A name that nothing has is refused with the closest that exists.
 """
 
+from tidegate.domain.error import UserError
 from tidegate.domain.suggest import did_you_mean
-from tidegate.errors import UserError
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.store.protocol import Reader

@@ -1,16 +1,14 @@
 """The store of the project that a command works on, opened for as long as the command needs it.
 
 What a person can put right (no store yet, a server that is down, a request that the engine
-refuses) leaves here as a `UserError`; everything else is a bug and keeps its traceback.
+refuses) is a `UserError`, which the command line prints.
 """
 
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from tidegate.errors import UserError
 from tidegate.project.settings import Settings, load_settings
-from tidegate.scheduler.model.refused import Refused
-from tidegate.scheduler.store.error import StoreError, StoreMissing
+from tidegate.scheduler.store.error import StoreMissing
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.protocol import Store
@@ -28,17 +26,14 @@ def opened_store(
         missing_is_empty: look at an empty store in memory where there is none, and make none.
 
     Raises:
-        UserError: the store cannot be used, or the engine refused what was asked within.
+        StoreError: the store cannot be used.
     """
     url = (settings or load_settings()).store_url
+    store = _open(url, create, missing_is_empty)
     try:
-        store = _open(url, create, missing_is_empty)
-        try:
-            yield store
-        finally:
-            store.close()
-    except (StoreError, Refused) as error:
-        raise UserError(error.message, error.hint) from error
+        yield store
+    finally:
+        store.close()
 
 
 def _open(url: str, create: bool, missing_is_empty: bool) -> Store:

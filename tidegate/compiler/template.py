@@ -13,6 +13,7 @@ import json
 from collections.abc import Callable
 from typing import Any, cast
 
+from tidegate.domain.error import UserError
 from tidegate.domain.value import Value
 from tidegate.domain.wording import shown
 
@@ -25,12 +26,8 @@ MAX_REFERENCE_CHARACTERS = 200
 """As long as the longest key of a file."""
 
 
-class TemplateError(ValueError):
+class TemplateError(UserError, ValueError):
     """A text whose references cannot be read, with a hint at what to write."""
-
-    def __init__(self, message: str, hint: str) -> None:
-        super().__init__(message)
-        self.hint = hint
 
 
 class Reference(Value, kw_only=True):

@@ -17,8 +17,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from tidegate.domain.error import UserError
 from tidegate.domain.value import Value
-from tidegate.errors import UserError
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+from tidegate.domain.error import UserError
 from tidegate.domain.value import Value
-from tidegate.errors import UserError
 from tidegate.project.settings import Settings, load_settings
 
 EXAMPLE = Path(__file__).parents[2] / "schedules" / "flights.yaml"

@@ -19,7 +19,7 @@ from tidegate.cli.printing import Format
 from tidegate.demo.class_archive import archive_file, java_options
 from tidegate.demo.feed import Chunk
 from tidegate.demo.landing import Landing
-from tidegate.errors import UserError
+from tidegate.domain.error import UserError
 from tidegate.processes.dagster import DagsterProcesses, ManagedProcess
 from tidegate.processes.home import site_of
 from tidegate.project.settings import Settings

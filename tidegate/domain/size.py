@@ -7,6 +7,7 @@ stands in the YAML is the caller's to report.
 
 import re
 
+from tidegate.domain.error import UserError
 from tidegate.domain.wording import shown
 
 MAX_SIZE_BYTES = 10**18 - 1
@@ -25,12 +26,8 @@ _UNITS = {
 _SIZE = re.compile(r"([0-9]{1,18}) ?([KMGT]i?B)\Z")
 
 
-class SizeError(ValueError):
+class SizeError(UserError, ValueError):
     """A text that is no size, with a hint at what to write."""
-
-    def __init__(self, message: str, hint: str) -> None:
-        super().__init__(message)
-        self.hint = hint
 
 
 def parse_size(text: str) -> int:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tidegate.errors import UserError
+from tidegate.domain.error import UserError
 
 SETTINGS_FILE = "tidegate.toml"
 PROJECT_VARIABLE = "TIDEGATE_PROJECT"

@@ -5,19 +5,11 @@ and the Dagster definitions show the message without a traceback. It sits at the
 spark_jobs: everything here may raise these, nothing here may swallow them.
 """
 
+from tidegate.domain.error import UserError
 
-class SparkJobError(Exception):
-    """Base of the expected failures of a program's run.
 
-    Attributes:
-        message: what is wrong, with the name of the thing.
-        hint: what to do about it.
-    """
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(f"{message}; {hint}" if hint else message)
-        self.message = message
-        self.hint = hint
+class SparkJobError(UserError):
+    """Base of the expected failures of a program's run."""
 
 
 class JavaNotFound(SparkJobError):

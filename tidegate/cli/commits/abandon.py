@@ -10,7 +10,7 @@ import typer
 
 from tidegate.cli.commits.project import CommitsProject, now, opened_project
 from tidegate.cli.printing import instant
-from tidegate.errors import UserError
+from tidegate.domain.error import UserError
 from tidegate.spark_jobs.commit.owner import is_gone
 from tidegate.spark_jobs.commit.sequence import CommitSequence
 from tidegate.spark_jobs.commit.step import Verdict

@@ -15,7 +15,7 @@ from tidegate.cli.commits.abandon import abandon
 from tidegate.cli.commits.fsck import fsck
 from tidegate.cli.commits.project import CommitsProject, now, opened_project
 from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_table
-from tidegate.errors import UserError
+from tidegate.domain.error import UserError
 from tidegate.spark_jobs.commit.finish import read_sequence
 from tidegate.spark_jobs.commit.owner import is_gone
 from tidegate.spark_jobs.commit.recovery import is_blocked, recover_all

@@ -13,18 +13,15 @@ from typing import TYPE_CHECKING
 import typer
 
 from tidegate.domain.model import App
-from tidegate.errors import UserError
 from tidegate.project.settings import Settings, load_settings
 from tidegate.scheduler.intake.published import PublishedEvents
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
-from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.store import SqlStore
 from tidegate.spark_jobs.commit.context import CommitContext, PartitionFact
 from tidegate.spark_jobs.commit.finish import read_sequence
 from tidegate.spark_jobs.commit.sequence import CommitSequence
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
-from tidegate.spark_jobs.errors import CommitUnknown, SparkJobError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -80,15 +77,12 @@ class CommitsProject:
         """The unfinished sequence of this id, or None when it is finished or never was.
 
         Raises:
-            UserError: another version has written it.
+            CommitUnknown: another version has written it.
         """
         body = self.commits.get(commit)
         if body is None:
             return None
-        try:
-            return read_sequence(commit, body)
-        except CommitUnknown as error:
-            raise UserError(error.message, error.hint) from error
+        return read_sequence(commit, body)
 
 
 class _Events:
@@ -127,15 +121,11 @@ def opened_project() -> Generator[CommitsProject, None, None]:
     """The project around the working folder.
 
     Raises:
-        UserError: it has no store yet, or the store cannot be used; or what was asked within failed in
-            a way that a person can put right.
+        StoreError: it has no store yet, or the store cannot be used.
     """
     settings = load_settings()
+    store = open_sql_store(settings.store_url, create=False)
     try:
-        store = open_sql_store(settings.store_url, create=False)
-        try:
-            yield CommitsProject(settings=settings, store=store)
-        finally:
-            store.close()
-    except (StoreError, SparkJobError) as error:
-        raise UserError(error.message, error.hint) from error
+        yield CommitsProject(settings=settings, store=store)
+    finally:
+        store.close()

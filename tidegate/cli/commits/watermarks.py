@@ -14,8 +14,8 @@ import typer
 
 from tidegate.cli.commits.project import opened_project
 from tidegate.cli.printing import Format, FormatOption, print_json, print_table
+from tidegate.domain.error import UserError
 from tidegate.domain.suggest import did_you_mean
-from tidegate.errors import UserError
 from tidegate.spark_jobs.commit.lease import AttemptLease
 from tidegate.spark_jobs.commit.publish import publish
 from tidegate.spark_jobs.commit.sequence import CommitSequence, watermark_resource

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidegate.errors import UserError
+from tidegate.domain.error import UserError
 
 if TYPE_CHECKING:
     from tidegate.processes.dagster import DagsterProcesses

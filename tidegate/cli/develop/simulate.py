@@ -61,7 +61,7 @@ def simulate(
 def _read(file: Path, format: Format) -> "ScenarioFile":
     from tidegate.compiler.reader.text import MAX_FILE_BYTES
     from tidegate.compiler.scenarios.file import ScenarioFile
-    from tidegate.errors import UserError
+    from tidegate.domain.error import UserError
 
     try:
         with file.open("rb") as stream:
@@ -82,8 +82,8 @@ def _app(path: Path | None, found: "ScenarioFile", file: Path, format: Format) -
     Raises:
         UserError: it is not clear which one.
     """
+    from tidegate.domain.error import UserError
     from tidegate.domain.suggest import did_you_mean
-    from tidegate.errors import UserError
     from tidegate.project.yaml_files import compile_paths
 
     left_out: tuple[Path, ...] = ()

@@ -77,8 +77,8 @@ def _chosen(compilation: "Compilation", wanted: str | None) -> "Iterator[tuple[C
     Raises:
         UserError: a name was given and no scenario has it.
     """
+    from tidegate.domain.error import UserError
     from tidegate.domain.suggest import did_you_mean
-    from tidegate.errors import UserError
 
     every = [(app, each) for app in compilation.apps.values() for each in app.scenarios]
     found = [pair for pair in every if wanted is None or wanted.casefold() in pair[1].name.casefold()]
@@ -98,7 +98,7 @@ def played(scenario: "Scenario", app: "CompiledApp", folder: Path, *, judged: bo
     Raises:
         UserError: a file that it deploys cannot be read.
     """
-    from tidegate.errors import UserError
+    from tidegate.domain.error import UserError
     from tidegate.scheduler.simulation.play import play
 
     try:

@@ -125,7 +125,7 @@ def requeue_jobs(
     """
     from tidegate.cli.names import find_job
     from tidegate.cli.opened_store import opened_store
-    from tidegate.errors import UserError
+    from tidegate.domain.error import UserError
     from tidegate.scheduler.launch.dead_letter import dead_letters, requeue
 
     if bool(jobs) == every:

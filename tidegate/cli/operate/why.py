@@ -59,7 +59,7 @@ def past_instant(text: str, now: datetime) -> datetime:
     Raises:
         UserError: it is no instant, has no zone, or is still to come.
     """
-    from tidegate.errors import UserError
+    from tidegate.domain.error import UserError
 
     hint = "write for example 2026-03-10T22:00:00Z or 2026-03-10T18:00:00-04:00"
     try:

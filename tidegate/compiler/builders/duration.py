@@ -14,7 +14,7 @@ def duration_at(node: Node | None, scope: Scope) -> timedelta | None:
     try:
         return parse_duration(node.value)
     except DurationError as error:
-        scope.findings.add("V201", node, str(error), error.hint)
+        scope.findings.add("V201", node, error.message, error.hint)
         return None
 
 

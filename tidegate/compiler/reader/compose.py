@@ -172,7 +172,7 @@ class _Composer:
             try:
                 value = resolve(value)
             except ScalarError as error:
-                self._findings.add(error.code, _Place(start), str(error), error.hint)
+                self._findings.add(error.code, _Place(start), error.message, error.hint)
                 value = None
         return ScalarNode(value, start.line + 1, start.column + 1, last)
 

@@ -7,6 +7,8 @@ Source: YAML 1.2.2, section 10.3.2.
 
 import re
 
+from tidegate.domain.error import UserError
+
 MAX_INTEGER_DIGITS = 18
 """Every such integer fits 64 bits, so it survives JSON, the databases and other languages."""
 
@@ -23,18 +25,16 @@ _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
 _NOT_FINITE = re.compile(r"([-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))\Z")
 
 
-class ScalarError(ValueError):
+class ScalarError(UserError, ValueError):
     """A plain scalar that is a number, but not one that can be kept.
 
     Attributes:
         code: of the diagnostic.
-        hint: what to write instead.
     """
 
     def __init__(self, code: str, message: str, hint: str) -> None:
-        super().__init__(message)
+        super().__init__(message, hint)
         self.code = code
-        self.hint = hint
 
 
 def resolve(text: str) -> bool | int | float | str | None:

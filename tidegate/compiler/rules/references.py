@@ -112,7 +112,7 @@ def _references(node: Node | None, findings: Findings) -> Iterator[tuple[ScalarN
         try:
             template = parse(node.value)
         except TemplateError as error:
-            findings.add("V215", node, str(error), error.hint)
+            findings.add("V215", node, error.message, error.hint)
             return
         for reference in template.references:
             yield node, reference

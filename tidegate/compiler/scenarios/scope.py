@@ -110,7 +110,7 @@ class ExampleScope:
             try:
                 return parse_size(node.value)
             except SizeError as error:
-                self.findings.add("V213", node, f"{label}: {error}", error.hint)
+                self.findings.add("V213", node, f"{label}: {error.message}", error.hint)
                 return None
         return self.count(node, label)
 
@@ -173,7 +173,7 @@ class ExampleScope:
         try:
             return parse_duration(text, minimum=NO_DURATION)
         except DurationError as error:
-            self.findings.add("V201", node, str(error), error.hint)
+            self.findings.add("V201", node, error.message, error.hint)
             return None
 
     def instant(self, node: Node | None, label: str, *, bounded: bool = True) -> datetime | None:
@@ -201,7 +201,7 @@ class ExampleScope:
         try:
             return start + parse_duration(text[1:], minimum=NO_DURATION)
         except DurationError as error:
-            self.findings.add("V201", node, str(error), f"{error.hint}, after the +")
+            self.findings.add("V201", node, error.message, f"{error.hint}, after the +")
             return None
 
     def _absolute(self, node: Node, text: str, label: str) -> datetime | None:

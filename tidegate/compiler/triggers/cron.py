@@ -27,7 +27,7 @@ def _build(written: Written, scope: Scope) -> CronTrigger | None:
     try:
         parse(text)
     except CronError as error:
-        scope.findings.add("V203", node.values["cron"], str(error), error.hint)
+        scope.findings.add("V203", node.values["cron"], error.message, error.hint)
         return None
     catch_up = node.text("catch_up", "latest")
     at_most = optional_duration(node, "catch_up_at_most", scope)

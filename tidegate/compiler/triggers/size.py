@@ -42,7 +42,7 @@ def _bytes(node: MappingNode, scope: Scope) -> int | None:
     try:
         size = parse_size(place.value)
     except SizeError as error:
-        scope.findings.add("V213", place, str(error), error.hint)
+        scope.findings.add("V213", place, error.message, error.hint)
         return None
     if size == 0:
         scope.findings.add(

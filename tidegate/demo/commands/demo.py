@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from tidegate.errors import UserError
+from tidegate.domain.error import UserError
 
 
 def demo(
@@ -23,7 +23,6 @@ def demo(
     """Run the example project on real flights, from landing to report."""
     from tidegate.demo.feed import days_from, parse_day
     from tidegate.processes.dagster import ProcessFailed
-    from tidegate.spark_jobs.errors import JavaNotFound
 
     chosen = days_from(parse_day(first), days)
     if keep is not None and keep.exists():
@@ -34,8 +33,6 @@ def demo(
     with place as folder:
         try:
             _run(Path(folder).absolute(), [str(day) for day in chosen], seed)
-        except JavaNotFound as error:
-            raise UserError(error.message, error.hint) from error
         except ProcessFailed as error:
             raise UserError(str(error), "the log has the whole story; --keep FOLDER keeps it") from error
 

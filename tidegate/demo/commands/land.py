@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tidegate.errors import UserError
+from tidegate.domain.error import UserError
 
 
 def land(

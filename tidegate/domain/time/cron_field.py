@@ -8,6 +8,8 @@ firing itself is in `domain.time.cron`.
 import re
 from dataclasses import dataclass
 
+from tidegate.domain.error import UserError
+
 MAX_PATTERN_CHARS = 512
 """Every minute, hour, day, month and weekday written out by number takes 419."""
 
@@ -29,13 +31,8 @@ _NUMBER = re.compile(r"[0-9]{1,4}")
 _FOREIGN_SIGN = re.compile(r"[?#]|^[0-9]*[LW]+$|^[RH](\(.*)?$")
 
 
-class CronError(ValueError):
-    """A pattern that is refused. `str()` says what is wrong, `hint` what to write instead."""
-
-    def __init__(self, message: str, hint: str) -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
+class CronError(UserError, ValueError):
+    """A pattern that is refused, with a hint at what to write."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,6 +7,7 @@ and months of ISO 8601 are refused: they have no fixed length.
 import re
 from datetime import timedelta
 
+from tidegate.domain.error import UserError
 from tidegate.domain.wording import shown
 
 MIN_DURATION = timedelta(milliseconds=100)
@@ -25,12 +26,8 @@ _ISO = re.compile(
 _ISO_UNITS = ("weeks", "days", "hours", "minutes", "seconds")
 
 
-class DurationError(ValueError):
+class DurationError(UserError, ValueError):
     """A text that is no duration, with a hint at what to write."""
-
-    def __init__(self, message: str, hint: str) -> None:
-        super().__init__(message)
-        self.hint = hint
 
 
 def parse_duration(text: str, *, minimum: timedelta = MIN_DURATION) -> timedelta:

@@ -11,15 +11,19 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
+from tidegate.domain.error import UserError
+
 _SECOND = timedelta(seconds=1)
 
 
-class UnknownZoneError(ValueError):
+class UnknownZoneError(UserError, ValueError):
     """A time zone name that the zone database does not know."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f'unknown time zone "{name[:100]}"')
-        self.hint = 'write a name of the IANA zone database, for example "America/New_York" or "UTC"'
+        super().__init__(
+            f'unknown time zone "{name[:100]}"',
+            'write a name of the IANA zone database, for example "America/New_York" or "UTC"',
+        )
 
 
 @lru_cache(maxsize=1024)
