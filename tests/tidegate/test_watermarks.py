@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from tidegate.cli.commits.inspect import watermarks
+from tidegate.cli.commits import watermarks
 from tidegate.cli.commits.watermarks import app
 from tidegate.domain.error import UserError
 from tidegate.project.settings import PROJECT_VARIABLE, STORE_VARIABLE, load_settings
