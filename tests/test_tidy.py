@@ -5,10 +5,13 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.tidy.codes import CATALOGUE_FILE, REASON_FILE, check_catalogue, check_codes
 from tests.tidy.finding import Finding, Source
+from tests.tidy.links import check_links
 from tests.tidy.purity import BARE_NAMES, check_purity
+from tests.tidy.rules import RULES_FILE, check_cited, check_shown, rules
 from tests.tidy.shape import check_shape
 from tidegate.compiler.diagnostics.catalogue import CATALOGUE
 from tidegate.scheduler.model.reason import Reason
@@ -28,6 +31,18 @@ def sources() -> tuple[Source, ...]:
         for path in sorted((ROOT / folder).rglob("*.py"))
         if "__pycache__" not in path.parts
     )
+
+
+@cache
+def pages() -> tuple[str, ...]:
+    """Every page of the documentation."""
+    return ("README.md", *(path.relative_to(ROOT).as_posix() for path in sorted(ROOT.glob("docs/**/*.md"))))
+
+
+@cache
+def apps() -> tuple[str, ...]:
+    """Every YAML file of the example and the stories."""
+    return tuple(path.relative_to(ROOT).as_posix() for path in sorted(ROOT.glob("schedules/**/*.yaml")))
 
 
 def report(findings: Iterator[Finding]) -> None:
@@ -61,6 +76,26 @@ def test_every_diagnostic_is_in_the_docs_and_in_a_golden_file() -> None:
 
 def test_every_reason_is_in_the_docs() -> None:
     report(check_catalogue(REASONS, "docs/reasons.md", (ROOT / "docs/reasons.md").read_text("utf-8")))
+
+
+def test_every_rule_that_is_cited_is_in_the_docs() -> None:
+    known = rules((ROOT / RULES_FILE).read_text("utf-8"))
+    assert known == set(range(1, 26))
+    texts = {source.path: source.text for source in sources() if source.path != "tests/test_tidy.py"}
+    texts |= {path: (ROOT / path).read_text("utf-8") for path in (*pages(), *apps())}
+    report(finding for path, text in texts.items() for finding in check_cited(path, text, known))
+
+
+def test_every_rule_links_to_a_scenario_that_shows_it() -> None:
+    scenarios = {
+        path: [example["name"] for example in yaml.safe_load((ROOT / path).read_text("utf-8"))["examples"]]
+        for path in apps()
+    }
+    report(check_shown((ROOT / RULES_FILE).read_text("utf-8"), scenarios))
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    report(finding for page in pages() for finding in check_links(ROOT, page))
 
 
 def test_the_folders_at_the_top_are_links_into_the_package() -> None:
@@ -147,4 +182,26 @@ def test_unknown_codes_are_caught() -> None:
 def test_a_code_is_found_as_a_word_only() -> None:
     assert [f.message for f in check_catalogue(["D-LAST", "D-LAST-RUN"], "docs", "`D-LAST-RUN`")] == [
         "D-LAST is missing"
+    ]
+
+
+def test_unknown_rules_and_scenarios_are_caught() -> None:
+    cited = "see rule 7\nand rules 1, 8 and 30"
+    assert [str(finding) for finding in check_cited("x.py", cited, {1, 7, 8})] == [
+        f"x.py:2: error: rule 30 is not in {RULES_FILE}"
+    ]
+    text = "## 1. Joining\n\nShown by: [a](../schedules/x.yaml)\n\n## 2. Bare\n"
+    assert rules(text) == {1, 2}
+    assert [str(finding) for finding in check_shown(text, {"schedules/x.yaml": ["b"]})] == [
+        f"{RULES_FILE}:1: error: schedules/x.yaml has no scenario 'a'",
+        f"{RULES_FILE}:5: error: '2. Bare' has no line `Shown by: [scenario](../schedules/FILE)`",
+    ]
+
+
+def test_links_that_lead_nowhere_are_caught(tmp_path: Path) -> None:
+    (tmp_path / "b.md").write_text("# What `a` says\n```\n# code\n```\n")
+    (tmp_path / "a.md").write_text("[1](b.md#what-a-says) [2](c.md)\n[3](b.md#code) [4](https://x.org)\n")
+    assert [str(finding) for finding in check_links(tmp_path, "a.md")] == [
+        "a.md:1: error: c.md does not exist",
+        "a.md:2: error: b.md#code: no such heading",
     ]

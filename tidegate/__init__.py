@@ -1,5 +1,5 @@
-"""The outermost shell: the command `tidegate`, its settings, and what binds the other packages.
+"""Tidegate, a declarative scheduler for Spark pipelines on Dagster.
 
-It may import every package of the project, and none of them may import it. It decides
-nothing about jobs; see `scheduler` for that.
+docs/architecture.md says which package does what. A rule that the code cites by number ("rule 12") is a
+paragraph of docs/rules.md.
 """

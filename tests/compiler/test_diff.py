@@ -1,4 +1,4 @@
-"""What a deployment would do: rules 11 and 23, and DESIGN §10, one test a sentence."""
+"""What a deployment would do: rules 11 and 23 of docs/rules.md, one test for each sentence."""
 
 from tidegate.compiler.compile import compile_files
 from tidegate.compiler.plan.diff import Diff, LiveState, diff

@@ -1,4 +1,4 @@
-"""The default of `output_partition`, one row for each sentence of DESIGN §3."""
+"""The default of `output_partition`, one row for each sentence of "What a run writes" in docs/rules.md."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Jobs triggered and forced by a person (DESIGN rule 17)."""
+"""Jobs triggered and forced by a person (rule 17)."""
 
 from tests.scheduler.partition_at_ten import KEY, SUCCESS, arrived, busy, world_with
 from tests.scheduler.world import World, at

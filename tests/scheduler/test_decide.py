@@ -1,4 +1,4 @@
-"""What wakes a waiting job, what joins it, and who takes the slot (DESIGN rules 1, 8, 14, 15 and 20)."""
+"""What wakes a waiting job, what joins it, and who takes the slot (rules 1, 8, 14, 15 and 20)."""
 
 from tests.scheduler.partition_at_ten import KEY, S, arrived, busy, world_with
 from tests.scheduler.world import World, at

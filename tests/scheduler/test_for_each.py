@@ -1,4 +1,4 @@
-"""`for_each`: every key has a job of its own, finer keys meet in the coarser period (DESIGN §3)."""
+"""`for_each`: every key has a job of its own, finer keys meet in the coarser period (rule 24)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A schedule that is suspended and holds: its jobs are decided, but not launched (DESIGN rules 10, 19)."""
+"""A schedule that is suspended and holds: its jobs are decided, but not launched (rules 10, 19)."""
 
 from datetime import timedelta
 

@@ -28,7 +28,7 @@ PROGRAM = {"a/s": "q", "a/t": "r", "a/u": "q"}
 RATES = {"a/s": (2, timedelta(minutes=10)), "a/u": (3, timedelta(minutes=5))}
 CONCURRENCY = {"a/u": 3}
 GROUP = {"a/s": 2, "a/t": 1}
-"""Runs of q by hand are in the group too, since a schedule of q names it (DESIGN rule 21); u's are not."""
+"""Runs of q by hand are in the group too, since a schedule of q names it (rule 21); u's are not."""
 LOAD = {"a/t": 3, "a/u": 4}
 
 DAYS = st.integers(1, 28)

@@ -1,4 +1,4 @@
-"""`rate`: at most so many launches of the program within any span of its length (DESIGN rule 18)."""
+"""`rate`: at most so many launches of the program within any span of its length (rule 18)."""
 
 from datetime import datetime, timedelta
 

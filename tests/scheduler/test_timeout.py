@@ -1,4 +1,4 @@
-"""Timeouts: what ages, from when, and what a timeout may override (DESIGN rules 5, 14, 18 and 20)."""
+"""Timeouts: what ages, from when, and what a timeout may override (rules 5, 14, 18 and 20)."""
 
 from tests.scheduler.partition_at_ten import KEY, SUCCESS, arrived, busy
 from tests.scheduler.world import World, at

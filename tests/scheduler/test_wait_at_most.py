@@ -1,4 +1,4 @@
-"""`wait_at_most` at composites and at members (DESIGN rules 16 and 20)."""
+"""`wait_at_most` at composites and at members (rules 16 and 20)."""
 
 import pytest
 

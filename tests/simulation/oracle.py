@@ -1,7 +1,7 @@
 """The oracle: reads the journal, nothing else, and says whether the engine kept its promises.
 
 It is written apart from the engine: it knows the entries' words and the specs as plain JSON, does
-its own sums, and shares no function with it. Of the nine invariants of DESIGN §11 it judges
+its own sums, and shares no function with it. Of the nine promises of docs/proof.md it judges
 
     no loss            every event of a schedule ends with a job, or discarded with a code
     no duplicates      one launch an attempt, one claim an attempt, no event in two launches

@@ -1,6 +1,6 @@
 """The difference between what is deployed and what is wanted, with what it means for live jobs.
 
-`diff` returns data only; `compiler.render` draws it. The rules are those of DESIGN §10 and
+`diff` returns data only; `compiler.render` draws it. The rules are "Deploying" in docs/rules.md and
 rules 11 and 23: with updating on, schedules follow the YAML; with updating off they stay as
 they are, but the schedules of a removed program or app always go. A schedule's status is
 never a difference.
@@ -45,7 +45,7 @@ class ScheduleChange(Value, kw_only=True):
     Attributes:
         would: with action "kept", what updating would have done.
         because: why it changes although its own text may be the same, or why it cannot carry.
-        carries: it is replaced, and its waiting jobs keep their events (DESIGN rule 24).
+        carries: it is replaced, and its waiting jobs keep their events (rule 24).
     """
 
     app: str
@@ -311,7 +311,7 @@ def _after(old: App | None, new: App, schedules: tuple[ScheduleChange, ...]) -> 
 
 
 def _refusals(app: str, after: App) -> Iterator[Refusal]:
-    """Parts that go although schedules that stay are triggered by them (DESIGN rule 23)."""
+    """Parts that go although schedules that stay are triggered by them (rule 23)."""
     needed: dict[tuple[Literal["datasets", "programs"], str], list[str]] = {}
     for schedule in after.schedules.values():
         for leaf in leaves(schedule.trigger):

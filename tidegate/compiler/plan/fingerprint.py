@@ -1,7 +1,7 @@
 """Fingerprints: whether two parts of an app are the same, whatever file and line they stand in.
 
 A fingerprint is the SHA-256 of a canonical form without places (`at`) and without a
-schedule's initial `status`, which is never a difference (DESIGN rule 23). Fields that have
+schedule's initial `status`, which is never a difference (rule 23). Fields that have
 their default are left out of it, so that a field added to the model by a new version
 changes no fingerprint that is stored. `args` are the user's: an "at" in there counts.
 """

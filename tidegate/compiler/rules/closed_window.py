@@ -1,7 +1,7 @@
 """A window that stays closed for longer than the default timeout lets a job wait.
 
 With `days` or a calendar a window is closed over a weekend at least, and what becomes ready on a
-Friday evening is discarded on Saturday (DESIGN rule 5), which nobody has asked for. Said only where
+Friday evening is discarded on Saturday (rule 5), which nobody has asked for. Said only where
 the timeout is the default one: who writes a timeout has decided.
 """
 

@@ -2,7 +2,7 @@
 
 `for_each: partition` takes the partition keys as they are, so all datasets of the trigger
 must be cut alike. `for_each: day` maps finer keys to their day. A cron has no key; inside
-`all` it counts for each (DESIGN rule 24).
+`all` it counts for each (rule 24).
 """
 
 from typing import Literal

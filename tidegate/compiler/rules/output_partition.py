@@ -1,6 +1,6 @@
 """`output_partition`: which partitions of its outputs a run writes, and whether it can.
 
-The default follows from the trigger and the outputs (DESIGN §3):
+The default follows from the trigger and the outputs (docs/rules.md, "What a run writes"):
 
     no output has partitions                             none
     for_each                                             key

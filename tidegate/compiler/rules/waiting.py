@@ -1,4 +1,4 @@
-"""A reminder: a trigger that needs several things may stay half collected for ever (DESIGN rule 20).
+"""A reminder: a trigger that needs several things may stay half collected for ever (rule 20).
 
 Said only for a composite that needs two members of events and has no bound, since that is
 where one lost delivery stops a pipeline silently. A single trigger waits for nothing but

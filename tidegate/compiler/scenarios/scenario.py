@@ -1,4 +1,4 @@
-"""A scenario: one of an app's `examples:`, read and checked (DESIGN §11).
+"""A scenario: one of an app's `examples:`, read and checked (docs/scenarios.md).
 
 It says what is given at which instants and what is expected to come of it. The values here
 are what `compiler.scenarios.reader` makes of the YAML and what `scheduler.simulation` plays on
@@ -86,7 +86,7 @@ class Deploy(Value, kw_only=True):
 
 
 class TriggerByHand(Value, kw_only=True):
-    """A person triggers a schedule (DESIGN rule 17)."""
+    """A person triggers a schedule (rule 17)."""
 
     schedule: str
     key: str = ""

@@ -2,7 +2,7 @@
 
 A Dagster schedule predicts its ticks from its pattern alone. It knows no business calendar, and
 where the clocks are changed it differs for some patterns (docs/adr/0008). Such a schedule would
-show its user ticks that do not come, so the dispatcher drives it alone (DESIGN rule 22). We do
+show its user ticks that do not come, so the dispatcher drives it alone (rule 22). We do
 not guess where Dagster differs: for each coming change that touches a pattern we ask it.
 """
 

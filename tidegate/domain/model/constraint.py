@@ -14,7 +14,7 @@ from tidegate.domain.model.place import At
 from tidegate.domain.value import Value
 
 DEFAULT_TIMEOUT = timedelta(hours=24)
-"""How long a satisfied job may wait for its constraints when its schedule says nothing (DESIGN rule 5)."""
+"""How long a satisfied job may wait for its constraints when its schedule says nothing (rule 5)."""
 
 Otherwise = Literal["wait", "skip"]
 
@@ -76,7 +76,7 @@ class LoadConstraint(ConstraintBase, kw_only=True, tag="load"):
     """Holds while little enough is going on: exactly one of the two ways of measuring is set.
 
     Attributes:
-        max_active_runs: of the whole store, the coming run included (DESIGN rule 18).
+        max_active_runs: of the whole store, the coming run included (rule 18).
         gauge: name of a number that somebody reports; it may be `max` at most. One that was never
             reported holds nothing back.
     """
@@ -97,7 +97,7 @@ Constraint = (
 
 
 class Timeout(Value, kw_only=True):
-    """What becomes of a satisfied job whose constraints do not hold in time (DESIGN rule 5)."""
+    """What becomes of a satisfied job whose constraints do not hold in time (rule 5)."""
 
     after: timedelta = DEFAULT_TIMEOUT
     then: Literal["discard", "run"] = "discard"

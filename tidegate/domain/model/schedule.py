@@ -30,13 +30,13 @@ class Schedule(Value, kw_only=True):
 
     Attributes:
         for_each: evaluate the trigger for each partition key apart, or for each step of a cycle.
-        output_partition: which partitions of its outputs a run writes (DESIGN §3).
-        status: the initial status only; a schedule suspended by hand stays so (DESIGN rule 23).
+        output_partition: which partitions of its outputs a run writes (docs/rules.md).
+        status: the initial status only; a schedule suspended by hand stays so (rule 23).
         args: handed to the program, any JSON; strings may hold references such as
             "{{ trigger.partitions }}", which `compiler.template` reads.
         batching: `coalesce` lets events join the waiting job; `each` gives every satisfied trigger its own.
         max_batch: a satisfied job with so many events takes no more; the next one opens another job.
-        on_suspend: what a suspended schedule does with what waits and what comes (DESIGN rule 10).
+        on_suspend: what a suspended schedule does with what waits and what comes (rule 10).
         on_update: whether a changed schedule's waiting job is given up, or keeps its events (rule 11).
         timezone: the app's zone; the business date of a cron schedule is counted in it.
     """

@@ -22,7 +22,7 @@ class TriggerBase(Value, kw_only=True, tag_field="kind"):
 
     Attributes:
         wait_at_most: counted from the first event of the job; once it is over the trigger
-            holds with what has arrived (DESIGN rule 16). None waits for ever.
+            holds with what has arrived (rule 16). None waits for ever.
         quiet: the trigger holds only when nothing new has come for this long.
         quiet_at_most: the longest that `quiet` may hold it back, from the moment it held without it.
         collect_within: what came longer ago drops out, one by one, while the trigger is not satisfied.
@@ -39,7 +39,7 @@ class CronTrigger(TriggerBase, kw_only=True, tag="cron"):
     """Fires at wall-clock times.
 
     Attributes:
-        cron: five fields, or one of the @-names (DESIGN rule 9).
+        cron: five fields, or one of the @-names (rule 9).
         catch_up: which of the fires missed while the scheduler was down are made up for.
         catch_up_at_most: fires older than this are never made up for.
         calendar: only days that are business days in it count.
@@ -63,7 +63,7 @@ class PartitionsTrigger(TriggerBase, kw_only=True, tag="partitions"):
     Attributes:
         dataset: name of the dataset within the app.
         count: how many partitions are needed.
-        distinct: a key that comes twice counts once (DESIGN rule 3).
+        distinct: a key that comes twice counts once (rule 3).
         keys: partition keys that must all come.
         complete: the period of which every part must have come.
     """

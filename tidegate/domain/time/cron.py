@@ -1,6 +1,6 @@
 """Cron patterns: the one implementation that lint, the scenarios and the engine share.
 
-The dialect is the five-field Unix one (DESIGN rule 9) with names for months and days, 0
+The dialect is the five-field Unix one (rule 9) with names for months and days, 0
 and 7 for Sunday, and @daily and its kin. `parse` reads a pattern, and the value it gives
 answers when it fires. Days follow croniter and Dagster: with both day fields restricted,
 either is enough, and only a bare `*` leaves a field unrestricted. Changes of the clocks

@@ -27,7 +27,7 @@ def started(reader: Reader, states: Sequence[ScheduleState], now: datetime) -> l
     """The schedules with their place in time, from `now` on.
 
     An `elapsed` leaf counts from the end of the program's last finished run, or else from now
-    (DESIGN rule 21); one that waits for a silence counts from now.
+    (rule 21); one that waits for a silence counts from now.
     """
     programs = {
         program_of(state, elapsed)

@@ -1,7 +1,7 @@
 """Deploy: makes the store say what the project's YAML says, in the caller's one transaction.
 
 What changes is decided by `compiler.plan.diff` alone; here the changes are only carried out
-(DESIGN §10, rules 11 and 23). A schedule that does not change keeps its jobs, its status and
+(docs/rules.md: rules 11 and 23). A schedule that does not change keeps its jobs, its status and
 its place in time; what becomes of one that does is told in `scheduler.commands.replace`.
 """
 

@@ -34,7 +34,7 @@ def discard_jobs(
 def discard_unlaunched(
     transaction: Transaction, refs: Iterable[str], now: datetime, reason: Reason = Reason.D_DELETED
 ) -> None:
-    """Discard the PENDING_LAUNCH jobs of some schedules for which no run exists (DESIGN rule 11)."""
+    """Discard the PENDING_LAUNCH jobs of some schedules for which no run exists (rule 11)."""
     for job in transaction.jobs(schedules=tuple(refs), states=(JobState.PENDING_LAUNCH,)):
         if job.run_id is not None:
             continue

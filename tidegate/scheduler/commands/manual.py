@@ -88,7 +88,7 @@ def resume(transaction: Transaction, ref: str, now: datetime, by: str = "cli") -
 
 
 def trigger(transaction: Transaction, ref: str, now: datetime, key: str = "", force: bool = False) -> Job:
-    """Count a schedule's trigger as satisfied (DESIGN rule 17).
+    """Count a schedule's trigger as satisfied (rule 17).
 
     It takes the waiting job with what it has, or an empty one. The constraints stay in force
     unless `force` is set, which overrides all of them but concurrency. A suspended schedule does not

@@ -69,7 +69,7 @@ class Decision(Value, kw_only=True):
 def decide(view: JobView, now: datetime) -> Decision:
     """What becomes of the job at `now`.
 
-    The order is DESIGN rule 4: trigger, then the constraints that wait, then those that skip,
+    The order is rule 4: trigger, then the constraints that wait, then those that skip,
     which are judged only at the moment all else holds. The constraints are judged before the
     timeout (rule 14), and a timeout or a person never overrides concurrency (rules 5 and 17).
     While its suspended schedule holds the job, it is not launched, and its timeout stands still.

@@ -2,7 +2,7 @@
 
 A fire becomes an event with an id made from schedule, leaf and instant, so it happens once
 whoever notices it first, the dispatcher or a Dagster schedule. A fire that is noticed late was
-missed; `catch_up` decides whether it still counts (DESIGN rules 9 and 19). One that does not
+missed; `catch_up` decides whether it still counts (rules 9 and 19). One that does not
 is recorded as expired, since nothing is dropped silently.
 
 An `elapsed` leaf has a clock: the instant from which it counts. It fires once the time has passed.

@@ -3,7 +3,7 @@
     suspend with hold or backlog ──► held: decided as always, but never launched (W-HELD)
     resume, or triggered by hand ──► let go: the timeout goes on where it stood still
 
-Pure. A job that a person has triggered is not held (DESIGN rules 10 and 17): somebody wants it now,
+Pure. A job that a person has triggered is not held (rules 10 and 17): somebody wants it now,
 whatever the schedule does.
 """
 

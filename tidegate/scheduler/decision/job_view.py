@@ -50,7 +50,7 @@ class JobView(Value, kw_only=True):
 
 
 def groups_of_program(app: App, program: str) -> tuple[str, ...]:
-    """Every group that a schedule of this program names, sorted (DESIGN rule 21)."""
+    """Every group that a schedule of this program names, sorted (rule 21)."""
     return tuple(
         sorted(
             {

@@ -1,4 +1,4 @@
-"""LaunchOrderKey: in which order jobs that are ready at once get what is free (DESIGN rules 4 and 14).
+"""LaunchOrderKey: in which order jobs that are ready at once get what is free (rules 4 and 14).
 
 Priority alone would starve: while high jobs keep coming, a low one would never have its turn.
 So a lower priority is a penalty in time, and waiting works it off:

@@ -1,7 +1,7 @@
 """Launch: what the run of a job is given, computed once, in the transaction that decides it.
 
 Pure. The manifest is exactly what the job collected; which output partitions the run writes
-follows from the schedule's `output_partition` (DESIGN §3, "What a run writes"); references in its
+follows from the schedule's `output_partition` (docs/rules.md, "What a run writes"); references in its
 `args` are resolved here, so that every attempt of the job gets the same.
 """
 

@@ -1,7 +1,7 @@
 """Route: which job each new event joins, and which jobs it opens.
 
 An event joins its schedule's waiting job, with `for_each` the waiting job of its key; where
-none waits, or the one that waits is full, it opens one (DESIGN rules 1 and 24). An event that
+none waits, or the one that waits is full, it opens one (rules 1 and 24). An event that
 a schedule cannot use is not dropped: it becomes a delivery without a job, with the reason
 (rule 2). Pure: the shell loads the schedules and their waiting jobs, and writes what comes back.
 """

@@ -1,7 +1,7 @@
 """The timeout of a job: when its clock began, when it strikes, and how long it has stood still.
 
 A timeout counts from the moment the trigger was satisfied, or from the first event on request
-(DESIGN rule 5). While a suspended schedule holds the job, the clock stands still (rule 19).
+(rule 5). While a suspended schedule holds the job, the clock stands still (rule 19).
 Pure; `scheduler.decision.decide` asks for the deadline, and whoever resumes a schedule for the pause.
 """
 

@@ -153,7 +153,7 @@ def _count(transaction: Transaction, run: Run, job: Job | None, now: datetime) -
 
 
 def _resources_of_manual_run(transaction: Transaction, program: str) -> tuple[str, ...]:
-    """All runs, the program, and every group that a schedule of it names (DESIGN rule 21)."""
+    """All runs, the program, and every group that a schedule of it names (rule 21)."""
     app_name, _, name = program.partition("/")
     app = load_whole_app(transaction, app_name)
     groups = () if app is None else groups_of_program(app, name)

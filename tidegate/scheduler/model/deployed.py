@@ -1,6 +1,6 @@
 """What is deployed: the rows of the schedule store that say which apps and schedules exist.
 
-The store, not the YAML, is the source of truth (DESIGN §2). An app's row holds its datasets
+The store, not the YAML, is the source of truth (docs/concepts.md). An app's row holds its datasets
 and programs; each schedule has a row of its own, since schedules can change without their
 app, and carries its status and its place in time.
 """
@@ -71,7 +71,7 @@ class ScheduleState(Value, kw_only=True):
 
     @property
     def holding(self) -> bool:
-        """Suspended in a way that keeps what waits until it is resumed (DESIGN rule 10)."""
+        """Suspended in a way that keeps what waits until it is resumed (rule 10)."""
         return not self.active and self.spec.on_suspend in ("hold", "backlog")
 
 

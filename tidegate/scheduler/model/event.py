@@ -47,7 +47,7 @@ class Event(Value, kw_only=True):
         run_id: the run that caused or is the event.
         scheduled_for: for a fire, the instant of the cron.
         run: for a run's event, what the run it triggers may refer to.
-        own_job: the event opens a job of its own whatever waits (DESIGN rule 19).
+        own_job: the event opens a job of its own whatever waits (rule 19).
         expired: the event is recorded but triggers nothing (a missed fire beyond its catch-up).
         detail: a line for people, for example who reported it.
     """
@@ -148,7 +148,7 @@ class Delivery(Value, kw_only=True):
 
     It belongs to a job, whose state tells whether it is pending, consumed or discarded; or it
     has no job and was discarded at the door for `reason`. Together the deliveries are the
-    ledger: every event, for every schedule it matches, stands in one (DESIGN rule 2).
+    ledger: every event, for every schedule it matches, stands in one (rule 2).
     """
 
     event: Event

@@ -41,7 +41,7 @@ class JobState(StrEnum):
 
 
 WAITING = frozenset({JobState.PENDING_TRIGGER, JobState.PENDING_CONSTRAINT})
-"""States in which events still join the job (DESIGN rule 1)."""
+"""States in which events still join the job (rule 1)."""
 
 ACTIVE = frozenset({JobState.PENDING_LAUNCH, JobState.LAUNCHED})
 """States in which the job holds its slots."""
@@ -75,7 +75,7 @@ back to PENDING_TRIGGER only where a changed schedule carries its events to anot
 
 
 class ByHand(StrEnum):
-    """What a person asked of a waiting job (DESIGN rule 17)."""
+    """What a person asked of a waiting job (rule 17)."""
 
     TRIGGER = "trigger"
     FORCE = "force"
@@ -120,7 +120,7 @@ class Job(Value, kw_only=True):
         resources: what it holds a slot of once launched: its program, and its schedule's groups.
         closed: no further event joins it: it is full, has a batch of its own, or was queued again.
         held_at: since when its suspended schedule holds it; None while it does not.
-        held_for: how long it has been held before; its timeout does not count that (DESIGN rule 19).
+        held_for: how long it has been held before; its timeout does not count that (rule 19).
     """
 
     id: str

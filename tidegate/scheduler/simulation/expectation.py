@@ -1,4 +1,4 @@
-"""Judging a scenario: what was expected against what was observed (DESIGN §11).
+"""Judging a scenario: what was expected against what was observed (docs/scenarios.md).
 
 Every launch and every discard must be expected, each by one expectation of its own; when
 several could stand for several, they are matched so that as many as possible agree. States

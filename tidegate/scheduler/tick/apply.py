@@ -50,7 +50,7 @@ class Applier:
             decision = decide(view, self._now)
             if isinstance(decision.outcome, Launch):
                 self._plans[view.job.id] = plan_launch(view, decision.satisfied_at)
-        except Exception as error:  # noqa: BLE001 - one schedule's bug must not stop the others (DESIGN §6)
+        except Exception as error:  # noqa: BLE001 - one schedule's bug must not stop the others
             self._postpone(view.job, error)
             return None
         return decision

@@ -132,7 +132,7 @@ def _replay(transaction: Transaction, clock: datetime, until: datetime) -> TickR
 
 
 def _at(work: WorkingSet, instant: datetime) -> TickReport:
-    """All that belongs to one instant: first everything is routed, then it is decided (DESIGN rule 14)."""
+    """All that belongs to one instant: first everything is routed, then it is decided (rule 14)."""
     events = work.take_events(instant)
     _wind(work, events, instant)
     fired = _fire(work, instant)

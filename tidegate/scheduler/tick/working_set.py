@@ -338,7 +338,7 @@ def _page(
 ) -> tuple[list[Row], datetime]:
     """The first rows that are due, and up to which instant they are all of them.
 
-    What is due at one instant, and all that is late, belongs together (DESIGN rule 14): a page is
+    What is due at one instant, and all that is late, belongs together (rule 14): a page is
     made larger until it reaches beyond.
     """
     size = ROWS_PER_SET

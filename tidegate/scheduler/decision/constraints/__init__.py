@@ -1,7 +1,7 @@
 """The kinds of constraints, one file each: does it hold now, and if not, when to look again.
 
 A new kind is one new file here and one line in `KINDS`, whose order is the order of the
-checks (DESIGN rule 4); its YAML form is a file of the same name in `tidegate/compiler/constraints/`.
+checks (rule 4); its YAML form is a file of the same name in `tidegate/compiler/constraints/`.
 A check is a pure function of the job view and the instant. Last of all comes `held`, which no
 YAML names.
 """

@@ -1,7 +1,7 @@
 """`concurrency`: holds while fewer than `max` runs of the program, or of a group, are active.
 
 Every active run counts, manual ones too, and a job counts from PENDING_LAUNCH on: the slot is
-taken in the transaction that decides the launch (DESIGN rule 8).
+taken in the transaction that decides the launch (rule 8).
 """
 
 from datetime import datetime

@@ -1,7 +1,7 @@
 """`held`: a suspended schedule with `on_suspend: hold` or `backlog` launches nothing until it is resumed.
 
 It stands in no YAML: it follows from the schedule's status, is checked after all constraints,
-and is overridden by nothing but a person who triggers the job by hand (DESIGN rule 10).
+and is overridden by nothing but a person who triggers the job by hand (rule 10).
 """
 
 from tidegate.scheduler.decision.job_view import JobView

@@ -1,7 +1,7 @@
 """`load`: holds while little enough is going on, counted in active runs or shown by a gauge.
 
 `max_active_runs` counts like concurrency, over the whole store, the coming run included
-(DESIGN rule 18). A gauge holds up to its `max`, that included. One that nobody has reported
+(rule 18). A gauge holds up to its `max`, that included. One that nobody has reported
 holds nothing back: what cannot be measured must not stop the pipelines, and `why` says so.
 """
 

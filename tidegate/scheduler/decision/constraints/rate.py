@@ -1,6 +1,6 @@
 """`rate`: holds while fewer than `max` runs of the program were launched within the last `per`.
 
-Whoever launched them. The time slides over the launches, it is no clock hour (DESIGN rule 18):
+Whoever launched them. The time slides over the launches, it is no clock hour (rule 18):
 at exactly `per` after a launch that launch no longer counts. A launch that comes to nothing is
 taken back and gives the program's slot back with it, so that slot is what may help sooner.
 """

@@ -1,6 +1,6 @@
 """`since_last_run`: holds once a time has passed since the program's last successful run.
 
-Whoever started that run; failed runs do not count, and an active run is unmet (DESIGN rules 7, 21).
+Whoever started that run; failed runs do not count, and an active run is unmet (rules 7, 21).
 """
 
 from datetime import datetime

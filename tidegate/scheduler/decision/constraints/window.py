@@ -1,7 +1,7 @@
 """`window`: holds while the local wall time is in [from, to).
 
 The window wraps midnight when `to` is the earlier one; `days` and `calendar` speak of the day on
-which it opens (DESIGN rule 6). Daylight saving needs no rule of its own: an instant is inside
+which it opens (rule 6). Daylight saving needs no rule of its own: an instant is inside
 when the wall clock shows a time inside (rule 22). So a window may open at a change of the
 clocks, or twice in the night of the doubled hour, and `opening` looks at those instants as well.
 """

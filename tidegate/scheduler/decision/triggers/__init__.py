@@ -22,7 +22,7 @@ __all__ = ["dropped", "evaluate"]
 def evaluate(trigger: Trigger, collected: Collected, now: datetime) -> Verdict:
     """The verdict on a trigger and all its members.
 
-    Once it held it is satisfied for good, whatever has dropped out of it since (DESIGN rule 15); its
+    Once it held it is satisfied for good, whatever has dropped out of it since (rule 15); its
     members are then shown as they were when it held last.
 
     Args:

@@ -1,7 +1,7 @@
 """`at_least`: satisfied while so many of its members are; `all` and `any` are cases of it.
 
 A composite of which nothing has come holds in no case: its members' waits alone cannot satisfy it
-(DESIGN rule 16).
+(rule 16).
 """
 
 from datetime import datetime

@@ -1,7 +1,7 @@
 """Drop: which collected events are too old for a `collect_within` to count ever again.
 
 While a job's trigger is not satisfied, what is as old as the stretch has not helped and never
-will; it leaves the job, one by one (DESIGN rule 2: with a reason). What some part of the trigger
+will; it leaves the job, one by one (rule 2: with a reason). What some part of the trigger
 rests on stays, although it is old: a member of a `sequence` whose turn is over, and a trigger
 that waits only for its `quiet`, need what came then as evidence. If there is a `wait_at_most` in
 such a part, the evidence includes what came for the others, since the wait may run from that.

@@ -1,7 +1,7 @@
 """`partitions`: satisfied when enough partitions, certain ones, or all of a period have come.
 
 A key counts once in one job, whatever the number of times it is written, unless the trigger
-says `distinct: false` (DESIGN rules 3 and 15).
+says `distinct: false` (rules 3 and 15).
 """
 
 from collections.abc import Collection, Iterable, Sequence

@@ -1,4 +1,4 @@
-"""`wait_at_most`: once it is over, the trigger holds with what has come (DESIGN rule 16).
+"""`wait_at_most`: once it is over, the trigger holds with what has come (rule 16).
 
 It runs from the job's first event, of whichever member, and later events do not move it. An event
 that a `collect_within` has dropped was none. A composite of which nothing has arrived never fires by

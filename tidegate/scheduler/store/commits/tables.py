@@ -1,4 +1,4 @@
-"""The tables of commit sequences (DESIGN §7): what a publish has yet to do, and what it did.
+"""The tables of commit sequences (docs/exactly-once.md): what a publish has yet to do, and what it did.
 
 `commit_sequences` keeps one row for each commit id for ever, since a retry must find its
 own publish; once it is finished only the result is left of it. `commit_datasets`, `commit_owners` and
