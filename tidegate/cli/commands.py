@@ -20,6 +20,10 @@ class Entry(NamedTuple):
 
 
 COMMANDS: dict[str, Entry] = {
+    "init": Entry(
+        "tidegate.cli.develop.init:init", "Make a project folder with an app, a program and landed files."
+    ),
+    "docs": Entry("tidegate.cli.develop.docs:docs", "List the documentation, or print a page of it."),
     "lint": Entry("tidegate.cli.develop.lint:lint", "Check the YAML; print every mistake with its place."),
     "schema": Entry("tidegate.cli.develop.schema:schema", "Print the JSON Schema of the YAML, for editors."),
     "plan": Entry(

@@ -12,8 +12,8 @@ from zoneinfo import ZoneInfo
 from tidegate.domain.error import UserError
 from tidegate.domain.value import Value
 from tidegate.project.settings import Settings, load_settings
+from tidegate.project.shipped import example_app
 
-EXAMPLE = Path(__file__).parents[2] / "schedules" / "flights.yaml"
 ZONE = ZoneInfo("America/New_York")
 
 WINDOW_OPENS_AFTER = timedelta(seconds=75)
@@ -69,11 +69,10 @@ def make_project(folder: Path, changes: tuple[Replacement, ...]) -> Settings:
     """Make the project in an empty folder.
 
     Raises:
-        UserError: the example cannot be found, or is not as the replacements expect it.
+        UserError: the example is not as the replacements expect it.
     """
-    if not EXAMPLE.is_file():
-        raise UserError("the example app is not here", "run the demo from a checkout of the project")
-    text = EXAMPLE.read_text()
+    example = example_app()
+    text = example.read_text()
     for change in changes:
         if text.count(change.old) < 1:
             raise UserError(
@@ -82,7 +81,7 @@ def make_project(folder: Path, changes: tuple[Replacement, ...]) -> Settings:
         # The examples below the schedules are scenarios of the real hours; only the first place counts.
         text = text.replace(change.old, change.new, 1)
     (folder / "schedules").mkdir(parents=True)
-    (folder / "schedules" / EXAMPLE.name).write_text(text.partition("\nexamples:\n")[0] + "\n")
+    (folder / "schedules" / example.name).write_text(text.partition("\nexamples:\n")[0] + "\n")
     (folder / "tidegate.toml").write_text(SETTINGS)
     return load_settings(folder)
 

@@ -25,8 +25,8 @@ LOCATION_NAME = "tidegate"
 MODULE = "tidegate.definitions"
 HOST = "127.0.0.1"
 
-OWN_FOLDER = Path(__file__).parents[2]
-"""Where our packages are found, be they installed or a checkout; the processes must find the same ones."""
+CHECKOUT = Path(__file__).parents[2]
+"""Where `tidegate` is found: a checkout, or the site-packages, which every process has anyway."""
 
 READY_SECONDS = 120
 """How long a process may take until it answers. Loading a large plan on a busy machine takes a minute."""
@@ -91,7 +91,9 @@ class Site:
 
     def process_environment(self) -> dict[str, str]:
         """The environment of the processes."""
-        parts = (str(OWN_FOLDER), str(self.project), os.environ.get("PYTHONPATH", ""))
+        # The project comes first: no installed package and no folder of the checkout hides its modules.
+        checkout = str(CHECKOUT) if (CHECKOUT / "pyproject.toml").is_file() else ""
+        parts = (str(self.project), checkout, os.environ.get("PYTHONPATH", ""))
         path = os.pathsep.join(part for part in parts if part)
         return {
             **os.environ,

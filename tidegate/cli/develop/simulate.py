@@ -68,7 +68,7 @@ def _read(file: Path, format: Format) -> "ScenarioFile":
             data = stream.read(MAX_FILE_BYTES + 1)
     except OSError as error:
         raise UserError(
-            f"{file} cannot be read: {error.strerror}", "name a file of events; docs/scenarios.md shows one"
+            f"{file} cannot be read: {error.strerror}", "name a file of events; see: tidegate docs scenarios"
         ) from error
     found = ScenarioFile(str(file), data)
     if found.diagnostics:

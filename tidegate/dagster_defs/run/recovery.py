@@ -64,7 +64,7 @@ def recovery_job(plan: AssetPlan, location: Location) -> JobDefinition:
     def finish_and_clean(context: OpExecutionContext) -> None:
         _recover(context, plan, location)
 
-    @job(name=RECOVERY, description="Clears what dead runs have left behind; see docs/exactly-once.md.")
+    @job(name=RECOVERY, description="Clears what dead runs have left behind; see: tidegate docs exactly-once")
     def recover_commits() -> None:
         finish_and_clean()
 

@@ -1,0 +1,122 @@
+"""`tidegate init`: a new project is clean, and nothing is overwritten."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from typer.testing import CliRunner, Result
+
+from tidegate.cli.main import application
+from tidegate.compiler.schema import schema_text
+from tidegate.errors import UserError
+from tidegate.project.create import APP_FILE, FILES, ICEBERG_LINE, PARQUET_LINE, STARTER, create_project
+
+REFUSED = "tidegate.toml, .gitignore"
+
+
+@pytest.fixture
+def new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project folder that `init` has just made; it is the working folder."""
+    monkeypatch.delenv("TIDEGATE_PROJECT", raising=False)
+    monkeypatch.delenv("TIDEGATE_STORE_URL", raising=False)
+    monkeypatch.chdir(tmp_path)
+    assert run("init", "new").exit_code == 0
+    monkeypatch.chdir(tmp_path / "new")
+    return tmp_path / "new"
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(application, list(arguments))
+
+
+def test_the_yaml_has_no_mistakes_and_the_scenario_passes(new: Path) -> None:
+    linted, tested = run("lint"), run("test")
+
+    assert (linted.exit_code, linted.stderr) == (0, ""), linted.output
+    assert tested.exit_code == 0
+    assert "1 passed, 0 failed" in tested.output
+
+
+def test_the_plan_has_something_to_deploy(new: Path) -> None:
+    assert run("plan").exit_code == 2
+
+
+def test_the_editor_line_names_the_schema_that_is_written(new: Path) -> None:
+    first = (new / APP_FILE).read_text().splitlines()[0]
+    named = re.fullmatch(r"# yaml-language-server: \$schema=(\S+)", first)
+
+    assert named is not None
+    assert (new / APP_FILE).parent.joinpath(named[1]).read_text() == schema_text()
+    assert json.loads(schema_text())["$schema"]
+
+
+def test_workflow_and_hooks_are_yaml_that_calls_commands_that_exist(new: Path) -> None:
+    workflow: Any = yaml.safe_load((new / ".github/workflows/tidegate.yml").read_text())
+    hooks: Any = yaml.safe_load((new / ".pre-commit-config.yaml").read_text())
+
+    steps = workflow["jobs"]["check"]["steps"]
+    assert [step["name"] for step in steps if "run" in step] == ["install", "lint", "test", "plan"]
+    entries = [hook["entry"] for repo in hooks["repos"] for hook in repo["hooks"]]
+    assert entries == ["tidegate lint", "tidegate test"]
+
+
+def test_it_names_the_commands_that_come_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    said = run("init", "shop").output
+
+    for command in ("cd shop", "tidegate lint", "tidegate test", "tidegate dev", "tidegate docs"):
+        assert f"  {command}" in said
+
+
+def test_a_folder_with_a_file_of_the_project_is_refused_as_a_whole(tmp_path: Path) -> None:
+    (tmp_path / "tidegate.toml").write_text("mine")
+    (tmp_path / ".gitignore").write_text("mine")
+    before = sorted(tmp_path.rglob("*"))
+
+    result = run("init", str(tmp_path))
+
+    assert isinstance(result.exception, UserError)
+    assert REFUSED in result.exception.message
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    with pytest.raises(UserError, match="cannot be written"):
+        create_project(tmp_path / "file", "1.0", iceberg=False)
+
+
+def test_other_files_stay(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("mine")
+
+    create_project(tmp_path, "1.0", iceberg=False)
+
+    assert (tmp_path / "README.md").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("iceberg", "line", "requirement"),
+    [(True, ICEBERG_LINE, "tidegate[iceberg]==1.0"), (False, PARQUET_LINE, "tidegate==1.0")],
+)
+def test_the_table_is_iceberg_where_its_runtime_is_installed(
+    tmp_path: Path, iceberg: bool, line: str, requirement: str
+) -> None:
+    create_project(tmp_path, "1.0", iceberg)
+
+    assert f"\n    {line}\n" in (tmp_path / APP_FILE).read_text()
+    assert (tmp_path / "requirements.txt").read_text() == f"{requirement}\n"
+
+
+def test_every_packaged_file_of_the_starter_is_used() -> None:
+    packaged = {
+        path.relative_to(STARTER).as_posix()
+        for path in STARTER.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+    assert packaged - {"__init__.py"} == set(FILES.values())

@@ -1,0 +1,82 @@
+"""`tidegate docs`: lists the documentation, or prints a page of it.
+
+The pages are those of `docs/`, which the wheel has inside the package. A terminal gets them
+rendered, a pipe gets the Markdown as it is.
+"""
+
+import difflib
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tidegate.errors import UserError
+
+FIRST_PAGES = ("getting-started", "programs", "concepts", "language")
+"""What a newcomer reads first, in this order; the others follow by name."""
+
+
+def docs(
+    page: Annotated[
+        str | None, typer.Argument(help="A page, such as getting-started; by default all are listed.")
+    ] = None,
+) -> None:
+    """List the documentation, or print a page of it."""
+    from tidegate.project.shipped import docs_folder
+
+    folder = docs_folder()
+    if page is None:
+        _list(folder)
+    else:
+        _print(_found(folder, page))
+
+
+def _list(folder: Path) -> None:
+    from tidegate.cli.printing import print_table
+
+    names = [name for name in _names(folder) if "/" not in name]
+    print_table(("page", "title"), [(name, _title(folder / f"{name}.md")) for name in names])
+    typer.echo("\nPrint one with: tidegate docs PAGE. Decision records: tidegate docs adr/0001")
+
+
+def _found(folder: Path, page: str) -> Path:
+    """Return the file of a page, which may be named by the beginning of its name.
+
+    Raises:
+        UserError: there is no such page.
+    """
+    wanted = page.removeprefix("docs/").removesuffix(".md")
+    names = _names(folder)
+    begun = [name for name in names if name.startswith(wanted)]
+    if wanted in names or len(begun) == 1:
+        return folder / f"{wanted if wanted in names else begun[0]}.md"
+    close = begun or difflib.get_close_matches(wanted, names, n=1)
+    raise UserError(
+        f"there is no page {page!r:.100}",
+        f"did you mean {' or '.join(close)}?" if close else "list the pages with: tidegate docs",
+    )
+
+
+def _names(folder: Path) -> list[str]:
+    found = sorted(path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.md"))
+    return [name for name in FIRST_PAGES if name in found] + [
+        name for name in found if name not in FIRST_PAGES
+    ]
+
+
+def _title(file: Path) -> str:
+    with file.open(encoding="utf-8") as lines:
+        return next((line.removeprefix("# ").strip() for line in lines if line.startswith("# ")), "")
+
+
+def _print(file: Path) -> None:
+    text = file.read_text(encoding="utf-8")
+    if not sys.stdout.isatty():
+        typer.echo(text, nl=False)
+        return
+    from rich.markdown import Markdown
+
+    from tidegate.cli.printing import print_rich
+
+    print_rich(Markdown(text))

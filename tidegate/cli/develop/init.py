@@ -1,0 +1,45 @@
+"""`tidegate init`: makes a project folder with one app, one program and a little landed data.
+
+The files are packaged, so it works offline. It prints the commands that come next, which are
+those of the page `getting-started`.
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def init(
+    folder: Annotated[
+        Path, typer.Argument(help="The project's folder; made when it does not exist.", metavar="FOLDER")
+    ] = Path(),
+) -> None:
+    """Make a project folder: settings, an app with a scenario, a program, landed files, CI."""
+    from importlib.metadata import version
+
+    from tidegate.project.create import create_project
+    from tidegate.spark_jobs.iceberg.runtime import runtime_jar
+
+    iceberg = runtime_jar() is not None
+    for name in create_project(folder, version("tidegate"), iceberg):
+        typer.echo(f"  {folder / name}")
+    if not iceberg:
+        typer.echo(
+            "\nThe example writes a Parquet table, because Iceberg's runtime is not installed:"
+            "\npip install 'tidegate[iceberg]' brings it; then write `format: iceberg`."
+        )
+    typer.echo("\nNext:")
+    if folder != Path():
+        typer.echo(f"  cd {folder}")
+    for command, meaning in NEXT:
+        typer.echo(f"  {command:30}  {meaning}")
+
+
+NEXT = (
+    ("tidegate lint", "check the YAML"),
+    ("tidegate test", "play the scenarios on a virtual clock"),
+    ("tidegate dev", "run Dagster with its UI on the project"),
+    ("tidegate docs getting-started", "read on: report the landed files, see the run, ask why"),
+)
+"""The commands to call after it, each with what it does."""

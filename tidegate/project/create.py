@@ -1,0 +1,75 @@
+"""A new project: the files of `tidegate/project/starter/`, copied into a folder.
+
+`FILES` is the whole content of a new project, and where each file of it comes from. Names that
+tools would obey inside this package (`.gitignore`, `.github/`) are kept without their dot.
+Nothing is ever overwritten: a folder that has one of the files is refused as a whole.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from tidegate.errors import UserError
+
+STARTER = Path(__file__).parent / "starter"
+APP_FILE = "schedules/shop.yaml"
+SCHEMA_FILE = "schedules/app.schema.json"
+REQUIREMENTS_FILE = "requirements.txt"
+
+FILES: Mapping[str, str] = {
+    "tidegate.toml": "tidegate.toml",
+    APP_FILE: APP_FILE,
+    "programs/__init__.py": "programs/__init__.py",
+    "programs/daily_sales.py": "programs/daily_sales.py",
+    "landing/orders/day=2025-06-01/region=north/orders.parquet": "landing/north.parquet",
+    "landing/orders/day=2025-06-01/region=south/orders.parquet": "landing/south.parquet",
+    ".gitignore": "gitignore",
+    ".github/workflows/tidegate.yml": "github/tidegate.yml",
+    ".pre-commit-config.yaml": "pre-commit-config.yaml",
+}
+"""Each copied file of a new project, and its name in `STARTER`."""
+
+PARQUET_LINE = "format: parquet # iceberg needs the extra: pip install 'tidegate[iceberg]'"
+ICEBERG_LINE = "format: iceberg"
+
+
+def create_project(folder: Path, version: str, iceberg: bool) -> tuple[str, ...]:
+    """Write a new project into a folder, which is made when it does not exist.
+
+    Args:
+        version: of Tidegate, which the project's requirements name.
+        iceberg: whether Iceberg's runtime is installed; if not, the example writes a Parquet table.
+
+    Returns:
+        The files that were written, relative to the folder.
+
+    Raises:
+        UserError: the folder has files that would be overwritten, or cannot be written to.
+    """
+    contents = _contents(version, iceberg)
+    taken = [name for name in contents if (folder / name).exists() or (folder / name).is_symlink()]
+    if taken:
+        raise UserError(
+            f"{folder.resolve()} already has {', '.join(taken)}; nothing was written",
+            "name a new folder, or move these files away",
+        )
+    try:
+        for name, content in contents.items():
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+    except OSError as error:
+        raise UserError(
+            f"{error.filename or folder} cannot be written: {error.strerror}", "name another folder"
+        ) from error
+    return tuple(contents)
+
+
+def _contents(version: str, iceberg: bool) -> dict[str, bytes]:
+    from tidegate.compiler.schema import schema_text
+
+    contents = {name: (STARTER / source).read_bytes() for name, source in FILES.items()}
+    if iceberg:
+        contents[APP_FILE] = contents[APP_FILE].replace(PARQUET_LINE.encode(), ICEBERG_LINE.encode())
+    contents[SCHEMA_FILE] = schema_text().encode()
+    contents[REQUIREMENTS_FILE] = f"tidegate{'[iceberg]' if iceberg else ''}=={version}\n".encode()
+    return contents

@@ -1,0 +1,24 @@
+"""Files that are shipped with the code and are not code: the documentation and the example app.
+
+In a checkout they are where people look for them, in `docs/` and `schedules/`. The wheel has
+them inside the package, because it installs nothing else (`pyproject.toml` maps them).
+"""
+
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[1]
+CHECKOUT = PACKAGE.parent
+
+
+def docs_folder() -> Path:
+    """Return the folder of the documentation pages."""
+    return _first(PACKAGE / "docs", CHECKOUT / "docs")
+
+
+def example_app() -> Path:
+    """Return the YAML file of the example app on the flights of 2013."""
+    return _first(PACKAGE / "demo" / "flights.yaml", CHECKOUT / "schedules" / "flights.yaml")
+
+
+def _first(installed: Path, checked_out: Path) -> Path:
+    return installed if installed.exists() else checked_out

@@ -1,0 +1,1 @@
+"""The programs of this project: plain functions that the YAML names under `run:`."""

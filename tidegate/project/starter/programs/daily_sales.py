@@ -1,0 +1,23 @@
+"""Sales of a day: one row an item, from the orders of all regions.
+
+`inputs` has a DataFrame for each dataset under `reads:`, cut to the partitions of the run. The
+returned rows become the partitions that the run was launched for.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sf
+
+
+def run(spark: SparkSession, inputs: Mapping[str, DataFrame], params: Any) -> DataFrame:
+    """Return one row for each day and item."""
+    return (
+        inputs["raw_orders"]
+        .groupBy("day", "item")
+        .agg(
+            sf.sum("quantity").alias("quantity"),
+            sf.round(sf.sum(sf.col("quantity") * sf.col("price")), 2).alias("revenue"),
+        )
+    )
