@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tidegate.cli.main import application
-from tidegate.errors import UserError
+from tidegate.domain.error import UserError
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from tidegate.cli.main import application
 from tidegate.compiler.schema import schema_text
-from tidegate.errors import UserError
+from tidegate.domain.error import UserError
 from tidegate.project.create import APP_FILE, FILES, ICEBERG_LINE, PARQUET_LINE, STARTER, create_project
 
 REFUSED = "tidegate.toml, .gitignore"

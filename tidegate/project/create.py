@@ -8,7 +8,7 @@ Nothing is ever overwritten: a folder that has one of the files is refused as a 
 from collections.abc import Mapping
 from pathlib import Path
 
-from tidegate.errors import UserError
+from tidegate.domain.error import UserError
 
 STARTER = Path(__file__).parent / "starter"
 APP_FILE = "schedules/shop.yaml"

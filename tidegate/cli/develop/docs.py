@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from tidegate.errors import UserError
+from tidegate.domain.error import UserError
 
 FIRST_PAGES = ("getting-started", "programs", "concepts", "language")
 """What a newcomer reads first, in this order; the others follow by name."""
