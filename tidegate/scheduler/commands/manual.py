@@ -13,10 +13,11 @@ from tidegate.domain.model import App, PartitionScheme, PartitionsTrigger, Sched
 from tidegate.domain.partition_key import validate_key
 from tidegate.scheduler.commands.activation import clock_entries, started, stopped
 from tidegate.scheduler.commands.discard import discard_jobs, discard_waiting
+from tidegate.scheduler.decision.after import opened, record
 from tidegate.scheduler.decision.hold import held, release
 from tidegate.scheduler.decision.route import is_full
 from tidegate.scheduler.model.deployed import ScheduleState
-from tidegate.scheduler.model.job import WAITING, ByHand, Job, job_id
+from tidegate.scheduler.model.job import WAITING, Job, job_id
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.refused import Refused
@@ -120,34 +121,19 @@ def trigger(transaction: Transaction, ref: str, now: datetime, key: str = "", fo
     new_id = job_id(ref, key, f"manual:{now.isoformat()}")
     if found is None and transaction.jobs(ids=[new_id]):
         raise Refused(f"schedule {ref} was triggered at this instant already", "trigger it once more")
-    job = found or Job(
-        id=new_id,
+    entry = Entry(
+        at=now,
+        kind=EntryKind.MANUAL,
         schedule=ref,
-        key=key,
-        fingerprint=state.fingerprint,
-        priority=state.spec.priority,
-        opened_at=now,
+        job=found.id if found is not None else new_id,
+        data={"action": "force" if force else "trigger", "key": key},
     )
+    job = found or opened(entry, state)
     collected = len(transaction.deliveries([job.id])[job.id])
-    job = msgspec.structs.replace(
-        release(job, state.spec, now),
-        by_hand=ByHand.FORCE if force else ByHand.TRIGGER,
-        satisfied_at=job.satisfied_at or now,
-        closed=job.closed or is_full(state.spec, collected, satisfied=True),
-        next_check_at=now,
-    )
+    full = is_full(state.spec, collected, satisfied=True)
+    job = record(job, entry, state, closed=job.closed or full, next_check_at=now)
     transaction.put_jobs([job])
-    transaction.add_journal(
-        [
-            Entry(
-                at=now,
-                kind=EntryKind.MANUAL,
-                schedule=ref,
-                job=job.id,
-                data={"action": "force" if force else "trigger", "key": key},
-            )
-        ]
-    )
+    transaction.add_journal([entry])
     return job
 
 

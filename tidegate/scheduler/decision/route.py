@@ -21,12 +21,14 @@ from tidegate.domain.model import (
     leaves,
 )
 from tidegate.domain.partition_key import PartitionKeyError, enclosing_key, validate_key
+from tidegate.scheduler.decision.after import joined, opened
 from tidegate.scheduler.decision.job_view import JobView
 from tidegate.scheduler.decision.triggers import evaluate
 from tidegate.scheduler.decision.triggers.collected import collected
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event, EventKind, Subscription
 from tidegate.scheduler.model.job import Job, job_id
+from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
 
 KEY_OF_POOLED_EVENTS = ""
@@ -42,7 +44,7 @@ class Router:
     Attributes:
         changed: jobs that were opened or joined, by id, in the order of their first change.
         delivered: everything that was delivered, in order.
-        opened: ids of the jobs that were opened.
+        opened: the entry of each job that was opened.
     """
 
     def __init__(self, waiting: Iterable[Job], deliveries: Callable[[str], Sequence[Delivery]]) -> None:
@@ -55,7 +57,7 @@ class Router:
                 self._open.setdefault(job.schedule, {})[job.key] = job
         self.changed: dict[str, Job] = {}
         self.delivered: list[Delivery] = []
-        self.opened: list[str] = []
+        self.opened: list[Entry] = []
 
     def route(
         self, event: Event, listener: Subscription, state: ScheduleState, app: App, now: datetime
@@ -100,20 +102,17 @@ class Router:
             # At a second leaf it belongs to the same job, even if the first leaf has filled that.
             job = self.changed[its_job]
         if job is None:
-            job = Job(
-                id=job_id(state.ref, key, event.id),
+            entry = Entry(
+                at=now,
+                kind=EntryKind.JOB_OPENED,
                 schedule=state.ref,
-                key=key,
-                fingerprint=state.fingerprint,
-                priority=state.spec.priority,
-                opened_at=now,
-                closed=event.own_job,
-                held_at=now if state.holding else None,
+                job=job_id(state.ref, key, event.id),
+                data={"key": key},
             )
-            self.opened.append(job.id)
+            job = msgspec.structs.replace(opened(entry, state), closed=event.own_job)
+            self.opened.append(entry)
         # The decision is due at once; an event may also come for a job that waits for later.
-        first = event.arrived if job.first_event_at is None else min(event.arrived, job.first_event_at)
-        job = msgspec.structs.replace(job, first_event_at=first, next_check_at=now)
+        job = msgspec.structs.replace(joined(job, event.arrived), next_check_at=now)
         delivery = Delivery(event=event, schedule=state.ref, leaf=listener.leaf, job=job.id, at=now)
         self.delivered.append(delivery)
         self._joined[state.ref, key] = (event.id, job.id)

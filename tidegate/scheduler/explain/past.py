@@ -17,10 +17,10 @@ import msgspec
 from tidegate.compiler.plan.fingerprint import fingerprint
 from tidegate.domain.model import App, Schedule
 from tidegate.scheduler.commands.activation import stopped, takes
+from tidegate.scheduler.decision.after import after, opened
 from tidegate.scheduler.decision.carry import carry
 from tidegate.scheduler.decision.fires import elapsed_leaves, next_fire
 from tidegate.scheduler.decision.hold import held, release
-from tidegate.scheduler.explain.past_job import after_entry, opened
 from tidegate.scheduler.intake.observe import RunObservation, merge
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event, EventKind
@@ -81,7 +81,7 @@ class _Past:
             special(entry)
         job = self._jobs.get(entry.job or "")
         if job is not None:
-            self._put(after_entry(job, entry, self._states[job.schedule]))
+            self._put(after(job, entry, self._states[job.schedule]))
 
     def _can_tell(self, entry: Entry) -> bool:
         """Whether what the entry is about is known.
@@ -247,9 +247,6 @@ class _Past:
         found[event.id, leaf] = Delivery(
             event=event, schedule=entry.schedule or "", leaf=leaf, job=entry.job, at=entry.at
         )
-        job = self._jobs[entry.job or ""]
-        first = arrived if job.first_event_at is None else min(arrived, job.first_event_at)
-        self._put(msgspec.structs.replace(job, first_event_at=first))
         self._ran_out(entry, leaf, event.kind)
 
     def _event_discarded(self, entry: Entry) -> None:

@@ -18,11 +18,11 @@ from typing import Any, assert_never
 import msgspec
 
 from tidegate.domain.value import Value
+from tidegate.scheduler.decision.after import record
 from tidegate.scheduler.decision.job_view import groups_of_program
 from tidegate.scheduler.model.event import Event, EventKind, run_event_key
-from tidegate.scheduler.model.job import FINISHED, Job, JobState, move
+from tidegate.scheduler.model.job import FINISHED, Job
 from tidegate.scheduler.model.journal import Entry, EntryKind
-from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.run import (
     ALL_RUNS,
     ENDED,
@@ -33,6 +33,7 @@ from tidegate.scheduler.model.run import (
     program_resource,
 )
 from tidegate.scheduler.store.protocol import Launched, Transaction
+from tidegate.scheduler.tick.end_jobs import end_jobs
 from tidegate.scheduler.tick.load import load_apps, load_whole_app
 from tidegate.scheduler.tick.tick import advance_before, effective_at
 
@@ -164,33 +165,11 @@ def _advance(transaction: Transaction, job: Job, seen: RunObservation, now: date
     """Move the job to where its run is."""
     if job.state in FINISHED:
         return
-    launched = job.launched_at or seen.at
-    match seen.status:
-        case RunStatus.QUEUED | RunStatus.STARTED:
-            changed = move(
-                job, JobState.LAUNCHED, run_id=seen.run_id, launched_at=launched, next_check_at=None
-            )
-            transaction.put_jobs([changed])
-            return
-        case RunStatus.SUCCEEDED:
-            state, reason = JobState.SUCCEEDED, None
-        case RunStatus.FAILED:
-            state, reason = JobState.FAILED, Reason.F_RUN
-        case RunStatus.CANCELLED:
-            state, reason = JobState.FAILED, Reason.F_CANCELLED
-        case _:
-            assert_never(seen.status)
-    ended = move(
-        job,
-        state,
-        reason=reason,
-        run_id=seen.run_id,
-        launched_at=launched,
-        next_check_at=None,
-        ended_at=seen.at,
-    )
-    transaction.put_jobs([ended])
-    transaction.wake(transaction.release_slots(job.id), now)
+    entry = _entry(seen, job, (), now)
+    if seen.status in ENDED:
+        end_jobs(transaction, [(job, entry)])
+    else:
+        transaction.put_jobs([record(job, entry, next_check_at=None)])
 
 
 def _upstream(transaction: Transaction, seen: RunObservation, job: Job | None) -> UpstreamRun:

@@ -8,7 +8,8 @@ job that has been deleted or given up in the meantime cannot be claimed at all.
 from datetime import datetime
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.model.job import ACTIVE, Job, JobState, move
+from tidegate.scheduler.decision.after import record
+from tidegate.scheduler.model.job import ACTIVE, Job
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.store.protocol import Store
 
@@ -46,15 +47,8 @@ def claim(store: Store, job_id: str, attempt: int, run_id: str, now: datetime) -
             return Claim(won=False, refusal=f"the job is {job.state} ({job.reason})", job=job)
         if holder is None:
             transaction.claim(job_id, attempt, run_id, now)
-            job = move(
-                job,
-                JobState.LAUNCHED,
-                run_id=run_id,
-                launched_at=job.launched_at or now,
-                next_check_at=None,
-            )
+            entry = Entry(at=now, kind=EntryKind.CLAIM, schedule=job.schedule, job=job.id, run_id=run_id)
+            job = record(job, entry, next_check_at=None)
             transaction.put_jobs([job])
-            transaction.add_journal(
-                [Entry(at=now, kind=EntryKind.CLAIM, schedule=job.schedule, job=job.id, run_id=run_id)]
-            )
+            transaction.add_journal([entry])
         return Claim(won=True, job=job)

@@ -8,12 +8,8 @@ timeout counts anew, and no further event joins it.
 from collections.abc import Collection
 from datetime import datetime
 
-import msgspec
-
-from tidegate.domain.model import Schedule
-from tidegate.scheduler.decision.timeout import begun_at
-from tidegate.scheduler.model.deployed import ScheduleState
-from tidegate.scheduler.model.job import ByHand, Job, JobState, move
+from tidegate.scheduler.decision.after import record
+from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.refused import Refused
@@ -50,44 +46,14 @@ def requeue(transaction: Transaction, job: str, now: datetime) -> Job:
             f"job {job} cannot be queued again: its schedule {found.schedule} is not deployed any more",
             "deploy the schedule again first",
         )
-    again = queued(found, state, now)
+    entry = Entry(
+        at=now,
+        kind=EntryKind.MANUAL,
+        schedule=found.schedule,
+        job=found.id,
+        data={"action": "requeue", "key": found.key, "attempt": found.attempt + 1},
+    )
+    again = record(found, entry, state)
     transaction.put_jobs([again])
-    transaction.add_journal(
-        [
-            Entry(
-                at=now,
-                kind=EntryKind.MANUAL,
-                schedule=again.schedule,
-                job=again.id,
-                data={"action": "requeue", "key": again.key, "attempt": again.attempt},
-            )
-        ]
-    )
+    transaction.add_journal([entry])
     return again
-
-
-def queued(job: Job, state: ScheduleState, now: datetime) -> Job:
-    """The dead letter, waiting again for its constraints, with its next attempt."""
-    return move(
-        _with_whole_timeout(job, state.spec, now),
-        JobState.PENDING_CONSTRAINT,
-        reason=None,
-        fingerprint=state.fingerprint,
-        priority=state.spec.priority,
-        by_hand=job.by_hand or ByHand.TRIGGER,
-        attempt=job.attempt + 1,
-        offers=0,
-        offered_at=None,
-        closed=True,
-        next_check_at=now,
-        launch=None,
-        resources=(),
-        ended_at=None,
-        detail="",
-    )
-
-
-def _with_whole_timeout(job: Job, schedule: Schedule, now: datetime) -> Job:
-    # The trigger stays satisfied when it was, since dates are counted from there; its clock has stood still.
-    job = msgspec.structs.replace(job, satisfied_at=job.satisfied_at or now, held_at=None)
-    return msgspec.structs.replace(job, held_for=now - (begun_at(schedule.timeout, job) or now))

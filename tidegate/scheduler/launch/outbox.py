@@ -14,15 +14,16 @@ the end becomes a dead letter (F-LAUNCH), visible and out of the way, until a pe
 
 from datetime import datetime, timedelta
 
-import msgspec
-
+from tidegate.domain.back_off import back_off
 from tidegate.domain.model import Priority
 from tidegate.domain.value import Value
+from tidegate.scheduler.decision.after import record
 from tidegate.scheduler.decision.launch_order import launch_order_key
-from tidegate.scheduler.model.job import Job, JobState, LaunchPlan, move
+from tidegate.scheduler.model.job import Job, JobState, LaunchPlan
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.tick.end_jobs import end_jobs
 
 OFFERS_PER_TICK = 25
 """One sensor tick of Dagster creates 2 to 6 runs a second and must stay far from its 60 s limit."""
@@ -68,26 +69,23 @@ def offer_launches(
     for job in dead:
         _dead_letter(transaction, job, "no run was seen after its offers", now)
     chosen = select([job for job in pending if job.offers < OFFERS_MAX and _due(job, now)], limit)
+    entries = [
+        Entry(
+            at=now,
+            kind=EntryKind.OFFERED,
+            schedule=job.schedule,
+            job=job.id,
+            data={"attempt": job.attempt, "offer": job.offers + 1},
+        )
+        for job in chosen
+    ]
     transaction.put_jobs(
         [
-            msgspec.structs.replace(
-                job, offers=job.offers + 1, offered_at=now, next_check_at=_next_offer(job, now)
-            )
-            for job in chosen
+            record(job, entry, next_check_at=_next_offer(job, now))
+            for job, entry in zip(chosen, entries, strict=True)
         ]
     )
-    transaction.add_journal(
-        [
-            Entry(
-                at=now,
-                kind=EntryKind.OFFERED,
-                schedule=job.schedule,
-                job=job.id,
-                data={"attempt": job.attempt, "offer": job.offers + 1},
-            )
-            for job in chosen
-        ]
-    )
+    transaction.add_journal(entries)
     return tuple(_request(job) for job in chosen)
 
 
@@ -111,19 +109,10 @@ def reject(transaction: Transaction, job_id: str, attempt: int, message: str, no
         if job.offers >= OFFERS_MAX:
             _dead_letter(transaction, job, message, now)
             continue
-        pause = FIRST_BACK_OFF * 2 ** max(job.offers - 1, 0)
-        transaction.put_jobs([msgspec.structs.replace(job, detail=message, next_check_at=now + pause)])
-        transaction.add_journal(
-            [
-                Entry(
-                    at=now,
-                    kind=EntryKind.LAUNCH_FAILED,
-                    schedule=job.schedule,
-                    job=job.id,
-                    data={"message": message},
-                )
-            ]
-        )
+        entry = _failed(job, message, now)
+        pause = back_off(FIRST_BACK_OFF, job.offers)
+        transaction.put_jobs([record(job, entry, next_check_at=now + pause)])
+        transaction.add_journal([entry])
 
 
 def _due(job: Job, now: datetime) -> bool:
@@ -135,7 +124,7 @@ def _next_offer(job: Job, now: datetime) -> datetime | None:
     tried = job.offers + 1
     if tried < SUSPECT_AFTER_OFFERS:
         return None
-    return now + FIRST_BACK_OFF * 2 ** (tried - SUSPECT_AFTER_OFFERS)
+    return now + back_off(FIRST_BACK_OFF, tried - SUSPECT_AFTER_OFFERS + 1)
 
 
 def _request(job: Job) -> LaunchRequest:
@@ -164,29 +153,18 @@ def launch_reason(launch: LaunchPlan) -> str:
 
 
 def _dead_letter(transaction: Transaction, job: Job, message: str, now: datetime) -> None:
-    transaction.put_jobs(
-        [
-            move(
-                job,
-                JobState.FAILED,
-                reason=Reason.F_LAUNCH,
-                next_check_at=None,
-                ended_at=now,
-                detail=job.detail or message,
-            )
-        ]
-    )
-    transaction.remove_launch(job.id)
-    transaction.wake(transaction.release_slots(job.id), now)
-    transaction.add_journal(
-        [
-            Entry(
-                at=now,
-                kind=EntryKind.LAUNCH_FAILED,
-                schedule=job.schedule,
-                job=job.id,
-                reason=Reason.F_LAUNCH,
-                data={"message": job.detail or message},
-            )
-        ]
+    entry = _failed(job, job.detail or message, now, Reason.F_LAUNCH)
+    end_jobs(transaction, [(job, entry)])
+    transaction.add_journal([entry])
+
+
+def _failed(job: Job, message: str, now: datetime, reason: Reason | None = None) -> Entry:
+    """The entry of a launch that came to nothing, for good with a reason."""
+    return Entry(
+        at=now,
+        kind=EntryKind.LAUNCH_FAILED,
+        schedule=job.schedule,
+        job=job.id,
+        reason=reason,
+        data={"message": message},
     )

@@ -10,12 +10,14 @@ from typing import Any, assert_never
 
 import msgspec
 
+from tidegate.scheduler.decision.after import record
 from tidegate.scheduler.decision.decide import Decision, Discard, Launch, Wait, decide
+from tidegate.scheduler.decision.end_job import discard_entry, end_job
 from tidegate.scheduler.decision.job_view import JobView
 from tidegate.scheduler.decision.launch_plan import plan_launch
 from tidegate.scheduler.decision.route import is_full
 from tidegate.scheduler.model.event import Delivery
-from tidegate.scheduler.model.job import Job, JobState, LaunchPlan, move
+from tidegate.scheduler.model.job import Job, LaunchPlan
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.protocol import Launched
@@ -59,9 +61,9 @@ class Applier:
         """Write what was decided for one job."""
         job = view.job
         if decision.satisfied_at is not None and job.satisfied_at is None:
-            self._note(job, EntryKind.SATISFIED, data={"since": decision.satisfied_at.isoformat()})
+            entry = self._entry(job, EntryKind.SATISFIED, data={"since": decision.satisfied_at.isoformat()})
             full = is_full(view.schedule, len(view.deliveries), satisfied=True)
-            job = msgspec.structs.replace(job, satisfied_at=decision.satisfied_at, closed=job.closed or full)
+            job = self._record(job, entry, closed=job.closed or full)
         match decision.outcome:
             case Wait() as wait:
                 self._wait(self._without_dropped(job, view.deliveries, wait.dropped), wait)
@@ -75,18 +77,14 @@ class Applier:
     def _wait(self, job: Job, wait: Wait) -> None:
         if (wait.state, wait.reason) != (job.state, job.reason):
             check = None if wait.next_check is None else wait.next_check.isoformat()
-            self._note(job, EntryKind.WAITING, wait.reason, {"next_check": check})
+            data = {"next_check": check, "state": str(wait.state)}
+            job = self._record(job, self._entry(job, EntryKind.WAITING, wait.reason, data))
         check = wait.next_check
         if check is not None and check <= self._now:
             check = self._now + LOOK_AGAIN_AFTER
         self._put(
-            move(
-                job,
-                wait.state,
-                reason=wait.reason,
-                next_check_at=check,
-                blocked_on=wait.blocked_on,
-                decided_at=self._now,
+            msgspec.structs.replace(
+                job, next_check_at=check, blocked_on=wait.blocked_on, decided_at=self._now
             )
         )
 
@@ -123,7 +121,7 @@ class Applier:
         self._work.take_slots(job.id, resources)
         self._work.add_launch(Launched(program=program, holder=job.id, at=self._now))
         plan = self._plans[job.id]
-        self._note(
+        entry = self._entry(
             job,
             EntryKind.LAUNCH,
             data={
@@ -136,56 +134,35 @@ class Applier:
                 "overridden": [str(reason) for reason in overridden],
             },
         )
-        self._put(
-            move(
-                job,
-                JobState.PENDING_LAUNCH,
-                reason=None,
-                next_check_at=None,
-                blocked_on=None,
-                launch=plan,
-                resources=resources,
-                decided_at=self._now,
-            )
-        )
+        # The entry says of the plan what people ask for; the run is given all of it.
+        self._put(self._record(job, entry, next_check_at=None, blocked_on=None, launch=plan))
         self.launched.append(job.id)
 
     def discard(self, job: Job, reason: Reason) -> None:
         """Give a job up, for a reason."""
-        self._note(job, EntryKind.DISCARDED, reason)
-        self._put(discarded(job, reason, self._now))
+        entry = discard_entry(job, reason, self._now)
+        self._work.add_journal([entry])
+        self._put(end_job(job, entry).job)
         self.discarded.append(job.id)
 
     def _postpone(self, job: Job, error: Exception) -> None:
         """Look at a job again later whose decision raised an error, and keep the line that says so."""
         line = f"{job.schedule}: {type(error).__name__}: {error}"
-        self._note(job, EntryKind.WAITING, job.reason, {"error": line})
-        self._put(msgspec.structs.replace(job, next_check_at=self._now + RETRY_AFTER_ERROR, detail=line))
+        entry = self._entry(job, EntryKind.WAITING, job.reason, {"error": line})
+        self._put(self._record(job, entry, next_check_at=self._now + RETRY_AFTER_ERROR))
         self.errors.append(line)
 
     def _put(self, job: Job) -> None:
         self._work.put_jobs([job])
 
-    def _note(
+    def _entry(
         self, job: Job, kind: EntryKind, reason: Reason | None = None, data: dict[str, Any] | None = None
-    ) -> None:
-        self._work.add_journal(
-            [
-                Entry(
-                    at=self._now, kind=kind, schedule=job.schedule, job=job.id, reason=reason, data=data or {}
-                )
-            ]
+    ) -> Entry:
+        return Entry(
+            at=self._now, kind=kind, schedule=job.schedule, job=job.id, reason=reason, data=data or {}
         )
 
-
-def discarded(job: Job, reason: Reason, now: datetime) -> Job:
-    """The job, given up."""
-    return move(
-        job,
-        JobState.DISCARDED,
-        reason=reason,
-        next_check_at=None,
-        blocked_on=None,
-        decided_at=now,
-        ended_at=now,
-    )
+    def _record(self, job: Job, entry: Entry, **books: Any) -> Job:
+        """Write an entry down; returns the job after it."""
+        self._work.add_journal([entry])
+        return record(job, entry, **books)

@@ -204,16 +204,6 @@ def _route(work: WorkingSet, events: Sequence[Event], instant: datetime) -> None
 
 
 def _routing_entries(router: Router, now: datetime) -> list[Entry]:
-    opened = [
-        Entry(
-            at=now,
-            kind=EntryKind.JOB_OPENED,
-            schedule=router.changed[job].schedule,
-            job=job,
-            data={"key": router.changed[job].key},
-        )
-        for job in router.opened
-    ]
     delivered = [
         Entry(
             at=now,
@@ -226,7 +216,7 @@ def _routing_entries(router: Router, now: datetime) -> list[Entry]:
         )
         for delivery in router.delivered
     ]
-    return opened + delivered
+    return router.opened + delivered
 
 
 # --- jobs -------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ system does not use up all its tries; one that has failed too often waits for a 
 
 from datetime import datetime, timedelta
 
+from tidegate.domain.back_off import back_off
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.finish import read_sequence
 from tidegate.spark_jobs.commit.owner import is_gone
@@ -79,4 +80,4 @@ def _kind(standing: Standing, now: datetime) -> str:
 
 
 def _pause(failures: int) -> timedelta:
-    return timedelta(seconds=FIRST_PAUSE_SECONDS * 2 ** (failures - 1))
+    return back_off(timedelta(seconds=FIRST_PAUSE_SECONDS), failures)

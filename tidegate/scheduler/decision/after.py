@@ -1,7 +1,13 @@
-"""What one journal entry says of its job: the job before it, and the job after it.
+"""After: the job after an entry of its journal, and the only place that says so.
 
-The counterpart of all that writes jobs, read back from what was noted about it. What only keeps the
-books of the engine (when it looks next, how often it has offered, whether a job is full) is not here.
+    job before ── entry ──► job after
+
+Whoever changes a job writes an entry and takes the job that `record` makes of both; `why --at` folds the
+same entries with `after`. So the past cannot differ from what happened. What only keeps the books of the
+engine (when it looks next, whether a job takes more events) is in no entry: a writer passes it to `record`.
+
+An entry about a whole schedule has no effect here: see `scheduler.decision.fate`. Pure. Entries of every
+released version of the journal are understood, also those that lack a field that is written today.
 """
 
 from datetime import datetime
@@ -9,10 +15,9 @@ from typing import Any
 
 import msgspec
 
-from tidegate.scheduler.decision.hold import release
-from tidegate.scheduler.launch.dead_letter import queued
+from tidegate.scheduler.decision.by_hand import queued, triggered
 from tidegate.scheduler.model.deployed import ScheduleState
-from tidegate.scheduler.model.job import FINISHED, ByHand, Job, JobState, LaunchPlan
+from tidegate.scheduler.model.job import FINISHED, TRANSITIONS, IllegalTransition, Job, JobState, LaunchPlan
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.run import RunStatus
@@ -39,19 +44,41 @@ def opened(entry: Entry, state: ScheduleState) -> Job:
     )
 
 
-def after_entry(job: Job, entry: Entry, state: ScheduleState) -> Job:
-    """The job after one of its entries; those about events are not for here.
+def record(job: Job, entry: Entry, state: ScheduleState | None = None, **books: Any) -> Job:
+    """The job after an entry that is being written, with the engine's books.
 
     Args:
-        state: its schedule as it was then.
+        state: see `after`.
+        books: fields that no entry says.
+
+    Raises:
+        IllegalTransition: the table of transitions does not allow it.
+    """
+    changed = after(job, entry, state)
+    if changed.state not in TRANSITIONS[job.state]:
+        raise IllegalTransition(f"job {job.id}: {job.state} -> {changed.state}")
+    return _with(changed, **books)
+
+
+def after(job: Job, entry: Entry, state: ScheduleState | None = None) -> Job:
+    """The job after one of its entries.
+
+    A journal may be read in part, or from a clock that went back, so every entry is taken as it is.
+
+    Args:
+        state: its schedule as it is then; only what a person does needs it.
     """
     match entry.kind:
+        case EntryKind.EVENT:
+            return joined(job, datetime.fromisoformat(entry.data["arrived"]))
         case EntryKind.SATISFIED:
             return _with(job, satisfied_at=datetime.fromisoformat(entry.data["since"]))
         case EntryKind.WAITING:
             return _waiting(job, entry)
         case EntryKind.LAUNCH:
-            return _with(job, state=JobState.PENDING_LAUNCH, reason=None, launch=_plan(entry))
+            return _launch(job, entry)
+        case EntryKind.OFFERED:
+            return _with(job, offers=entry.data["offer"], offered_at=entry.at)
         case EntryKind.CLAIM:
             launched = job.launched_at or entry.at
             return _with(job, state=JobState.LAUNCHED, run_id=entry.run_id, launched_at=launched)
@@ -59,13 +86,19 @@ def after_entry(job: Job, entry: Entry, state: ScheduleState) -> Job:
             return _run(job, entry)
         case EntryKind.DISCARDED:
             reason = Reason(entry.reason) if entry.reason is not None else None
-            return _with(job, state=JobState.DISCARDED, reason=reason, ended_at=entry.at)
+            return _with(job, state=JobState.DISCARDED, reason=reason, decided_at=entry.at, ended_at=entry.at)
         case EntryKind.LAUNCH_FAILED:
             return _launch_failed(job, entry)
-        case EntryKind.MANUAL:
+        case EntryKind.MANUAL if state is not None:
             return _by_hand(job, entry, state)
         case _:
             return job
+
+
+def joined(job: Job, arrived: datetime) -> Job:
+    """The job with one more event, which arrived then."""
+    first = arrived if job.first_event_at is None else min(arrived, job.first_event_at)
+    return _with(job, first_event_at=first)
 
 
 def _with(job: Job, **changes: Any) -> Job:
@@ -76,16 +109,27 @@ def _waiting(job: Job, entry: Entry) -> Job:
     if "error" in entry.data:
         return _with(job, detail=entry.data["error"])
     reason = Reason(entry.reason) if entry.reason is not None else Reason.W_TRIGGER
+    if "state" in entry.data:
+        return _with(job, state=JobState(entry.data["state"]), reason=reason)
+    # Written before entries said the state: it follows from the reason.
     state = JobState.PENDING_TRIGGER if reason in _OF_THE_TRIGGER else JobState.PENDING_CONSTRAINT
     return _with(job, state=state, reason=reason)
 
 
-def _plan(entry: Entry) -> LaunchPlan:
-    return LaunchPlan(
+def _launch(job: Job, entry: Entry) -> Job:
+    plan = LaunchPlan(
         program=entry.data["program"].rpartition("/")[2],
         partitions=tuple(entry.data["partitions"]),
         manifest={dataset: tuple(keys) for dataset, keys in entry.data["manifest"].items()},
         args=entry.data["args"],
+    )
+    return _with(
+        job,
+        state=JobState.PENDING_LAUNCH,
+        reason=None,
+        launch=plan,
+        resources=tuple(entry.data["resources"]),
+        decided_at=entry.at,
     )
 
 
@@ -101,15 +145,10 @@ def _run(job: Job, entry: Entry) -> Job:
 
 
 def _launch_failed(job: Job, entry: Entry) -> Job:
+    failed = _with(job, detail=entry.data["message"])
     if entry.reason is None:
-        return _with(job, detail=entry.data["message"])
-    return _with(
-        job,
-        state=JobState.FAILED,
-        reason=Reason.F_LAUNCH,
-        ended_at=entry.at,
-        detail=entry.data["message"],
-    )
+        return failed
+    return _with(failed, state=JobState.FAILED, reason=Reason.F_LAUNCH, ended_at=entry.at)
 
 
 def _by_hand(job: Job, entry: Entry, state: ScheduleState) -> Job:
@@ -117,6 +156,4 @@ def _by_hand(job: Job, entry: Entry, state: ScheduleState) -> Job:
         case "requeue":
             return queued(job, state, entry.at)
         case action:
-            hand = ByHand.FORCE if action == "force" else ByHand.TRIGGER
-            satisfied = job.satisfied_at or entry.at
-            return _with(release(job, state.spec, entry.at), by_hand=hand, satisfied_at=satisfied)
+            return triggered(job, state.spec, entry.at, force=action == "force")
