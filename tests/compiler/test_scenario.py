@@ -21,6 +21,7 @@ from tidegate.compiler.scenarios.scenario import (
     Scenario,
     TriggerByHand,
 )
+from tidegate.compiler.schema.check import MAX_SCHEMA_ERRORS
 
 APP: dict[str, Any] = {
     "app": "a",
@@ -240,3 +241,16 @@ def test_nothing_more_is_said_of_a_dataset_that_has_mistakes_of_its_own() -> Non
     example = {"name": "it", "start": "2026-03-10T12:00:00Z", "given": [arrives]}
     found = compile_files({"a.yaml": json.dumps({**APP, "datasets": wrong, "examples": [example]}).encode()})
     assert [each.code for each in found.diagnostics] == ["S105"]
+
+
+def test_examples_are_left_unread_where_not_all_mistakes_of_their_shape_are_known() -> None:
+    wrong = {"name": "it", "start": "2026-03-10T12:00:00Z", "given": ["x"] * (MAX_SCHEMA_ERRORS + 1)}
+    right = {"name": "other", "start": "?"}
+    found = compile_files({"a.yaml": json.dumps({**APP, "examples": [wrong, right]}).encode()})
+    assert {each.code for each in found.diagnostics} == {"S104", "R119"}
+
+
+def test_a_member_of_a_wrong_shape_hides_no_mistake_of_the_next() -> None:
+    given = [{"at": "+1h", "resume": 5}, {"at": "+1h", "resume": "t"}]
+    found = compiled({"name": "it", "start": "2026-03-10T12:00:00Z", "given": given})
+    assert [each.code for each in found.diagnostics] == ["S104", "N305"]

@@ -6,21 +6,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import HealthCheck, given, settings
 from jsonschema import Draft202012Validator
 
 from tests.hostile.test_fuzz import APPS, VALUES
 from tidegate.compiler import constraints, triggers
 from tidegate.compiler.builders.app import MAX_CALENDARS
+from tidegate.compiler.reader import plain, read
+from tidegate.compiler.scenarios.expect import EXPECTATIONS
+from tidegate.compiler.scenarios.given import ACTIONS
 from tidegate.compiler.schema import schema_text
 from tidegate.compiler.schema.later import LATER
 from tidegate.compiler.schema.validator import app_validator
 from tidegate.compiler.schema.wording import _WORDS
+from tidegate.scheduler.model.reason import Reason
 
 SCHEMA: dict[str, Any] = json.loads(schema_text())
 SCHEDULES = Path(__file__).parents[2] / "schedules"
-SILENT = {"if", "then", "else", "properties", "items", "propertyNames", "anyOf", "$ref", "$defs", "$schema"}
+SILENT = {
+    *("if", "then", "else", "properties", "items", "propertyNames", "dependentSchemas"),
+    *("$ref", "$defs", "$schema"),
+}
 """Keywords that apply others and yield no error of their own."""
 NOTES = {"title", "description", "examples", "default", "defaultSnippets", "patternErrorMessage"}
 
@@ -30,7 +36,7 @@ def subschemas(schema: Any, path: str = "#") -> Iterator[tuple[str, dict[str, An
     if not isinstance(schema, dict):
         return
     yield path, schema
-    for key in ("properties", "$defs"):
+    for key in ("properties", "dependentSchemas", "$defs"):
         for name, inner in schema.get(key, {}).items():
             yield from subschemas(inner, f"{path}/{key}/{name}")
     for key in ("items", "additionalProperties", "propertyNames", "then", "else"):
@@ -90,6 +96,18 @@ def test_the_registries_know_the_kinds_of_the_schema() -> None:
     assert set(constraints.KINDS) == kinds("constraint")
 
 
+def test_the_readers_know_the_actions_and_expectations_of_the_schema() -> None:
+    def kinds(name: str) -> set[str]:
+        return {branch["required"][0] for branch in SCHEMA["$defs"][name]["oneOf"]}
+
+    assert set(ACTIONS) == kinds("action")
+    assert set(EXPECTATIONS) == kinds("expectation")
+
+
+def test_an_expectation_names_the_reasons_that_there_are() -> None:
+    assert SCHEMA["$defs"]["expectation"]["properties"]["reason"]["enum"] == [each.value for each in Reason]
+
+
 def test_the_builder_stops_at_as_many_calendars_as_the_schema_allows() -> None:
     assert SCHEMA["properties"]["calendars"]["maxProperties"] == MAX_CALENDARS
 
@@ -102,6 +120,6 @@ def test_a_key_that_is_supported_is_no_longer_announced() -> None:
 
 @pytest.mark.parametrize("file", sorted(SCHEDULES.rglob("*.yaml")), ids=lambda f: f.name)
 def test_an_editor_accepts_what_lint_accepts(file: Path) -> None:
-    document = yaml.load(file.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
-    plain_schema = {**SCHEMA, "properties": {**SCHEMA["properties"], "schedules": {}, "examples": {}}}
-    assert Draft202012Validator(plain_schema).is_valid(document)
+    root, _ = read(file.name, file.read_bytes())
+    assert root is not None
+    assert Draft202012Validator(SCHEMA).is_valid(plain(root))

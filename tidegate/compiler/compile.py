@@ -91,7 +91,7 @@ def compile_files(files: Files[str, bytes], today: date | None = None) -> Compil
                 _report_taken(root, app, earlier, findings)
             elif app.name and app.at is not None:
                 places[app.name] = app.at
-            scenarios = read_scenarios(root, app, findings)
+            scenarios = read_scenarios(root, app, findings, broken)
             if today is not None and not findings.failed:
                 check_daylight_saving(app, today, findings)
             if not findings.failed:

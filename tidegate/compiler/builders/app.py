@@ -16,7 +16,7 @@ from tidegate.compiler.rules.incremental import check_incremental
 from tidegate.compiler.rules.own_folder import check_folders
 from tidegate.compiler.rules.references import check_upstream_arguments
 from tidegate.compiler.rules.writers import check_writers
-from tidegate.compiler.schema.check import Part
+from tidegate.compiler.schema.check import Broken
 from tidegate.domain.model import App
 
 DEFAULT_TIMEZONE = "UTC"
@@ -25,14 +25,14 @@ MAX_CALENDARS = 100
 """The schema's limit: a calendar takes years of holidays, and no app looks at so many."""
 
 
-def build_app(root: MappingNode, findings: Findings, broken: frozenset[Part]) -> App:
+def build_app(root: MappingNode, findings: Findings, broken: Broken) -> App:
     """The app that a file describes, without the parts that are broken."""
     groups = root.mapping("groups")
     scope = Scope(
         findings=findings,
         timezone=DEFAULT_TIMEZONE,
         groups={name: groups.text(name) for name in groups.values} if groups else {},
-        broken=frozenset(f"{section}.{name}" for section, name in broken),
+        broken=frozenset(f"{path[0]}.{path[1]}" for path in broken if len(path) == 2),
     )
     scope = _in_zone(scope, root)
     scope = _with_calendars(scope, root, broken)
@@ -74,7 +74,7 @@ def _in_zone(scope: Scope, root: MappingNode) -> Scope:
     )
 
 
-def _with_calendars(scope: Scope, root: MappingNode, broken: frozenset[Part]) -> Scope:
+def _with_calendars(scope: Scope, root: MappingNode, broken: Broken) -> Scope:
     """The same scope with the app's calendars, those with errors among its broken parts."""
     section = list(_parts(root, "calendars", broken))
     built = [build_calendar(key, node, scope) for key, node in section[:MAX_CALENDARS]]
@@ -83,13 +83,11 @@ def _with_calendars(scope: Scope, root: MappingNode, broken: frozenset[Part]) ->
     return replace(scope, calendars=good, broken=scope.broken | wrong)
 
 
-def _named(root: MappingNode, section: str, broken: frozenset[Part]) -> Iterator[tuple[str, MappingNode]]:
+def _named(root: MappingNode, section: str, broken: Broken) -> Iterator[tuple[str, MappingNode]]:
     return ((str(key.value), node) for key, node in _parts(root, section, broken))
 
 
-def _parts(
-    root: MappingNode, section: str, broken: frozenset[Part]
-) -> Iterator[tuple[ScalarNode, MappingNode]]:
+def _parts(root: MappingNode, section: str, broken: Broken) -> Iterator[tuple[ScalarNode, MappingNode]]:
     mapping = root.mapping(section)
     if mapping is None:
         return

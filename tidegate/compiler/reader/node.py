@@ -60,6 +60,11 @@ class MappingNode(msgspec.Struct, frozen=True):
             return int(node.value)
         return default
 
+    def flag(self, key: str, default: bool) -> bool:
+        """The boolean at a key; the default for anything else."""
+        node = self.values.get(key)
+        return node.value if isinstance(node, ScalarNode) and isinstance(node.value, bool) else default
+
     def mapping(self, key: str) -> "MappingNode | None":
         """The mapping at a key, None for anything else."""
         node = self.values.get(key)

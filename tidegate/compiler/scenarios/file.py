@@ -25,7 +25,7 @@ from tidegate.compiler.reader.text import decode
 from tidegate.compiler.scenarios.reader import read_scenario
 from tidegate.compiler.scenarios.scenario import Scenario
 from tidegate.compiler.scenarios.scope import ExampleScope
-from tidegate.compiler.schema.check import check_example
+from tidegate.compiler.schema.check import ALONE, check_example
 from tidegate.domain.model import At
 from tidegate.domain.wording import listed, shown
 
@@ -67,9 +67,8 @@ class ScenarioFile:
         if self._root is None:
             return None
         node = _completed(self._root, self.name, until, app.app.timezone)
-        if not check_example(node, self._findings):
-            return None
-        scenario = read_scenario(node, ExampleScope(app.root, app.app, self._findings))
+        broken = check_example(node, self._findings)
+        scenario = read_scenario(node, ALONE, ExampleScope(app.root, app.app, self._findings, broken))
         if scenario is None or node.get("until") is not None or node.get("expect") is not None:
             return scenario
         return msgspec.structs.replace(scenario, until=scenario.until + AFTERWARDS)

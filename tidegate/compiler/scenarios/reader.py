@@ -1,28 +1,36 @@
 """Reads the `examples:` of an app into scenarios, with a diagnostic for every mistake.
 
-The schema has seen to the frame of an example, `scenario_parts` reads its actions and its
-expectations, and `scenario_scope` their values. One wrong example yields none and hides no
-other.
+The JSON Schema has checked every shape; what has a wrong one is left out here. What is left to
+check needs the app: its names, its partition schemes, and whether instants lie within the
+example. One wrong example yields no scenario and hides no other.
 """
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import cast
+from typing import TypeVar, cast
 
 from tidegate.compiler.diagnostics.diagnostic import Findings
 from tidegate.compiler.reader.node import MappingNode
-from tidegate.compiler.scenarios.parts import read_expectations, read_given
+from tidegate.compiler.scenarios.expect import read_expectation
+from tidegate.compiler.scenarios.given import read_given
 from tidegate.compiler.scenarios.scenario import Behaviour, RunEnd, Scenario
-from tidegate.compiler.scenarios.scope import ENDS, NO_DURATION, ExampleScope
+from tidegate.compiler.scenarios.scope import NO_DURATION, ExampleScope
+from tidegate.compiler.schema.check import EXAMPLES, Broken, Path
 from tidegate.domain.model import App
 from tidegate.domain.wording import shown
 
+T = TypeVar("T")
 
-def read_scenarios(root: MappingNode, app: App, findings: Findings) -> tuple[Scenario, ...]:
+
+def read_scenarios(root: MappingNode, app: App, findings: Findings, broken: Broken) -> tuple[Scenario, ...]:
     """The scenarios of an app's `examples:`; those with a mistake are left out and reported."""
+    if EXAMPLES in broken:
+        return ()
     scenarios: list[Scenario] = []
-    for node in root.items("examples"):
+    for number, node in enumerate(root.items("examples")):
         if isinstance(node, MappingNode):
-            scenario = read_scenario(node, ExampleScope(root, app, findings))
+            path = (*EXAMPLES, number)
+            scenario = read_scenario(node, path, ExampleScope(root, app, findings, broken))
             if scenario is not None:
                 _check_name(scenario, scenarios, node, findings)
                 scenarios.append(scenario)
@@ -35,31 +43,32 @@ def _check_name(scenario: Scenario, earlier: list[Scenario], node: MappingNode, 
         findings.add("N306", node.values["name"], summary, "say in its name what this one shows")
 
 
-def read_scenario(node: MappingNode, scope: ExampleScope) -> Scenario | None:
-    """One example, or None after reporting its mistakes. The schema has seen to its frame."""
+def read_scenario(node: MappingNode, path: Path, scope: ExampleScope) -> Scenario | None:
+    """One example, or None if it has mistakes, which are reported.
+
+    Args:
+        path: where the example is in what the schema has checked.
+    """
     before = len(scope.findings.diagnostics())
-    scope.start = scope.instant(node.get("start"), "`start`")
+    scope.start = scope.instant(scope.sound(node, path, "start"), "`start`")
     if scope.start is None:
         return None
-    scope.until = scope.instant(node.get("until"), "`until`")
-    within = scope.duration(node.get("within"), "`within`") or NO_DURATION
-    behaviours = _behaviours(node, scope)
-    given = read_given(node.items("given"), scope)
-    expect = read_expectations(node.items("expect"), within, scope)
-    only = None
-    if node.get("expect_only") is not None:
-        named = [scope.name(item, "schedule") for item in node.items("expect_only")]
-        only = tuple(name for name in named if name is not None)
-    if len(scope.findings.diagnostics()) > before or not node.text("name"):
+    scope.until = scope.instant(scope.sound(node, path, "until"), "`until`")
+    within = scope.duration(scope.sound(node, path, "within")) or NO_DURATION
+    behaviours = _behaviours(node.mapping("programs"), (*path, "programs"), scope)
+    given = [read_given(one, scope) for one in scope.sound_members(node, path, "given")]
+    expect = [read_expectation(one, within, scope) for one in scope.sound_members(node, path, "expect")]
+    only = [scope.name(one, "schedule") for one in scope.sound_members(node, path, "expect_only")]
+    if path in scope.broken or len(scope.findings.diagnostics()) > before:
         return None
     return Scenario(
         name=node.text("name"),
         start=scope.start,
         until=scope.until or _default_until(scope.start, scope.instants),
         behaviours=behaviours,
-        given=given,
-        expect=expect,
-        expect_only=only,
+        given=_all(given),
+        expect=_all(expect),
+        expect_only=_all(only) if node.get("expect_only") is not None else None,
         at=scope.findings.at(node),
     )
 
@@ -70,20 +79,17 @@ def _default_until(start: datetime, instants: list[datetime]) -> datetime:
     return last if last > start else start + timedelta(days=1)
 
 
-def _behaviours(node: MappingNode, scope: ExampleScope) -> dict[str, Behaviour]:
+def _all(parts: Iterable[T | None]) -> tuple[T, ...]:
+    return tuple(part for part in parts if part is not None)
+
+
+def _behaviours(node: MappingNode | None, path: Path, scope: ExampleScope) -> dict[str, Behaviour]:
     found: dict[str, Behaviour] = {}
-    programs = node.mapping("programs")
-    for name, key in programs.keys.items() if programs else ():
-        label = f"`{name}`"
-        scope.name(key, "program")
-        spec = scope.members(programs.values[name], label, ("takes", "ends")) if programs else None
-        if spec is None:
-            continue
-        takes = scope.duration(spec.get("takes"), "`takes`")
-        ends = scope.word(spec.get("ends"), "`ends`", ENDS)
-        default = Behaviour()
-        found[name] = Behaviour(
-            takes=default.takes if takes is None else takes,
-            ends=default.ends if ends is None else cast("RunEnd", ends),
-        )
+    default = Behaviour()
+    for name, key in node.keys.items() if node else ():
+        spec = node.mapping(name) if node and (*path, name) not in scope.broken else None
+        if spec is not None and scope.name(key, "program") is not None:
+            takes = scope.duration(spec.get("takes"))
+            ends = cast("RunEnd", spec.text("ends", default.ends))
+            found[name] = Behaviour(takes=default.takes if takes is None else takes, ends=ends)
     return found

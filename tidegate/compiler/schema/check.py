@@ -1,8 +1,9 @@
 """The shape of an app: the JSON Schema's verdict, turned into diagnostics with places.
 
 `jsonschema` finds the errors; what it says of them is for machines, so every kind of error
-is worded anew here, at the node it speaks of. The result names the parts (datasets,
-programs, schedules) that are broken: the builder leaves those out and goes on with the rest.
+is worded again here, at the node it speaks of. The result names what is broken (datasets,
+programs, schedules, members of an example): the builders leave that out and go on with the
+rest, so that they never meet a value of a wrong shape.
 """
 
 from itertools import islice
@@ -16,44 +17,49 @@ from tidegate.compiler.schema.wording import Fault, word
 MAX_SCHEMA_ERRORS = 400
 """Enough for a file's hundred diagnostics; a file of nothing but mistakes must not take seconds."""
 
-Part = tuple[str, str]
-"""A section and a name in it, for example ("schedules", "every_morning")."""
-
 Path = tuple[str | int, ...]
+"""The keys and member numbers that lead to a value."""
+
+Broken = frozenset[Path]
+"""The paths of all errors and of what contains them, from the second step on.
+
+("schedules", "every_morning") is in it if the schedule or anything inside it has an error.
+("examples",) is in it only if the list itself has one, or if not all errors are known.
+"""
+
+EXAMPLES: Path = ("examples",)
+ALONE: Path = ("examples", 0)
+"""Where `check_example` says that its example stands."""
 
 
-def check_app(root: MappingNode, findings: Findings) -> frozenset[Part]:
-    """Checks a whole app.
+def check_app(root: MappingNode, findings: Findings) -> Broken:
+    """Check a whole app.
 
     Returns:
-        The parts that have errors.
+        The paths that have errors.
     """
     return _check(app_validator(), root, findings, ())
 
 
 def check_schedule(spec: MappingNode, findings: Findings) -> bool:
-    """Checks the specification of one schedule; whether it has the right shape."""
+    """Check the specification of one schedule; return whether it has the right shape."""
     return not _check(schedule_validator(), spec, findings, ("schedules", "it"))
 
 
-def check_example(example: MappingNode, findings: Findings) -> bool:
-    """Checks an example that stands in a file of its own; whether it has the right shape."""
-    before = len(findings.diagnostics())
-    _check(example_validator(), example, findings, ())
-    return len(findings.diagnostics()) == before
+def check_example(example: MappingNode, findings: Findings) -> Broken:
+    """Check an example that stands in a file of its own, at the path `ALONE`."""
+    return _check(example_validator(), example, findings, ALONE)
 
 
-def _check(validator: Any, root: MappingNode, findings: Findings, prefix: Path) -> frozenset[Part]:
+def _check(validator: Any, root: MappingNode, findings: Findings, prefix: Path) -> Broken:
     errors: list[Any] = list(islice(validator.iter_errors(plain(root)), MAX_SCHEMA_ERRORS))
-    if not errors:
-        return frozenset()
     mistyped = {tuple(e.absolute_path) for e in errors if e.validator == "type"}
     strangers = {tuple(e.absolute_path) for e in errors if e.validator == "additionalProperties"}
-    broken: set[Part] = set()
+    broken: set[Path] = {EXAMPLES} if len(errors) == MAX_SCHEMA_ERRORS else set()
     for error in errors:
         path: Path = tuple(error.absolute_path)
         is_key = "propertyNames" in error.absolute_schema_path
-        broken.update(_parts((*prefix, *path, error.instance) if is_key else (*prefix, *path)))
+        _add(broken, (*prefix, *path, error.instance) if is_key else (*prefix, *path))
         if error.validator != "type" and path in mistyped and not is_key:
             continue
         if error.validator == "oneOf" and path in strangers and not _kinds(error):
@@ -63,10 +69,9 @@ def _check(validator: Any, root: MappingNode, findings: Findings, prefix: Path) 
     return frozenset(broken)
 
 
-def _parts(path: Path) -> list[Part]:
-    if len(path) >= 2 and isinstance(path[0], str) and isinstance(path[1], str):
-        return [(path[0], path[1])]
-    return []
+def _add(broken: set[Path], path: Path) -> None:
+    broken.add(path)
+    broken.update(path[:length] for length in range(2, len(path)))
 
 
 def _kinds(error: Any) -> list[str]:
@@ -78,16 +83,27 @@ def _kinds(error: Any) -> list[str]:
 def _fault(error: Any, root: MappingNode, path: Path, is_key: bool) -> Fault:
     node = find(root, path)
     place: Any = _key_place(root, path, node)
+    label = _label(path)
+    option = _option(error)
     if is_key and isinstance(node, MappingNode):
         node = place = node.keys[error.instance]
+        label = "a name"
+    elif option and isinstance(node, MappingNode):
+        place, label = node.keys[option], f"`{option}`"
     return Fault(
         keyword=error.validator,
         expected=error.validator_value,
         schema=error.schema,
         node=node,
         place=place,
-        label="a name" if is_key else _label(path),
+        label=label,
     )
+
+
+def _option(error: Any) -> str:
+    """The key whose `dependentSchemas` an error comes from; "" for any other error."""
+    steps = list(error.absolute_schema_path)
+    return steps[-2] if len(steps) >= 3 and steps[-3] == "dependentSchemas" else ""
 
 
 def _key_place(root: MappingNode, path: Path, node: Node) -> Node:

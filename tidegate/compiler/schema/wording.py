@@ -11,7 +11,7 @@ from typing import Any, cast
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, SequenceNode, plain
 from tidegate.compiler.schema.later import is_later
 from tidegate.compiler.schema.validator import repeated_members
-from tidegate.domain.suggest import did_you_mean
+from tidegate.domain.suggest import MAX_LISTED_WORDS, did_you_mean
 from tidegate.domain.value import Value
 from tidegate.domain.wording import listed, plural, shown
 
@@ -23,6 +23,10 @@ _TYPES = {
     "number": "a number",
     "boolean": "true or false",
 }
+
+
+_LISTED = ("a constraint", "an action", "an expectation")
+"""Titles of what is a member of a list."""
 
 
 class Fault(Value, kw_only=True):
@@ -144,7 +148,8 @@ def _required(fault: Fault) -> Iterator[Worded]:
 
 def _enum(fault: Fault) -> Iterator[Worded]:
     words = [str(w) for w in fault.expected]
-    summary = f"{fault.label} must be {listed(words)}, got {_got(fault.node)}"
+    rule = listed(words) if len(words) <= MAX_LISTED_WORDS else _title(fault)
+    summary = f"{fault.label} must be {rule}, got {_got(fault.node)}"
     value = fault.node.value if isinstance(fault.node, ScalarNode) else None
     hint = did_you_mean(value, words, "values") if isinstance(value, str) else _example(fault)
     yield Worded(code="S105", place=fault.node, summary=summary, hint=hint)
@@ -214,12 +219,16 @@ def _one_of(fault: Fault) -> Iterator[Worded]:
         return
     for name in found[1:]:
         summary = f"{title} is of one kind, got `{found[0]}` and `{name}`"
-        hint = (
-            "make them members of `all: [...]` or `any: [...]`"
-            if title.endswith("trigger")
-            else "make each a member of its own in the list"
-        )
-        yield Worded(code="S110", place=fault.node.keys[name], summary=summary, hint=hint)
+        yield Worded(code="S110", place=fault.node.keys[name], summary=summary, hint=_apart(title))
+
+
+def _apart(title: str) -> str:
+    """How to keep two kinds of one thing."""
+    if title.endswith("trigger"):
+        return "make them members of `all: [...]` or `any: [...]`"
+    if title in _LISTED:
+        return "make each a member of its own in the list"
+    return "delete one of the two"
 
 
 def _dependent(fault: Fault) -> Iterator[Worded]:
@@ -240,6 +249,13 @@ def _dependent(fault: Fault) -> Iterator[Worded]:
             yield Worded(code="S111", place=fault.node.keys[option], summary=summary, hint=hint)
 
 
+def _any_of(fault: Fault) -> Iterator[Worded]:
+    """Only below `dependentSchemas`: an option that belongs beside one of several kinds."""
+    kinds = [f"`{branch['required'][0]}`" for branch in fault.expected]
+    summary = f"{fault.label} belongs beside {listed(kinds)}, got it without"
+    yield Worded(code="S111", place=fault.place, summary=summary, hint=f"delete {fault.label}")
+
+
 _WORDS: dict[str, Callable[[Fault], Iterator[Worded]]] = {
     "type": _type,
     "additionalProperties": _additional,
@@ -256,5 +272,6 @@ _WORDS: dict[str, Callable[[Fault], Iterator[Worded]]] = {
     "minLength": _length,
     "maxLength": _length,
     "oneOf": _one_of,
+    "anyOf": _any_of,
     "dependentRequired": _dependent,
 }

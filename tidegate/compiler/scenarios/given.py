@@ -1,0 +1,158 @@
+"""Reads the actions of `given:`: one table, one reader for each kind.
+
+A new action is one entry in `ACTIONS` and in the JSON Schema, its value in
+`compiler.scenarios.scenario`, and what it does in `scheduler.simulation`. The schema has
+checked the shapes, so that a reader only checks names, keys and times.
+"""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, plain
+from tidegate.compiler.scenarios.scenario import (
+    Action,
+    Delete,
+    Deploy,
+    Down,
+    FailLaunch,
+    Given,
+    PartitionsArrive,
+    ReportGauges,
+    Restart,
+    Resume,
+    RunEnd,
+    RunSeen,
+    Suspend,
+    TriggerByHand,
+    Update,
+)
+from tidegate.compiler.scenarios.scope import ExampleScope, number_of, text_of
+from tidegate.domain.wording import shown
+
+
+def read_given(node: MappingNode, scope: ExampleScope) -> Given | None:
+    """One action with its instant, or None after a mistake was reported."""
+    kind = next(key for key in node.keys if key in ACTIONS)
+    when = scope.instant(node.values["at"], "`at`")
+    action = ACTIONS[kind](node.values[kind], scope)
+    if when is None or action is None:
+        return None
+    return Given(when=when, action=action, at=scope.findings.at(node))
+
+
+def _partitions(node: MappingNode, scope: ExampleScope) -> Action | None:
+    dataset = scope.name(node.values["dataset"], "dataset")
+    keys = None if dataset is None else scope.dataset_keys(node.get("keys"), node, dataset)
+    size = scope.size(node.get("bytes"))
+    if dataset is None or keys is None:
+        return None
+    return PartitionsArrive(dataset=dataset, keys=keys, bytes=size, rows=number_of(node.get("rows")))
+
+
+def _run(node: MappingNode, scope: ExampleScope) -> Action | None:
+    program = scope.name(node.values["program"], "program")
+    outputs = _outputs(node.mapping("outputs"), scope)
+    if program is None or outputs is None:
+        return None
+    args = node.mapping("args")
+    return RunSeen(
+        program=program,
+        id=text_of(node.values["id"]),
+        status=cast("RunEnd", node.text("status")),
+        args={} if args is None else plain(args),
+        outputs=outputs,
+    )
+
+
+def _outputs(node: MappingNode | None, scope: ExampleScope) -> dict[str, tuple[str, ...]] | None:
+    if node is None:
+        return {}
+    found: dict[str, tuple[str, ...]] = {}
+    for name, value in node.values.items():
+        dataset = scope.name(node.keys[name], "dataset")
+        keys = None if dataset is None else scope.dataset_keys(value, value, dataset)
+        if keys is not None:
+            found[name] = keys
+    return found if len(found) == len(node.values) else None
+
+
+def _suspend(node: ScalarNode, scope: ExampleScope) -> Action | None:
+    name = scope.name(node, "schedule")
+    return None if name is None else Suspend(schedule=name)
+
+
+def _resume(node: ScalarNode, scope: ExampleScope) -> Action | None:
+    name = scope.name(node, "schedule")
+    return None if name is None else Resume(schedule=name)
+
+
+def _delete(node: ScalarNode, scope: ExampleScope) -> Action | None:
+    name = scope.name(node, "schedule")
+    return None if name is None else Delete(schedule=name)
+
+
+def _update(node: MappingNode, scope: ExampleScope) -> Action | None:
+    known = [scope.name(key, "schedule") for key in node.keys.values()]
+    return None if None in known else Update(changes=plain(node))
+
+
+def _deploy(node: MappingNode, scope: ExampleScope) -> Action | None:
+    text, file = node.get("app"), node.get("file")
+    path = None if file is None else text_of(file)
+    if file is not None and path is not None and (path.startswith(("/", "~")) or ".." in path.split("/")):
+        hint = "write a path that starts at the folder of this file"
+        summary = f"a path is relative and stays inside the project, got {shown(path)}"
+        scope.findings.add("V207", file, summary, hint)
+        return None
+    return Deploy(
+        text=None if text is None else text_of(text),
+        file=path,
+        update_schedules=node.flag("update_schedules", True),
+    )
+
+
+def _trigger(node: Node, scope: ExampleScope) -> Action | None:
+    if isinstance(node, MappingNode):
+        name = scope.name(node.values["schedule"], "schedule")
+        key = node.get("key")
+        found, force = "" if key is None else scope.key(key), node.flag("force", False)
+    else:
+        name, found, force = scope.name(node, "schedule"), "", False
+    return None if name is None else TriggerByHand(schedule=name, key=found, force=force)
+
+
+def _gauge(node: MappingNode, _scope: ExampleScope) -> Action:
+    return ReportGauges(values={name: float(value) for name, value in plain(node).items()})
+
+
+def _restart(node: ScalarNode, _scope: ExampleScope) -> Action | None:
+    return Restart() if node.value else None
+
+
+def _down(node: ScalarNode, scope: ExampleScope) -> Action | None:
+    duration = scope.duration(node)
+    return None if duration is None else Down(duration=duration)
+
+
+def _fail_launch(node: Node, scope: ExampleScope) -> Action | None:
+    if isinstance(node, MappingNode):
+        name, times = scope.name(node.values["schedule"], "schedule"), node.number("times", 1)
+    else:
+        name, times = scope.name(node, "schedule"), 1
+    return None if name is None else FailLaunch(schedule=name, times=times)
+
+
+ACTIONS: dict[str, Callable[[Any, ExampleScope], Action | None]] = {
+    "partitions": _partitions,
+    "run": _run,
+    "suspend": _suspend,
+    "resume": _resume,
+    "delete": _delete,
+    "update": _update,
+    "deploy": _deploy,
+    "trigger": _trigger,
+    "gauge": _gauge,
+    "restart": _restart,
+    "down": _down,
+    "fail_launch": _fail_launch,
+}
