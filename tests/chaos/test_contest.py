@@ -29,9 +29,10 @@ pytestmark = pytest.mark.slow  # tens of thousands of decisions in a database
 
 START = datetime(2026, 3, 10, 6, tzinfo=UTC)
 SLOTS = 3
-JOBS = 400
 FIRINGS = PROMISED["contested firings"] // 2
 """For each of the two databases."""
+JOBS = round((6.4 * FIRINGS) ** 0.5)
+"""A free slot has every waiting job decided again, so decisions grow with the square of the jobs."""
 
 APP = {
     "app": "a",

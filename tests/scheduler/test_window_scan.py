@@ -7,6 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from tests.effort import much
 from tests.scheduler.naive_window import cases, naive_open
 from tidegate.domain.model import WindowConstraint
 from tidegate.scheduler.decision.constraints.window import CALENDAR_DAYS_AHEAD, DAYS_AHEAD, is_open, opening
@@ -22,7 +23,7 @@ def test_openings_equal_a_scan_minute_by_minute(case):
 
 
 @pytest.mark.slow  # Hundreds of scans of sixty hours each.
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=much(120), deadline=None)
 @given(case=cases())
 def test_openings_equal_a_scan_minute_by_minute_in_many_cases(case):
     assert_equal_to_a_scan(*case)

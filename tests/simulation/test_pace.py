@@ -19,10 +19,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.effort import much
 from tests.simulation.paced import compare_paces
 from tests.tally import reach
 
-SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 10))]  # many ticks each
+SEEDS = [
+    0,
+    *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 1 + much(2))),
+]
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from tests.effort import much
 from tests.scheduler.test_past import BOOKS
 from tests.simulation.chance_world import ChanceWorld
 from tests.simulation.faulty_store import FaultyStore
@@ -29,7 +30,7 @@ LONGEST_RATE = timedelta(days=7)
 pytestmark = pytest.mark.slow  # each history takes a second and more
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(much(6)))
 def test_the_journal_says_what_the_store_holds(seed: int) -> None:
     compare(MemoryStore(), seed)
 

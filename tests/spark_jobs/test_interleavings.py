@@ -14,6 +14,7 @@ from typing import Any, ClassVar, cast
 
 import pytest
 
+from tests.effort import much
 from tests.spark_jobs.turns import FarStore, SkewedClock, Turns
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
@@ -254,7 +255,7 @@ ENDINGS = (
 @pytest.mark.slow  # hundreds of histories
 def test_every_row_is_there_once_in_all_kinds_of_histories() -> None:
     seen: Counter[str] = Counter()
-    for seed in range(100, 400):
+    for seed in range(100, 100 + much(100)):
         seen += history(seed)
     assert all(seen[ending] for ending in ENDINGS), seen
     assert not seen["CommitUnknown"], "staging was taken away from a sequence that needed it"

@@ -21,6 +21,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from tests.effort import much
 from tests.simulation.quick_sqlite import quick_sqlite, wipe
 from tests.store.conftest import new_url
 from tests.store.drawn import ARGUMENTS, Call, answers, calls
@@ -138,7 +139,7 @@ def test_sqlite_agrees_with_memory_at_every_step(tmp_path: Path) -> None:
 @pytest.mark.hypothesis
 @pytest.mark.slow  # dozens of histories of forty steps, each with two whole dumps
 def test_sqlite_agrees_with_memory_in_long_histories(tmp_path: Path) -> None:
-    run_machine(lambda: quick_sqlite(tmp_path), examples=60, steps=40)
+    run_machine(lambda: quick_sqlite(tmp_path), examples=much(15), steps=40)
 
 
 @pytest.fixture

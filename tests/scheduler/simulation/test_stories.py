@@ -14,7 +14,6 @@ from tests.scheduler.simulation.stories import FOLDER, ORIGINAL, compilation, sc
 from tidegate.compiler.scenarios.scenario import FailLaunch, Given, Restart, Scenario
 from tidegate.scheduler.simulation.moment import Moment
 from tidegate.scheduler.simulation.play import play
-from tidegate.scheduler.store.open import open_store
 
 SCENARIOS = scenarios()
 SCENARIOS_PER_STORY = 2
@@ -84,13 +83,3 @@ def test_a_scheduler_that_dies_at_every_instant_launches_the_same(name: str) -> 
     if not any(isinstance(given.action, FailLaunch) for given in scenario.given):
         assert what_came(disturbed.moments) == what_came(undisturbed)
     tally.reach("restarts in stories", len(deaths))
-
-
-@pytest.mark.slow  # Each waits for the disk at every commit.
-@pytest.mark.parametrize("name", SCENARIOS)
-def test_it_plays_the_same_on_disk(name: str, tmp_path: Path) -> None:
-    app, scenario = SCENARIOS[name]
-    store = open_store(f"sqlite:///{tmp_path}/store.db")
-    on_disk = play(scenario, app, store)
-    store.close()
-    assert on_disk == play(scenario, app)

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 import pytest
 from hypothesis import given, settings
 
+from tests.effort import much
 from tests.scheduler.triggers.reference import Came, Reference, minute_of
 from tests.scheduler.triggers.trees import LAST_MINUTE, collection, jobs
 from tests.scheduler.world import MIDNIGHT
@@ -24,7 +25,7 @@ def test_it_holds_since_the_minute_that_the_reference_finds_whenever_it_is_asked
 
 @pytest.mark.slow  # hundreds of trees, each at every minute: half a minute
 @given(job=jobs())
-@settings(max_examples=300)
+@settings(max_examples=much(60))
 def test_so_it_does_for_very_many_trees(job):
     agrees_with_the_reference(*job)
     loses_nothing(*job)

@@ -1,0 +1,13 @@
+"""The endurance tests do more in a soak, and never nothing."""
+
+from tests.effort import much, some
+
+
+def test_a_number_grows_with_the_effort_and_is_never_zero():
+    assert [much(20, effort=effort) for effort in (0, 0.5, 1, 5)] == [1, 10, 20, 100]
+
+
+def test_cases_are_spread_evenly_and_end_with_all_of_them():
+    letters = "abcdefgh"
+    assert [some(letters, 2, effort=effort) for effort in (0, 1, 2)] == [["a"], ["a", "e"], list("aceg")]
+    assert some(letters, 2, effort=9) == list(letters)
