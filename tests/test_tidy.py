@@ -8,6 +8,8 @@ import pytest
 import yaml
 
 from tests.tidy.codes import CATALOGUE_FILE, REASON_FILE, check_catalogue, check_codes
+from tests.tidy.english import FOLDERS as PLAIN
+from tests.tidy.english import check_english, check_page, check_source
 from tests.tidy.finding import Finding, Source
 from tests.tidy.links import check_links
 from tests.tidy.purity import BARE_NAMES, check_purity
@@ -96,6 +98,17 @@ def test_every_rule_links_to_a_scenario_that_shows_it() -> None:
 
 def test_links_between_pages_lead_somewhere() -> None:
     report(finding for page in pages() for finding in check_links(ROOT, page))
+
+
+def test_pages_and_scenarios_are_in_plain_english() -> None:
+    texts = {path: (ROOT / path).read_text("utf-8") for path in (*pages(), *apps()) if path.startswith(PLAIN)}
+    report(finding for path, text in texts.items() for finding in check_page(path, text))
+
+
+def test_code_is_in_plain_english() -> None:
+    report(
+        finding for source in sources() if source.path.startswith(PLAIN) for finding in check_source(source)
+    )
 
 
 def test_the_folders_at_the_top_are_links_into_the_package() -> None:
@@ -205,3 +218,24 @@ def test_links_that_lead_nowhere_are_caught(tmp_path: Path) -> None:
         "a.md:1: error: c.md does not exist",
         "a.md:2: error: b.md#code: no such heading",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "caught"),
+    [
+        ("The job stands in the queue.", "stands"),
+        ("It was told and begins anew.", "told, anew"),
+        ("Whoever comes; nobody is let go.", "Whoever, nobody, let go"),
+        ("`42` is no number", "is no"),
+        ("There is no store, and it is no longer needed.", ""),
+        ("`stands` is a column, and outstanding is a word.", ""),
+    ],
+)
+def test_words_of_the_dialect_are_caught(text: str, caught: str) -> None:
+    found = [finding.message.partition(":")[0].strip('"') for finding in check_english("x.md", text)]
+    assert ", ".join(found) == caught
+
+
+def test_the_dialect_is_caught_in_comments_and_strings() -> None:
+    source = Source(path="x.py", text='"""A page that stands."""\n\nx = "told"  # nobody\n')
+    assert [finding.line for finding in check_source(source)] == [3, 1, 3]

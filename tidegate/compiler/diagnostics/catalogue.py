@@ -50,7 +50,7 @@ CATALOGUE: dict[str, Entry] = {
     ),
     "R105": _error(
         "tab",
-        "YAML forbids tabs in indentation, and elsewhere they cannot be told from spaces.",
+        "YAML forbids tabs in indentation, and elsewhere they look like spaces.",
     ),
     "R106": _error("not YAML", "The parser could not make sense of the file at this place."),
     "R107": _error("nested too deep", "Lists and mappings nest at most 64 deep."),
@@ -109,7 +109,7 @@ CATALOGUE: dict[str, Entry] = {
         "more than one kind",
         "A trigger or constraint is of one kind. Combine several in a list.",
     ),
-    "S111": _error("option without its kind", "The option stands beside the kind it belongs to."),
+    "S111": _error("option without its kind", "The option belongs beside its kind."),
     "S112": _error("text too long or empty", "The text is longer than its limit, or empty."),
     "V201": _error(
         "bad duration",
@@ -190,7 +190,7 @@ CATALOGUE: dict[str, Entry] = {
         "Two programs write the same dataset; the later run overwrites the earlier.",
     ),
     "L406": _warning(
-        "may wait for ever",
+        "may wait without end",
         "A half-collected job does not age. `wait_at_most`, or a timeout from the first event, bounds it.",
     ),
     "L407": _error(
@@ -211,12 +211,12 @@ CATALOGUE: dict[str, Entry] = {
         "An argument refers to a value that no job of the schedule can have: its trigger lacks the member.",
     ),
     "L412": _warning(
-        "argument that nobody hands over",
-        "The upstream schedules have no such argument; it is null unless somebody starts the run with it.",
+        "argument without a source",
+        "The upstream schedules have no such argument; it is null unless the run is started with it.",
     ),
     "L413": _warning(
         "window closed beyond the default timeout",
-        "A job that becomes ready meanwhile is discarded before it opens, though nobody wrote a timeout.",
+        "A job that becomes ready meanwhile is discarded before it opens, although no timeout is written.",
     ),
     "L414": _error(
         "cannot tell what is new",
@@ -234,6 +234,6 @@ CATALOGUE: dict[str, Entry] = {
     ),
     "L420": _note(
         "touched by a change of the clocks",
-        "On these dates the time is skipped or comes twice. It is said beforehand; nothing is wrong.",
+        "On these dates the time is skipped or comes twice. This is an advance notice; nothing is wrong.",
     ),
 }
