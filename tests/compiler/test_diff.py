@@ -1,7 +1,8 @@
 """What a deployment would do: rules 11 and 23 of docs/rules.md, one test for each sentence."""
 
 from tidegate.compiler.compile import compile_files
-from tidegate.compiler.plan.diff import Diff, LiveState, diff
+from tidegate.compiler.plan.consequence import Effect
+from tidegate.compiler.plan.diff import Diff, diff
 from tidegate.domain.model import App
 
 HEAD = """\
@@ -71,9 +72,9 @@ def test_without_updating_a_removed_program_that_triggers_others_is_refused() ->
 
 def test_the_schedules_of_a_removed_app_always_go() -> None:
     old = apps(HEAD + DAILY)
-    live = {("a", "daily"): LiveState(waiting=2, pending_launch=1, active_runs=1, status="active")}
+    effects = {("a", "daily"): Effect(discarded={"D-DELETED": 3}, active_runs=1, status="active")}
     for updating in (True, False):
-        found = diff(old, {}, update_schedules=updating, live=live)
+        found = diff(old, {}, update_schedules=updating, effects=lambda _: effects)
         (change,) = found.schedules()
         assert change.action == "delete"
         assert [(c.kind, c.count, c.detail) for c in change.consequences] == [
@@ -98,8 +99,8 @@ def test_a_status_is_never_a_difference() -> None:
 
 def test_a_new_owner_resets_nothing() -> None:
     old, new = apps(HEAD + DAILY), apps(HEAD + DAILY.replace("program: p", "program: p, owner: anna"))
-    live = {("a", "daily"): LiveState(waiting=2)}
-    (change,) = diff(old, new, live=live).schedules()
+    effects = {("a", "daily"): Effect(discarded={"D-UPDATED": 2})}
+    (change,) = diff(old, new, effects=lambda _: effects).schedules()
     assert (change.action, change.consequences) == ("amend", ())
     assert not diff(old, new).empty
 
@@ -107,7 +108,8 @@ def test_a_new_owner_resets_nothing() -> None:
 def test_a_schedule_whose_dataset_is_cut_anew_starts_anew() -> None:
     old = apps(HEAD + COUNTING)
     new = apps(HEAD.replace("cycle: day", "cycle: week") + COUNTING)
-    (change,) = diff(old, new, live={("a", "counting"): LiveState(waiting=1)}).schedules()
+    effects = {("a", "counting"): Effect(discarded={"D-UPDATED": 1})}
+    (change,) = diff(old, new, effects=lambda _: effects).schedules()
     assert change.action == "replace"
     assert change.because == "the partitions of d change"
     assert change.consequences[0].detail == "D-UPDATED"

@@ -20,7 +20,8 @@ import pytest
 
 from tidegate.compiler.diagnostics.catalogue import CATALOGUE
 from tidegate.compiler.compile import Compilation, compile_files
-from tidegate.compiler.plan.diff import LiveState, diff
+from tidegate.compiler.plan.consequence import Effect
+from tidegate.compiler.plan.diff import diff
 from tidegate.compiler.plan.plan import plan
 from tidegate.compiler.render.diagnostics_text import diagnostics_text, summary_text
 from tidegate.compiler.render.diff_json import diff_json
@@ -90,15 +91,15 @@ def differences(folder: Path, compilation: Compilation) -> dict[str, str]:
     assert compilation.ok
     deployed = compile_files({"deployed.yaml": (folder / "deployed.yaml").read_bytes()}).models()
     options = msgspec.json.decode((folder / "deploy.json").read_bytes())
-    live = {
-        tuple(ref.split("/")): msgspec.convert(state, LiveState)
-        for ref, state in options.get("live", {}).items()
+    effects = {
+        tuple(ref.split("/")): msgspec.convert(effect, Effect)
+        for ref, effect in options.get("effects", {}).items()
     }
     found = diff(
         deployed,
         compilation.models(),
         update_schedules=options.get("update_schedules", True),
-        live=live,
+        effects=lambda _: effects,
     )
     return {"diff.txt": diff_text(found) + "\n", "diff.json": pretty(diff_json(found))}
 

@@ -3,6 +3,8 @@
 import pytest
 
 from tests.scheduler.world import World, at
+from tidegate.scheduler.commands.change_jobs import change_jobs
+from tidegate.scheduler.decision.fate import Change
 from tidegate.scheduler.model.job import JobState
 
 SCHEDULES = """
@@ -125,9 +127,7 @@ def test_a_run_that_comes_after_its_job_was_given_up_counts_nowhere():
     world.tick("10:00")
     (request,) = world.offer_launches("10:00")
     with world.store.transaction() as transaction:
-        from tidegate.scheduler.commands.discard import discard_unlaunched
-
-        discard_unlaunched(transaction, ["a/s"], at("10:01"))
+        change_jobs(transaction, Change.DELETED, transaction.schedules(refs=["a/s"]), at("10:01"))
     assert not world.claim("10:02", request.job, "late").won
     world.run("10:02", "q", "started", "late", request.job)
     world.run("10:03", "q", "succeeded", "late", request.job)

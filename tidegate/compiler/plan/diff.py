@@ -6,12 +6,12 @@ they are, but the schedules of a removed program or app always go. A schedule's 
 never a difference.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, cast
 
 import msgspec
 
-from tidegate.compiler.plan.consequence import Action, Consequence, LiveState, consequences
+from tidegate.compiler.plan.consequence import Action, Consequence, Effect, consequences
 from tidegate.compiler.plan.fingerprint import METADATA, canonical
 from tidegate.domain.model import (
     App,
@@ -114,7 +114,7 @@ def diff(
     wanted: Mapping[str, App],
     *,
     update_schedules: bool = True,
-    live: Mapping[tuple[str, str], LiveState] | None = None,
+    effects: Callable[[Sequence[ScheduleChange]], Mapping[tuple[str, str], Effect]] | None = None,
 ) -> Diff:
     """The difference that a deployment of `wanted` would make.
 
@@ -122,16 +122,25 @@ def diff(
         deployed: all apps of the store with their schedules, by name.
         wanted: all apps of the project; an app that is missing here is removed.
         update_schedules: whether schedules follow the YAML.
-        live: by app and schedule; nothing is going on where an entry is missing.
+        effects: says what changes of schedules do to what is going on, by app and schedule; nothing where an
+            entry is missing.
     """
-    states: Mapping[tuple[str, str], LiveState] = live if live is not None else {}
     names = sorted(set(deployed) | set(wanted))
+    found = [
+        change
+        for name in names
+        for change in _schedules(name, deployed.get(name), wanted.get(name), update_schedules)
+    ]
+    known: Mapping[tuple[str, str], Effect] = {} if effects is None else effects(found)
+    changed: dict[str, list[ScheduleChange]] = {}
+    for change in found:
+        changed.setdefault(change.app, []).append(_foretold(change, wanted.get(change.app), known))
     after: dict[str, App] = {}
     changes: list[AppChange] = []
     refusals: list[Refusal] = []
     for name in names:
         old, new = deployed.get(name), wanted.get(name)
-        schedules = tuple(_schedules(name, old, new, update_schedules, states))
+        schedules = tuple(changed.get(name, ()))
         parts = tuple(_parts(old, new))
         changes.append(
             AppChange(
@@ -159,11 +168,7 @@ def _app_action(
 
 
 def _schedules(
-    app: str,
-    old: App | None,
-    new: App | None,
-    update_schedules: bool,
-    live: Mapping[tuple[str, str], LiveState],
+    app: str, old: App | None, new: App | None, update_schedules: bool
 ) -> Iterator[ScheduleChange]:
     before = old.schedules if old else {}
     coming = new.schedules if new else {}
@@ -175,9 +180,17 @@ def _schedules(
             change = ScheduleChange(app=app, name=name, action="delete", because=gone)
         elif not update_schedules and change.action != "unchanged":
             change = msgspec.structs.replace(change, action="kept", would=change.action)
-        state = live.get((app, name), LiveState())
-        found = tuple(consequences(change.action, change.carries, before.get(name), coming.get(name), state))
-        yield msgspec.structs.replace(change, consequences=found)
+        yield change
+
+
+def _foretold(
+    change: ScheduleChange, new: App | None, effects: Mapping[tuple[str, str], Effect]
+) -> ScheduleChange:
+    """The change with its consequences."""
+    coming = None if new is None else new.schedules.get(change.name)
+    effect = effects.get((change.app, change.name), Effect())
+    found = tuple(consequences(change.action, coming, effect))
+    return msgspec.structs.replace(change, consequences=found)
 
 
 def _gone(schedule: Schedule | None, old: App | None, new: App | None) -> str:

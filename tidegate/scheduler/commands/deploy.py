@@ -14,13 +14,13 @@ import msgspec
 from tidegate.compiler.plan.diff import AppChange, Diff, ScheduleChange
 from tidegate.compiler.plan.fingerprint import fingerprint
 from tidegate.domain.model import App, Schedule, leaves
-from tidegate.scheduler.commands.discard import discard_unlaunched, discard_waiting
+from tidegate.scheduler.commands.change_jobs import change_jobs
 from tidegate.scheduler.commands.live import deployed_apps, difference
 from tidegate.scheduler.commands.replace import carry_schedules, created, reset_schedules
+from tidegate.scheduler.decision.fate import Change
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Subscription, listens_to
 from tidegate.scheduler.model.journal import Entry, EntryKind
-from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.protocol import Transaction
 from tidegate.scheduler.tick.tick import advance_before
@@ -120,8 +120,7 @@ def _put_schedules(transaction: Transaction, changes: Diff, wanted: Mapping[str,
                 pass
             case _:
                 assert_never(change.action)
-    discard_waiting(transaction, gone, Reason.D_DELETED, now)
-    discard_unlaunched(transaction, gone, now, Reason.D_DELETED)
+    change_jobs(transaction, Change.DELETED, [states[ref] for ref in gone], now)
     transaction.delete_schedules(gone)
     standing = created(transaction, fresh, now)
     standing += reset_schedules(transaction, [state for state, _ in reset], [spec for _, spec in reset], now)

@@ -3,18 +3,25 @@
 `plan` shows this difference and `deploy` applies it, so both ask here.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from tidegate.compiler.plan.consequence import LiveState
-from tidegate.compiler.plan.diff import Diff, carries, diff
+from tidegate.compiler.plan.consequence import Effect
+from tidegate.compiler.plan.diff import Diff, ScheduleChange, diff
 from tidegate.compiler.plan.fingerprint import fingerprint
 from tidegate.domain.model import App
-from tidegate.scheduler.decision.carry import Carried, carry
+from tidegate.domain.value import Value
+from tidegate.scheduler.decision.carry import carry
+from tidegate.scheduler.decision.fate import Change, Fate, fate
 from tidegate.scheduler.model.deployed import ScheduleState, whole_app
+from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import ACTIVE, WAITING, Job, JobState
+from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.protocol import Reader
+
+REASONS = (Reason.D_DELETED, Reason.D_UPDATED, Reason.D_SUSPENDED)
+"""Why a change discards jobs, in the order in which `plan` lists them."""
 
 
 def deployed_apps(reader: Reader) -> dict[str, App]:
@@ -28,69 +35,93 @@ def deployed_apps(reader: Reader) -> dict[str, App]:
     }
 
 
-def live_states(
-    reader: Reader, deployed: Mapping[str, App], wanted: Mapping[str, App]
-) -> dict[tuple[str, str], LiveState]:
-    """What each deployed schedule has going on, by app and schedule.
-
-    Args:
-        wanted: the apps that are to be deployed, against which is counted what a change would carry.
-    """
-    states = {state.ref: state for state in reader.schedules()}
-    live = {ref: LiveState(status=state.status) for ref, state in states.items()}
-    waiting: dict[str, list[Job]] = {}
-    for job in reader.jobs(states=WAITING | ACTIVE):
-        if job.schedule not in live:
-            continue
-        live[job.schedule] = _with(live[job.schedule], job)
-        if job.waiting:
-            waiting.setdefault(job.schedule, []).append(job)
-    coming = {ref: _coming(states[ref], deployed, wanted) for ref in waiting}
-    carrying = {ref: state for ref, state in coming.items() if state is not None}
-    deliveries = reader.deliveries([job.id for ref in carrying for job in waiting[ref]])
-    for ref, state in carrying.items():
-        app = wanted[state.app]
-        carried = [carry(job, deliveries[job.id], state, app, job.opened_at) for job in waiting[ref]]
-        live[ref] = _with_kept(live[ref], carried)
-    return {(state.app, state.name): live[ref] for ref, state in states.items()}
-
-
 def difference(reader: Reader, wanted: Mapping[str, App], *, update_schedules: bool = True) -> Diff:
     """The difference that a deployment of `wanted`, all apps of the project, would make."""
-    deployed = deployed_apps(reader)
-    live = live_states(reader, deployed, wanted)
-    return diff(deployed, wanted, update_schedules=update_schedules, live=live)
-
-
-def _with(live: LiveState, job: Job) -> LiveState:
-    # A request may be out, but no run was seen: deleting the schedule still discards the job.
-    unlaunched = job.state is JobState.PENDING_LAUNCH and job.run_id is None
-    return msgspec.structs.replace(
-        live,
-        waiting=live.waiting + job.waiting,
-        by_hand=live.by_hand + (job.waiting and job.by_hand is not None),
-        pending_launch=live.pending_launch + unlaunched,
-        active_runs=live.active_runs + (not job.waiting and not unlaunched),
+    return diff(
+        deployed_apps(reader),
+        wanted,
+        update_schedules=update_schedules,
+        effects=lambda changes: effects(reader, changes, wanted),
     )
 
 
-def _coming(
-    state: ScheduleState, deployed: Mapping[str, App], wanted: Mapping[str, App]
-) -> ScheduleState | None:
-    """The schedule as it is to be, if it changes and carries its jobs."""
-    app = wanted.get(state.app)
-    spec = None if app is None else app.schedules.get(state.name)
-    if spec is None or spec == state.spec or not carries(state.spec, spec, deployed.get(state.app), app):
-        return None
-    renewed = msgspec.structs.replace(state, spec=spec, fingerprint=fingerprint(spec))
-    return None if renewed.fingerprint == state.fingerprint else renewed
+def effects(
+    reader: Reader, changes: Iterable[ScheduleChange], wanted: Mapping[str, App]
+) -> dict[tuple[str, str], Effect]:
+    """What changes of deployed schedules do to their jobs, by app and schedule.
+
+    Args:
+        wanted: the apps that are to be deployed.
+    """
+    states = {state.ref: state for state in reader.schedules()}
+    changed = {
+        f"{change.app}/{change.name}": change for change in changes if change.action in ("replace", "delete")
+    }
+    jobs: dict[str, list[Job]] = {ref: [] for ref in changed}
+    for job in reader.jobs(states=WAITING | ACTIVE) if changed else ():
+        if job.schedule in jobs:
+            jobs[job.schedule].append(job)
+    carried = [job.id for ref in changed if changed[ref].carries for job in jobs[ref] if job.waiting]
+    deliveries = reader.deliveries(carried) if carried else {}
+    found: dict[tuple[str, str], Effect] = {}
+    for ref, change in changed.items():
+        before = states[ref]
+        after = before if change.action == "delete" else _renewed(before, wanted[before.app])
+        kind = _kind(change)
+        ends = [_end(job, kind, before, after, wanted, deliveries.get(job.id, ())) for job in jobs[ref]]
+        found[before.app, before.name] = _counted(before, ends)
+    return found
 
 
-def _with_kept(live: LiveState, carried: Sequence[Carried]) -> LiveState:
-    kept = [(each.job, len({delivery.event.id for delivery in each.kept})) for each in carried if each.job]
-    return msgspec.structs.replace(
-        live,
-        kept_jobs=len(kept),
-        kept_events=sum(events for _, events in kept),
-        by_hand_events=sum(events for job, events in kept if job.by_hand is not None),
+class _End(Value, kw_only=True):
+    """What becomes of one job, and how many of its events it keeps as one that is carried."""
+
+    job: Job
+    fate: Fate
+    carried: bool
+    events: int
+
+
+def _kind(change: ScheduleChange) -> Change:
+    if change.action == "delete":
+        return Change.DELETED
+    return Change.CARRIED if change.carries else Change.RESET
+
+
+def _renewed(state: ScheduleState, app: App) -> ScheduleState:
+    spec = app.schedules[state.name]
+    return msgspec.structs.replace(state, spec=spec, fingerprint=fingerprint(spec))
+
+
+def _end(
+    job: Job,
+    change: Change,
+    before: ScheduleState,
+    after: ScheduleState,
+    wanted: Mapping[str, App],
+    deliveries: Sequence[Delivery],
+) -> _End:
+    if change is not Change.CARRIED or not job.waiting:
+        return _End(job=job, fate=fate(job, change, before, after), carried=False, events=0)
+    carried = carry(job, deliveries, after, wanted[after.app], job.opened_at)
+    its = fate(job, change, before, after, emptied=carried.job is None)
+    events = len({delivery.event.id for delivery in carried.kept})
+    return _End(job=job, fate=its, carried=its.kind != "discarded", events=events)
+
+
+def _counted(state: ScheduleState, ends: Sequence[_End]) -> Effect:
+    reasons = [end.fate.reason for end in ends]
+    carried = [end for end in ends if end.carried]
+    going_on = [end.job for end in ends if end.fate.kind != "discarded" and not end.job.waiting]
+    # A request may be out, but no run was seen: what becomes of these is not left to their runs.
+    unlaunched = [job for job in going_on if job.state is JobState.PENDING_LAUNCH and job.run_id is None]
+    return Effect(
+        status=state.status,
+        discarded={str(reason): reasons.count(reason) for reason in REASONS if reason in reasons},
+        carried=len(carried),
+        carried_events=sum(end.events for end in carried),
+        held=sum(end.fate.kind == "held" for end in ends),
+        released=sum(end.fate.kind == "released" for end in ends),
+        launches=len(unlaunched),
+        active_runs=len(going_on) - len(unlaunched),
     )

@@ -5,16 +5,15 @@ Each action is one journaled change inside the caller's transaction. Nothing her
 """
 
 from datetime import datetime
-from typing import assert_never
 
 import msgspec
 
 from tidegate.domain.model import App, PartitionScheme, PartitionsTrigger, Schedule, SizeTrigger, leaves
 from tidegate.domain.partition_key import validate_key
-from tidegate.scheduler.commands.activation import clock_entries, started, stopped
-from tidegate.scheduler.commands.discard import discard_jobs, discard_waiting
+from tidegate.scheduler.commands.activation import clock_entries, started, stopped, takes
+from tidegate.scheduler.commands.change_jobs import change_jobs, discard_jobs
 from tidegate.scheduler.decision.after import opened, record
-from tidegate.scheduler.decision.hold import held, release
+from tidegate.scheduler.decision.fate import Change
 from tidegate.scheduler.decision.route import is_full
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import WAITING, Job, job_id
@@ -44,18 +43,8 @@ def suspend(transaction: Transaction, ref: str, now: datetime, by: str = "cli") 
         return False
     suspended = msgspec.structs.replace(state, status="suspended", changed_by=by)
     _note_status(transaction, ref, "suspended", by, now)
-    match state.spec.on_suspend:
-        case "discard":
-            transaction.put_schedules([stopped(suspended)])
-            discard_waiting(transaction, [ref], Reason.D_SUSPENDED, now)
-        case "drain":
-            transaction.put_schedules([stopped(suspended)])
-        case "hold" | "backlog":
-            transaction.put_schedules([suspended])
-            waiting = transaction.jobs(schedules=[ref], states=WAITING)
-            transaction.put_jobs([held(job, now) for job in waiting])
-        case _:
-            assert_never(state.spec.on_suspend)
+    transaction.put_schedules([suspended if takes(suspended) else stopped(suspended)])
+    change_jobs(transaction, Change.SUSPENDED, [state], now, {ref: suspended})
     return True
 
 
@@ -79,12 +68,11 @@ def resume(transaction: Transaction, ref: str, now: datetime, by: str = "cli") -
     _note_status(transaction, ref, "active", by, now)
     if state.holding:
         transaction.put_schedules([resumed])
-        waiting = transaction.jobs(schedules=[ref], states=WAITING)
-        transaction.put_jobs([release(job, state.spec, now) for job in waiting])
     else:
         begun = started(transaction, [resumed], now)
         transaction.put_schedules(begun)
         transaction.add_journal(list(clock_entries(begun, now)))
+    change_jobs(transaction, Change.RESUMED, [state], now, {ref: resumed})
     return True
 
 

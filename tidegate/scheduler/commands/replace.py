@@ -14,14 +14,13 @@ import msgspec
 from tidegate.compiler.plan.fingerprint import canonical, fingerprint
 from tidegate.domain.model import App, CronTrigger, ElapsedTrigger, Schedule, leaves
 from tidegate.scheduler.commands.activation import clock_entries, started, takes
-from tidegate.scheduler.commands.discard import discard_jobs, discard_unlaunched, discard_waiting
+from tidegate.scheduler.commands.change_jobs import change_jobs, meet_fates
 from tidegate.scheduler.decision.carry import carry, carry_entries
+from tidegate.scheduler.decision.fate import Change, fate
 from tidegate.scheduler.decision.fires import next_fire
-from tidegate.scheduler.decision.hold import held, release
 from tidegate.scheduler.model.deployed import ScheduleState
-from tidegate.scheduler.model.job import WAITING, Job
+from tidegate.scheduler.model.job import WAITING
 from tidegate.scheduler.model.journal import Entry
-from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.protocol import Transaction
 from tidegate.scheduler.tick.working_set import MICROSECOND
 
@@ -33,9 +32,7 @@ def reset_schedules(
     now: datetime,
 ) -> list[ScheduleState]:
     """Give up the jobs of schedules that start anew; returns the schedules as they are to be."""
-    refs = [state.ref for state in states]
-    discard_waiting(transaction, refs, Reason.D_UPDATED, now)
-    discard_unlaunched(transaction, refs, now, Reason.D_UPDATED)
+    change_jobs(transaction, Change.RESET, states, now)
     return created(transaction, [renewed(s, spec, now) for s, spec in zip(states, specs, strict=True)], now)
 
 
@@ -83,8 +80,15 @@ def carry_schedules(
     transaction.remove_deliveries([each for _, carried in found for each in carried.removed])
     transaction.add_deliveries([each for _, carried in found for each in (*carried.added, *carried.dropped)])
     transaction.add_journal([e for job, carried in found for e in carry_entries(job.id, carried, now)])
-    discard_jobs(transaction, [job for job, carried in found if carried.job is None], Reason.D_UPDATED, now)
-    _obey_suspension(transaction, before, after, [carried.job for _, carried in found if carried.job], now)
+    emptied = [job for job, carried in found if carried.job is None]
+    going_on = [carried.job for _, carried in found if carried.job is not None]
+    transaction.put_jobs(going_on)
+    fates = [
+        (job, fate(job, Change.CARRIED, before[job.schedule], after[job.schedule], emptied=is_empty))
+        for is_empty, each in ((True, emptied), (False, going_on))
+        for job in each
+    ]
+    meet_fates(transaction, fates, after, now)
     return list(after.values())
 
 
@@ -126,27 +130,3 @@ def _elapsed(spec: Schedule) -> dict[str, object]:
 def _crons(spec: Schedule) -> dict[str, object]:
     found = ((leaf.path, leaf.trigger) for leaf in leaves(spec.trigger))
     return {path: canonical(trigger) for path, trigger in found if isinstance(trigger, CronTrigger)}
-
-
-def _obey_suspension(
-    transaction: Transaction,
-    before: Mapping[str, ScheduleState],
-    after: Mapping[str, ScheduleState],
-    waiting: Sequence[Job],
-    now: datetime,
-) -> None:
-    """Write the waiting jobs, and do to them what the new `on_suspend` of a suspended schedule asks."""
-    going_on: list[Job] = []
-    given_up: list[Job] = []
-    for job in waiting:
-        state = after[job.schedule]
-        if state.active or job.by_hand is not None:
-            going_on.append(job)
-        elif state.holding:
-            going_on.append(held(job, now))
-        elif state.spec.on_suspend == "discard" != before[job.schedule].spec.on_suspend:
-            given_up.append(job)
-        else:
-            going_on.append(release(job, state.spec, now))
-    transaction.put_jobs(going_on)
-    discard_jobs(transaction, given_up, Reason.D_SUSPENDED, now)

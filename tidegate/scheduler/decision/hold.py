@@ -3,8 +3,7 @@
     suspend with hold or backlog ──► held: decided as always, but never launched (W-HELD)
     resume, or triggered by hand ──► let go: the timeout goes on where it stood still
 
-Pure. A job that a person has triggered is not held (rules 10 and 17): somebody wants it now,
-whatever the schedule does.
+Pure. `scheduler.decision.fate` says which jobs are held.
 """
 
 from datetime import datetime
@@ -17,9 +16,7 @@ from tidegate.scheduler.model.job import Job
 
 
 def held(job: Job, now: datetime) -> Job:
-    """The waiting job, held from `now` on unless it is held already or was triggered by hand."""
-    if job.held_at is not None or job.by_hand is not None:
-        return job
+    """The waiting job, held from `now` on."""
     return msgspec.structs.replace(job, held_at=now, next_check_at=now)
 
 

@@ -19,8 +19,8 @@ from tidegate.domain.model import App, Schedule
 from tidegate.scheduler.commands.activation import stopped, takes
 from tidegate.scheduler.decision.after import after, opened
 from tidegate.scheduler.decision.carry import carry
+from tidegate.scheduler.decision.fate import Change, fate, fulfilled
 from tidegate.scheduler.decision.fires import elapsed_leaves, next_fire
-from tidegate.scheduler.decision.hold import held, release
 from tidegate.scheduler.intake.observe import RunObservation, merge
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event, EventKind
@@ -178,32 +178,29 @@ class _Past:
         }
         self._states[ref] = state
         if carries:
-            self._carry(state, entry.at)
+            self._carry(before or state, state, entry.at)
 
-    def _carry(self, state: ScheduleState, at: datetime) -> None:
+    def _carry(self, before: ScheduleState, state: ScheduleState, at: datetime) -> None:
         """Let the waiting jobs go on under the changed text; their events have been moved already."""
         app = self._apps[state.app].app
         for id in tuple(self._waiting.get(state.ref, ())):
             deliveries = tuple(self._collected.get(id, {}).values())
             # Those of which nothing is kept have been given up before.
             job = carry(self._jobs[id], deliveries, state, app, at).job or self._jobs[id]
-            self._put(held(job, at) if state.holding else release(job, state.spec, at))
+            self._put(fulfilled(job, fate(job, Change.CARRIED, before, state), state, at))
 
     def _status(self, entry: Entry) -> None:
-        state = self._states[entry.schedule or ""]
-        held_before = state.holding
+        before = self._states[entry.schedule or ""]
         state = msgspec.structs.replace(
-            state, status=entry.data["status"], changed_by=entry.data.get("by", state.changed_by)
+            before, status=entry.data["status"], changed_by=entry.data.get("by", before.changed_by)
         )
-        if state.active and not held_before:
+        if state.active and not before.holding:
             state = msgspec.structs.replace(state, active_since=entry.at)
         self._states[state.ref] = state
         for id in tuple(self._waiting.get(state.ref, ())):
-            job = self._jobs[id]
-            if state.holding:
-                self._put(held(job, entry.at))
-            elif held_before:
-                self._put(release(job, state.spec, entry.at))
+            # One that is discarded has an entry of its own.
+            job, change = self._jobs[id], Change.RESUMED if state.active else Change.SUSPENDED
+            self._put(fulfilled(job, fate(job, change, before, state), state, entry.at))
         if not takes(state):
             self._clocks.pop(state.ref, None)
 
