@@ -1,0 +1,95 @@
+"""A user's project whose folders have our names, beside an installed package of such a name."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.installed.environment import Installed
+from tidegate.processes.dagster import Site
+
+pytestmark = [pytest.mark.spark, pytest.mark.dagster, pytest.mark.slow]
+
+FOLDERS = ("compiler", "scheduler", "spark_jobs", "dagster_defs", "tests")
+DAY = "2025-06-01"
+
+APP = f"""\
+app: own
+timezone: UTC
+datasets:
+  orders: {{partitions: {{cycle: day, start: {DAY}}}, path: landing/orders}}
+  sales: {{partitions: {{cycle: day, start: {DAY}}}}}
+programs:
+  sales: {{run: spark_jobs.x.run, reads: [orders], writes: [sales]}}
+schedules:
+  sales: {{program: sales, for_each: day, trigger: {{partitions: {{dataset: orders}}}}, status: active}}
+examples:
+  - name: a day starts when it has landed
+    start: {DAY}T06:00:00Z
+    given: [{{at: +0s, partitions: {{dataset: orders, keys: [{DAY}]}}}}]
+    until: +1h
+    expect: [{{at: +0s, launch: sales, partitions: [{DAY}]}}]
+"""
+
+PROGRAM = '''
+"""A program in a folder of the user's own."""
+
+from compiler import MINE
+from scheduler import MINE as ALSO_MINE
+
+
+def run(spark, inputs, params):
+    return spark.createDataFrame([(params.partitions[0], MINE, ALSO_MINE)], "day string, a string, b string")
+'''
+
+LAUNCH = f"""
+from dagster import AssetKey, DagsterInstance
+import tidegate.compiler, tidegate.scheduler, tidegate.spark_jobs, tidegate.dagster_defs
+from tidegate.dagster_defs.definitions.definitions import build_definitions
+from tidegate.definitions import location_of
+from tidegate.project.settings import load_settings
+
+job = build_definitions(location_of(load_settings())).get_implicit_global_asset_job_def()
+with DagsterInstance.ephemeral() as instance:
+    result = job.execute_in_process(
+        instance=instance, asset_selection=[AssetKey(["own", "sales"])], partition_key="{DAY}"
+    )
+    for event in result.get_asset_materialization_events():
+        print("published", event.asset_key.path, event.partition)
+"""
+
+
+@pytest.fixture(scope="module")
+def own(installed: Installed, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The user's project; a foreign package `scheduler` is installed in the environment."""
+    foreign = installed.packages / "scheduler"
+    foreign.mkdir()
+    (foreign / "__init__.py").write_text("MINE = 'not mine'\n")
+    folder = tmp_path_factory.mktemp("own")
+    for name in FOLDERS:
+        (folder / name).mkdir()
+        (folder / name / "__init__.py").write_text("MINE = 'mine'\n")
+    (folder / "spark_jobs" / "x.py").write_text(PROGRAM)
+    (folder / "schedules").mkdir()
+    (folder / "schedules" / "own.yaml").write_text(APP)
+    (folder / "tidegate.toml").write_text('[spark]\nmaster = "local[1]"\n')
+    return folder
+
+
+def test_the_yaml_is_checked_tested_and_deployed(installed: Installed, own: Path) -> None:
+    assert "ok: 1 app" in installed.run("tidegate", "lint", cwd=own)
+    assert "1 passed" in installed.run("tidegate", "test", cwd=own)
+    assert "1 to create" in installed.run("tidegate", "deploy", cwd=own)
+
+
+def test_a_program_of_its_own_folder_is_launched(installed: Installed, own: Path) -> None:
+    installed.run("tidegate", "deploy", cwd=own)
+    # The path with which Dagster's processes are started, as long as the checkout is not installed.
+    said = installed.run("python", "-c", LAUNCH, cwd=own, more={"PYTHONPATH": str(own)})
+
+    assert f"published ['own', 'sales'] {DAY}" in said
+
+
+def test_the_project_comes_first_on_the_path_of_the_processes(tmp_path: Path) -> None:
+    site = Site(project=tmp_path / "own", home=tmp_path, logs=tmp_path)
+
+    assert site.process_environment()["PYTHONPATH"].startswith(f"{tmp_path / 'own'}:")

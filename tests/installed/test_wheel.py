@@ -1,0 +1,76 @@
+"""What is in the wheel: one package, and beside its code every file that the code reads."""
+
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from tests.installed.environment import ROOT, Installed
+
+pytestmark = pytest.mark.slow
+
+NO_CODE = {".py", ".pyc", ".png"}
+
+IMPORTED = """
+import importlib.util, tidegate
+print(tidegate.__file__)
+ours = ("compiler", "scheduler", "spark_jobs", "dagster_defs")
+print([name for name in ours if importlib.util.find_spec(name)])
+"""
+
+
+def names(wheel: Path) -> list[str]:
+    with ZipFile(wheel) as archive:
+        return archive.namelist()
+
+
+def test_it_installs_tidegate_alone(wheel: Path) -> None:
+    tops = {name.partition("/")[0] for name in names(wheel)}
+
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"tidegate"}
+
+
+def test_it_has_every_file_of_the_package_that_is_not_code(wheel: Path) -> None:
+    ours = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "tidegate").rglob("*")
+        if path.is_file() and path.suffix not in NO_CODE
+    }
+    pages = {f"tidegate/{path.relative_to(ROOT).as_posix()}" for path in (ROOT / "docs").rglob("*.md")}
+
+    assert ours | pages | {"tidegate/demo/flights.yaml"} <= set(names(wheel))
+    assert "tidegate/compiler/schema/app.schema.json" in ours
+
+
+def test_it_has_no_pictures_and_no_tests(wheel: Path) -> None:
+    assert not [name for name in names(wheel) if name.endswith(".png") or "/tests/" in name]
+
+
+def test_nothing_of_the_checkout_can_be_imported(installed: Installed, tmp_path: Path) -> None:
+    where, others = installed.run("python", "-c", IMPORTED, cwd=tmp_path).splitlines()
+
+    assert Path(where).parent == installed.packages / "tidegate"
+    assert others == "[]"
+
+
+def test_the_pages_are_printed(installed: Installed, tmp_path: Path) -> None:
+    assert "getting-started" in installed.run("tidegate", "docs", cwd=tmp_path)
+    page = installed.run("tidegate", "docs", "getting-started", cwd=tmp_path)
+
+    assert page == (ROOT / "docs/getting-started.md").read_text()
+
+
+def test_the_schema_is_printed(installed: Installed, tmp_path: Path) -> None:
+    assert installed.run("tidegate", "schema", cwd=tmp_path).startswith("{")
+
+
+def test_the_demo_finds_its_example_and_lands_it(installed: Installed, tmp_path: Path) -> None:
+    make = (
+        "from datetime import UTC, datetime; from pathlib import Path;"
+        "from tidegate.demo.project import make_project, replacements;"
+        "make_project(Path('demo'), replacements(datetime.now(UTC)))"
+    )
+    installed.run("python", "-c", make, cwd=tmp_path)
+
+    assert "ok: 1 app" in installed.run("tidegate", "lint", cwd=tmp_path / "demo")
+    assert "landed raw_flights" in installed.run("tidegate", "land", cwd=tmp_path / "demo")
