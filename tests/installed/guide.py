@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 BLOCK = re.compile(r"^```(sh|sh background|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 WAIT_SECONDS = 300
-POLL_SECONDS = 1.0
+POLL_SECONDS = 2.0
 END_SECONDS = 60
 
 

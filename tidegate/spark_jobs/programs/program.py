@@ -47,7 +47,7 @@ def load_program(path: str) -> ProgramFunction:
     if not callable(function):
         raise ProgramError(
             f"program {path}: {module.__name__} has no function {name}",
-            "define it as run(spark, inputs, params)",
+            "define it as run(spark, inputs, params); see: tidegate docs programs",
         )
     return cast(ProgramFunction, function)
 
@@ -87,7 +87,7 @@ def outputs_of(program: Program, returned: Any) -> dict[str, DataFrame]:
     if not isinstance(returned, Mapping):
         raise ProgramError(
             f"program {name} returned {type(returned).__name__}",
-            "return a DataFrame, or a dictionary from dataset to DataFrame",
+            "return a DataFrame, or a dictionary from dataset to DataFrame; see: tidegate docs programs",
         )
     outputs = cast(Mapping[str, Any], returned)
     if set(outputs) != set(writes):
