@@ -2,9 +2,10 @@
 
 PYTHON ?= python3
 MINUTES ?= 10
+EFFORT ?= 5
 BIN := .venv/bin
 CODE := $(wildcard tidegate benchmarks tests)
-FAST := not spark and not dagster and not postgres and not slow
+PYTEST := $(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
 UV := uv==0.13.8
 
 .DEFAULT_GOAL := help
@@ -19,17 +20,17 @@ demo: .venv/stamp ## run the example project on real flights, from landing to re
 dev: .venv/stamp ## run Dagster on the project, with its UI; redeploys when the YAML changes
 	$(BIN)/tidegate dev
 
-check: static ## format, lint, types, imports, tidy and the fast tests; under a minute
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "$(FAST)"
+check: static ## format, lint, types, imports and the fast tests; under a minute
+	$(PYTEST) -m fast
 
-test: static ## everything that check does, and all tests: Spark, Dagster, PostgreSQL
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile
+test: static ## check, and all other tests: PostgreSQL, Dagster, Spark, endurance; about ten minutes
+	$(PYTEST)
 
 bench: .venv/stamp ## measure, each figure beside its reference
 	$(BIN)/python -m benchmarks
 
-soak: .venv/stamp ## repeat the seeded random tests for MINUTES=n (default 10)
-	$(BIN)/python -m tests.soak $(MINUTES)
+soak: .venv/stamp ## the endurance tests with EFFORT=n times the seeds (default 5), then fresh seeds for MINUTES=n (10)
+	$(BIN)/python -m tests.soak --effort $(EFFORT) --minutes $(MINUTES)
 
 screenshots: .venv/stamp ## take the pictures in docs/images from a real Dagster, with headless Chromium
 	$(BIN)/python -m docs.screenshots

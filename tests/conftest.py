@@ -5,7 +5,6 @@ as long as a worker does, and the workers take whole files (`--dist loadfile`), 
 file has built for its tests is built once.
 """
 
-import re
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests import tally
+from tests import leftovers, tally, tiers
+from tests.databases import postgres_server as postgres_server
+from tests.databases import postgres_url as postgres_url
+from tests.databases import sql_url as sql_url
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,33 +24,37 @@ settings.register_profile("default", deadline=None, suppress_health_check=[Healt
 settings.load_profile("default")
 
 TALLY = pytest.StashKey[Counter[str]]()
+LEFT = pytest.StashKey[list[str]]()
 
 
-MODULE_MARK = re.compile(r"^pytestmark = (\[.*?\]|[^\n]*)", re.MULTILINE | re.DOTALL)
-
-
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave files alone of which no test is wanted: importing Dagster and Spark for them takes seconds."""
-    wanted = re.fullmatch(r"not \w+( and not \w+)*", config.getoption("markexpr"))
-    if wanted is None or not collection_path.name.startswith("test_"):
-        return None
-    marked = MODULE_MARK.search(collection_path.read_text())
-    unwanted = {f"pytest.mark.{name}" for name in re.findall(r"not (\w+)", wanted[0])}
-    return True if marked and unwanted & set(re.findall(r"pytest\.mark\.\w+", marked[0])) else None
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what is fast, and begin with the files that take longest."""
+    tiers.arrange(items)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make room for what the workers hand over."""
+    """Make room for what the workers pass on, and mark every process that this run starts."""
     config.stash[TALLY] = Counter()
+    config.stash[LEFT] = []
+    if not hasattr(config, "workerinput"):
+        leftovers.begin()
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """A worker hands its tally over; without workers it is the only one."""
+    """A worker passes its tally on; without workers it is the only one.
+
+    When all workers have ended, no process that one of them started may live.
+    """
     handed_over = getattr(session.config, "workeroutput", None)
     if handed_over is None:
         session.config.stash[TALLY].update(tally.REACHED)
     else:
         handed_over["tally"] = dict(tally.REACHED)
+    if session.config.getoption("numprocesses", default=None):
+        session.config.stash[LEFT] = left = leftovers.end()
+        if left and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -58,7 +64,9 @@ def pytest_testnodedown(node: Any, error: object) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Print what the proof has reached."""
+    """Print what the proof has reached, and the processes that outlived their test."""
+    for process in config.stash[LEFT]:
+        terminalreporter.write_line(f"error: a test has left a process behind: {process}", red=True)
     reached = config.stash[TALLY]
     if reached:
         terminalreporter.section("reached in this run")

@@ -1,43 +1,48 @@
-"""`python -m tests.soak MINUTES`: the seeded random tests, again and again with other seeds.
+"""`python -m tests.soak`: the endurance tests with many more seeds, then fresh seeds for as long as asked.
 
-A third of the time goes to the property tests, a new seed each round, the rest to fresh histories
-of the simulation: in memory, on SQLite, and at two paces against each other. It stops at the first
-failure and prints the command that repeats it; a seed that failed once belongs into the tests for good.
+The endurance tests run once, with `--effort` times the seeds, histories and kills of `make test`
+(0 leaves them out). Then, for `--minutes`, a third of the time goes to the property tests, with a new
+seed each round, the rest to fresh histories of the simulation: in memory, on SQLite, and at two paces
+against each other. It stops at the first failure and prints the command that repeats it; a seed that
+failed once is kept in the tests for good.
 """
 
+import argparse
+import os
 import random
 import subprocess
 import sys
 import time
-from pathlib import Path
 
-SIMULATION = Path("tests/simulation/test_simulation.py")
+SIMULATION = "tests/simulation/test_simulation.py"
 PROPERTY_SHARE = 1 / 3
 
 
-def main(minutes: float) -> int:
-    """Run for so many minutes of wall time; pytest's exit code, 0 when nothing failed."""
-    until = time.monotonic() + 60 * minutes * (PROPERTY_SHARE if SIMULATION.is_file() else 1)
-    rounds = 0
-    while rounds == 0 or time.monotonic() < until:
-        rounds += 1
+def main(effort: float, minutes: float) -> int:
+    """Run everything; return pytest's exit code, 0 when nothing failed."""
+    spread = ("-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder")
+    if effort and (code := _pytest("-m", "endurance", "--timeout=0", *spread, effort=effort)):
+        return code
+    until = time.monotonic() + 60 * minutes * PROPERTY_SHARE
+    while time.monotonic() < until:
         seed = random.randrange(2**32)
-        print(f"round {rounds}, seed {seed}", flush=True)
-        if code := _pytest("-m", "hypothesis and not postgres", f"--hypothesis-seed={seed}"):
+        if code := _pytest("-m", "hypothesis and not store", f"--hypothesis-seed={seed}"):
             return code
-    if SIMULATION.is_file():
-        left = max(1, round(minutes * (1 - PROPERTY_SHARE)))
-        return _pytest(str(SIMULATION), f"--soak-minutes={left}", "--timeout=0")
-    return 0
+    return _pytest(SIMULATION, f"--soak-minutes={minutes * (1 - PROPERTY_SHARE)}", "--timeout=0")
 
 
-def _pytest(*arguments: str) -> int:
+def _pytest(*arguments: str, effort: float = 1) -> int:
     command = [sys.executable, "-m", "pytest", "-q", "-x", *arguments]
-    code = subprocess.run(command, check=False).returncode
+    environment = {**os.environ, "TESTS_EFFORT": f"{effort:g}"}
+    code = subprocess.run(command, check=False, env=environment).returncode
     if code:
-        print(f"failed; to repeat it: {' '.join(command)}", flush=True)
+        print(f"failed; to repeat it: TESTS_EFFORT={effort:g} {' '.join(command)}", flush=True)
     return code
 
 
 if __name__ == "__main__":
-    sys.exit(main(float(sys.argv[1])))
+    parser = argparse.ArgumentParser(description="Repeat the seeded random tests with more seeds.")
+    parser.add_argument("--effort", type=float, default=5, help="times the seeds of make test")
+    parser.add_argument("--minutes", type=float, default=10, help="how long to play fresh seeds")
+    given = parser.parse_args()
+    sys.exit(main(given.effort, given.minutes))

@@ -20,7 +20,7 @@ PROMISED = {
     "real processes killed": much(10),
     "contested firings": much(10_000),
     "planted bugs found": 10,
-    "kills of Spark writers": much(90),
+    "kills of Spark writers": 50 + much(30),
     "looks of a reader": much(100),
 }
 """What every whole run of the tests reaches at least."""

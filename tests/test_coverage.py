@@ -14,7 +14,7 @@ from tests.tidy.purity import IMPURE, PURE
 
 ROOT = Path(__file__).parent.parent
 TESTS = ("tests/compiler", "tests/golden", "tests/hostile", "tests/scheduler")
-FIXED = "not spark and not dagster and not postgres and not slow and not hypothesis"
+FIXED = "fast and not hypothesis"
 """The fast tests, without those that draw their examples: what is covered must not be a matter of chance."""
 
 SECONDS = 500
@@ -33,7 +33,7 @@ def coverage(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.slow  # runs the fast tests of two packages once more, traced: most of a minute
+@pytest.mark.endurance  # runs the fast tests of two packages once more, traced: most of a minute
 def test_the_pure_modules_are_covered_branch_by_branch(tmp_path: Path) -> None:
     data = f"--data-file={tmp_path / 'coverage'}"
     sources = ",".join(folder.rstrip("/") for folder in PURE)

@@ -25,7 +25,7 @@ from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.tick.tick import tick
 
-pytestmark = pytest.mark.slow  # tens of thousands of decisions in a database
+pytestmark = pytest.mark.endurance  # tens of thousands of decisions in a database
 
 START = datetime(2026, 3, 10, 6, tzinfo=UTC)
 SLOTS = 3

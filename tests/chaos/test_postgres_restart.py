@@ -12,7 +12,7 @@ from tests.chaos.child import Child, Say
 from tests.chaos.engine import Engine, judge, prepare
 from tests.tally import reach
 
-pytestmark = [pytest.mark.postgres, pytest.mark.slow]  # a server of its own, which is restarted
+pytestmark = [pytest.mark.store, pytest.mark.endurance]  # a server of its own, which is restarted
 
 RESTARTS = 3
 ROUNDS = 60

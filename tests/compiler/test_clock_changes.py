@@ -155,7 +155,7 @@ def test_fires_equal_a_scan_of_every_minute(zone: str, around: str) -> None:
 
 
 # Eighty scans of sixty hours, with several patterns each, are millions of minutes.
-@pytest.mark.slow
+@pytest.mark.endurance
 @pytest.mark.parametrize("zone", ZONES)
 def test_fires_equal_a_scan_of_every_minute_around_all_changes_of_twenty_zones(zone: str) -> None:
     # given the changes of two years, or an ordinary day where there are none

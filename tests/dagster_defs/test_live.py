@@ -23,7 +23,7 @@ from tidegate.scheduler.model.job import FINISHED, JobState
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.store import SqlStore
 
-pytestmark = [pytest.mark.dagster, pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.dagster, pytest.mark.spark]
 
 DAEMON_KILLS = 3
 

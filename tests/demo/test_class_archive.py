@@ -22,7 +22,6 @@ def test_it_is_kept_in_the_environment_whose_classes_it_holds() -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.slow
 def test_spark_takes_its_classes_from_the_archive(tmp_path: Path) -> None:
     archive = tmp_path / "spark classes.jsa"
     subprocess.run(
@@ -39,7 +38,6 @@ def test_spark_takes_its_classes_from_the_archive(tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.slow
 def test_spark_starts_without_an_archive(tmp_path: Path) -> None:
     assert _start(java_options(tmp_path / "missing.jsa")) == "3"
 

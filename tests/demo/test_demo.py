@@ -27,7 +27,6 @@ from tidegate.scheduler.store.sql.open import open_sql_store
 pytestmark = [
     pytest.mark.spark,
     pytest.mark.dagster,
-    pytest.mark.slow,
     pytest.mark.timeout(900),
 ]
 

@@ -22,7 +22,7 @@ def test_openings_equal_a_scan_minute_by_minute(case):
     assert_equal_to_a_scan(*case)
 
 
-@pytest.mark.slow  # Hundreds of scans of sixty hours each.
+@pytest.mark.endurance  # Hundreds of scans of sixty hours each.
 @settings(max_examples=much(120), deadline=None)
 @given(case=cases())
 def test_openings_equal_a_scan_minute_by_minute_in_many_cases(case):

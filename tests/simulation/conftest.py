@@ -1,12 +1,6 @@
-"""`pytest tests/simulation --soak-minutes 30` plays fresh seeds for half an hour; without it, a few.
-
-The databases are those of tests/store: `sql_url` is a new one of each kind.
-"""
+"""`pytest tests/simulation --soak-minutes 30` plays fresh seeds for half an hour; without it, a few."""
 
 import pytest
-
-from tests.store.conftest import postgres_server as postgres_server
-from tests.store.conftest import sql_url as sql_url
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -26,7 +26,7 @@ from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.sql.store import SqlStore
 
-pytestmark = pytest.mark.slow  # hundreds of histories for each store
+pytestmark = pytest.mark.endurance  # hundreds of histories for each store
 
 
 class Rewinding(Protocol):

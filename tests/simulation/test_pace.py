@@ -25,7 +25,7 @@ from tests.tally import reach
 
 SEEDS = [
     0,
-    *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 1 + much(2))),
+    *(pytest.param(seed, marks=pytest.mark.endurance) for seed in range(1, 1 + much(2))),
 ]
 
 
@@ -35,13 +35,13 @@ def test_the_same_inputs_give_the_same_decisions_at_every_pace(seed: int) -> Non
     reach("paces compared", 3)
 
 
-@pytest.mark.slow  # 43,200 ticks
+@pytest.mark.endurance  # 43,200 ticks
 def test_a_tick_every_second_gives_them_too() -> None:
     compare_paces(0, ("1 s",))
     reach("paces compared")
 
 
-@pytest.mark.slow  # three processes
+@pytest.mark.endurance  # three processes
 def test_neither_dictionary_order_nor_hash_seed_matters() -> None:
     digests = {digest(hash_seed) for hash_seed in ("0", "1", "4711")}
     assert len(digests) == 1

@@ -27,7 +27,7 @@ STRETCHES = 8
 LONGEST_RATE = timedelta(days=7)
 
 
-pytestmark = pytest.mark.slow  # each history takes a second and more
+pytestmark = pytest.mark.endurance  # each history takes a second and more
 
 
 @pytest.mark.parametrize("seed", range(much(6)))

@@ -15,7 +15,7 @@ import pytest
 from tests.simulation.patch import apply_patch
 from tests.tally import reach
 
-pytestmark = pytest.mark.slow  # a process for each bug
+pytestmark = pytest.mark.endurance  # a process for each bug
 
 PROJECT = Path(__file__).parents[2]
 PATCHES = sorted((Path(__file__).parent / "planted").glob("*.patch"))

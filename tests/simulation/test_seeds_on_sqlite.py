@@ -10,7 +10,7 @@ from tests.simulation.quick_sqlite import quick_sqlite, wipe
 from tests.tally import PROMISED, reach
 from tidegate.scheduler.store.sql.store import SqlStore
 
-pytestmark = pytest.mark.slow  # the database runs every statement of hundreds of histories
+pytestmark = pytest.mark.endurance  # the database runs every statement of hundreds of histories
 
 SEEDS = PROMISED["simulated histories on SQLite"]
 LOT = 25

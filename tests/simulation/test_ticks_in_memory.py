@@ -6,7 +6,7 @@ from tests.simulation.history import FAULT_RATE, history
 from tests.tally import PROMISED, reach
 from tidegate.scheduler.store.memory.store import MemoryStore
 
-pytestmark = pytest.mark.slow  # tens of thousands of ticks
+pytestmark = pytest.mark.endurance  # tens of thousands of ticks
 
 LOTS = 4
 STEPS = 600

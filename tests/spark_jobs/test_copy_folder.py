@@ -119,7 +119,7 @@ class DyingFiles(LocalFiles):
 CHANGES = 3 * len(FILES) + 2
 
 
-@pytest.mark.slow  # a process for each place where one can die
+@pytest.mark.endurance  # a process for each place where one can die
 @pytest.mark.parametrize("number", range(CHANGES + 1))
 def test_wherever_a_copy_dies_the_next_one_finishes_it(copy: Copy, number: int) -> None:
     code = in_child(lambda: copy.execute(DyingFiles(number)))
@@ -131,7 +131,7 @@ def test_wherever_a_copy_dies_the_next_one_finishes_it(copy: Copy, number: int) 
     assert copy.is_published()
 
 
-@pytest.mark.slow  # two processes, ten times
+@pytest.mark.endurance  # two processes, ten times
 @pytest.mark.parametrize("_", range(10))
 def test_two_copy_at_once_with_one_effect(copy: Copy, _: int) -> None:
     assert in_children(copy.execute, copy.execute) == [0, 0]

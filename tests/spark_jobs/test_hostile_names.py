@@ -106,7 +106,6 @@ def fenced(tmp_path: Path) -> Iterator[Warehouse]:
 
 
 @pytest.mark.spark
-@pytest.mark.slow  # twenty partitions of two tables, written and read by Spark
 def test_keys_and_commits_round_trip(
     fenced: Warehouse, spark: SparkSession, iceberg_warehouse: Path, tmp_path: Path
 ) -> None:

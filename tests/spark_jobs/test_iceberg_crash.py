@@ -36,7 +36,7 @@ from tidegate.spark_jobs.iceberg.runtime import IcebergSettings
 from tidegate.spark_jobs.publication.table import Publication, read, top_token
 from tidegate.spark_jobs.session.session import SparkSettings, session
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]  # dozens of drivers are killed one after the other
+pytestmark = [pytest.mark.spark, pytest.mark.endurance]  # dozens of drivers are killed one after the other
 
 SIGKILL = -signal.SIGKILL
 MAXIMUM_CHANGES = 200

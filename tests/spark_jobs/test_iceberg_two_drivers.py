@@ -30,7 +30,7 @@ from tidegate.spark_jobs.iceberg.runtime import IcebergSettings
 from tidegate.spark_jobs.publication.table import Publication, read, top_token
 from tidegate.spark_jobs.session.session import SparkSettings, session
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]  # it starts a second JVM
+pytestmark = [pytest.mark.spark, pytest.mark.endurance]  # it starts a second JVM
 
 APP = "twodrivers"
 MEETING_SECONDS = 300

@@ -180,7 +180,7 @@ LANDINGS = st.lists(
 )
 
 
-@pytest.mark.slow
+@pytest.mark.endurance
 @given(landings=LANDINGS, cuts=st.sets(st.integers(0, 12)), repeats=st.sets(st.integers(0, 12)))
 def test_however_landings_are_cut_each_state_of_a_file_that_is_met_is_read_once(
     tmp_path_factory: pytest.TempPathFactory, landings: list[Landing], cuts: set[int], repeats: set[int]

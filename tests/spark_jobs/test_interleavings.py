@@ -252,7 +252,7 @@ ENDINGS = (
 """Histories of all kinds are drawn: each of these comes about in some of them."""
 
 
-@pytest.mark.slow  # hundreds of histories
+@pytest.mark.endurance  # hundreds of histories
 def test_every_row_is_there_once_in_all_kinds_of_histories() -> None:
     seen: Counter[str] = Counter()
     for seed in range(100, 100 + much(100)):

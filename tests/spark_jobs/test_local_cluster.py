@@ -26,7 +26,7 @@ from tidegate.spark_jobs.runner import run_program
 from tidegate.spark_jobs.session.session import SparkSettings, session
 
 # A cluster of three JVMs takes its time to start.
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = pytest.mark.spark
 
 MASTER = "local-cluster[2,1,1024]"
 DAYS = ("2013-12-22", "2013-12-23")

@@ -188,7 +188,7 @@ def test_a_run_that_goes_on_while_one_looks_loses_nothing(
 RUNS = 12
 
 
-@pytest.mark.slow  # processes on one SQLite file, a cleaner beside them
+@pytest.mark.store  # processes on one SQLite file, a cleaner beside them
 def test_a_cleaner_beside_runs_takes_nothing_from_them(warehouse: Warehouse, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/store.db"
     open_sql_store(url).close()

@@ -92,7 +92,7 @@ MERGE = Case(
 )
 EVERY_CASE = pytest.mark.parametrize(
     "case",
-    [REPLACE, *(pytest.param(case, marks=pytest.mark.slow) for case in (FULL, APPEND, MERGE))],
+    [REPLACE, *(pytest.param(case, marks=pytest.mark.endurance) for case in (FULL, APPEND, MERGE))],
     ids=lambda case: case.write,
 )
 TABLES = ("table", "totals")
@@ -215,7 +215,7 @@ def kill_points(work: Callable[[], object]) -> int:
     raise AssertionError(f"still killed at call {MAXIMUM_CALLS}")
 
 
-@pytest.mark.slow  # a hundred processes are killed one after the other
+@pytest.mark.endurance  # a hundred processes are killed one after the other
 @pytest.mark.parametrize("case", [REPLACE, APPEND, MERGE], ids=lambda case: case.write)
 def test_a_publish_killed_at_any_point_happens_once(project: Project, case: Case, tmp_path: Path) -> None:
     """P0 to P9 of the crash table."""
@@ -245,7 +245,7 @@ def test_a_publish_killed_at_any_point_happens_once(project: Project, case: Case
     assert outcomes == {"oo", "no", "nn"}, "the sweep must have met every stage of the publish"
 
 
-@pytest.mark.slow  # many processes, one killed after the other or all at once
+@pytest.mark.endurance  # many processes, one killed after the other or all at once
 @EVERY_CASE
 def test_a_recovery_killed_at_any_point_is_recovered(project: Project, case: Case) -> None:
     """P11: the writer dies right after its promise, and then whoever keeps it, again and again."""
@@ -283,7 +283,7 @@ def test_lost_staging_fails_loudly_and_keeps_the_promise(project: Project) -> No
     assert project.read()["totals"] == project.case.before["totals"]
 
 
-@pytest.mark.slow  # two processes publish often enough for a prune
+@pytest.mark.endurance  # two processes publish often enough for a prune
 def test_publishers_of_different_partitions_keep_each_others_rows(project: Project) -> None:
     """Two processes publish at the same time, often enough that old versions are pruned meanwhile."""
     states: list[Rows] = []
@@ -311,7 +311,7 @@ def _publish_often(project: Project, day: str) -> None:
         project.write(f"{day}-{number}", {"table": {day: [number] * 3}})
 
 
-@pytest.mark.slow  # many processes, one killed after the other or all at once
+@pytest.mark.endurance  # many processes, one killed after the other or all at once
 @EVERY_CASE
 def test_one_commit_published_by_three_at_once_happens_once(project: Project, case: Case) -> None:
     codes = in_children(*(lambda: project.write("c1", case.written) for _ in range(3)))
@@ -322,7 +322,7 @@ def test_one_commit_published_by_three_at_once_happens_once(project: Project, ca
     assert project.store().list_unfinished() == ()
 
 
-@pytest.mark.slow  # two processes publish often enough for a prune
+@pytest.mark.endurance  # two processes publish often enough for a prune
 @pytest.mark.parametrize("case", [APPEND, MERGE], ids=lambda case: case.write)
 def test_two_processes_add_to_one_partition_at_once_and_lose_nothing(project: Project, case: Case) -> None:
     states: list[list[int]] = []

@@ -49,7 +49,7 @@ def world() -> Iterator[None]:
     yield
 
 
-@pytest.fixture(params=["memory", pytest.param("sqlite", marks=pytest.mark.slow)])
+@pytest.fixture(params=["memory", pytest.param("sqlite", marks=pytest.mark.store)])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[CommitStepStore]:
     if request.param == "memory":
         yield MemoryCommitStepStore()

@@ -33,7 +33,7 @@ from tidegate.spark_jobs.parquet.version_log import version_numbers
 from tidegate.spark_jobs.programs.params import Params
 from tidegate.spark_jobs.publication.table import sequence_of
 
-pytestmark = pytest.mark.slow  # each point is a process of its own that is killed
+pytestmark = pytest.mark.endurance  # each point is a process of its own that is killed
 
 SIGKILL = -9
 D22, D23 = "2013-12-22", "2013-12-23"

@@ -81,7 +81,7 @@ def test_what_is_asked_often_uses_an_index(store: SqlCommitStepStore) -> None:
             assert not [step for step in steps if step == "TEMP B-TREE FOR ORDER BY"], statement
 
 
-@pytest.mark.slow  # a hundred large sequences are written first
+@pytest.mark.store  # a hundred large sequences are written first
 def test_a_hundred_large_unfinished_sequences_are_listed_at_once(store: SqlCommitStepStore) -> None:
     for number in range(100):
         put(store, f"c{number}", BODY, [f"app/{number}"])

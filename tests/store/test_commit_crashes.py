@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, Engine, event, select
 
-from tests.store.conftest import new_url
+from tests.databases import new_url
 from tests.store.test_commit_steps import LEASE, NOON, begin, put
 from tests.store.test_transactions import end_connections
 from tidegate.scheduler.store.commits import attempts as commit_attempts
@@ -97,7 +97,7 @@ def engine(sql_store: SqlStore) -> Engine:
     return engine
 
 
-@pytest.mark.slow  # each method again and again, on tables of its own
+@pytest.mark.store  # each method again and again, on tables of its own
 @pytest.mark.parametrize(("name", "method"), METHODS, ids=[name for name, _ in METHODS])
 def test_a_method_that_dies_has_done_nothing(engine: Engine, name: str, method: Method) -> None:
     store = SqlCommitStepStore(engine)
@@ -135,7 +135,7 @@ def postgres(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlStor
     opened.close()
 
 
-@pytest.mark.postgres
+@pytest.mark.store
 def test_a_connection_cut_at_the_commit_is_told_and_settled_by_closing_the_attempt(
     postgres: SqlStore,
 ) -> None:
@@ -152,7 +152,7 @@ def test_a_connection_cut_at_the_commit_is_told_and_settled_by_closing_the_attem
     assert put(store, "c1") == "stored"
 
 
-@pytest.mark.postgres
+@pytest.mark.store
 def test_a_client_that_hangs_in_the_middle_does_not_stop_the_others(
     postgres: SqlStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 from sqlalchemy import Engine, delete
 
-from tests.store.conftest import new_url
+from tests.databases import new_url
 from tests.store.test_commit_steps import NOON
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.commits.tables import COMMIT_TABLES
@@ -154,11 +154,11 @@ def run_machine(url: str, *, examples: int, steps: int) -> None:
     store.close()
 
 
-@pytest.mark.slow  # hundreds of histories
+@pytest.mark.endurance  # hundreds of histories
 def test_sqlite_agrees_with_memory(tmp_path: Path) -> None:
     run_machine(f"sqlite:///{tmp_path}/store.db", examples=25, steps=40)
 
 
-@pytest.mark.postgres
+@pytest.mark.store
 def test_postgres_agrees_with_memory(request: pytest.FixtureRequest, tmp_path: Path) -> None:
     run_machine(new_url("postgres", request, tmp_path), examples=10, steps=40)

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.databases import new_url
 from tests.simulation.history import history
 from tests.simulation.quick_sqlite import quick_sqlite, wipe
-from tests.store.conftest import new_url
 from tidegate.compiler.compile import CompiledApp, compile_files
 from tidegate.compiler.scenarios.scenario import Scenario
 from tidegate.scheduler.simulation.play import play
@@ -58,7 +58,7 @@ def test_the_world_of_chance_ends_the_same_in_sqlite(sqlite: SqlStore, seed: int
     assert_same(sqlite, seed)
 
 
-@pytest.mark.postgres
+@pytest.mark.store
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_world_of_chance_ends_the_same_in_postgres(postgres: SqlStore, seed: int) -> None:
     assert_same(postgres, seed)
@@ -79,13 +79,13 @@ def assert_stories_same(tested: SqlStore, played: list[tuple[CompiledApp, Scenar
         assert tested.dump() == reference.dump(), scenario.name
 
 
-@pytest.mark.slow  # dozens of scenarios, each with days of ticks, which are transactions
+@pytest.mark.endurance  # dozens of scenarios, each with days of ticks, which are transactions
 def test_the_stories_end_the_same_in_sqlite(sqlite: SqlStore) -> None:
     assert len(scenarios()) >= 24
     assert_stories_same(sqlite, scenarios())
 
 
-@pytest.mark.postgres
+@pytest.mark.store
 def test_the_first_scenario_of_each_story_ends_the_same_in_postgres(postgres: SqlStore) -> None:
     first = {app.app.name: (app, scenario) for app, scenario in reversed(scenarios())}
     assert_stories_same(postgres, list(first.values()))

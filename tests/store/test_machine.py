@@ -23,7 +23,6 @@ from hypothesis.stateful import (
 
 from tests.effort import much
 from tests.simulation.quick_sqlite import quick_sqlite, wipe
-from tests.store.conftest import new_url
 from tests.store.drawn import ARGUMENTS, Call, answers, calls
 from tests.store.samples import at
 from tidegate.scheduler.store.memory.store import MemoryStore
@@ -137,16 +136,11 @@ def test_sqlite_agrees_with_memory_at_every_step(tmp_path: Path) -> None:
 
 
 @pytest.mark.hypothesis
-@pytest.mark.slow  # dozens of histories of forty steps, each with two whole dumps
+@pytest.mark.endurance  # dozens of histories of forty steps, each with two whole dumps
 def test_sqlite_agrees_with_memory_in_long_histories(tmp_path: Path) -> None:
     run_machine(lambda: quick_sqlite(tmp_path), examples=much(15), steps=40)
 
 
-@pytest.fixture
-def postgres_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return new_url("postgres", request, tmp_path)
-
-
-@pytest.mark.postgres
+@pytest.mark.store
 def test_postgres_agrees_with_memory_at_every_step(postgres_url: str) -> None:
     run_machine(lambda: open_sql_store(postgres_url), examples=12, steps=25)

@@ -10,7 +10,7 @@ from tests.store.samples import job
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.protocol import Store
 
-pytestmark = pytest.mark.slow  # several Pythons are started for each test
+pytestmark = pytest.mark.store  # several Pythons are started for each test
 
 PROJECT = Path(__file__).parents[2]
 INCREMENTS = 40

@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.databases import new_url
 from tests.scheduler.simulation.stories import ORIGINAL, compilation
-from tests.store.conftest import new_url
 from tidegate.scheduler.simulation.play import play
 from tidegate.scheduler.store.open import open_store
 
 APP = compilation().apps[ORIGINAL]
 
 
-@pytest.mark.postgres
+@pytest.mark.store
 @pytest.mark.parametrize("scenario", APP.scenarios, ids=lambda scenario: scenario.name)
 def test_it_plays_the_same(scenario, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     store = open_store(new_url("postgres", request, tmp_path))

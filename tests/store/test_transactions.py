@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError
 
-from tests.store.conftest import new_url
+from tests.databases import new_url
 from tests.store.samples import (
     NOON,
     app,
@@ -238,7 +238,7 @@ def postgres(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[SqlSto
     opened.close()
 
 
-@pytest.mark.postgres
+@pytest.mark.store
 def test_a_server_that_goes_away_within_a_transaction_has_kept_nothing(postgres: SqlStore) -> None:
     with (
         pytest.raises(StoreError, match="nothing of this transaction was kept"),
@@ -251,7 +251,7 @@ def test_a_server_that_goes_away_within_a_transaction_has_kept_nothing(postgres:
         assert transaction.cursor("c") is None
 
 
-@pytest.mark.postgres
+@pytest.mark.store
 def test_a_server_that_goes_away_at_the_commit_may_have_kept_it(postgres: SqlStore) -> None:
     with pytest.raises(StoreError, match="kept whole or not at all"), postgres.transaction() as transaction:
         transaction.set_cursor("c", 1)
@@ -260,7 +260,7 @@ def test_a_server_that_goes_away_at_the_commit_may_have_kept_it(postgres: SqlSto
         assert transaction.cursor("c") is None
 
 
-@pytest.mark.postgres
+@pytest.mark.store
 def test_whoever_goes_on_after_the_server_went_away_is_told_so_again(postgres: SqlStore) -> None:
     with pytest.raises(StoreError, match="failed"), postgres.transaction() as transaction:
         transaction.set_cursor("c", 1)
@@ -270,7 +270,7 @@ def test_whoever_goes_on_after_the_server_went_away_is_told_so_again(postgres: S
         transaction.set_cursor("c", 3)
 
 
-@pytest.mark.postgres
+@pytest.mark.store
 def test_a_reader_is_told_that_the_server_went_away_and_the_next_one_reads(postgres: SqlStore) -> None:
     with pytest.raises(StoreError, match="failed"), postgres.reading() as reader:
         assert reader.cursor("c") is None

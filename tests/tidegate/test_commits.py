@@ -40,7 +40,7 @@ from tidegate.spark_jobs.parquet.steps.publish_folder import PublishFolder
 from tidegate.spark_jobs.parquet.steps.publish_version import PublishVersion
 from tidegate.spark_jobs.publication.table import sequence_of
 
-pytestmark = pytest.mark.slow  # each test migrates a database
+pytestmark = pytest.mark.store  # each test migrates a database
 
 
 # --- list, show, recover ---

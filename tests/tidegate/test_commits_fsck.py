@@ -33,7 +33,7 @@ from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 from tidegate.spark_jobs.files.filesystem import LocalFiles
 from tidegate.spark_jobs.publication.table import sequence_of
 
-pytestmark = pytest.mark.slow  # each test migrates a database
+pytestmark = pytest.mark.store  # each test migrates a database
 
 
 def test_unfinished_is_not_wrong(store: SqlCommitStepStore) -> None:

@@ -16,7 +16,7 @@ from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.spark_jobs.commit.sequence import watermark_resource
 
-pytestmark = pytest.mark.slow  # each test migrates a database
+pytestmark = pytest.mark.store  # each test migrates a database
 
 LOAD = ("flights/load", "flights/landed")
 D22, D23 = "2013-12-22", "2013-12-23"

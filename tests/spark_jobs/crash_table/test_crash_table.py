@@ -19,6 +19,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests import tally
+from tests.effort import some
 from tests.spark_jobs.crash_table import driver
 from tests.spark_jobs.crash_table.points import BOTH, Copying, Point, after, points_of
 from tests.spark_jobs.crash_table.project import Project, rows_of
@@ -29,7 +30,7 @@ from tidegate.spark_jobs.commit.recovery import recover
 from tidegate.spark_jobs.errors import CommitUnknown
 from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]  # dozens of drivers are killed one after the other
+pytestmark = [pytest.mark.spark, pytest.mark.endurance]  # dozens of drivers are killed one after the other
 
 LONG = timedelta(hours=1)
 """Longer than any lease."""
@@ -248,7 +249,7 @@ ZOMBIES = [
 
 
 @pytest.mark.parametrize("same", [True, False], ids=["same commit", "other commit"])
-@pytest.mark.parametrize(("kind", "point"), ZOMBIES, ids=str)
+@pytest.mark.parametrize(("kind", "point"), some(ZOMBIES, 6), ids=str)
 def test_a_zombie_goes_on(case: Case, point: Point, same: bool, clock: LaterClock) -> None:
     """P12: it hangs for longer than its lease, another one does the work, and then it wakes up."""
     commit, new = case.commit(), case.land(2)

@@ -1,4 +1,4 @@
-"""A hundred drivers killed by chance, over many commits, while files land and a reader looks on.
+"""Dozens of drivers killed by chance, over many commits, while files land and a reader looks on.
 
 A seed says what lands, and before which of its calls each driver dies; now and then a driver is
 killed together with its JVM, in the middle of whatever that does. Each run writes an Iceberg and
@@ -15,6 +15,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests import tally
+from tests.effort import much
 from tests.spark_jobs.crash_table import driver
 from tests.spark_jobs.crash_table.chance import at_call, tell_calls
 from tests.spark_jobs.crash_table.oracle import Rows
@@ -23,10 +24,10 @@ from tests.spark_jobs.crash_table.watcher import Seen, Watcher
 from tests.spark_jobs.crash_table.whole_driver import WholeDriver
 from tidegate.spark_jobs.iceberg.runtime import IcebergSettings
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]  # minutes: a hundred drivers are killed
+pytestmark = [pytest.mark.spark, pytest.mark.endurance]  # dozens of drivers are killed
 
 KEPT = Path(__file__).with_name("seeds.txt")
-USUAL = (1, 2, 3)
+USUAL = range(1, 1 + much(1))
 KILLS = 34
 """Of each seed, those with the JVM included."""
 WHOLE_EVERY = 12
