@@ -1,11 +1,11 @@
-"""The rule of a window once more, by minutes of the day, and windows drawn by chance near clock changes."""
+"""Windows drawn by chance near clock changes, and when the oracle finds them open."""
 
 from datetime import UTC, date, datetime, time, timedelta
-from zoneinfo import ZoneInfo
 
 from hypothesis import strategies as st
 
 from tests.compiler.zones import YEAR, ZONES, changes_in
+from tests.simulation.oracle_window import naive_inside
 from tidegate.domain.model import Calendar, WindowConstraint
 from tidegate.domain.time.calendar import DAY_NAMES
 
@@ -13,21 +13,8 @@ OWN = Calendar(name="own", weekend=("fri", "sat"), closed=(date(2026, 3, 8),), o
 
 
 def naive_open(given: WindowConstraint, instant: datetime) -> bool:
-    """The rule once more, written by minutes of the day."""
-    local = instant.astimezone(ZoneInfo(given.timezone))
-    minute = local.hour * 60 + local.minute
-    opens = given.from_.hour * 60 + given.from_.minute
-    length = (given.to.hour * 60 + given.to.minute - opens) % 1440
-    past = (minute - opens) % 1440
-    if past >= length:
-        return False
-    opened = local.date() if minute >= opens else local.date() - timedelta(days=1)
-    if given.days and f"{opened:%a}".lower() not in given.days:
-        return False
-    calendar = given.calendar
-    if calendar is None or opened in calendar.open:
-        return True
-    return f"{opened:%a}".lower() not in calendar.weekend and opened not in calendar.closed
+    """Whether it is open, by the oracle's reading of the rule."""
+    return naive_inside(instant, given.from_, given.to, given.timezone, given.days, given.calendar)
 
 
 CHANGES = [

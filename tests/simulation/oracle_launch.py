@@ -5,15 +5,13 @@ it then; nothing overrides concurrency.
 """
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import msgspec
 
 from tests.simulation.knowledge import Knowledge
-
-DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+from tests.simulation.oracle_window import naive_inside
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,8 @@ def check_launch(known: Knowledge, launch: Launch, constraints: list[dict[str, A
                 over = launch.at >= start + duration(constraint["for"])
                 assert over or "W-DELAY" in launch.overridden, "launched before its delay was over"
             case "window":
-                inside = in_window(constraint, launch.at)
+                opens, closes = time.fromisoformat(constraint["from"]), time.fromisoformat(constraint["to"])
+                inside = naive_inside(launch.at, opens, closes, constraint["timezone"], constraint["days"])
                 assert inside or "W-WINDOW" in launch.overridden, "launched outside its window"
             case "since_last_run":
                 _check_last_run(known, launch, constraint)
@@ -87,20 +86,6 @@ def may_go(known: Knowledge, launch: Launch, constraints: list[dict[str, Any]]) 
 def duration(text: str) -> timedelta:
     """A duration as the journal spells it (ISO 8601)."""
     return msgspec.convert(text, timedelta)
-
-
-def in_window(window: dict[str, Any], instant: datetime) -> bool:
-    """Whether a clock on the wall in the window's zone shows a time inside it, on a day on which it opens."""
-    wall = instant.astimezone(ZoneInfo(window["timezone"]))
-    at, opens, closes = wall.strftime("%H:%M:%S.%f"), window["from"], window["to"]
-    day = wall.date()
-    if opens < closes:
-        inside = opens <= at[: len(opens)] and at < closes
-    else:
-        inside = at[: len(opens)] >= opens or at < closes
-        if at[: len(opens)] < opens:
-            day -= timedelta(days=1)
-    return inside and (not window["days"] or DAYS[day.weekday()] in window["days"])
 
 
 def _resource(constraint: dict[str, Any], program: str) -> str:

@@ -4,10 +4,11 @@ A leaf is named by its path: "" is the trigger itself, "0" its first member, "1.
 its second. Times are as on a clock, see `tests.scheduler.world.at`.
 """
 
+from tests.scheduler.triggers.collecting import collected
 from tests.scheduler.world import app_of, at
 from tidegate.domain.model import Trigger
 from tidegate.scheduler.decision.triggers import dropped, evaluate
-from tidegate.scheduler.decision.triggers.collected import Collected, in_order
+from tidegate.scheduler.decision.triggers.collected import Collected
 from tidegate.scheduler.model.event import Delivery, Event, EventKind
 from tidegate.scheduler.model.verdict import Verdict
 
@@ -25,7 +26,7 @@ def trigger_of(text: str) -> Trigger:
 
 def collection(arrivals: list[Came]) -> Collected:
     """What a job has collected."""
-    by_leaf: dict[str, list[Delivery]] = {}
+    deliveries: list[Delivery] = []
     for number, (clock, path, key, size) in enumerate(arrivals):
         event = Event(
             id=f"e{number:02}",
@@ -37,11 +38,10 @@ def collection(arrivals: list[Came]) -> Collected:
             bytes=size,
             rows=size,
         )
-        delivery = Delivery(event=event, schedule="a/s", leaf=path, job="j", at=at(clock))
-        by_leaf.setdefault(path, []).append(delivery)
-    datasets = app_of("s: {program: q, status: active, trigger: {run: {program: r}}}").datasets
-    ordered = {leaf: tuple(sorted(found, key=in_order)) for leaf, found in by_leaf.items()}
-    return Collected(by_leaf=ordered, key="", datasets=datasets)
+        deliveries.append(Delivery(event=event, schedule="a/s", leaf=path, job="j", at=at(clock)))
+    return collected(
+        deliveries, app_of("s: {program: q, status: active, trigger: {run: {program: r}}}").datasets
+    )
 
 
 def verdict(trigger: str, arrivals: list[Came], look: str) -> Verdict:

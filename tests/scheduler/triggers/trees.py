@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from hypothesis import strategies as st
 
+from tests.scheduler.triggers.collecting import collected
 from tests.scheduler.triggers.reference import Came
 from tests.scheduler.world import MIDNIGHT
 from tidegate.domain.model import (
@@ -26,7 +27,7 @@ from tidegate.domain.model import (
     Trigger,
     leaves,
 )
-from tidegate.scheduler.decision.triggers.collected import Collected, in_order
+from tidegate.scheduler.decision.triggers.collected import Collected
 from tidegate.scheduler.model.event import Delivery, Event, EventKind
 
 LAST_ARRIVAL = 24
@@ -137,9 +138,4 @@ def arrival(number: int, minute: int, leaf: str, key: str, size: int | None) -> 
 
 def collection(came: list[Came]) -> Collected:
     """What a job has collected, as the engine sees it."""
-    by_leaf: dict[str, list[Delivery]] = {}
-    for delivery in sorted((each.delivery for each in came), key=in_order):
-        by_leaf.setdefault(delivery.leaf, []).append(delivery)
-    return Collected(
-        by_leaf={leaf: tuple(found) for leaf, found in by_leaf.items()}, key="", datasets=DATASETS
-    )
+    return collected((each.delivery for each in came), DATASETS)
