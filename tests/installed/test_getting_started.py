@@ -10,7 +10,7 @@ from tests.installed.guide import Reader, Step, missing, steps
 from tidegate.demo.class_archive import QUICK_START
 from tidegate.processes.dagster import free_port
 
-pytestmark = [pytest.mark.spark, pytest.mark.dagster, pytest.mark.slow, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.spark, pytest.mark.dagster, pytest.mark.endurance, pytest.mark.timeout(1200)]
 
 PAGE = ROOT / "docs" / "getting-started.md"
 

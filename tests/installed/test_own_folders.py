@@ -7,7 +7,7 @@ import pytest
 from tests.installed.environment import Installed
 from tidegate.processes.dagster import Site
 
-pytestmark = [pytest.mark.spark, pytest.mark.dagster, pytest.mark.slow]
+pytestmark = [pytest.mark.spark, pytest.mark.dagster, pytest.mark.endurance]
 
 FOLDERS = ("compiler", "scheduler", "spark_jobs", "dagster_defs", "tests")
 DAY = "2025-06-01"

@@ -7,7 +7,7 @@ import pytest
 
 from tests.installed.environment import ROOT, Installed
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.endurance
 
 NO_CODE = {".py", ".pyc", ".png"}
 
