@@ -29,7 +29,7 @@ from tidegate.processes.graphql import ask
 from tidegate.processes.home import DEVELOPMENT, SETTINGS_NAME, site_of
 from tidegate.processes.dagster import HOST, LOCATION_NAME, DagsterProcesses, ProcessFailed, Site
 from tidegate.demo.class_archive import archive_file, java_options
-from tidegate.errors import UserError
+from tidegate.domain.error import UserError
 from tidegate.demo.feed import Chunk
 from tidegate.demo.landing import Landing
 from tidegate.project.settings import Settings, load_settings
