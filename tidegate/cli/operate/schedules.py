@@ -35,7 +35,6 @@ def list_schedules(
     """List the deployed schedules."""
     from tidegate.cli.names import check_app
     from tidegate.cli.opened_store import opened_store
-    from tidegate.cli.operate.trigger_line import trigger_line
     from tidegate.scheduler.model.job import WAITING
 
     with opened_store() as store, store.reading() as reader:
@@ -57,7 +56,7 @@ def list_schedules(
                 state.ref,
                 state.status,
                 state.spec.program,
-                trigger_line(state.spec.trigger),
+                state.spec.trigger.one_line(),
                 instant(state.next_fire_at),
                 str(waiting[state.ref] or ""),
             ]
@@ -176,7 +175,6 @@ def _switch(
 def _fields(state: "ScheduleState") -> Iterator[list[str]]:
     import msgspec
 
-    from tidegate.cli.operate.trigger_line import trigger_line
     from tidegate.compiler.plan.fingerprint import canonical
 
     yield ["status", f"{state.status}, set by {state.changed_by}"]
@@ -187,7 +185,7 @@ def _fields(state: "ScheduleState") -> Iterator[list[str]]:
     yield ["deployed", instant(state.deployed_at)]
     if state.spec.at is not None:
         yield ["written in", str(state.spec.at)]
-    yield ["trigger", trigger_line(state.spec.trigger)]
+    yield ["trigger", state.spec.trigger.one_line()]
     for name, value in canonical(state.spec).items():
         if name not in ("name", "trigger"):
             yield [name, value if isinstance(value, str) else msgspec.json.encode(value).decode()]

@@ -15,12 +15,7 @@ from tidegate.compiler.plan.consequence import Action, Consequence, Effect, cons
 from tidegate.compiler.plan.fingerprint import METADATA, canonical
 from tidegate.domain.model import (
     App,
-    ElapsedTrigger,
-    LeafTrigger,
-    PartitionsTrigger,
-    RunTrigger,
     Schedule,
-    SizeTrigger,
     leaves,
 )
 from tidegate.domain.value import Value
@@ -233,29 +228,9 @@ def _recut(schedule: Schedule, old: App | None, new: App | None) -> list[str]:
     """Datasets of the trigger whose partitions change: keys collected so far mean nothing any more."""
     before = old.datasets if old is not None else {}
     coming = new.datasets if new is not None else {}
-    counted = {
-        leaf.trigger.dataset
-        for leaf in leaves(schedule.trigger)
-        if isinstance(leaf.trigger, PartitionsTrigger | SizeTrigger)
-    }
-    standing = sorted(counted & before.keys() & coming.keys())
+    collected = {leaf.trigger.dataset_collected for leaf in leaves(schedule.trigger)}
+    standing = sorted(before.keys() & coming.keys() & collected)
     return [name for name in standing if before[name].partitions != coming[name].partitions]
-
-
-def _dataset_of(trigger: LeafTrigger) -> str | None:
-    """The dataset whose events a leaf counts or counts from."""
-    match trigger:
-        case PartitionsTrigger(dataset=dataset) | SizeTrigger(dataset=dataset):
-            return dataset
-        case ElapsedTrigger(dataset=dataset):
-            return dataset
-        case _:
-            return None
-
-
-def _program_of(trigger: LeafTrigger) -> str | None:
-    """The program whose runs a leaf names."""
-    return trigger.program if isinstance(trigger, RunTrigger | ElapsedTrigger) else None
 
 
 # --- everything else --------------------------------------------------------------------
@@ -328,9 +303,9 @@ def _refusals(app: str, after: App) -> Iterator[Refusal]:
     needed: dict[tuple[Literal["datasets", "programs"], str], list[str]] = {}
     for schedule in after.schedules.values():
         for leaf in leaves(schedule.trigger):
-            program, dataset = _program_of(leaf.trigger), _dataset_of(leaf.trigger)
-            if program is not None and program not in after.programs:
-                needed.setdefault(("programs", program), []).append(schedule.name)
+            runs, dataset = leaf.trigger.runs_heard(schedule.program), leaf.trigger.dataset_heard
+            if runs is not None and runs[0] not in after.programs:
+                needed.setdefault(("programs", runs[0]), []).append(schedule.name)
             if dataset is not None and dataset not in after.datasets:
                 needed.setdefault(("datasets", dataset), []).append(schedule.name)
     for (section, name), schedules in sorted(needed.items()):

@@ -4,23 +4,9 @@ All three follow from the least number of events that satisfies the trigger: a b
 it, and where one event is enough nothing is ever half collected, so nothing can grow old.
 """
 
-from typing import assert_never
-
 from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.diagnostics.diagnostic import Place
-from tidegate.domain.model import (
-    AllTrigger,
-    AnyTrigger,
-    AtLeastTrigger,
-    CronTrigger,
-    ElapsedTrigger,
-    PartitionsTrigger,
-    RunTrigger,
-    Schedule,
-    SequenceTrigger,
-    SizeTrigger,
-    Trigger,
-)
+from tidegate.domain.model import Composite, Schedule, Trigger
 from tidegate.domain.time.duration import duration_text
 from tidegate.domain.wording import plural
 
@@ -29,21 +15,9 @@ def least_events(trigger: Trigger) -> int:
     """The least number of events that satisfies a trigger; at least, where only the data can tell."""
     if trigger.wait_at_most is not None:
         return 1
-    match trigger:
-        case CronTrigger() | ElapsedTrigger() | SizeTrigger():
-            return 1
-        case PartitionsTrigger():
-            return max(trigger.count, len(trigger.keys))
-        case RunTrigger():
-            return trigger.count
-        case AllTrigger() | SequenceTrigger():
-            return sum(least_events(member) for member in trigger.of)
-        case AnyTrigger():
-            return min(least_events(member) for member in trigger.of)
-        case AtLeastTrigger():
-            return sum(sorted(least_events(member) for member in trigger.of)[: trigger.n])
-        case _:
-            assert_never(trigger)
+    if isinstance(trigger, Composite):
+        return sum(sorted(least_events(member) for member in trigger.of)[: trigger.needed])
+    return trigger.least_events
 
 
 def check_batch(schedule: Schedule, place: Place, scope: Scope) -> None:
@@ -78,7 +52,7 @@ def check_collect_within(trigger: Trigger, scope: Scope) -> None:
     Looks at the trigger and at the members of an `any`, with which the whole trigger is satisfied. A
     member of an `all` that one event satisfies still loses that event while the others lack theirs.
     """
-    if isinstance(trigger, AnyTrigger) and trigger.quiet is None:
+    if isinstance(trigger, Composite) and trigger.alternatives and trigger.quiet is None:
         for member in trigger.of:
             check_collect_within(member, scope)
     within, at_most = trigger.collect_within, trigger.wait_at_most
@@ -100,22 +74,6 @@ def check_collect_within(trigger: Trigger, scope: Scope) -> None:
 
 def _single(trigger: Trigger) -> bool:
     """Whether every event satisfies the trigger at once."""
-    match trigger:
-        case CronTrigger() | ElapsedTrigger():
-            return True
-        case SizeTrigger():
-            return False
-        case PartitionsTrigger():
-            return trigger.complete is None and max(trigger.count, len(trigger.keys)) == 1
-        case RunTrigger():
-            return trigger.count == 1
-        case AnyTrigger():
-            return all(member.quiet is None and _single(member) for member in trigger.of)
-        case AllTrigger() | SequenceTrigger():
-            return len(trigger.of) == 1 and all(
-                member.quiet is None and _single(member) for member in trigger.of
-            )
-        case AtLeastTrigger():
-            return trigger.n == 1 and all(member.quiet is None and _single(member) for member in trigger.of)
-        case _:
-            assert_never(trigger)
+    if isinstance(trigger, Composite):
+        return trigger.needed == 1 and all(member.quiet is None and _single(member) for member in trigger.of)
+    return trigger.any_event_satisfies

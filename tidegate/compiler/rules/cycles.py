@@ -7,23 +7,9 @@ hold without a clock (`cron`, `elapsed`) has no incoming edges: the clock bounds
 
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping
-from typing import assert_never
 
 from tidegate.compiler.diagnostics.diagnostic import Findings, Related
-from tidegate.domain.model import (
-    AllTrigger,
-    AnyTrigger,
-    App,
-    AtLeastTrigger,
-    CronTrigger,
-    ElapsedTrigger,
-    PartitionsTrigger,
-    RunTrigger,
-    Schedule,
-    SequenceTrigger,
-    SizeTrigger,
-    Trigger,
-)
+from tidegate.domain.model import App, Composite, Schedule, Trigger
 
 Cause = tuple[str, str]
 """What triggers: ("run", program) or ("partitions", dataset)."""
@@ -79,39 +65,20 @@ def cycles(app: App) -> list[tuple[str, ...]]:
 
 def causes(trigger: Trigger) -> frozenset[Cause]:
     """What can make the trigger hold without the help of a clock."""
-    match trigger:
-        case CronTrigger() | ElapsedTrigger():
+    if isinstance(trigger, Composite):
+        if _needs_clock(trigger):
             return frozenset()
-        case RunTrigger():
-            return frozenset({("run", trigger.program)})
-        case PartitionsTrigger() | SizeTrigger():
-            return frozenset({("partitions", trigger.dataset)})
-        case AnyTrigger() | AllTrigger() | AtLeastTrigger() | SequenceTrigger():
-            return frozenset() if _needs_clock(trigger) else _causes_of(trigger.of)
-        case _:
-            assert_never(trigger)
-
-
-def _causes_of(members: tuple[Trigger, ...]) -> frozenset[Cause]:
-    return frozenset(cause for member in members for cause in causes(member))
+        return frozenset(cause for member in trigger.of for cause in causes(member))
+    found = (("run", trigger.program_collected), ("partitions", trigger.dataset_collected))
+    return frozenset((how, name) for how, name in found if name is not None)
 
 
 def _needs_clock(trigger: Trigger) -> bool:
     if trigger.wait_at_most is not None:
         return False
-    match trigger:
-        case CronTrigger() | ElapsedTrigger():
-            return True
-        case RunTrigger() | PartitionsTrigger() | SizeTrigger():
-            return False
-        case AnyTrigger():
-            return all(_needs_clock(member) for member in trigger.of)
-        case AllTrigger() | SequenceTrigger():
-            return any(_needs_clock(member) for member in trigger.of)
-        case AtLeastTrigger():
-            return sum(not _needs_clock(member) for member in trigger.of) < trigger.n
-        case _:
-            assert_never(trigger)
+    if isinstance(trigger, Composite):
+        return sum(not _needs_clock(member) for member in trigger.of) < trigger.needed
+    return trigger.fires_by_clock
 
 
 def _graph(app: App) -> Graph:

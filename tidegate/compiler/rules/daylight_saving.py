@@ -11,7 +11,7 @@ from datetime import date, datetime, time, timedelta
 from itertools import groupby
 
 from tidegate.compiler.diagnostics.diagnostic import MAX_DIAGNOSTICS_PER_FILE, Findings
-from tidegate.domain.model import App, At, CronTrigger, WindowConstraint, leaves
+from tidegate.domain.model import App, At, WallClock, WindowConstraint, leaves
 from tidegate.domain.time.calendar import opens_on
 from tidegate.domain.time.clock_change import ClockChange, clock_changes
 from tidegate.domain.time.cron import parse
@@ -53,11 +53,11 @@ def _notes(app: App, today: date) -> Iterator[tuple[At, str, str]]:
     """Place, summary and hint of every note."""
     for schedule in app.schedules.values():
         for leaf in leaves(schedule.trigger):
-            cron = leaf.trigger
-            if isinstance(cron, CronTrigger) and cron.at is not None:
+            cron, at = leaf.trigger.wall_clock, leaf.trigger.at
+            if cron is not None and at is not None:
                 touched = list(_of_cron(cron, today))
                 if touched:
-                    yield cron.at, *_wording(f'cron "{cron.cron}"', cron.timezone, touched)
+                    yield at, *_wording(f'cron "{cron.cron}"', cron.timezone, touched)
         for window in schedule.constraints:
             if isinstance(window, WindowConstraint) and window.at is not None:
                 touched = list(_of_window(window, today))
@@ -72,7 +72,7 @@ def _wording(name: str, zone: str, touched: Touched) -> tuple[str, str]:
     return f"the clocks of {zone} are changed around the {name}, got {dates}", f"{effects}; {_REMEDY}"
 
 
-def _of_cron(cron: CronTrigger, today: date) -> Iterator[tuple[date, str]]:
+def _of_cron(cron: WallClock, today: date) -> Iterator[tuple[date, str]]:
     pattern = parse(cron.cron)
     if pattern.hours_kind != "fixed":
         return

@@ -10,16 +10,12 @@ from typing import Literal
 from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.diagnostics.diagnostic import Place
 from tidegate.domain.model import (
-    AllTrigger,
     Composite,
-    CronTrigger,
     Cycle,
-    ElapsedTrigger,
+    Dataset,
+    LeafTrigger,
     PartitionScheme,
-    PartitionsTrigger,
-    RunTrigger,
     Schedule,
-    SizeTrigger,
     Trigger,
     leaves,
 )
@@ -51,7 +47,7 @@ def check_for_each(schedule: Schedule, place: Place, scope: Scope) -> bool:
     if schedule.for_each is None:
         return True
     members = _members(schedule.trigger, inside_all=False)
-    if not any(isinstance(member, PartitionsTrigger | SizeTrigger) for member, _ in members):
+    if not any(member.has_keys for member, _ in members):
         scope.findings.add(
             "L402",
             place,
@@ -63,14 +59,13 @@ def check_for_each(schedule: Schedule, place: Place, scope: Scope) -> bool:
     return all(good) and (schedule.for_each != "partition" or _alike(schedule, place, scope))
 
 
-def _has_key(member: Trigger, inside_all: bool, for_each: ForEach, place: Place, scope: Scope) -> bool:
-    if isinstance(member, PartitionsTrigger | SizeTrigger):
-        return _check_member(member, for_each, _place(member, place), scope)
-    if isinstance(member, CronTrigger) and inside_all:
+def _has_key(member: LeafTrigger, inside_all: bool, for_each: ForEach, place: Place, scope: Scope) -> bool:
+    if member.dataset_collected is not None:
+        dataset = scope.datasets[member.dataset_collected]
+        return _check_member(member, dataset, for_each, _place(member, place), scope)
+    if member.wall_clock is not None and inside_all:
         return True
-    what = "a run" if isinstance(member, RunTrigger) else "a cron outside `all`"
-    if isinstance(member, ElapsedTrigger):
-        what = "an elapsed trigger"
+    what = member.noun if member.wall_clock is None else f"{member.noun} outside `all`"
     scope.findings.add(
         "L402",
         _place(member, place),
@@ -80,22 +75,21 @@ def _has_key(member: Trigger, inside_all: bool, for_each: ForEach, place: Place,
     return False
 
 
-def _members(trigger: Trigger, *, inside_all: bool) -> list[tuple[Trigger, bool]]:
+def _members(trigger: Trigger, *, inside_all: bool) -> list[tuple[LeafTrigger, bool]]:
     """The leaves, each with whether its nearest composite is an `all`."""
     if not isinstance(trigger, Composite):
         return [(trigger, inside_all)]
-    in_all = isinstance(trigger, AllTrigger)
+    in_all = trigger.shares_fires
     return [found for member in trigger.of for found in _members(member, inside_all=in_all)]
 
 
-def _place(trigger: Trigger, otherwise: Place) -> Place:
+def _place(trigger: LeafTrigger, otherwise: Place) -> Place:
     return trigger.at if trigger.at is not None else otherwise
 
 
 def _check_member(
-    member: PartitionsTrigger | SizeTrigger, for_each: ForEach, place: Place, scope: Scope
+    member: LeafTrigger, dataset: Dataset, for_each: ForEach, place: Place, scope: Scope
 ) -> bool:
-    dataset = scope.datasets[member.dataset]
     scheme = dataset.partitions
     if scheme is None:
         scope.findings.add(
@@ -105,7 +99,7 @@ def _check_member(
             "give `partitions` to the dataset, or take the member out of the trigger",
         )
         return False
-    if isinstance(member, PartitionsTrigger) and member.keys:
+    if member.names_keys:
         scope.findings.add(
             "V208",
             place,
@@ -122,8 +116,8 @@ def _check_member(
             "choose a longer cycle, or `for_each: partition`",
         )
         return False
-    if isinstance(member, PartitionsTrigger) and member.complete is not None and member.complete != for_each:
-        _clash(place, for_each, member.complete, scope)
+    if member.period is not None and member.period != for_each:
+        _clash(place, for_each, member.period, scope)
         return False
     return True
 
@@ -147,9 +141,7 @@ def _alike(schedule: Schedule, place: Place, scope: Scope) -> bool:
     first: tuple[str, PartitionScheme] | None = None
     good = True
     for leaf in leaves(schedule.trigger):
-        trigger = leaf.trigger
-        keyed = isinstance(trigger, PartitionsTrigger | SizeTrigger)
-        dataset = scope.datasets.get(trigger.dataset) if keyed else None
+        dataset = scope.datasets.get(leaf.trigger.dataset_collected or "")
         if dataset is None or dataset.partitions is None:
             continue
         if first is None:
@@ -158,7 +150,7 @@ def _alike(schedule: Schedule, place: Place, scope: Scope) -> bool:
             good = False
             scope.findings.add(
                 "L408",
-                _place(trigger, place),
+                _place(leaf.trigger, place),
                 f"`for_each: partition` needs the same partitions in every member, got {dataset.name}"
                 f" beside {first[0]}, which is cut differently",
                 "write a cycle that both can be mapped to, such as `for_each: day`",

@@ -13,13 +13,9 @@ from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.diagnostics.diagnostic import Place
 from tidegate.compiler.rules.for_each import same_partitions
 from tidegate.domain.model import (
-    CronTrigger,
-    ElapsedTrigger,
     OutputPartition,
     PartitionScheme,
-    PartitionsTrigger,
     Program,
-    SizeTrigger,
     Trigger,
     leaves,
 )
@@ -53,7 +49,7 @@ def output_partition(
         "key": bool(schemes) and for_each is not None and _key_fits(for_each, trigger, schemes, scope),
         "manifest": bool(schemes) and _manifest_fits(trigger, schemes, scope),
         "business_date": bool(schemes)
-        and any(isinstance(leaf.trigger, CronTrigger | ElapsedTrigger) for leaf in leaves(trigger))
+        and any(leaf.trigger.fires_by_clock for leaf in leaves(trigger))
         and all(scheme.time is not None and scheme.static is None for scheme in schemes),
         "none": True,
     }
@@ -79,12 +75,8 @@ def _key_fits(for_each: str, trigger: Trigger, schemes: list[PartitionScheme], s
 
 def _manifest_fits(trigger: Trigger, schemes: list[PartitionScheme], scope: Scope) -> bool:
     """Whether every key that the trigger can collect is a key of every output."""
-    inputs = [
-        scope.datasets[leaf.trigger.dataset].partitions
-        for leaf in leaves(trigger)
-        if isinstance(leaf.trigger, PartitionsTrigger | SizeTrigger)
-        and leaf.trigger.dataset in scope.datasets
-    ]
+    collected = (leaf.trigger.dataset_collected for leaf in leaves(trigger))
+    inputs = [scope.datasets[name].partitions for name in collected if name in scope.datasets]
     return bool(inputs) and all(same_partitions(one, other) for one in inputs for other in schemes)
 
 

@@ -15,6 +15,7 @@ How they stand in a text is `compiler.template`; their values are `scheduler.dec
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.diagnostics.diagnostic import Findings
@@ -22,12 +23,7 @@ from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode
 from tidegate.compiler.template import OPENING, TemplateError, parse
 from tidegate.domain.model import (
     App,
-    CronTrigger,
-    LeafTrigger,
-    PartitionsTrigger,
-    RunTrigger,
     Schedule,
-    SizeTrigger,
     leaves,
 )
 from tidegate.domain.suggest import did_you_mean
@@ -88,7 +84,7 @@ def check_upstream_arguments(app: App, args: Mapping[str, Node], findings: Findi
         schedule = app.schedules.get(name)
         if not found or schedule is None:
             continue
-        upstream = sorted({leaf.program for leaf in _leaves(schedule) if isinstance(leaf, RunTrigger)})
+        upstream = sorted(_collected(schedule).programs)
         known = set[str]().union(*(handed_over[program] for program in upstream))
         listing = sorted(known)
         for place, reference in found:
@@ -127,49 +123,56 @@ def _family(reference: str) -> str | None:
     return next((f for f in families if reference.startswith(f) and len(reference) > len(f)), None)
 
 
-def _leaves(schedule: Schedule) -> list[LeafTrigger]:
-    return [leaf.trigger for leaf in leaves(schedule.trigger)]
+class _Collected(NamedTuple):
+    """The datasets and the upstream programs whose events a trigger collects; whether it has a cron."""
+
+    datasets: frozenset[str]
+    programs: frozenset[str]
+    cron: bool
+
+
+def _collected(schedule: Schedule) -> _Collected:
+    members = [leaf.trigger for leaf in leaves(schedule.trigger)]
+    return _Collected(
+        datasets=frozenset(m.dataset_collected for m in members if m.dataset_collected is not None),
+        programs=frozenset(m.program_collected for m in members if m.program_collected is not None),
+        cron=any(m.wall_clock is not None for m in members),
+    )
 
 
 def _lacking(reference: str, schedule: Schedule, scope: Scope) -> tuple[str, str] | None:
     """What a reference needs that the schedule does not have, with a hint; None if it has everything."""
-    members = _leaves(schedule)
-    collected = [m for m in members if isinstance(m, PartitionsTrigger | SizeTrigger)]
-    runs = [m for m in members if isinstance(m, RunTrigger)]
-    if reference == "scheduled_time" and not any(isinstance(m, CronTrigger) for m in members):
+    collected = _collected(schedule)
+    cut = sorted(name for name in collected.datasets if _cut(name, scope))
+    if reference == "scheduled_time" and not collected.cron:
         return "a `cron` in the trigger", "use {{ trigger.first_event_time }}, or add a cron"
-    dated = schedule.output_partition == "business_date" or any(isinstance(m, CronTrigger) for m in members)
+    dated = schedule.output_partition == "business_date" or collected.cron
     if reference == "business_date" and not dated:
         return "a `cron` in the trigger", "use {{ trigger.partitions }} or {{ key }}, or add a cron"
     if reference == "key" and schedule.for_each is None:
         return "`for_each`", "use {{ trigger.partitions }}, or add `for_each`"
-    if reference == "trigger.partitions" and not any(_cut(m, scope) for m in collected):
+    if reference == "trigger.partitions" and not cut:
         return "`partitions` or `size` over a dataset with partitions", "delete the reference"
-    if reference in ("trigger.bytes", "trigger.rows") and not collected:
+    if reference in ("trigger.bytes", "trigger.rows") and not collected.datasets:
         return "`partitions` or `size` in the trigger", "delete the reference"
-    if reference.startswith("trigger.run.") and not runs:
+    if reference.startswith("trigger.run.") and not collected.programs:
         return (
             "a `run` in the trigger",
             "wait for the run with `run: {program: ...}`, or delete the reference",
         )
-    return _lacking_name(reference, collected, runs, scope)
+    return _lacking_name(reference, cut, collected.programs, scope)
 
 
 def _lacking_name(
-    reference: str,
-    collected: list[PartitionsTrigger | SizeTrigger],
-    runs: list[RunTrigger],
-    scope: Scope,
+    reference: str, cut: list[str], upstream: frozenset[str], scope: Scope
 ) -> tuple[str, str] | None:
     """As `_lacking`, for the references that end in the name of a dataset."""
     family = _family(reference)
     name = reference.removeprefix(family or "")
-    if family == PARTITIONS_OF:
-        known = sorted({m.dataset for m in collected if _cut(m, scope)})
-        if name not in known:
-            return f"{shown(name)} with its partitions in the trigger", _dataset_hint(name, known)
+    if family == PARTITIONS_OF and name not in cut:
+        return f"{shown(name)} with its partitions in the trigger", _dataset_hint(name, cut)
     if family == RUN_OUTPUT:
-        programs = [scope.programs[m.program] for m in runs if m.program in scope.programs]
+        programs = [scope.programs[program] for program in upstream if program in scope.programs]
         written = sorted({dataset for program in programs for dataset in program.writes})
         if name not in written:
             needs = f"a `run` of a program that writes {shown(name)}"
@@ -181,7 +184,7 @@ def _dataset_hint(name: str, known: list[str]) -> str:
     return did_you_mean(name, known, "datasets") if known else "delete the reference"
 
 
-def _cut(member: PartitionsTrigger | SizeTrigger, scope: Scope) -> bool:
-    """Whether events of a member have partition keys."""
-    dataset = scope.datasets.get(member.dataset)
+def _cut(name: str, scope: Scope) -> bool:
+    """Whether events of a dataset have partition keys."""
+    dataset = scope.datasets.get(name)
     return dataset is not None and dataset.partitions is not None

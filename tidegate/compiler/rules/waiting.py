@@ -7,16 +7,7 @@ itself, and a clock always comes.
 
 from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.diagnostics.diagnostic import Place
-from tidegate.domain.model import (
-    AnyTrigger,
-    AtLeastTrigger,
-    Composite,
-    CronTrigger,
-    ElapsedTrigger,
-    Schedule,
-    SequenceTrigger,
-    Trigger,
-)
+from tidegate.domain.model import Composite, Schedule, Trigger
 
 
 def check_waiting(schedule: Schedule, place: Place, scope: Scope) -> None:
@@ -29,8 +20,8 @@ def check_waiting(schedule: Schedule, place: Place, scope: Scope) -> None:
     scope.findings.add(
         "L406",
         waiting.at if waiting.at is not None else place,
-        f"a job that lacks one member of `{_kind(waiting)}` waits for ever, got no `wait_at_most`",
-        f"add `wait_at_most: 3h` beside `{_kind(waiting)}`, or `from: first_event` to the timeout",
+        f"a job that lacks one member of `{waiting.kind}` waits for ever, got no `wait_at_most`",
+        f"add `wait_at_most: 3h` beside `{waiting.kind}`, or `from: first_event` to the timeout",
     )
 
 
@@ -38,8 +29,8 @@ def _waits_unbounded(trigger: Trigger) -> Composite | None:
     """The composite that may wait for ever, None if there is none."""
     if not isinstance(trigger, Composite) or _bounded(trigger):
         return None
-    members = [m for m in trigger.of if not (_bounded(m) or isinstance(m, CronTrigger | ElapsedTrigger))]
-    lacking = _needed(trigger) - (len(trigger.of) - len(members))
+    members = [member for member in trigger.of if not (_bounded(member) or _clock(member))]
+    lacking = trigger.needed - (len(trigger.of) - len(members))
     if lacking > 1:
         return trigger
     waiting = [_waits_unbounded(member) for member in members]
@@ -50,14 +41,5 @@ def _bounded(trigger: Trigger) -> bool:
     return trigger.wait_at_most is not None or trigger.collect_within is not None
 
 
-def _needed(trigger: Composite) -> int:
-    """How many members must hold."""
-    if isinstance(trigger, AnyTrigger):
-        return 1
-    return trigger.n if isinstance(trigger, AtLeastTrigger) else len(trigger.of)
-
-
-def _kind(trigger: Composite) -> str:
-    if isinstance(trigger, AtLeastTrigger):
-        return "at_least"
-    return "sequence" if isinstance(trigger, SequenceTrigger) else "all"
+def _clock(trigger: Trigger) -> bool:
+    return not isinstance(trigger, Composite) and trigger.fires_by_clock

@@ -14,7 +14,7 @@ from itertools import takewhile
 # The iteration has no public name. That Dagster's minor version is pinned and the tests use it keeps it safe.
 from dagster._utils.schedules import schedule_execution_time_iterator
 
-from tidegate.domain.model import CronTrigger
+from tidegate.domain.model import WallClock
 from tidegate.domain.time.clock_change import clock_changes
 from tidegate.domain.time.cron import parse
 from tidegate.scheduler.model.deployed import ScheduleState
@@ -32,12 +32,12 @@ _RANGE_OF_ONE = re.compile(r"\b(\w+)-\1\b")
 """Dagster reads "4-4" as every value of the field."""
 
 
-def native_cron(state: ScheduleState, now: datetime) -> CronTrigger | None:
+def native_cron(state: ScheduleState, now: datetime) -> WallClock | None:
     """The cron that is the schedule's whole trigger and that Dagster fires as we do, if there is one."""
-    trigger = state.spec.trigger
-    if not isinstance(trigger, CronTrigger) or trigger.calendar is not None:
+    cron = state.spec.trigger.wall_clock
+    if cron is None or cron.calendar is not None:
         return None
-    return trigger if agrees(trigger.cron, trigger.timezone, now) else None
+    return cron if agrees(cron.cron, cron.timezone, now) else None
 
 
 def pattern_for_dagster(pattern: str) -> str:

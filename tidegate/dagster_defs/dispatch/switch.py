@@ -140,8 +140,10 @@ def _turn(
 ) -> None:
     """Set the switch, as `instance.start_schedule` does, which needs what only a web server has."""
     status = InstigatorStatus.RUNNING if state.active else InstigatorStatus.STOPPED
-    cron = getattr(state.spec.trigger, "cron", "")
-    data = ScheduleInstigatorData(cron, now.timestamp() if state.active else None)
+    fires = state.spec.trigger.wall_clock
+    data = ScheduleInstigatorData(
+        "" if fires is None else fires.cron, now.timestamp() if state.active else None
+    )
     if row is None:
         origin = repository.get_instigator_origin(name)
         instance.add_instigator_state(InstigatorState(origin, InstigatorType.SCHEDULE, status, data))

@@ -51,21 +51,34 @@ from tidegate.domain.model.schedule import (
     Priority,
     Schedule,
 )
-from tidegate.domain.model.trigger import (
+from tidegate.domain.model.triggers.cron import (
+    CronTrigger,
+)
+from tidegate.domain.model.triggers.elapsed import (
+    ElapsedTrigger,
+)
+from tidegate.domain.model.triggers.facts import (
+    LeafTrigger,
+    TriggerBase,
+    WallClock,
+)
+from tidegate.domain.model.triggers.partitions import (
+    PartitionsTrigger,
+)
+from tidegate.domain.model.triggers.run import (
+    RunTrigger,
+)
+from tidegate.domain.model.triggers.size import (
+    SizeTrigger,
+)
+from tidegate.domain.model.triggers.tree import (
     AllTrigger,
     AnyTrigger,
     AtLeastTrigger,
     Composite,
-    CronTrigger,
-    ElapsedTrigger,
     Leaf,
-    LeafTrigger,
-    PartitionsTrigger,
-    RunTrigger,
     SequenceTrigger,
-    SizeTrigger,
     Trigger,
-    TriggerBase,
     child_path,
     leaves,
 )
@@ -109,6 +122,7 @@ __all__ = [
     "Timeout",
     "Trigger",
     "TriggerBase",
+    "WallClock",
     "WindowConstraint",
     "WriteMode",
     "child_path",

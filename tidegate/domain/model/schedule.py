@@ -9,7 +9,7 @@ from typing import Any, Literal
 from tidegate.domain.model.constraint import Constraint, Timeout
 from tidegate.domain.model.dataset import Cycle
 from tidegate.domain.model.place import At
-from tidegate.domain.model.trigger import Trigger
+from tidegate.domain.model.triggers.tree import Trigger
 from tidegate.domain.value import Value
 
 

@@ -9,12 +9,12 @@ Nothing searches further than `domain.time.cron.MAX_YEARS_APART`: beyond it the 
 from collections.abc import Iterator
 from datetime import date, datetime
 
-from tidegate.domain.model import CronTrigger
+from tidegate.domain.model import WallClock
 from tidegate.domain.time.calendar import is_business_day, nth_business_day
 from tidegate.domain.time.cron import DayFilter, parse
 
 
-def next_fire(trigger: CronTrigger, after: datetime) -> datetime | None:
+def next_fire(trigger: WallClock, after: datetime) -> datetime | None:
     """The first fire strictly after an instant, in UTC; None if there is none within the horizon.
 
     Raises:
@@ -26,7 +26,7 @@ def next_fire(trigger: CronTrigger, after: datetime) -> datetime | None:
         return None
 
 
-def previous_fire(trigger: CronTrigger, at_or_before: datetime) -> datetime | None:
+def previous_fire(trigger: WallClock, at_or_before: datetime) -> datetime | None:
     """The last fire at or before an instant, in UTC; None if there is none. Raises as `next_fire`."""
     try:
         return parse(trigger.cron).previous_fire(at_or_before, trigger.timezone, _days_that_count(trigger))
@@ -34,7 +34,7 @@ def previous_fire(trigger: CronTrigger, at_or_before: datetime) -> datetime | No
         return None
 
 
-def fires(trigger: CronTrigger, after: datetime, until: datetime) -> Iterator[datetime]:
+def fires(trigger: WallClock, after: datetime, until: datetime) -> Iterator[datetime]:
     """Every fire in (after, until], ascending, in UTC. Raises as `next_fire`."""
     instant = next_fire(trigger, after)
     while instant is not None and instant <= until:
@@ -42,13 +42,13 @@ def fires(trigger: CronTrigger, after: datetime, until: datetime) -> Iterator[da
         instant = next_fire(trigger, instant)
 
 
-def fires_on(trigger: CronTrigger, day: date) -> bool:
+def fires_on(trigger: WallClock, day: date) -> bool:
     """Whether the trigger has fires on a date of its zone, clocks aside."""
     counts = _days_that_count(trigger)
     return parse(trigger.cron).matches(day) and (counts is None or counts(day))
 
 
-def _days_that_count(trigger: CronTrigger) -> DayFilter | None:
+def _days_that_count(trigger: WallClock) -> DayFilter | None:
     """The filter that a trigger's calendar is; None if every day counts."""
     calendar, nth = trigger.calendar, trigger.nth_business_day
     if calendar is None:

@@ -11,8 +11,8 @@ from datetime import datetime
 
 import msgspec
 
-from tidegate.domain.model import ElapsedTrigger
-from tidegate.scheduler.decision.fires import elapsed_leaves, next_fire
+from tidegate.domain.model import Leaf
+from tidegate.scheduler.decision.fires import next_fire, timer_leaves
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.store.protocol import Reader
@@ -30,18 +30,18 @@ def started(reader: Reader, states: Sequence[ScheduleState], now: datetime) -> l
     (rule 21); one that waits for a silence counts from now.
     """
     programs = {
-        program_of(state, elapsed)
+        program
         for state in states
-        for _, elapsed in elapsed_leaves(state)
-        if elapsed.since == "last_run"
+        for leaf, _ in timer_leaves(state)
+        if (program := _program_timed(state, leaf)) is not None
     }
     history = reader.history(programs) if programs else {}
     found: list[ScheduleState] = []
     for state in states:
         clocks: dict[str, datetime] = {}
-        for leaf, elapsed in elapsed_leaves(state):
-            ended = history[program_of(state, elapsed)].last_ended if elapsed.since == "last_run" else None
-            clocks[leaf.path] = ended or now
+        for leaf, _ in timer_leaves(state):
+            program = _program_timed(state, leaf)
+            clocks[leaf.path] = now if program is None else history[program].last_ended or now
         begun = msgspec.structs.replace(state, active_since=now, fires_after=now, clocks=clocks)
         found.append(msgspec.structs.replace(begun, next_fire_at=next_fire(begun, now)))
     return found
@@ -52,9 +52,10 @@ def stopped(state: ScheduleState) -> ScheduleState:
     return msgspec.structs.replace(state, next_fire_at=None, clocks={})
 
 
-def program_of(state: ScheduleState, elapsed: ElapsedTrigger) -> str:
-    """The program, as "app/program", whose runs an `elapsed` leaf counts from."""
-    return f"{state.app}/{elapsed.program or state.spec.program}"
+def _program_timed(state: ScheduleState, leaf: Leaf) -> str | None:
+    """The program, as "app/program", from whose runs the timer of a leaf counts."""
+    runs = leaf.trigger.runs_heard(state.spec.program)
+    return None if runs is None else f"{state.app}/{runs[0]}"
 
 
 def clock_entries(states: Sequence[ScheduleState], now: datetime) -> Iterator[Entry]:

@@ -8,7 +8,7 @@ from datetime import datetime
 
 import msgspec
 
-from tidegate.domain.model import App, PartitionScheme, PartitionsTrigger, Schedule, SizeTrigger, leaves
+from tidegate.domain.model import App, PartitionScheme, Schedule, leaves
 from tidegate.domain.partition_key import validate_key
 from tidegate.scheduler.commands.activation import clock_entries, started, stopped, takes
 from tidegate.scheduler.commands.change_jobs import change_jobs, discard_jobs
@@ -131,10 +131,10 @@ def wrong_key(schedule: Schedule, app: App, key: str) -> str | None:
         return None
     problems: list[str | None] = []
     for leaf in leaves(schedule.trigger):
-        trigger = leaf.trigger
-        if not isinstance(trigger, PartitionsTrigger | SizeTrigger) or trigger.dataset not in app.datasets:
+        dataset = app.datasets.get(leaf.trigger.dataset_collected or "")
+        if dataset is None:
             continue
-        scheme = app.datasets[trigger.dataset].partitions
+        scheme = dataset.partitions
         if schedule.for_each != "partition" and scheme is not None and scheme.time is not None:
             period = msgspec.structs.replace(scheme.time, cycle=schedule.for_each, start=EARLIEST_PERIOD)
             scheme = PartitionScheme(time=period)

@@ -12,7 +12,7 @@ from datetime import datetime
 import msgspec
 
 from tidegate.compiler.plan.fingerprint import canonical, fingerprint
-from tidegate.domain.model import App, CronTrigger, ElapsedTrigger, Schedule, leaves
+from tidegate.domain.model import App, Schedule, leaves
 from tidegate.scheduler.commands.activation import clock_entries, started, takes
 from tidegate.scheduler.commands.change_jobs import change_jobs, meet_fates
 from tidegate.scheduler.decision.carry import carry, carry_entries
@@ -100,7 +100,7 @@ def _in_its_place(before: ScheduleState, after: ScheduleState, now: datetime) ->
     """
     if not takes(after) or not takes(before):
         return after
-    same = {path for path, form in _elapsed(before.spec).items() if _elapsed(after.spec).get(path) == form}
+    same = {path for path, form in _timers(before.spec).items() if _timers(after.spec).get(path) == form}
     anew = {path: since for path, since in after.clocks.items() if path not in same}
     kept = {path: since for path, since in before.clocks.items() if path in same}
     # A new cron fires from now on, this very instant included; the old one has fired up to here.
@@ -118,15 +118,17 @@ def _clocks_set(before: ScheduleState, after: ScheduleState, now: datetime) -> I
     return clock_entries([msgspec.structs.replace(after, clocks=clocks)], now)
 
 
-def _elapsed(spec: Schedule) -> dict[str, object]:
-    found = ((leaf.path, leaf.trigger) for leaf in leaves(spec.trigger))
+def _timers(spec: Schedule) -> dict[str, object]:
     return {
-        path: (canonical(trigger), trigger.program or spec.program)
-        for path, trigger in found
-        if isinstance(trigger, ElapsedTrigger)
+        leaf.path: (canonical(leaf.trigger), leaf.trigger.runs_heard(spec.program))
+        for leaf in leaves(spec.trigger)
+        if leaf.trigger.timer is not None
     }
 
 
 def _crons(spec: Schedule) -> dict[str, object]:
-    found = ((leaf.path, leaf.trigger) for leaf in leaves(spec.trigger))
-    return {path: canonical(trigger) for path, trigger in found if isinstance(trigger, CronTrigger)}
+    return {
+        leaf.path: canonical(leaf.trigger)
+        for leaf in leaves(spec.trigger)
+        if leaf.trigger.wall_clock is not None
+    }

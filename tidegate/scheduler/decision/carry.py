@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from tidegate.domain.model import App, ElapsedTrigger, Leaf, leaves
+from tidegate.domain.model import App, Leaf, leaves
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.job_view import JobView
 from tidegate.scheduler.decision.route import is_full
@@ -92,11 +92,11 @@ def carry(job: Job, deliveries: Sequence[Delivery], state: ScheduleState, app: A
 
 
 def _collects(state: ScheduleState, leaf: Leaf, event: Event) -> bool:
-    """Whether an event at this leaf would count: not as what sets a clock, nor as another kind's fire."""
+    """Whether an event at this leaf would count: not as what sets a timer, nor as a fire of another sort."""
     if event.key != listens_to(state.app, state.ref, leaf, state.spec.program)[0]:
         return False
-    of_clock = event.kind is EventKind.FIRE and event.scheduled_for is None
-    return of_clock == isinstance(leaf.trigger, ElapsedTrigger)
+    of_timer = event.kind is EventKind.FIRE and event.scheduled_for is None
+    return of_timer == (leaf.trigger.timer is not None)
 
 
 def _renewed(job: Job, kept: tuple[Delivery, ...], state: ScheduleState, app: App, now: datetime) -> Job:

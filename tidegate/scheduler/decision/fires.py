@@ -16,7 +16,7 @@ from itertools import islice
 
 import msgspec
 
-from tidegate.domain.model import AnyTrigger, CronTrigger, ElapsedTrigger, Leaf, Trigger, leaves
+from tidegate.domain.model import Composite, Leaf, Trigger, WallClock, leaves
 from tidegate.domain.time import fire_times
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import Event, EventKind, fire_event_key
@@ -30,18 +30,23 @@ CATCH_UP_FIRES_MAX = 1000
 A cron of every minute reaches it after 16 hours of downtime."""
 
 
-def cron_leaves(state: ScheduleState) -> Iterator[tuple[Leaf, CronTrigger]]:
-    """The crons in a schedule's trigger."""
+def cron_leaves(state: ScheduleState) -> Iterator[tuple[Leaf, WallClock]]:
+    """The leaves of a schedule's trigger that fire at wall-clock times, each with its times."""
     for leaf in leaves(state.spec.trigger):
-        if isinstance(leaf.trigger, CronTrigger):
-            yield leaf, leaf.trigger
+        if leaf.trigger.wall_clock is not None:
+            yield leaf, leaf.trigger.wall_clock
 
 
-def elapsed_leaves(state: ScheduleState) -> Iterator[tuple[Leaf, ElapsedTrigger]]:
-    """The `elapsed` leaves of a schedule's trigger."""
+def timer_leaves(state: ScheduleState) -> Iterator[tuple[Leaf, timedelta]]:
+    """The leaves of a schedule's trigger that have a timer, each with its length."""
     for leaf in leaves(state.spec.trigger):
-        if isinstance(leaf.trigger, ElapsedTrigger):
-            yield leaf, leaf.trigger
+        if leaf.trigger.timer is not None:
+            yield leaf, leaf.trigger.timer
+
+
+def starts_again(state: ScheduleState, leaf: Leaf) -> bool:
+    """Whether the timer of a leaf starts again when it fires, as one that counts from runs does."""
+    return leaf.trigger.runs_heard(state.spec.program) is not None
 
 
 def next_fire(state: ScheduleState, after: datetime) -> datetime | None:
@@ -51,7 +56,7 @@ def next_fire(state: ScheduleState, after: datetime) -> datetime | None:
     the horizon of `domain.time.fire_times`.
     """
     crons = [fire_times.next_fire(cron, after) for _, cron in cron_leaves(state)]
-    clocks = [_runs_out(state, leaf, elapsed) for leaf, elapsed in elapsed_leaves(state)]
+    clocks = [_runs_out(state, leaf, length) for leaf, length in timer_leaves(state)]
     return earliest((*crons, *clocks))
 
 
@@ -59,8 +64,8 @@ def due_fires(state: ScheduleState, now: datetime) -> tuple[Event, ...]:
     """The fires of a schedule that have come due since the last ones, oldest first."""
     after = state.fires_after or now
     found = [event for leaf, cron in cron_leaves(state) for event in _of_cron(state, leaf, cron, after, now)]
-    for leaf, elapsed in elapsed_leaves(state):
-        due = _runs_out(state, leaf, elapsed)
+    for leaf, length in timer_leaves(state):
+        due = _runs_out(state, leaf, length)
         if due is not None and due <= now:
             found.append(fire_event(state.ref, leaf.path, due, scheduled=False))
     return tuple(sorted(found, key=lambda event: (event.time, event.id)))
@@ -69,18 +74,18 @@ def due_fires(state: ScheduleState, now: datetime) -> tuple[Event, ...]:
 def after_fires(state: ScheduleState, now: datetime) -> ScheduleState:
     """The schedule once its due fires have become events: what comes next, and timers set again."""
     clocks = dict(state.clocks)
-    for leaf, elapsed in elapsed_leaves(state):
-        due = _runs_out(state, leaf, elapsed)
+    for leaf, length in timer_leaves(state):
+        due = _runs_out(state, leaf, length)
         if due is not None and due <= now:
             del clocks[leaf.path]
-            if elapsed.since == "last_run":
+            if starts_again(state, leaf):
                 clocks[leaf.path] = now
     moved = msgspec.structs.replace(state, fires_after=now, clocks=clocks)
     return msgspec.structs.replace(moved, next_fire_at=next_fire(moved, now))
 
 
 def with_timer(state: ScheduleState, path: str, event: Event) -> ScheduleState:
-    """The schedule with the clock of one `elapsed` leaf set by an event that it counts from."""
+    """The schedule with the timer of one leaf set by an event that it counts from."""
     before = state.clocks.get(path)
     start = event.arrived if before is None else max(before, event.arrived)
     moved = msgspec.structs.replace(state, clocks={**state.clocks, path: start})
@@ -88,19 +93,19 @@ def with_timer(state: ScheduleState, path: str, event: Event) -> ScheduleState:
     return msgspec.structs.replace(moved, next_fire_at=next_fire(moved, after))
 
 
-def _runs_out(state: ScheduleState, leaf: Leaf, elapsed: ElapsedTrigger) -> datetime | None:
-    """When an `elapsed` leaf fires next; not before its schedule became active."""
+def _runs_out(state: ScheduleState, leaf: Leaf, length: timedelta) -> datetime | None:
+    """When the timer of a leaf fires next; not before its schedule became active."""
     start = state.clocks.get(leaf.path)
     if start is None:
         return None
-    due = start + elapsed.for_
+    due = start + length
     return due if state.active_since is None else max(due, state.active_since)
 
 
 def suffices(trigger: Trigger, path: str) -> bool:
     """Whether the leaf at a path satisfies the whole trigger when it holds: no `all` stands above it."""
     for step in path.split(".") if path else ():
-        if not isinstance(trigger, AnyTrigger):
+        if not (isinstance(trigger, Composite) and trigger.alternatives):
             return False
         trigger = trigger.of[int(step)]
     return True
@@ -136,7 +141,7 @@ def fire_event(
 
 
 def _of_cron(
-    state: ScheduleState, leaf: Leaf, cron: CronTrigger, after: datetime, now: datetime
+    state: ScheduleState, leaf: Leaf, cron: WallClock, after: datetime, now: datetime
 ) -> Iterator[Event]:
     ref = state.ref
     # Inside `all` a fire waits for the other members, which could never find a job of its own.
@@ -151,7 +156,7 @@ def _of_cron(
         yield fire_event(ref, leaf.path, instant, own_job=own_job, expired=expired)
 
 
-def newest_fires(cron: CronTrigger, after: datetime, until: datetime) -> list[datetime]:
+def newest_fires(cron: WallClock, after: datetime, until: datetime) -> list[datetime]:
     """The fires in (after, until], oldest first, at most the newest `CATCH_UP_FIRES_MAX`."""
     found = list(islice(fire_times.fires(cron, after, until), CATCH_UP_FIRES_MAX + 1))
     if len(found) <= CATCH_UP_FIRES_MAX:

@@ -15,9 +15,7 @@ from tidegate.domain.model import (
     App,
     LeafTrigger,
     PartitionScheme,
-    PartitionsTrigger,
     Schedule,
-    SizeTrigger,
     leaves,
 )
 from tidegate.domain.partition_key import PartitionKeyError, enclosing_key, validate_key
@@ -190,6 +188,5 @@ def leaf_at(schedule: Schedule, path: str) -> LeafTrigger | None:
 
 def _scheme_of(path: str, schedule: Schedule, app: App) -> PartitionScheme | None:
     trigger = leaf_at(schedule, path)
-    if not isinstance(trigger, PartitionsTrigger | SizeTrigger) or trigger.dataset not in app.datasets:
-        return None
-    return app.datasets[trigger.dataset].partitions
+    dataset = None if trigger is None else app.datasets.get(trigger.dataset_collected or "")
+    return None if dataset is None else dataset.partitions

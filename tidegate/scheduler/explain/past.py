@@ -20,7 +20,7 @@ from tidegate.scheduler.commands.activation import stopped, takes
 from tidegate.scheduler.decision.after import after, opened
 from tidegate.scheduler.decision.carry import carry
 from tidegate.scheduler.decision.fate import Change, fate, fulfilled
-from tidegate.scheduler.decision.fires import elapsed_leaves, next_fire
+from tidegate.scheduler.decision.fires import next_fire, starts_again, timer_leaves
 from tidegate.scheduler.intake.observe import RunObservation, merge
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event, EventKind
@@ -170,7 +170,7 @@ class _Past:
             stands = before.deployed_at if not carries else entry.at
             state = msgspec.structs.replace(state, active_since=before.active_since, deployed_at=stands)
         # What was set at this very instant was set by the same deployment.
-        running = {leaf.path for leaf, _ in elapsed_leaves(state)}
+        running = {leaf.path for leaf, _ in timer_leaves(state)}
         self._clocks[ref] = {
             path: clock
             for path, clock in self._clocks.get(ref, {}).items()
@@ -261,11 +261,11 @@ class _Past:
         state = self._states[entry.schedule or ""]
         if kind is not EventKind.FIRE:
             return
-        for leaf, elapsed in elapsed_leaves(state):
+        for leaf, _ in timer_leaves(state):
             if leaf.path == path:
                 clocks = self._clocks.setdefault(state.ref, {})
                 clocks.pop(path, None)
-                if elapsed.since == "last_run":
+                if starts_again(state, leaf):
                     clocks[path] = (entry.at, entry.at)
 
     # --- launches and runs ---

@@ -9,16 +9,8 @@ import hashlib
 import json
 from datetime import datetime
 from enum import StrEnum
-from typing import assert_never
 
-from tidegate.domain.model import (
-    CronTrigger,
-    ElapsedTrigger,
-    Leaf,
-    PartitionsTrigger,
-    RunTrigger,
-    SizeTrigger,
-)
+from tidegate.domain.model import Leaf
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.run import UpstreamRun
 
@@ -110,29 +102,19 @@ def fire_event_key(schedule: str, leaf: str) -> str:
 
 
 def listens_to(app: str, schedule: str, leaf: Leaf, program: str) -> tuple[str, ...]:
-    """The event keys that a leaf of a schedule's trigger listens to.
+    """The event keys that a leaf of a schedule's trigger listens to; the first is of what it collects.
 
-    An `elapsed` leaf listens to its own fires, and to what sets its clock: the ends of a program's
-    runs, or the events of a dataset.
+    A leaf with a timer collects its own fires, and listens to what starts the timer.
 
     Args:
         schedule: "app/name".
         program: the schedule's own, in its app.
     """
-    match leaf.trigger:
-        case PartitionsTrigger(dataset=dataset) | SizeTrigger(dataset=dataset):
-            return (partition_event_key(app, dataset),)
-        case RunTrigger(program=upstream, status=status):
-            return (run_event_key(app, upstream, status),)
-        case ElapsedTrigger(since="last_event", dataset=str(dataset)):
-            return (fire_event_key(schedule, leaf.path), partition_event_key(app, dataset))
-        case ElapsedTrigger() as elapsed:
-            ends = run_event_key(app, elapsed.program or program, "completed")
-            return (fire_event_key(schedule, leaf.path), ends)
-        case CronTrigger():
-            return (fire_event_key(schedule, leaf.path),)
-        case _:
-            assert_never(leaf.trigger)
+    trigger = leaf.trigger
+    fires = (fire_event_key(schedule, leaf.path),) if trigger.fires_by_clock else ()
+    dataset, runs = trigger.dataset_heard, trigger.runs_heard(program)
+    partitions = () if dataset is None else (partition_event_key(app, dataset),)
+    return (*fires, *partitions, *(() if runs is None else (run_event_key(app, *runs),)))
 
 
 class Subscription(Value, kw_only=True):

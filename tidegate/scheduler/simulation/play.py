@@ -5,7 +5,7 @@ from datetime import datetime
 
 from tidegate.compiler.compile import CompiledApp
 from tidegate.compiler.scenarios.scenario import ExpectNone, ExpectWaiting, Scenario
-from tidegate.domain.model import App, PartitionsTrigger, SizeTrigger, leaves
+from tidegate.domain.model import App, leaves
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.deploy import deploy
 from tidegate.scheduler.model.event import Delivery
@@ -113,7 +113,7 @@ def snapshot(simulation: Simulation) -> Snapshot:
         (ref, leaf.path)
         for ref, spec in specs.items()
         for leaf in leaves(spec.trigger)
-        if isinstance(leaf.trigger, PartitionsTrigger | SizeTrigger) and not leaf.trigger.distinct
+        if leaf.trigger.counts_each_write
     }
     return Snapshot(
         waiting=tuple(

@@ -22,7 +22,6 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from tidegate.domain.model import ElapsedTrigger
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.decide import Decision, Launch
 from tidegate.scheduler.decision.fires import after_fires, due_fires, with_timer
@@ -167,8 +166,11 @@ def _wind(work: WorkingSet, events: Sequence[Event], instant: datetime) -> None:
 
 
 def _sets_clock(event: Event, listener: Subscription, state: ScheduleState) -> bool:
-    """Whether an event only says from when an `elapsed` leaf counts."""
-    return event.kind is not EventKind.FIRE and isinstance(leaf_at(state.spec, listener.leaf), ElapsedTrigger)
+    """Whether an event only starts the timer of a leaf."""
+    if event.kind is EventKind.FIRE:
+        return False
+    leaf = leaf_at(state.spec, listener.leaf)
+    return leaf is not None and leaf.timer is not None
 
 
 def _fire(work: WorkingSet, instant: datetime) -> int:

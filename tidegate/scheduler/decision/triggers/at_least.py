@@ -7,7 +7,7 @@ A composite of which nothing has come holds in no case: its members' waits alone
 from datetime import datetime
 from functools import cache
 
-from tidegate.domain.model import AllTrigger, AnyTrigger, AtLeastTrigger, child_path
+from tidegate.domain.model import Composite, child_path
 from tidegate.scheduler.decision.triggers.collected import Sight
 from tidegate.scheduler.decision.triggers.judged import Judged, Member, verdict_on
 from tidegate.scheduler.decision.triggers.spans import Spans, overlap, union
@@ -16,20 +16,9 @@ from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.verdict import Verdict
 
 
-def judge(trigger: AtLeastTrigger, path: str, sight: Sight, member: Member) -> Judged:
-    """See `scheduler.decision.triggers.tree`."""
-    return judge_members(trigger, "at_least", trigger.n, path, sight, member)
-
-
-def judge_members(
-    trigger: AllTrigger | AnyTrigger | AtLeastTrigger,
-    kind: str,
-    needed: int,
-    path: str,
-    sight: Sight,
-    member: Member,
-) -> Judged:
-    """When so many members of a composite hold at once."""
+def judge(trigger: Composite, path: str, sight: Sight, member: Member) -> Judged:
+    """When so many members of a composite hold at once. See `scheduler.decision.triggers.tree`."""
+    needed = trigger.needed
     members = tuple(member(inner, child_path(path, index), sight) for index, inner in enumerate(trigger.of))
     spans = overlap([each.spans for each in members], needed)
 
@@ -48,6 +37,6 @@ def judge_members(
         if needed < len(parts):
             summary += ", one is enough" if needed == 1 else f", {needed} are enough"
         reason = Reason.W_QUIET if met < needed <= met + quiet else None
-        return verdict_on(trigger, kind, spans, view, summary, parts=parts, reason=reason)
+        return verdict_on(trigger, spans, view, summary, parts=parts, reason=reason)
 
     return Judged(spans=spans, evidence=evidence, explain=explain)

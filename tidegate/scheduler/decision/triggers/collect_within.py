@@ -19,7 +19,7 @@ from functools import cache
 
 import msgspec
 
-from tidegate.domain.model import Composite, SequenceTrigger, Trigger
+from tidegate.domain.model import Composite, Trigger
 from tidegate.domain.time.duration import duration_text
 from tidegate.scheduler.decision.triggers.collected import Sight
 from tidegate.scheduler.decision.triggers.judged import Judged
@@ -77,9 +77,9 @@ def within(trigger: Trigger, path: str, sight: Sight, judge: Callable[[Sight], J
 
 def rests(trigger: Trigger) -> bool:
     """Whether some part of a trigger may go on resting on what is too old to count."""
-    members = trigger.of if isinstance(trigger, Composite) else ()
-    by_itself = trigger.quiet is not None or isinstance(trigger, SequenceTrigger)
-    return by_itself or any(rests(member) for member in members)
+    if trigger.quiet is not None:
+        return True
+    return isinstance(trigger, Composite) and (trigger.in_turn or any(map(rests, trigger.of)))
 
 
 def _spans(arrivals: tuple[datetime, ...], stretch: timedelta, counting: Callable[[int], Spans]) -> Spans:

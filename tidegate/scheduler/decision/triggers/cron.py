@@ -31,4 +31,4 @@ def _when(trigger: CronTrigger, now: datetime) -> str:
     return "is out of sight" if following is None else f"at {following.isoformat()}"
 
 
-KIND = LeafKind("cron", _since, _summary, _needs)
+KIND = LeafKind(_since, _summary, _needs)

@@ -10,7 +10,7 @@ such a part, the evidence includes what came for the others, since the wait may 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from tidegate.domain.model import Composite, SequenceTrigger, Trigger, child_path
+from tidegate.domain.model import Composite, Trigger, child_path
 from tidegate.scheduler.decision.triggers.collected import Collected, Limits, Sight, in_order, is_below
 from tidegate.scheduler.decision.triggers.judged import Judged
 from tidegate.scheduler.decision.triggers.sequence import steps
@@ -72,7 +72,7 @@ class _Use:
             self._rest(trigger, path, above)
         elif not isinstance(trigger, Composite):
             self._above[path] = above
-        elif isinstance(trigger, SequenceTrigger):
+        elif trigger.in_turn:
             for step in steps(trigger, path, sight, judge):
                 if step.done is not None and step.done <= sight.now:
                     self._rest(step.trigger, step.path, above)

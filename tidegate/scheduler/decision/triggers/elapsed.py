@@ -37,4 +37,4 @@ def _stretch(trigger: ElapsedTrigger) -> str:
     return f"{duration_text(trigger.for_)} since {what}"
 
 
-KIND = LeafKind("elapsed", _since, _summary, _needs)
+KIND = LeafKind(_since, _summary, _needs)

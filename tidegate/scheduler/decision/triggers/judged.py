@@ -36,7 +36,6 @@ Member = Callable[[Trigger, str, Sight], Judged]
 
 def verdict_on(
     trigger: Trigger,
-    kind: str,
     spans: Spans,
     view: datetime,
     summary: str,
@@ -49,7 +48,7 @@ def verdict_on(
     span = span_at(spans, view)
     coming = None if span is not None else next_start(spans, view)
     return Verdict(
-        kind=kind,
+        kind=trigger.kind,
         met=span is not None,
         summary=summary,
         since=None if span is None else span.start,

@@ -22,7 +22,6 @@ Deliveries = Sequence[Delivery]
 class LeafKind(NamedTuple):
     """One kind of leaf; what it says to people may depend on the instant at which it is asked."""
 
-    word: str
     since: Callable[[Any, Deliveries, Collected], datetime | None]
     summary: Callable[[Any, Deliveries, Collected, datetime], str]
     needs: Callable[[Any, Deliveries, Collected, datetime], str]
@@ -36,7 +35,7 @@ def judge_leaf(kind: LeafKind, trigger: Trigger, path: str, sight: Sight) -> Jud
     def explain(view: datetime) -> Verdict:
         summary = kind.summary(trigger, deliveries, sight.collected, sight.now)
         needs = None if spans else kind.needs(trigger, deliveries, sight.collected, sight.now)
-        return verdict_on(trigger, kind.word, spans, view, summary, needs=needs)
+        return verdict_on(trigger, spans, view, summary, needs=needs)
 
     return Judged(spans=spans, evidence=lambda: evidence_of(path, deliveries, sight), explain=explain)
 

@@ -117,4 +117,4 @@ def _completeness(trigger: PartitionsTrigger, deliveries: Deliveries, collected:
     return _so_many(wanted, first, f"parts of {trigger.dataset} of {trigger.complete} {period}")
 
 
-KIND = LeafKind("partitions", _since, _summary, _needs)
+KIND = LeafKind(_since, _summary, _needs)

@@ -20,4 +20,4 @@ def _needs(trigger: RunTrigger, runs: Deliveries, collected: Collected, now: dat
     return f"{plural(trigger.count - len(runs), 'more run')} of {trigger.program} ({trigger.status})"
 
 
-KIND = LeafKind("run", _since, _summary, _needs)
+KIND = LeafKind(_since, _summary, _needs)

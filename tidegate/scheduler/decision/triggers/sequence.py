@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from tidegate.domain.model import SequenceTrigger, Trigger, child_path
+from tidegate.domain.model import Composite, Trigger, child_path
 from tidegate.scheduler.decision.triggers.collected import Sight
 from tidegate.scheduler.decision.triggers.judged import Judged, Member, verdict_on
 from tidegate.scheduler.decision.triggers.leaf import evidence_of
@@ -48,7 +48,7 @@ class Step(NamedTuple):
     done: datetime | None
 
 
-def steps(trigger: SequenceTrigger, path: str, sight: Sight, member: Member) -> Iterator[Step]:
+def steps(trigger: Composite, path: str, sight: Sight, member: Member) -> Iterator[Step]:
     """The members one after the other; the first cannot be done by waiting before anything has come."""
     begins: datetime | None = BEGINNING
     shown = sight
@@ -64,7 +64,7 @@ def steps(trigger: SequenceTrigger, path: str, sight: Sight, member: Member) -> 
         shown = sight.after(FOREVER if done is None else done)
 
 
-def judge(trigger: SequenceTrigger, path: str, sight: Sight, member: Member) -> Judged:
+def judge(trigger: Composite, path: str, sight: Sight, member: Member) -> Judged:
     """See `scheduler.decision.triggers.tree`."""
     found = tuple(steps(trigger, path, sight, member))
     spans = always_from(found[-1].done)
@@ -79,7 +79,7 @@ def judge(trigger: SequenceTrigger, path: str, sight: Sight, member: Member) -> 
         summary = f"{done} of {len(parts)} members held one after the other"
         waits_for_quiet = done == len(parts) - 1 and parts[-1].reason is Reason.W_QUIET
         reason = Reason.W_QUIET if waits_for_quiet else None
-        return verdict_on(trigger, "sequence", spans, view, summary, parts=parts, reason=reason)
+        return verdict_on(trigger, spans, view, summary, parts=parts, reason=reason)
 
     return Judged(spans=spans, evidence=evidence, explain=explain)
 

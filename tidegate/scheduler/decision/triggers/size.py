@@ -89,4 +89,4 @@ def _amount(size: int) -> str:
     return f"{size} bytes"
 
 
-KIND = LeafKind("size", _since, _summary, _needs)
+KIND = LeafKind(_since, _summary, _needs)

@@ -27,8 +27,6 @@ from tidegate.domain.model import (
     child_path,
 )
 from tidegate.scheduler.decision.triggers import (
-    all_of,
-    any_of,
     at_least,
     cron,
     elapsed,
@@ -53,8 +51,8 @@ LEAVES: dict[type, LeafKind] = {
 }
 
 COMPOSITES: dict[type, Callable[[Any, str, Sight, Member], Judged]] = {
-    AllTrigger: all_of.judge,
-    AnyTrigger: any_of.judge,
+    AllTrigger: at_least.judge,
+    AnyTrigger: at_least.judge,
     AtLeastTrigger: at_least.judge,
     SequenceTrigger: sequence.judge,
 }

@@ -1,0 +1,41 @@
+"""The `cron` trigger: fires at wall-clock times, on the business days of a calendar if it has one."""
+
+from datetime import timedelta
+
+from tidegate.domain.model.calendar import Calendar
+from tidegate.domain.model.triggers.facts import CatchUp, LeafTrigger, WallClock
+
+
+class CronTrigger(LeafTrigger, kw_only=True, tag="cron"):
+    """Fires at wall-clock times.
+
+    Attributes:
+        cron: five fields, or one of the @-names (rule 9).
+        catch_up: which of the fires missed while the scheduler was down are made up for.
+        catch_up_at_most: fires older than this are never made up for.
+        calendar: only days that are business days in it count.
+        nth_business_day: only this business day of the month, from 1; -1 is the last. Needs a calendar.
+    """
+
+    cron: str
+    timezone: str = "UTC"
+    catch_up: CatchUp = "latest"
+    catch_up_at_most: timedelta | None = None
+    calendar: Calendar | None = None
+    nth_business_day: int | None = None
+
+    @property
+    def wall_clock(self) -> WallClock:
+        return self
+
+    @property
+    def noun(self) -> str:
+        return "a cron"
+
+    def one_line(self) -> str:
+        line = f"cron {self.cron} {self.timezone}"
+        if self.calendar is None:
+            return line
+        nth = self.nth_business_day
+        days = "business days" if nth is None else f"business day {nth} of the month"
+        return f"{line}, {days} of {self.calendar.name}"

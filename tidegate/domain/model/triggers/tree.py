@@ -1,0 +1,137 @@
+"""The tree of a trigger: the kinds with members, the union of all kinds, and the walk over the leaves.
+
+A composite contains triggers of any kind, so the union that the store decodes is here beside them. A
+new kind of leaf is one line in it. A leaf is known by its path: the engine delivers events to it.
+"""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from tidegate.domain.model.triggers.cron import CronTrigger
+from tidegate.domain.model.triggers.elapsed import ElapsedTrigger
+from tidegate.domain.model.triggers.facts import LeafTrigger, TriggerBase
+from tidegate.domain.model.triggers.partitions import PartitionsTrigger
+from tidegate.domain.model.triggers.run import RunTrigger
+from tidegate.domain.model.triggers.size import SizeTrigger
+from tidegate.domain.value import Value
+
+
+class CompositeBase(TriggerBase, kw_only=True):
+    """A trigger that holds by its members.
+
+    Attributes:
+        alternatives: each member satisfies it by itself, whatever the others do.
+        in_turn: its members come to hold one after the other; one that is done keeps what it counted.
+        shares_fires: with `for_each`, a fire of a member counts for each key that waits.
+    """
+
+    alternatives: ClassVar[bool] = False
+    in_turn: ClassVar[bool] = False
+    shares_fires: ClassVar[bool] = False
+
+
+class AllTrigger(CompositeBase, kw_only=True, tag="all"):
+    """Holds when every member holds."""
+
+    shares_fires: ClassVar[bool] = True
+
+    of: tuple["Trigger", ...]
+
+    @property
+    def needed(self) -> int:
+        return len(self.of)
+
+    def one_line(self) -> str:
+        return f"all ({_members(self.of)})"
+
+
+class AnyTrigger(CompositeBase, kw_only=True, tag="any"):
+    """Holds when one member holds."""
+
+    alternatives: ClassVar[bool] = True
+
+    of: tuple["Trigger", ...]
+
+    @property
+    def needed(self) -> int:
+        return 1
+
+    def one_line(self) -> str:
+        return f"any ({_members(self.of)})"
+
+
+class AtLeastTrigger(CompositeBase, kw_only=True, tag="at_least"):
+    """Holds when `n` of its members hold."""
+
+    n: int
+    of: tuple["Trigger", ...]
+
+    @property
+    def needed(self) -> int:
+        return self.n
+
+    def one_line(self) -> str:
+        return f"at least {self.n} of ({_members(self.of)})"
+
+
+class SequenceTrigger(CompositeBase, kw_only=True, tag="sequence"):
+    """Holds when its members have come to hold one after the other.
+
+    What a member needs counts only if it came after the member before it was satisfied.
+    """
+
+    in_turn: ClassVar[bool] = True
+
+    of: tuple["Trigger", ...]
+
+    @property
+    def needed(self) -> int:
+        return len(self.of)
+
+    def one_line(self) -> str:
+        return f"in sequence ({_members(self.of)})"
+
+
+Composite = AllTrigger | AnyTrigger | AtLeastTrigger | SequenceTrigger
+"""Each has `of`, its members, and `needed`, how many of them must hold."""
+
+Trigger = (
+    CronTrigger
+    | PartitionsTrigger
+    | SizeTrigger
+    | RunTrigger
+    | ElapsedTrigger
+    | AllTrigger
+    | AnyTrigger
+    | AtLeastTrigger
+    | SequenceTrigger
+)
+
+
+class Leaf(Value, kw_only=True):
+    """A trigger without members, with its place in the tree.
+
+    Attributes:
+        path: member numbers from the root joined by ".", "" for a root that is itself a leaf.
+    """
+
+    path: str
+    trigger: LeafTrigger
+
+
+def child_path(path: str, index: int) -> str:
+    """The path of member `index` of the composite at `path`."""
+    return f"{path}.{index}" if path else str(index)
+
+
+def leaves(trigger: Trigger, path: str = "") -> Iterator[Leaf]:
+    """Every leaf of a trigger, in the order of the YAML."""
+    if isinstance(trigger, Composite):
+        for index, member in enumerate(trigger.of):
+            yield from leaves(member, child_path(path, index))
+    else:
+        yield Leaf(path=path, trigger=trigger)
+
+
+def _members(members: tuple[Trigger, ...]) -> str:
+    return "; ".join(member.one_line() for member in members)
