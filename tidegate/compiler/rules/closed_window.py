@@ -20,8 +20,9 @@ def check_closed_window(schedule: Schedule, place: Place, scope: Scope) -> None:
     """Warns of windows that stay closed for longer than a timeout that nobody chose."""
     if schedule.timeout.at is not None:
         return
-    for window in schedule.constraints:
-        if not isinstance(window, WindowConstraint) or window.otherwise == "skip":
+    for constraint in schedule.constraints:
+        window = constraint.hours
+        if window is None or constraint.otherwise == "skip":
             continue
         closed = longest_closed(window)
         if closed <= schedule.timeout.after:
@@ -29,7 +30,7 @@ def check_closed_window(schedule: Schedule, place: Place, scope: Scope) -> None:
         hours, days = -(-closed // HOUR), -(-closed // DAY)
         scope.findings.add(
             "L413",
-            window.at if window.at is not None else place,
+            constraint.at if constraint.at is not None else place,
             "without a `timeout` a job waits 24h and is then discarded, got a window that stays closed for"
             f" {hours}h",
             f"write `timeout: {days}d` beside `constraints`, or `timeout: {{after: {days}d, then: run}}`",

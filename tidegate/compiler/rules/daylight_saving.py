@@ -58,12 +58,13 @@ def _notes(app: App, today: date) -> Iterator[tuple[At, str, str]]:
                 touched = list(_of_cron(cron, today))
                 if touched:
                     yield at, *_wording(f'cron "{cron.cron}"', cron.timezone, touched)
-        for window in schedule.constraints:
-            if isinstance(window, WindowConstraint) and window.at is not None:
+        for constraint in schedule.constraints:
+            window, at = constraint.hours, constraint.at
+            if window is not None and at is not None:
                 touched = list(_of_window(window, today))
                 if touched:
                     name = f"window {window.from_:%H:%M}-{window.to:%H:%M}"
-                    yield window.at, *_wording(name, window.timezone, touched)
+                    yield at, *_wording(name, window.timezone, touched)
 
 
 def _wording(name: str, zone: str, touched: Touched) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """What a kind of trigger is to the compiler: a key of the YAML and a function that builds it.
 
-A new kind is one new file beside this one, one line in the registry (`compiler.triggers`),
-one struct in the model and one property in the schema.
+A new kind is one new file beside this one and one line in the registry (`compiler.triggers`), its
+struct in `domain.model.triggers` and one property in the schema. The rules ask the struct for facts.
 """
 
 from collections.abc import Callable

@@ -25,6 +25,31 @@ class ConstraintBase(Value, kw_only=True, tag_field="kind"):
     otherwise: Otherwise = "wait"
     at: At | None = None
 
+    @property
+    def kind(self) -> str:
+        """Its key in the YAML, which is also its tag in the store."""
+        return str(self.__struct_config__.tag)
+
+    @property
+    def hours(self) -> "WindowConstraint | None":
+        """The wall-clock hours in which it holds; None for one that depends on something else."""
+        return None
+
+    @property
+    def group_taken(self) -> str | None:
+        """The group of which a run takes a slot, besides one of its program."""
+        return None
+
+    @property
+    def launches_within(self) -> timedelta | None:
+        """How far back it counts the launches of the program; None for one that counts none."""
+        return None
+
+    @property
+    def gauge_limit(self) -> tuple[str, float] | None:
+        """The gauge that it reads, and the most that it may be; None for one that reads none."""
+        return None
+
 
 class DelayConstraint(ConstraintBase, kw_only=True, tag="delay"):
     """Holds once `for_` has passed since the trigger was satisfied, or since the first event."""
@@ -47,6 +72,10 @@ class WindowConstraint(ConstraintBase, kw_only=True, tag="window"):
     timezone: str = "UTC"
     calendar: Calendar | None = None
 
+    @property
+    def hours(self) -> "WindowConstraint":
+        return self
+
 
 class SinceLastRunConstraint(ConstraintBase, kw_only=True, tag="since_last_run"):
     """Holds once `for_` has passed since the program's last successful run, and none is active."""
@@ -64,12 +93,20 @@ class ConcurrencyConstraint(ConstraintBase, kw_only=True, tag="concurrency"):
     max: int
     group: str | None = None
 
+    @property
+    def group_taken(self) -> str | None:
+        return self.group
+
 
 class RateConstraint(ConstraintBase, kw_only=True, tag="rate"):
     """Holds while fewer than `max` runs of the program were launched within the last `per`, whoever did."""
 
     max: int
     per: timedelta
+
+    @property
+    def launches_within(self) -> timedelta:
+        return self.per
 
 
 class LoadConstraint(ConstraintBase, kw_only=True, tag="load"):
@@ -84,6 +121,10 @@ class LoadConstraint(ConstraintBase, kw_only=True, tag="load"):
     max_active_runs: int | None = None
     gauge: str | None = None
     max: float | None = None
+
+    @property
+    def gauge_limit(self) -> tuple[str, float] | None:
+        return None if self.gauge is None else (self.gauge, self.max or 0.0)
 
 
 Constraint = (

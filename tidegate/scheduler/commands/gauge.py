@@ -9,7 +9,6 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 
-from tidegate.domain.model import LoadConstraint
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.model.run import Gauge, gauge_resource
@@ -57,8 +56,9 @@ def gauge_limits(reader: Reader) -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, float]] = {}
     for state in reader.schedules():
         for constraint in state.spec.constraints:
-            if isinstance(constraint, LoadConstraint) and constraint.gauge is not None:
-                found.setdefault(constraint.gauge, {})[state.ref] = constraint.max or 0.0
+            if constraint.gauge_limit is not None:
+                gauge, most = constraint.gauge_limit
+                found.setdefault(gauge, {})[state.ref] = most
     return dict(sorted(found.items()))
 
 

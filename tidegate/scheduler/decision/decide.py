@@ -10,7 +10,7 @@ from datetime import datetime
 import msgspec
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.decision.constraints import check_all
+from tidegate.scheduler.decision.constraints import check_all, overridable
 from tidegate.scheduler.decision.job_view import JobView
 from tidegate.scheduler.decision.timeout import deadline as deadline_of
 from tidegate.scheduler.decision.triggers import dropped, evaluate
@@ -115,8 +115,8 @@ def _constrained(
     unmet = tuple(verdict for verdict in constraints if not verdict.met)
     forced: tuple[Verdict, ...] = ()
     if view.job.by_hand is ByHand.FORCE:
-        forced = tuple(verdict for verdict in unmet if verdict.kind != "concurrency")
-        unmet = tuple(verdict for verdict in unmet if verdict.kind == "concurrency")
+        forced = tuple(verdict for verdict in unmet if overridable(verdict))
+        unmet = tuple(verdict for verdict in unmet if not overridable(verdict))
     waits = tuple(verdict for verdict in unmet if verdict.discard is None)
     skips = tuple(verdict.discard for verdict in unmet if verdict.discard is not None)
     late = deadline is not None and now >= deadline
@@ -124,7 +124,7 @@ def _constrained(
         return _wait(waits, deadline)
     if waits and view.schedule.timeout.then == "discard":
         return Discard(reason=Reason.D_TIMEOUT)
-    full = tuple(verdict for verdict in waits if verdict.kind == "concurrency")
+    full = tuple(verdict for verdict in waits if not overridable(verdict))
     if full:
         return _wait(full, None)
     if skips:

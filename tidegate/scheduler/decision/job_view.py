@@ -65,7 +65,7 @@ def groups_of_program(app: App, program: str) -> tuple[str, ...]:
 
 def groups_of(schedule: Schedule) -> tuple[str, ...]:
     """The groups that a schedule's own constraints name, sorted."""
-    named = {getattr(constraint, "group", None) for constraint in schedule.constraints}
+    named = {constraint.group_taken for constraint in schedule.constraints}
     return tuple(sorted(group for group in named if group is not None))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from tidegate.domain.model import App, LoadConstraint, RateConstraint, Schedule
+from tidegate.domain.model import App, Schedule
 from tidegate.scheduler.decision.job_view import JobView, resources_of
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState, whole_app
 from tidegate.scheduler.model.event import Delivery
@@ -89,8 +89,9 @@ def _launches(
     longest: dict[str, timedelta] = {}
     for ref, state in states.items():
         for constraint in state.spec.constraints:
-            if isinstance(constraint, RateConstraint):
-                longest[programs[ref]] = max(longest.get(programs[ref], timedelta(0)), constraint.per)
+            within = constraint.launches_within
+            if within is not None:
+                longest[programs[ref]] = max(longest.get(programs[ref], timedelta(0)), within)
     return rows.launches(set(longest), now - max(longest.values())) if longest else {}
 
 
@@ -102,5 +103,5 @@ def _gauges(rows: Rows, states: Mapping[str, ScheduleState]) -> dict[str, Gauge]
 
 def _named(schedule: Schedule) -> set[str]:
     """The gauges that a schedule's constraints name."""
-    loads = (constraint for constraint in schedule.constraints if isinstance(constraint, LoadConstraint))
-    return {load.gauge for load in loads if load.gauge is not None}
+    limits = (constraint.gauge_limit for constraint in schedule.constraints)
+    return {limit[0] for limit in limits if limit is not None}

@@ -36,11 +36,16 @@ from tidegate.scheduler.model.verdict import Verdict
 
 
 class Kind(msgspec.Struct, frozen=True):
-    """A kind of constraint: its check, and the codes of those who wait for it or are given up for it."""
+    """A kind of constraint: its check, and the codes of those who wait for it or are given up for it.
+
+    Attributes:
+        overridable: a timeout with `then: run`, or a person who forces the job, overrides it.
+    """
 
     check: Callable[[Any, JobView, datetime], Verdict]
     waits: Reason
     discards: Reason
+    overridable: bool = True
 
 
 KINDS: dict[type, Kind] = {
@@ -49,10 +54,14 @@ KINDS: dict[type, Kind] = {
     SinceLastRunConstraint: Kind(since_last_run.check, Reason.W_LAST_RUN, Reason.D_LAST_RUN),
     RateConstraint: Kind(rate.check, Reason.W_RATE, Reason.D_RATE),
     LoadConstraint: Kind(load.check, Reason.W_LOAD, Reason.D_LOAD),
-    ConcurrencyConstraint: Kind(concurrency.check, Reason.W_CONCURRENCY, Reason.D_CONCURRENCY),
+    ConcurrencyConstraint: Kind(
+        concurrency.check, Reason.W_CONCURRENCY, Reason.D_CONCURRENCY, overridable=False
+    ),
 }
 
 ORDER = tuple(KINDS)
+
+_NEVER_OVERRIDDEN = frozenset(kind.waits for kind in KINDS.values() if not kind.overridable)
 
 
 def check_all(view: JobView, now: datetime) -> tuple[Verdict, ...]:
@@ -61,6 +70,11 @@ def check_all(view: JobView, now: datetime) -> tuple[Verdict, ...]:
     verdicts = tuple(_check(constraint, view, now) for constraint in ordered)
     holding = held.check(view)
     return verdicts if holding is None else (*verdicts, holding)
+
+
+def overridable(unmet: Verdict) -> bool:
+    """Whether a timeout or a person may override an unmet constraint."""
+    return unmet.reason not in _NEVER_OVERRIDDEN
 
 
 def _check(constraint: Constraint, view: JobView, now: datetime) -> Verdict:
