@@ -19,12 +19,12 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
+from tidegate.domain.commits import Put, WatermarkMove
 from tidegate.domain.model import PartitionScheme, TimeDimension
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.publish import recover
-from tidegate.spark_jobs.commit.store import Put, WatermarkMove
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.iceberg.runtime import IcebergSettings
 from tidegate.spark_jobs.publication.table import Publication

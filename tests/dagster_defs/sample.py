@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from tests.doubles.commit_store import MemoryCommitStepStore
 from tidegate.dagster_defs.definitions.location import Location
 from tidegate.domain.model import (
     App,
@@ -23,7 +24,6 @@ from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Subscription, listens_to
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.protocol import Store
-from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 
 NOW = datetime(2023, 3, 10, 12, 0, tzinfo=UTC)

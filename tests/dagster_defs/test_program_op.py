@@ -13,12 +13,11 @@ from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.run import program_op
 from tidegate.domain.model import Dataset, Program
 from tidegate.domain.published import PublishedPartition
+from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.scheduler.model.job import Job, JobState, LaunchPlan
-from tidegate.scheduler.model.run import UpstreamRun
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.programs.params import Params
-from tidegate.spark_jobs.programs.params import UpstreamRun as ToldRun
 
 pytestmark = pytest.mark.dagster
 
@@ -85,7 +84,7 @@ def add_job(store: MemoryStore, *partitions: str, program: str = "clean", **chan
             business_date="2023-03-09",
             upstream=(
                 UpstreamRun(
-                    run_id="x",
+                    id="x",
                     program="flights/land",
                     status="succeeded",
                     args={"v": 1},
@@ -144,7 +143,7 @@ def test_the_run_of_a_job_claims_it_and_does_what_was_decided(
     assert params.manifest == {"raw": ("2023-03-09|JFK",)}
     assert (params.args, params.business_date, params.job) == ({"strict": True}, "2023-03-09", "flights.s-1")
     assert params.upstream == (
-        ToldRun(
+        UpstreamRun(
             id="x",
             program="flights/land",
             status="succeeded",

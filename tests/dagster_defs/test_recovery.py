@@ -22,10 +22,10 @@ from tests.spark_jobs.staging import put, read_rows, stage_rows
 from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.definitions.names import RECOVERY
 from tidegate.dagster_defs.run import cleaning, recovery
+from tidegate.domain.commit_store import CommitStepStore
 from tidegate.scheduler.model.event import publish_event_id
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.spark_jobs.commit.recovery import BLOCKED_AFTER
-from tidegate.spark_jobs.commit.store import CommitStepStore
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.parquet.table import staging_folder
 from tidegate.spark_jobs.publication.table import sequence_of

@@ -7,10 +7,10 @@ from dagster import DagsterInstance
 
 from tests.dagster_defs.sample import location_of
 from tests.dagster_defs.test_program_op import Runner, add_job, execute, materialised
+from tests.doubles.commit_store import MemoryCommitStepStore
 from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.run import cleaning, program_op
 from tidegate.scheduler.store.memory.store import MemoryStore
-from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
 from tidegate.spark_jobs.errors import CommitConflict, CommitFailed, CommitFenced, OutputError
 
 pytestmark = pytest.mark.dagster

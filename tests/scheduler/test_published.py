@@ -4,13 +4,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tidegate.scheduler.intake.published import PublishedEvents, PublishedPartition, published_event
+from tidegate.domain.published import PartitionFact
+from tidegate.scheduler.intake.published import PublishedEvents, published_event
 from tidegate.scheduler.model.event import EventKind, partition_event_key, publish_event_id
 from tidegate.scheduler.store.memory.store import MemoryStore
 
 NOW = datetime(2023, 3, 10, 12, 0, tzinfo=UTC)
 
-TWO: tuple[PublishedPartition, ...] = (("a/day", "2023-03-09", 3, 30), ("a/total", "", 1, 10))
+TWO = (PartitionFact("a/day", "2023-03-09", 3, 30), PartitionFact("a/total", "", 1, 10))
 
 
 @pytest.fixture

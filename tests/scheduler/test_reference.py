@@ -1,16 +1,17 @@
 """What the references in a schedule's `args` stand for, one sentence each."""
 
+import msgspec
 import pytest
 
 from tests.scheduler.job_view_of import job_view_of, partition, upstream
 from tests.scheduler.world import World, at
+from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.scheduler.decision.launch_plan import plan_launch
 from tidegate.scheduler.decision.references import values_of
 from tidegate.scheduler.model.job import LaunchPlan
-from tidegate.scheduler.model.run import UpstreamRun
 
 KNOWN = UpstreamRun(
-    run_id="x",
+    id="x",
     program="a/r",
     status="succeeded",
     args={"version": 3, "areas": ["JFK"]},
@@ -94,14 +95,14 @@ def test_a_cron_gives_its_time_and_date():
 
 
 def test_what_is_known_of_the_upstream_runs_each_once_and_the_newest_last():
-    started = UpstreamRun(run_id="x", program="a/r", status="started")
+    started = UpstreamRun(id="x", program="a/r", status="started")
     collected = (
         upstream("10:00", "x", started, "started"),
         upstream("10:01", "y", None, "failed"),
         upstream("10:02", "x", KNOWN),
     )
     plan = plan_launch(job_view_of(deliveries=collected), at("10:05"))
-    assert plan.upstream == (UpstreamRun(run_id="y", program="a/r", status="failed"), KNOWN)
+    assert plan.upstream == (UpstreamRun(id="y", program="a/r", status="failed"), KNOWN)
     assert plan.upstream_runs == ("y", "x")
 
 
@@ -144,7 +145,7 @@ def test_the_arguments_and_outputs_of_the_upstream_run_are_handed_on():
     plan = world.only("s").launch
     assert plan.args["upstream"] == {"version": 7, "wrote": [["2026-03-09"]]}
     assert plan.args["title"] == f"of  after run-{job}."
-    assert [(run.run_id, run.status) for run in plan.upstream] == [(f"run-{job}", "succeeded")]
+    assert [(run.id, run.status) for run in plan.upstream] == [(f"run-{job}", "succeeded")]
 
 
 def test_a_job_by_hand_has_the_same_arguments_with_nothing_in_them():
@@ -157,3 +158,12 @@ def test_a_job_by_hand_has_the_same_arguments_with_nothing_in_them():
         "upstream": {"version": None, "wrote": [None]},
         "plain": 3,
     }
+
+
+def test_a_stored_upstream_run_keeps_the_name_that_earlier_versions_gave_its_id():
+    stored = b'{"run_id":"x","program":"a/r","status":"succeeded","args":{},"outputs":{}}'
+
+    run = msgspec.json.decode(stored, type=UpstreamRun)
+
+    assert run == UpstreamRun(id="x", program="a/r", status="succeeded")
+    assert msgspec.json.encode(run) == stored

@@ -12,10 +12,10 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from tests.doubles.commit_store import MemoryCommitStepStore
 from tidegate.demo.feed import REFERENCES, feed_plan, land
 from tidegate.domain.model import Dataset, PartitionScheme, Program, StaticDimension, TimeDimension
 from tidegate.domain.published import PublishedPartition
-from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse, dataset_ref
 from tidegate.spark_jobs.programs.params import Params
 from tidegate.spark_jobs.publication.table import read

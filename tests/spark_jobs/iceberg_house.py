@@ -11,10 +11,10 @@ from typing import Any
 
 from pyspark.sql import DataFrame, Row, SparkSession
 
+from tests.doubles.commit_store import MemoryCommitStepStore
 from tidegate.domain.model import PartitionScheme, StaticDimension, TimeDimension, WriteMode
 from tidegate.domain.published import PublishedPartition
 from tidegate.spark_jobs.commit.context import CommitContext
-from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.iceberg import output as iceberg

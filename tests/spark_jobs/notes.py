@@ -11,13 +11,13 @@ from datetime import UTC, datetime, timedelta
 from typing import ClassVar
 
 from tests.spark_jobs.staging import begin
+from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.published import PublishedPartition
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.finish import POLL_SECONDS
 from tidegate.spark_jobs.commit.sequence import CommitSequence, encode_sequence
 from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Verified, step_kind, unknown
-from tidegate.spark_jobs.commit.store import CommitStepStore
 from tidegate.spark_jobs.files.filesystem import LocalFiles
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)

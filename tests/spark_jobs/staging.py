@@ -15,9 +15,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.model import PartitionScheme, TimeDimension, WriteMode
 from tidegate.spark_jobs.commit.sequence import CommitSequence, encode_sequence
-from tidegate.spark_jobs.commit.store import CommitStepStore
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.files.filesystem import FileSystem
 from tidegate.spark_jobs.parquet.staging import KEY_COLUMN, KEY_MARK, StagedFolder, seal

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.spark_jobs.staging import begin, daily, read_rows, stage_rows, whole
 from tidegate.spark_jobs.commit.context import CommitContext
-from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
 from tidegate.spark_jobs.commit.publish import publish
 from tidegate.spark_jobs.commit.sequence import decode_sequence, encode_sequence
 from tidegate.spark_jobs.commit.step import Verdict, decode_step, encode_step

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.spark_jobs.iceberg_house import D22, DAILY, NEVER, House
 from tidegate.domain.model import App, Dataset, Program
-from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
 from tidegate.spark_jobs.publication.table import Publication
 from tidegate.spark_jobs.repair.fsck import Examined, fsck

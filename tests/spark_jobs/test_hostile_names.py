@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from tests.doubles.commit_store import MemoryCommitStepStore
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import Dataset, PartitionScheme, Program, StaticDimension
-from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, dataset_ref
 from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.programs.params import Params

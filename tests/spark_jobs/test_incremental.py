@@ -7,8 +7,8 @@ from typing import Any, cast
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.spark_jobs.staging import DAILY
-from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.datasets.key_selection import KeySelection
 from tidegate.spark_jobs.errors import SourceError

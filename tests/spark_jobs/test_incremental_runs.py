@@ -16,11 +16,11 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.spark_jobs import orders_feed
 from tests.spark_jobs.staging import DAILY
 from tidegate.domain.model import Dataset, Program
 from tidegate.domain.published import PublishedPartition
-from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
 from tidegate.spark_jobs.commit.sequence import watermark_resource
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse, dataset_ref
@@ -310,6 +310,6 @@ def _die(*_: object) -> None:
 def _expire(store: MemoryCommitStepStore) -> None:
     """Lets the leases of those who have died run out."""
     for commit in store.list_unfinished():
-        standing = store.standing(commit)
-        assert standing is not None
-        store.release(commit, standing.owner)
+        state = store.recovery_state(commit)
+        assert state is not None
+        store.release(commit, state.owner)

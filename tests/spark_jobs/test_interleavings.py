@@ -14,18 +14,18 @@ from typing import Any, ClassVar, cast
 
 import pytest
 
+from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.effort import much
 from tests.spark_jobs.turns import FarStore, SkewedClock, Turns
+from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.lease import LEASE, LEASE_SECONDS, AttemptLease
-from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
 from tidegate.spark_jobs.commit.publish import publish, resolve
 from tidegate.spark_jobs.commit.recovery import recover, recover_all
 from tidegate.spark_jobs.commit.sequence import CommitSequence, watermark_resource
 from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Verified, step_kind, unknown
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
-from tidegate.spark_jobs.commit.store import CommitStepStore
 from tidegate.spark_jobs.errors import SparkJobError
 from tidegate.spark_jobs.repair.orphans import give_up_dead, needed_tokens
 

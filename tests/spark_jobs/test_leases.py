@@ -9,12 +9,12 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.spark_jobs.notes import CONTEXT, NOON, SIGNAL_SECONDS, WORLD, ScriptedClock, notes, promise
 from tests.spark_jobs.staging import in_child
 from tidegate.spark_jobs.commit import owner
 from tidegate.spark_jobs.commit.finish import POLL_SECONDS, WAIT_SECONDS, finish
 from tidegate.spark_jobs.commit.lease import LEASE, LEASE_SECONDS, RENEWALS_PER_LEASE, AttemptLease, Heartbeat
-from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
 from tidegate.spark_jobs.commit.owner import is_gone, new_owner
 from tidegate.spark_jobs.commit.publish import publish
 from tidegate.spark_jobs.commit.sequence import encode_result
@@ -191,8 +191,8 @@ def test_an_owner_that_goes_on_and_on_is_not_waited_for_for_ever(store: MemoryCo
         finish(sequence, store, CONTEXT, clock)
 
     assert clock.now() - NOON == timedelta(seconds=WAIT_SECONDS)
-    standing = store.standing("c1")
-    assert standing is not None and standing.failures == 0
+    state = store.recovery_state("c1")
+    assert state is not None and state.failures == 0
 
 
 def test_a_dead_owner_of_this_machine_is_not_waited_for(store: MemoryCommitStepStore) -> None:

@@ -15,9 +15,9 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
+from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.spark_jobs.staging import in_child
 from tidegate.domain.model import Dataset, PartitionScheme, Program, TimeDimension
-from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, dataset_ref
 from tidegate.spark_jobs.iceberg.runtime import IcebergSettings
 from tidegate.spark_jobs.programs.params import Params

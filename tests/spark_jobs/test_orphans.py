@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.spark_jobs.staging import daily, in_children, read_rows, stage_rows
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.spark_jobs.commit.context import CommitContext
-from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
 from tidegate.spark_jobs.commit.publish import publish
 from tidegate.spark_jobs.commit.sequence import encode_sequence
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse

@@ -10,10 +10,10 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import IntegerType, StringType, StructType
 
+from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.spark_jobs.staging import begin
 from tidegate.domain.model import PartitionScheme, StaticDimension, TimeDimension
 from tidegate.domain.published import PublishedPartition
-from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.parquet import staging as parquet_staging

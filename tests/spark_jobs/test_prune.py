@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.spark_jobs.staging import Rows, begin, daily, read_rows, stage_rows
 from tidegate.spark_jobs.commit.context import CommitContext
-from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
 from tidegate.spark_jobs.commit.publish import publish
 from tidegate.spark_jobs.commit.sequence import CommitSequence, encode_sequence
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine
 
+from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.spark_jobs.notes import (
     CONTEXT,
     NOON,
@@ -19,8 +20,9 @@ from tests.spark_jobs.notes import (
     promise,
 )
 from tests.spark_jobs.staging import begin
+from tidegate.domain.commit_store import CommitStepStore
+from tidegate.domain.commits import Put
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
-from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
 from tidegate.spark_jobs.commit.publish import id_to_publish, publish, resolve
 from tidegate.spark_jobs.commit.recovery import (
     BLOCKED_AFTER,
@@ -32,7 +34,6 @@ from tidegate.spark_jobs.commit.recovery import (
 )
 from tidegate.spark_jobs.commit.sequence import CommitSequence, watermark_resource
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
-from tidegate.spark_jobs.commit.store import CommitStepStore, Put
 from tidegate.spark_jobs.errors import (
     CommitAbandoned,
     CommitBlocked,
@@ -62,9 +63,9 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[CommitStep
 
 
 def failures(store: CommitStepStore, commit: str) -> tuple[int, str]:
-    standing = store.standing(commit)
-    assert standing is not None and standing.owner == ""
-    return standing.failures, standing.error
+    state = store.recovery_state(commit)
+    assert state is not None and state.owner == ""
+    return state.failures, state.error
 
 
 def test_what_was_left_is_finished_oldest_first_and_nothing_else_is(store: CommitStepStore) -> None:
@@ -195,9 +196,9 @@ def test_a_sequence_of_another_version_is_told_and_stops_nobody_else(store: Comm
 def abandon_at_once(store: CommitStepStore, note: str) -> None:
     """What a person does to the sequence of a note whose owner they take for dead."""
     commit = note.split()[0]
-    standing = store.standing(commit)
-    assert standing is not None
-    store.release(commit, standing.owner)
+    state = store.recovery_state(commit)
+    assert state is not None
+    store.release(commit, state.owner)
     assert store.abandon(commit, "by hand", NOON)
 
 

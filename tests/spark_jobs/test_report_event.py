@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.spark_jobs.staging import daily, stage_rows
+from tidegate.domain.published import PartitionFact
 from tidegate.scheduler.intake.published import PublishedEvents
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.spark_jobs.commit.context import CommitContext
@@ -18,7 +19,8 @@ from tidegate.spark_jobs.files.filesystem import LocalFiles
 from tidegate.spark_jobs.publication.table import sequence_of
 
 NOW = datetime(2023, 3, 10, 12, 0, tzinfo=UTC)
-STEP = ReportEvent(commit="c1", partitions=(("a/day", "2023-03-09", 3, 30), ("a/total", "", 1, 10)))
+PARTITIONS = (PartitionFact("a/day", "2023-03-09", 3, 30), PartitionFact("a/total", "", 1, 10))
+STEP = ReportEvent(commit="c1", partitions=PARTITIONS)
 
 
 def test_it_tells_once_and_is_done_then() -> None:
@@ -38,7 +40,10 @@ def test_it_tells_once_and_is_done_then() -> None:
 def test_it_survives_the_store() -> None:
     sequence = CommitSequence(id="c1", datasets=("a/day",), token=1, steps=(STEP,), result=())
 
-    assert decode_sequence(encode_sequence(sequence)).steps == (STEP,)
+    body = encode_sequence(sequence)
+
+    assert '"partitions": [["a/day", "2023-03-09", 3, 30], ["a/total", "", 1, 10]]' in body
+    assert decode_sequence(body).steps == (STEP,)
 
 
 def test_where_nobody_can_be_told_it_stops_the_sequence() -> None:

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.spark_jobs.flights_app import BY_AIRPORT, DAILY, FlightsProject
 from tidegate.domain.model import Dataset, Program
 from tidegate.domain.published import PublishedPartition
 from tidegate.spark_jobs.commit import publish as publishing
-from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 from tidegate.spark_jobs.errors import OutputError, ProgramError
 from tidegate.spark_jobs.programs.params import Params

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from pyspark.sql import Row, SparkSession
 
+from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.spark_jobs.iceberg_house import NEVER
 from tests.spark_jobs.mounts import mounted
 from tidegate.domain.model import PartitionScheme, TimeDimension, WriteMode
 from tidegate.spark_jobs.commit.context import CommitContext
-from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
 from tidegate.spark_jobs.commit.publish import resolve
 from tidegate.spark_jobs.commit.sequence import decode_sequence, encode_sequence
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse

@@ -12,9 +12,9 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import Any
 
+from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.spark_jobs.notes import NOON
 from tidegate.spark_jobs.commit.finish import POLL_SECONDS
-from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
 
 
 class Killed(BaseException):

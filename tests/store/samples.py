@@ -4,11 +4,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from tidegate.domain.model import App, CronTrigger, Schedule
+from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event, EventKind
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry, EntryKind
-from tidegate.scheduler.model.run import Gauge, Run, RunStatus, UpstreamRun
+from tidegate.scheduler.model.run import Gauge, Run, RunStatus
 from tidegate.scheduler.store.protocol import Launched
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
@@ -54,7 +55,7 @@ def run(id: str, status: RunStatus = RunStatus.STARTED, **fields: Any) -> Run:
 
 def upstream(id: str = "u", **fields: Any) -> UpstreamRun:
     """What is known of a run of program a/up that triggered another."""
-    return UpstreamRun(run_id=id, **{"program": "a/up", "status": "succeeded", **fields})
+    return UpstreamRun(id=id, **{"program": "a/up", "status": "succeeded", **fields})
 
 
 def launched(holder: str, minutes: float = 0, program: str = "a/p") -> Launched:

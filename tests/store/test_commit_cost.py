@@ -12,8 +12,8 @@ import pytest
 from sqlalchemy import Engine, create_engine, event, text
 
 from tests.store.test_commit_steps import LEASE, NOON, begin, put
+from tidegate.domain.commits import WatermarkMove
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
-from tidegate.spark_jobs.commit.store import WatermarkMove
 
 STEPS = 1_000
 BODY = json.dumps([{"kind": "publish_folder", "source": f"{'x' * 200}/{n}"} for n in range(STEPS)])

@@ -15,6 +15,7 @@ from sqlalchemy import Connection, Engine, event, select
 from tests.databases import new_url
 from tests.store.test_commit_steps import LEASE, NOON, begin, put
 from tests.store.test_transactions import end_connections
+from tidegate.domain.commits import WatermarkMove
 from tidegate.scheduler.store.commits import attempts as commit_attempts
 from tidegate.scheduler.store.commits import transaction as commit_transaction
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
@@ -22,7 +23,6 @@ from tidegate.scheduler.store.commits.tables import COMMIT_TABLES
 from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.store import SqlStore
-from tidegate.spark_jobs.commit.store import WatermarkMove
 
 MOVES: list[WatermarkMove] = [("app/p", "app/s", "JFK", 1), ("app/p", "app/s", "", 1)]
 MOST_STATEMENTS = 40
@@ -120,7 +120,16 @@ def test_a_method_that_dies_has_done_nothing(engine: Engine, name: str, method: 
 
 def test_every_method_that_writes_is_killed() -> None:
     """A new method gets its line above."""
-    reads = {"create", "was_abandoned", "attempts", "exists", "get", "list_unfinished", "standing", "result"}
+    reads = {
+        "create",
+        "was_abandoned",
+        "attempts",
+        "exists",
+        "get",
+        "list_unfinished",
+        "recovery_state",
+        "result",
+    }
     reads |= {"abandoned", "torn"}
     named = {name.replace(" ", "_").removesuffix("_over_a_torn_one") for name, _ in METHODS}
     methods = {name for name in vars(SqlCommitStepStore) if not name.startswith("_")}

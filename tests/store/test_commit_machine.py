@@ -16,12 +16,12 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from sqlalchemy import Engine, delete
 
 from tests.databases import new_url
+from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.store.test_commit_steps import NOON
+from tidegate.domain.commit_store import CommitStepStore
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.commits.tables import COMMIT_TABLES
 from tidegate.scheduler.store.sql.open import open_sql_store
-from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
-from tidegate.spark_jobs.commit.store import CommitStepStore, Standing
 
 NAMES = ("c1", "c2", "c3", "c4", "c5")
 COMMITS = st.sampled_from(NAMES)
@@ -84,7 +84,7 @@ class CommitMachine(RuleBasedStateMachine):
 
     @rule(commit=COMMITS, owner=OWNERS, now=INSTANTS, until=INSTANTS)
     def take(self, commit: str, owner: str, now: datetime, until: datetime) -> None:
-        self.both(lambda store: spoken(store.take(commit, owner, now=now, until=until)))
+        self.both(lambda store: store.take(commit, owner, now=now, until=until))
 
     @rule(commit=COMMITS, owner=OWNERS)
     def release(self, commit: str, owner: str) -> None:
@@ -111,24 +111,17 @@ class CommitMachine(RuleBasedStateMachine):
         self.both(shown)
 
 
-def spoken(standing: Standing | None) -> tuple[Any, ...] | None:
-    """A standing as a tuple: each store has a class of its own."""
-    if standing is None:
-        return None
-    return standing.owner, standing.until, standing.failures, standing.error, standing.failed_at
-
-
 def shown(store: CommitStepStore) -> Any:
     """Everything that can be asked."""
     return (
-        [(one.token, one.commit, one.datasets, one.until) for one in store.attempts()],
+        store.attempts(),
         [store.list_unfinished(dataset) for dataset in (None, "app/a", "app/b")],
         [
-            (store.exists(commit), store.get(commit), store.result(commit), spoken(store.standing(commit)))
+            (store.exists(commit), store.get(commit), store.result(commit), store.recovery_state(commit))
             for commit in NAMES
         ],
         [store.was_abandoned(commit) for commit in NAMES],
-        [tuple(getattr(kept, name) for name in ABANDONED) for kept in store.abandoned()],
+        store.abandoned(),
         [
             {
                 part: (mark.number, mark.position, mark.commit)
@@ -137,9 +130,6 @@ def shown(store: CommitStepStore) -> Any:
             for consumer in ("app/p", "app/q")
         ],
     )
-
-
-ABANDONED = ("sequence", "token", "datasets", "body", "error", "note", "at")
 
 
 def run_machine(url: str, *, examples: int, steps: int) -> None:

@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, create_engine, text
 
+from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.store.conftest import open_empty
+from tidegate.domain.commit_store import CommitStepStore
+from tidegate.domain.commits import Put, WatermarkMove
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.open import MEMORY_URL
 from tidegate.scheduler.store.sql.store import SqlStore
-from tidegate.spark_jobs.commit.memory import MemoryCommitStepStore
-from tidegate.spark_jobs.commit.store import CommitStepStore, Put, WatermarkMove
 
 HOSTILE_NAMES = ("a:b", "a_b", "x/y", "_hidden", ".h", "é漢字", "it's", "a" * 300)
 
@@ -211,15 +212,15 @@ def test_a_put_that_is_repeated_is_known_though_its_attempt_is_closed(store: Com
 
 def test_one_at_a_time_owns_a_sequence(store: CommitStepStore) -> None:
     put(store, "c1")
-    standing = store.standing("c1")
-    assert standing is not None
-    assert (standing.owner, standing.until, standing.failures) == ("", None, 0)
+    state = store.recovery_state("c1")
+    assert state is not None
+    assert (state.owner, state.until, state.failures) == ("", None, 0)
 
     def taken(owner: str, seconds: int) -> tuple[str, datetime | None]:
         now = NOON + timedelta(seconds=seconds)
-        standing = store.take("c1", owner, now=now, until=now + LEASE)
-        assert standing is not None
-        return standing.owner, standing.until
+        state = store.take("c1", owner, now=now, until=now + LEASE)
+        assert state is not None
+        return state.owner, state.until
 
     assert taken("first", 0) == ("first", NOON + LEASE)
     assert taken("second", 119) == ("first", NOON + LEASE)
@@ -240,11 +241,11 @@ def test_a_failure_is_counted_once_and_lets_go(store: CommitStepStore) -> None:
         assert store.fail("c1", "first", f"error {number}", NOON) == number
         assert store.fail("c1", "first", "not its owner any more", NOON) == number
 
-    standing = store.take("c1", "second", now=NOON, until=NOON + LEASE)
+    state = store.take("c1", "second", now=NOON, until=NOON + LEASE)
 
-    assert standing is not None
-    assert (standing.owner, standing.failures, standing.error) == ("second", 2, "error 2")
-    assert standing.failed_at == NOON
+    assert state is not None
+    assert (state.owner, state.failures, state.error) == ("second", 2, "error 2")
+    assert state.failed_at == NOON
 
 
 def test_what_is_finished_or_never_was_has_no_owner(store: CommitStepStore) -> None:
@@ -253,7 +254,7 @@ def test_what_is_finished_or_never_was_has_no_owner(store: CommitStepStore) -> N
     store.remove("c1", "done")
     for commit in ("c1", "never put"):
         assert store.take(commit, "second", now=NOON, until=NOON + LEASE) is None
-        assert store.standing(commit) is None
+        assert store.recovery_state(commit) is None
         assert store.fail(commit, "first", "too late", NOON) == 0
         store.release(commit, "first")
         assert not store.abandon(commit, "", NOON)
@@ -270,10 +271,10 @@ def test_an_abandoned_sequence_is_on_record_and_its_id_is_never_used_again(store
     assert store.abandon("c1", "by hand", NOON)
 
     assert store.was_abandoned("c1")
-    assert store.get("c1") is store.result("c1") is store.standing("c1") is None
+    assert store.get("c1") is store.result("c1") is store.recovery_state("c1") is None
     assert store.list_unfinished() == store.list_unfinished("app/b") == ()
     (kept,) = store.abandoned()
-    assert (kept.sequence, kept.token, kept.datasets) == ("c1", 1, ("app/a", "app/b"))
+    assert (kept.commit, kept.token, kept.datasets) == ("c1", 1, ("app/a", "app/b"))
     assert (kept.body, kept.note, kept.at) == ("steps", "by hand", NOON)
     assert kept.error == "its staging is gone"
     assert store.put("c1", ["app/a"], late, "new steps") == "fenced"
@@ -284,8 +285,8 @@ def test_the_newest_abandoned_come_first(store: CommitStepStore) -> None:
     for number in range(3):
         put(store, f"c{number}")
         store.abandon(f"c{number}", "", NOON + number * LEASE)
-    assert [kept.sequence for kept in store.abandoned()] == ["c2", "c1", "c0"]
-    assert [kept.sequence for kept in store.abandoned(limit=1)] == ["c2"]
+    assert [kept.commit for kept in store.abandoned()] == ["c2", "c1", "c0"]
+    assert [kept.commit for kept in store.abandoned(limit=1)] == ["c2"]
 
 
 WEEK, DAY = ("app/weekly", "app/flights"), ("app/daily", "app/flights")
@@ -354,12 +355,12 @@ def test_a_torn_sequence_promises_nothing(engine: Engine) -> None:
     with engine.begin() as connection:
         connection.execute(text("UPDATE commit_sequences SET body = ''"))
 
-    assert store.standing("c1") is store.take("c1", "second", now=NOON, until=NOON + LEASE) is None
+    assert store.recovery_state("c1") is store.take("c1", "second", now=NOON, until=NOON + LEASE) is None
     assert not store.abandon("c1", "", NOON)
     assert put(store, "c2", moves=[(*WEEK, "", 1)]) == "stored"
     assert put(store, "c1") == "stored"
-    standing = store.standing("c1")
-    assert standing is not None and standing.owner == ""
+    state = store.recovery_state("c1")
+    assert state is not None and state.owner == ""
 
 
 def test_of_many_who_race_one_wins(store: CommitStepStore) -> None:
@@ -370,8 +371,8 @@ def test_of_many_who_race_one_wins(store: CommitStepStore) -> None:
     stalled = begin(store, "stalled")
 
     def take(n: int) -> bool:
-        standing = store.take("taken", str(n), now=NOON, until=NOON + LEASE)
-        return standing is not None and standing.owner == str(n)
+        state = store.take("taken", str(n), now=NOON, until=NOON + LEASE)
+        return state is not None and state.owner == str(n)
 
     def read_the_same(n: int) -> bool:
         return store.put(commits[n], ["app/a"], tokens[n], "", [(*WEEK, "", 1)]) == "stored"

@@ -140,8 +140,8 @@ def test_a_publish_that_the_older_version_left_can_be_finished(upgraded: SqlStor
     store = SqlCommitStepStore(upgraded.engine)
     assert store.list_unfinished("a/d") == ("c7",)
     assert store.get("c7") == "steps"
-    standing = store.take("c7", "me", now=at(0), until=at(2))
-    assert standing is not None and (standing.owner, standing.failures) == ("me", 0)
+    state = store.take("c7", "me", now=at(0), until=at(2))
+    assert state is not None and (state.owner, state.failures) == ("me", 0)
     assert store.begin("c8", ["a/d"], until=at(2)) == 8
     store.remove("c7", "done")
     assert store.result("c7") == "done"

@@ -1,4 +1,6 @@
-"""What a publish amounts to, partition by partition: the facts that are reported as an event."""
+"""What a publish amounts to, partition by partition."""
+
+from typing import NamedTuple
 
 from tidegate.domain.value import Value
 
@@ -19,3 +21,19 @@ class PublishedPartition(Value, kw_only=True):
     rows: int
     bytes: int
     files: int
+
+
+class PartitionFact(NamedTuple):
+    """One published partition as it is reported to the engine and to Dagster; JSON has it as an array.
+
+    Attributes:
+        dataset: "app/dataset".
+        key: partition key; "" for a dataset without partitions.
+        rows: number of rows.
+        bytes: size of the data files.
+    """
+
+    dataset: str
+    key: str
+    rows: int
+    bytes: int

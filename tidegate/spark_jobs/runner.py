@@ -13,13 +13,13 @@ from collections.abc import Callable, Mapping
 
 from pyspark.sql import DataFrame, SparkSession
 
+from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.model import Dataset, PartitionScheme, Program
 from tidegate.domain.partition_key import validate_key
 from tidegate.domain.published import PublishedPartition
 from tidegate.spark_jobs.commit.context import CommitContext, Events, NoEvents
 from tidegate.spark_jobs.commit.lease import AttemptLease
 from tidegate.spark_jobs.commit.publish import id_to_publish, recover, resolve
-from tidegate.spark_jobs.commit.store import CommitStepStore
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, dataset_ref
 from tidegate.spark_jobs.datasets.key_selection import KeySelection
 from tidegate.spark_jobs.errors import CommitConflict, CommitFenced, OutputError, ProgramError

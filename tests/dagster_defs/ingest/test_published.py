@@ -11,18 +11,18 @@ from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
 from tidegate.dagster_defs.definitions.plan_state import LoadedApp, Plan
 from tidegate.dagster_defs.ingest.intake import ingest
 from tidegate.dagster_defs.run.commit_events import CommitEvents
+from tidegate.domain.published import PartitionFact
 from tidegate.scheduler.intake.published import PublishedEvents
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.tick.tick import tick
-from tidegate.spark_jobs.commit.context import PartitionFact
 
 pytestmark = pytest.mark.dagster
 
-PARTS: tuple[PartitionFact, ...] = (
-    ("flights/raw", "2023-03-09|EWR", 10, 100),
-    ("flights/raw", "2023-03-09|JFK", 20, 200),
-    ("flights/raw", "2023-03-09|LGA", 30, 300),
-    ("flights/report", "", 1, 10),
+PARTS = (
+    PartitionFact("flights/raw", "2023-03-09|EWR", 10, 100),
+    PartitionFact("flights/raw", "2023-03-09|JFK", 20, 200),
+    PartitionFact("flights/raw", "2023-03-09|LGA", 30, 300),
+    PartitionFact("flights/report", "", 1, 10),
 )
 
 

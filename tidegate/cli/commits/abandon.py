@@ -79,16 +79,16 @@ def foretold(sequence: CommitSequence, project: CommitsProject) -> list[str]:
 
 
 def _refuse_at_work(project: CommitsProject, commit: str) -> None:
-    standing = project.commits.standing(commit)
-    if standing is None or standing.until is None or standing.until <= now():
+    state = project.commits.recovery_state(commit)
+    if state is None or state.until is None or state.until <= now():
         return
-    if is_gone(standing.owner):
-        project.commits.release(commit, standing.owner)
+    if is_gone(state.owner):
+        project.commits.release(commit, state.owner)
         return
-    host, pid, *_ = standing.owner.split("/")
+    host, pid, *_ = state.owner.split("/")
     raise UserError(
         f"commit {commit} is being finished by process {pid} on {host}, at least until"
-        f" {instant(standing.until)}",
+        f" {instant(state.until)}",
         "wait for it, or end that process first",
     )
 

@@ -15,12 +15,13 @@ from tidegate.cli.commits.abandon import abandon
 from tidegate.cli.commits.fsck import fsck
 from tidegate.cli.commits.project import CommitsProject, now, opened_project
 from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_table
+from tidegate.domain.commit_store import CommitStepStore
+from tidegate.domain.commits import RecoveryState
 from tidegate.domain.error import UserError
 from tidegate.spark_jobs.commit.finish import read_sequence
 from tidegate.spark_jobs.commit.owner import is_gone
 from tidegate.spark_jobs.commit.recovery import is_blocked, recover_all
 from tidegate.spark_jobs.commit.sequence import decode_result
-from tidegate.spark_jobs.commit.store import CommitStepStore, Standing
 from tidegate.spark_jobs.errors import CommitUnknown
 from tidegate.spark_jobs.repair.fsck import look
 
@@ -58,11 +59,11 @@ def show(commit: Annotated[str, typer.Argument(help="The commit id, from `commit
         else:
             written = ", ".join(sequence.datasets)
             typer.echo(f"{commit}: unfinished, token {sequence.token}, writes {written}")
-            standing = project.commits.standing(commit)
-            if standing is not None:
-                typer.echo(_state(standing, now()))
-                if standing.error:
-                    typer.echo(f"it said last, at {instant(standing.failed_at)}: {standing.error}")
+            state = project.commits.recovery_state(commit)
+            if state is not None:
+                typer.echo(_state(state, now()))
+                if state.error:
+                    typer.echo(f"it said last, at {instant(state.failed_at)}: {state.error}")
             for number, step in enumerate(sequence.steps, start=1):
                 answer = look(step, project.context)
                 typer.echo(f"{number:>4}  {answer.verdict:<9} {step.describe()}")
@@ -101,18 +102,18 @@ def recover(dataset: DatasetArgument = None) -> None:
 
 def _row(commits: CommitStepStore, commit: str) -> dict[str, Any]:
     """What `list` says of one; nothing for one that has been finished since."""
-    body, standing = commits.get(commit), commits.standing(commit)
-    if body is None or standing is None:
+    body, state = commits.get(commit), commits.recovery_state(commit)
+    if body is None or state is None:
         return {}
     facts = {
         "commit": commit,
-        "state": _state(standing, now()),
-        "owner": standing.owner,
-        "until": standing.until,
-        "failures": standing.failures,
-        "blocked": is_blocked(standing),
-        "error": standing.error,
-        "failed_at": standing.failed_at,
+        "state": _state(state, now()),
+        "owner": state.owner,
+        "until": state.until,
+        "failures": state.failures,
+        "blocked": is_blocked(state),
+        "error": state.error,
+        "failed_at": state.failed_at,
     }
     try:
         sequence = read_sequence(commit, body)
@@ -138,23 +139,23 @@ def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _state(standing: Standing, at: datetime) -> str:
-    if standing.owner and standing.until is not None and standing.until > at:
-        if not is_gone(standing.owner):
-            host, pid, *_ = standing.owner.split("/")
+def _state(state: RecoveryState, at: datetime) -> str:
+    if state.owner and state.until is not None and state.until > at:
+        if not is_gone(state.owner):
+            host, pid, *_ = state.owner.split("/")
             return f"being finished by process {pid} on {host}"
         return "its process has died; the next look finishes it"
-    if is_blocked(standing):
-        return f"BLOCKED after {standing.failures} failed tries"
-    if standing.failures:
-        return f"tried {standing.failures} times without success"
+    if is_blocked(state):
+        return f"BLOCKED after {state.failures} failed tries"
+    if state.failures:
+        return f"tried {state.failures} times without success"
     return "nobody works on it"
 
 
 def _show_other(project: CommitsProject, commit: str) -> None:
     """What there is to say of a commit that is not unfinished."""
     result = project.commits.result(commit)
-    records = [one for one in project.commits.abandoned() if one.sequence == commit]
+    records = [one for one in project.commits.abandoned() if one.commit == commit]
     known = any(attempt.commit == commit for attempt in project.commits.attempts())
     if project.commits.was_abandoned(commit) and not records:
         typer.echo(f"{commit}: abandoned, long ago")

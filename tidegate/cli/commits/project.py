@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 import typer
 
 from tidegate.domain.model import App
+from tidegate.domain.published import PartitionFact
 from tidegate.project.settings import Settings, load_settings
 from tidegate.scheduler.intake.published import PublishedEvents
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.store import SqlStore
-from tidegate.spark_jobs.commit.context import CommitContext, PartitionFact
+from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.finish import read_sequence
 from tidegate.spark_jobs.commit.sequence import CommitSequence
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse

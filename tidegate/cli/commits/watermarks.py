@@ -14,13 +14,14 @@ import typer
 
 from tidegate.cli.commits.project import opened_project
 from tidegate.cli.printing import Format, FormatOption, print_json, print_table
+from tidegate.domain.commit_store import CommitStepStore
+from tidegate.domain.commits import Watermark
 from tidegate.domain.error import UserError
 from tidegate.domain.suggest import did_you_mean
 from tidegate.spark_jobs.commit.lease import AttemptLease
 from tidegate.spark_jobs.commit.publish import publish
 from tidegate.spark_jobs.commit.sequence import CommitSequence, watermark_resource
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
-from tidegate.spark_jobs.commit.store import CommitStepStore, Mark
 
 app = typer.Typer(help="List, show and reset watermarks of incremental reads.", no_args_is_help=True)
 
@@ -136,7 +137,7 @@ def _steps(
     )
 
 
-def _marks(commits: CommitStepStore, consumer: str, source: str) -> Mapping[str, Mark]:
+def _marks(commits: CommitStepStore, consumer: str, source: str) -> Mapping[str, Watermark]:
     """The watermarks of a program in a dataset, by part.
 
     Raises:
@@ -160,7 +161,7 @@ def _check_position(position: str) -> None:
         ) from error
 
 
-def _row(part: str, mark: Mark) -> dict[str, Any]:
+def _row(part: str, mark: Watermark) -> dict[str, Any]:
     return {"part": part, "moves": mark.number, "position": mark.position, "commit": mark.commit}
 
 

@@ -34,14 +34,14 @@ def _written(explanation: Explanation, reader: Reader) -> tuple[str, ...]:
 
 
 def _blocked(commits: SqlCommitStepStore, dataset: str) -> tuple[Blocked, ...]:
-    standing = [(commit, commits.standing(commit)) for commit in commits.list_unfinished(dataset)]
+    found = [(commit, commits.recovery_state(commit)) for commit in commits.list_unfinished(dataset)]
     return tuple(
         Blocked(
             dataset=dataset,
             commit=commit,
-            error=stands.error,
+            error=state.error,
             remedy=f"tidegate commits show {commit}, then recover or abandon it",
         )
-        for commit, stands in standing
-        if stands is not None and is_blocked(stands)
+        for commit, state in found
+        if state is not None and is_blocked(state)
     )

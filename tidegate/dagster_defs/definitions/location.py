@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from tidegate.domain.commit_store import CommitStepStore
 from tidegate.scheduler.store.protocol import Store
-from tidegate.spark_jobs.commit.store import CommitStepStore
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 from tidegate.spark_jobs.session.session import SparkSettings
 

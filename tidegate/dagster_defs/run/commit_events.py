@@ -14,9 +14,9 @@ from dagster import AssetKey, AssetMaterialization, DagsterInstance
 
 from tidegate.dagster_defs.definitions.names import asset_key
 from tidegate.dagster_defs.run.tags import COMMIT, DATA_VERSION_TAG
+from tidegate.domain.published import PartitionFact
 from tidegate.scheduler.intake.published import PublishedEvents
 from tidegate.scheduler.store.protocol import Store
-from tidegate.spark_jobs.commit.context import PartitionFact
 
 log = logging.getLogger(__name__)
 
@@ -61,17 +61,16 @@ class CommitEvents:
             self._instance.report_runless_asset_event(materialisation(commit, part))
         except Exception:
             # Dagster only shows it. What is started by it is started by the engine, which is told next.
-            log.warning("could not report %s %s to Dagster", part[0], part[1], exc_info=True)
+            log.warning("could not report %s %s to Dagster", part.dataset, part.key, exc_info=True)
 
 
 def materialisation(commit: str, part: PartitionFact) -> AssetMaterialization:
     """What Dagster is told of a partition whose run is gone."""
-    dataset, key, rows, size = part
     return AssetMaterialization(
-        key_of(dataset),
-        partition=key or None,
+        key_of(part.dataset),
+        partition=part.key or None,
         description="published by a run that ended before it could say so",
-        metadata={"rows": rows, "bytes": size, COMMIT: commit},
+        metadata={"rows": part.rows, "bytes": part.bytes, COMMIT: commit},
         tags={DATA_VERSION_TAG: commit},
     )
 

@@ -33,6 +33,7 @@ from tidegate.dagster_defs.run import cleaning
 from tidegate.dagster_defs.run.commit_events import CommitEvents
 from tidegate.dagster_defs.run.commit_id import commit_id
 from tidegate.dagster_defs.run.tags import COMMIT, DATA_VERSION_TAG, JOB, job_of
+from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.model import Dataset
 from tidegate.domain.published import PublishedPartition
 from tidegate.scheduler.decision.references import values_of
@@ -40,9 +41,8 @@ from tidegate.scheduler.launch.claim import claim
 from tidegate.scheduler.model.job import LaunchPlan
 from tidegate.scheduler.store.protocol import Store
 from tidegate.spark_jobs.commit.publish import id_to_publish
-from tidegate.spark_jobs.commit.store import CommitStepStore
 from tidegate.spark_jobs.errors import CommitConflict, CommitFenced, SparkJobError
-from tidegate.spark_jobs.programs.params import Params, UpstreamRun
+from tidegate.spark_jobs.programs.params import Params
 from tidegate.spark_jobs.runner import run_program
 from tidegate.spark_jobs.session.session import session
 
@@ -268,12 +268,7 @@ def _params(work: Work) -> Params:
         args=launch.args,
         partitions=launch.partitions,
         manifest=launch.manifest,
-        upstream=tuple(
-            UpstreamRun(
-                id=run.run_id, program=run.program, status=run.status, args=run.args, outputs=run.outputs
-            )
-            for run in launch.upstream
-        ),
+        upstream=launch.upstream,
         scheduled_time=launch.scheduled_time,
         business_date=launch.business_date,
         job=work.job,

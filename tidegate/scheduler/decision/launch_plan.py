@@ -16,11 +16,11 @@ from tidegate.compiler import template
 from tidegate.domain.model import App, PartitionScheme, Schedule, TimeDimension
 from tidegate.domain.partition_key import format_time_key
 from tidegate.domain.time.cycle import advance, truncate
+from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.scheduler.decision.job_view import JobView
 from tidegate.scheduler.decision.references import values_of
 from tidegate.scheduler.model.event import Delivery, Event, EventKind
 from tidegate.scheduler.model.job import LaunchPlan
-from tidegate.scheduler.model.run import UpstreamRun
 
 
 def plan_launch(view: JobView, satisfied_at: datetime | None) -> LaunchPlan:
@@ -44,7 +44,7 @@ def plan_launch(view: JobView, satisfied_at: datetime | None) -> LaunchPlan:
         program=view.schedule.program,
         partitions=_partitions(view, manifest, date),
         manifest=manifest,
-        upstream_runs=tuple(run.run_id for run in upstream),
+        upstream_runs=tuple(run.id for run in upstream),
         upstream=upstream,
         scheduled_time=scheduled,
         business_date=date,
@@ -90,8 +90,8 @@ def _upstream(deliveries: Iterable[Delivery]) -> tuple[UpstreamRun, ...]:
     for delivery in deliveries:
         run = _run_of(delivery.event)
         if run is not None:
-            runs.pop(run.run_id, None)
-            runs[run.run_id] = run
+            runs.pop(run.id, None)
+            runs[run.id] = run
     return tuple(runs.values())
 
 
@@ -102,7 +102,7 @@ def _run_of(event: Event) -> UpstreamRun | None:
     if event.run is not None:
         return event.run
     program = event.key.removeprefix("run:").rpartition(":")[0]
-    return UpstreamRun(run_id=event.run_id, program=program, status=event.status or "")
+    return UpstreamRun(id=event.run_id, program=program, status=event.status or "")
 
 
 def _partitions(view: JobView, manifest: dict[str, tuple[str, ...]], date: str | None) -> tuple[str, ...]:

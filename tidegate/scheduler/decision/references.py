@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Any
 
+from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.scheduler.model.event import Delivery, Event, EventKind
 from tidegate.scheduler.model.job import LaunchPlan
-from tidegate.scheduler.model.run import UpstreamRun
 
 PARTITIONS_OF = "trigger.partitions."
 """Before the name of a dataset."""
@@ -55,7 +55,7 @@ def values_of(plan: LaunchPlan, deliveries: Iterable[Delivery], key: str) -> Val
 def _run(run: UpstreamRun) -> dict[str, Any]:
     """What may be said of the newest upstream run."""
     facts: dict[str, Any] = {
-        "trigger.run.id": run.run_id,
+        "trigger.run.id": run.id,
         "trigger.run.program": run.program.partition("/")[2],
         "trigger.run.status": run.status,
     }

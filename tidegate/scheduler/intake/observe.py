@@ -17,6 +17,7 @@ from typing import Any, assert_never
 
 import msgspec
 
+from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.after import record
 from tidegate.scheduler.decision.job_view import groups_of_program
@@ -28,7 +29,6 @@ from tidegate.scheduler.model.run import (
     ENDED,
     Run,
     RunStatus,
-    UpstreamRun,
     group_resource,
     program_resource,
 )
@@ -180,9 +180,7 @@ def _upstream(transaction: Transaction, seen: RunObservation, job: Job | None) -
         program = None if app is None else app.programs.get(job.launch.program)
         args = job.launch.args
         outputs = dict.fromkeys(() if program is None else program.writes, job.launch.partitions)
-    return UpstreamRun(
-        run_id=seen.run_id, program=seen.program, status=seen.status, args=args, outputs=outputs
-    )
+    return UpstreamRun(id=seen.run_id, program=seen.program, status=seen.status, args=args, outputs=outputs)
 
 
 def _words(status: RunStatus) -> tuple[str, ...]:

@@ -9,11 +9,9 @@ tidegate/spark_jobs/commit/context.py without knowing it.
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
+from tidegate.domain.published import PartitionFact
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key, publish_event_id
 from tidegate.scheduler.store.protocol import Store
-
-PublishedPartition = tuple[str, str, int, int]
-"""Dataset "app/dataset", partition key ("" without partitions), rows, and bytes."""
 
 
 class PublishedEvents:
@@ -33,34 +31,31 @@ class PublishedEvents:
         self._clock = clock
         self._run_id = run_id
 
-    def told(self, commit: str, partitions: Sequence[PublishedPartition]) -> bool:
+    def told(self, commit: str, partitions: Sequence[PartitionFact]) -> bool:
         """Whether the store has all their events."""
-        ids = {publish_event_id(commit, dataset, key) for dataset, key, _, _ in partitions}
+        ids = {publish_event_id(commit, fact.dataset, fact.key) for fact in partitions}
         with self._open_store().reading() as reader:
             return len(reader.events(ids=ids, limit=len(ids))) == len(ids)
 
-    def tell(self, commit: str, partitions: Sequence[PublishedPartition]) -> None:
+    def tell(self, commit: str, partitions: Sequence[PartitionFact]) -> None:
         """Put their events into the store; those that it has already stay as they are."""
         now = self._clock()
-        events = [published_event(commit, part, now, self._run_id) for part in partitions]
+        events = [published_event(commit, fact, now, self._run_id) for fact in partitions]
         with self._open_store().transaction() as transaction:
             transaction.add_events(events)
 
 
-def published_event(
-    commit: str, published: PublishedPartition, at: datetime, run_id: str | None = None
-) -> Event:
+def published_event(commit: str, fact: PartitionFact, at: datetime, run_id: str | None = None) -> Event:
     """The event of one published partition."""
-    dataset, key, rows, size = published
-    app, _, name = dataset.partition("/")
+    app, _, name = fact.dataset.partition("/")
     return Event(
-        id=publish_event_id(commit, dataset, key),
+        id=publish_event_id(commit, fact.dataset, fact.key),
         kind=EventKind.PARTITION,
         key=partition_event_key(app, name),
         time=at,
         arrived=at,
-        partition=key,
-        bytes=size,
-        rows=rows,
+        partition=fact.key,
+        bytes=fact.bytes,
+        rows=fact.rows,
         run_id=run_id,
     )

@@ -10,9 +10,11 @@ import json
 from datetime import datetime
 from enum import StrEnum
 
-from tidegate.domain.model import Leaf
+from tidegate.domain.model import (
+    Leaf,
+)
+from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.domain.value import Value
-from tidegate.scheduler.model.run import UpstreamRun
 
 DIGEST_DIGITS = 32
 

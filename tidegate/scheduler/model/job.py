@@ -20,9 +20,9 @@ from typing import Any
 import msgspec
 
 from tidegate.domain.model import Priority
+from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.model.run import UpstreamRun
 
 JOB_ID_HEX_DIGITS = 12
 """Length of the hashed part of a job id: 48 bits, one schedule's jobs stay apart for millions of firings."""

@@ -6,7 +6,6 @@ order; `scheduler.intake.observe` folds observations into these records and is i
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
 
 from tidegate.domain.value import Value
 
@@ -46,23 +45,6 @@ class Run(Value, kw_only=True):
     @property
     def active(self) -> bool:
         return self.status not in ENDED
-
-
-class UpstreamRun(Value, kw_only=True):
-    """What a triggered run may know of the run that triggered it.
-
-    Attributes:
-        program: "app/program".
-        status: succeeded, failed, cancelled or started.
-        args: what it was launched with; empty for a run that somebody else started.
-        outputs: the partition keys it was to write, by dataset.
-    """
-
-    run_id: str
-    program: str
-    status: str
-    args: dict[str, Any] = {}
-    outputs: dict[str, tuple[str, ...]] = {}
 
 
 class ProgramHistory(Value, kw_only=True):

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from tidegate.spark_jobs.commit.store import Mark, WatermarkMove
+from tidegate.domain.commits import Watermark, WatermarkMove
+from tidegate.domain.published import PartitionFact
 from tidegate.spark_jobs.errors import CommitFailed
 from tidegate.spark_jobs.files.filesystem import FileSystem
 
@@ -20,17 +21,13 @@ if TYPE_CHECKING:
 class Watermarks(Protocol):
     """The part of the commit store that a watermark step needs."""
 
-    def watermarks(self, consumer: str, source: str, part: str | None = None) -> Mapping[str, Mark]:
+    def watermarks(self, consumer: str, source: str, part: str | None = None) -> Mapping[str, Watermark]:
         """See `CommitStepStore.watermarks`."""
         ...
 
     def set_watermark(self, move: WatermarkMove, position: str, commit: str) -> bool:
         """See `CommitStepStore.set_watermark`."""
         ...
-
-
-PartitionFact = tuple[str, str, int, int]
-"""Dataset "app/dataset", partition key ("" without partitions), rows, and bytes."""
 
 
 class Events(Protocol):
@@ -60,7 +57,7 @@ class NoEvents:
 class NoWatermarks:
     """Where there is no store. Whoever finishes a sequence puts the sequence's own store in its place."""
 
-    def watermarks(self, consumer: str, source: str, part: str | None = None) -> Mapping[str, Mark]:
+    def watermarks(self, consumer: str, source: str, part: str | None = None) -> Mapping[str, Watermark]:
         """See `CommitStepStore.watermarks`."""
         raise _nobody()
 

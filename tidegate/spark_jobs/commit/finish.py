@@ -11,6 +11,7 @@ import threading
 from dataclasses import replace
 from datetime import timedelta
 
+from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.published import PublishedPartition
 from tidegate.spark_jobs.commit.clock import SYSTEM_CLOCK, Clock
 from tidegate.spark_jobs.commit.context import CommitContext
@@ -18,7 +19,6 @@ from tidegate.spark_jobs.commit.lease import LEASE, LEASE_SECONDS, Ownership
 from tidegate.spark_jobs.commit.owner import is_gone, new_owner
 from tidegate.spark_jobs.commit.sequence import CommitSequence, decode_result, decode_sequence, encode_result
 from tidegate.spark_jobs.commit.step import CommitStep, Verdict
-from tidegate.spark_jobs.commit.store import CommitStepStore
 from tidegate.spark_jobs.errors import CommitAbandoned, CommitBusy, CommitFailed, CommitUnknown
 
 WAIT_SECONDS = 5 * LEASE_SECONDS
@@ -49,18 +49,18 @@ def finish(
     give_up_at = clock.now() + timedelta(seconds=WAIT_SECONDS)
     while True:
         now = clock.now()
-        standing = store.take(sequence.id, owner, now=now, until=now + LEASE)
-        if standing is None:
+        state = store.take(sequence.id, owner, now=now, until=now + LEASE)
+        if state is None:
             return _result(sequence.id, store)
-        if standing.owner == owner:
+        if state.owner == owner:
             with Ownership(store, sequence.id, owner, clock) as ownership:
                 if _work(sequence, store, context, ownership, clock):
                     return _result(sequence.id, store)
-        elif is_gone(standing.owner):
-            store.release(sequence.id, standing.owner)
+        elif is_gone(state.owner):
+            store.release(sequence.id, state.owner)
         elif now >= give_up_at:
             raise CommitBusy(
-                f"commit {sequence.id} has been in the hands of {standing.owner} for {WAIT_SECONDS} s",
+                f"commit {sequence.id} has been in the hands of {state.owner} for {WAIT_SECONDS} s",
                 "run it again once that process is done; if it hangs, end it",
             )
         else:

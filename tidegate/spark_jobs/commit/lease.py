@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from types import TracebackType
 
+from tidegate.domain.commit_store import CommitStepStore
 from tidegate.spark_jobs.commit.clock import SYSTEM_CLOCK, Clock
-from tidegate.spark_jobs.commit.store import CommitStepStore
 from tidegate.spark_jobs.errors import CommitFenced
 
 LEASE_SECONDS = 120
@@ -134,10 +134,10 @@ class Ownership:
 
     def _prolong(self) -> bool:
         now = self._clock.now()
-        standing = self._store.take(self._sequence, self.owner, now=now, until=now + LEASE)
-        self.lost = standing is None or standing.owner != self.owner
-        if standing is not None and self.lost:
-            log.warning("commit %s was taken over by %s", self._sequence, standing.owner)
+        state = self._store.take(self._sequence, self.owner, now=now, until=now + LEASE)
+        self.lost = state is None or state.owner != self.owner
+        if state is not None and self.lost:
+            log.warning("commit %s was taken over by %s", self._sequence, state.owner)
         return not self.lost
 
 

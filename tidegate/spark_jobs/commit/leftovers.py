@@ -8,11 +8,12 @@ system does not use up all its tries; one that has failed too often waits for a 
 from datetime import datetime, timedelta
 
 from tidegate.domain.back_off import back_off
+from tidegate.domain.commit_store import CommitStepStore
+from tidegate.domain.commits import CommitAttempt, RecoveryState
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.finish import read_sequence
 from tidegate.spark_jobs.commit.owner import is_gone
 from tidegate.spark_jobs.commit.recovery import is_blocked
-from tidegate.spark_jobs.commit.store import Attempt, CommitStepStore, Standing
 from tidegate.spark_jobs.errors import CommitUnknown
 
 FIRST_PAUSE_SECONDS = 120
@@ -44,11 +45,11 @@ def leftovers(store: CommitStepStore, now: datetime) -> Leftovers:
     kinds: dict[str, list[str]] = {"due": [], "paused": [], "blocked": [], "at_work": []}
     datasets: dict[str, None] = {}
     for commit in store.list_unfinished():
-        standing, body = store.standing(commit), store.get(commit)
-        if standing is None or body is None:
+        state, body = store.recovery_state(commit), store.get(commit)
+        if state is None or body is None:
             # It has been finished since it was listed.
             continue
-        kind = _kind(standing, now)
+        kind = _kind(state, now)
         try:
             written = read_sequence(commit, body).datasets
         except CommitUnknown:
@@ -63,18 +64,18 @@ def leftovers(store: CommitStepStore, now: datetime) -> Leftovers:
     )
 
 
-def dead_attempts(store: CommitStepStore, now: datetime) -> tuple[Attempt, ...]:
+def dead_attempts(store: CommitStepStore, now: datetime) -> tuple[CommitAttempt, ...]:
     """The attempts whose lease has run out, oldest token first."""
     return tuple(attempt for attempt in store.attempts() if attempt.until <= now)
 
 
-def _kind(standing: Standing, now: datetime) -> str:
-    owned = standing.owner and standing.until is not None and standing.until > now
-    if owned and not is_gone(standing.owner):
+def _kind(state: RecoveryState, now: datetime) -> str:
+    owned = state.owner and state.until is not None and state.until > now
+    if owned and not is_gone(state.owner):
         return "at_work"
-    if is_blocked(standing):
+    if is_blocked(state):
         return "blocked"
-    if standing.failed_at is not None and now < standing.failed_at + _pause(standing.failures):
+    if state.failed_at is not None and now < state.failed_at + _pause(state.failures):
         return "paused"
     return "due"
 

@@ -10,6 +10,8 @@ Neither needs Spark unless a step does.
 
 import logging
 
+from tidegate.domain.commit_store import CommitStepStore
+from tidegate.domain.commits import Put
 from tidegate.domain.published import PublishedPartition
 from tidegate.spark_jobs.commit.clock import SYSTEM_CLOCK, Clock
 from tidegate.spark_jobs.commit.context import CommitContext
@@ -18,7 +20,6 @@ from tidegate.spark_jobs.commit.lease import fenced
 from tidegate.spark_jobs.commit.recovery import recover
 from tidegate.spark_jobs.commit.sequence import CommitSequence, decode_result, encode_sequence
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
-from tidegate.spark_jobs.commit.store import CommitStepStore, Put
 from tidegate.spark_jobs.errors import CommitConflict
 
 __all__ = ["finish", "id_to_publish", "publish", "recover", "resolve"]

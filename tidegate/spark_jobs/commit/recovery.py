@@ -13,11 +13,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from tidegate.domain.commit_store import CommitStepStore
+from tidegate.domain.commits import RecoveryState
 from tidegate.spark_jobs.commit.clock import SYSTEM_CLOCK, Clock
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.finish import finish, read_sequence
 from tidegate.spark_jobs.commit.sequence import CommitSequence
-from tidegate.spark_jobs.commit.store import CommitStepStore, Standing
 from tidegate.spark_jobs.errors import CommitAbandoned, CommitBlocked, CommitUnknown
 
 if TYPE_CHECKING:
@@ -150,19 +151,19 @@ def _in_order(
 
 
 def _check_not_blocked(sequence: CommitSequence, store: CommitStepStore) -> None:
-    standing = store.standing(sequence.id)
-    if standing is not None and is_blocked(standing):
+    state = store.recovery_state(sequence.id)
+    if state is not None and is_blocked(state):
         raise CommitBlocked(
-            f"commit {sequence.id} has failed {standing.failures} times, and"
-            f" {', '.join(sequence.datasets)} cannot be written; it said last: {standing.error}",
+            f"commit {sequence.id} has failed {state.failures} times, and"
+            f" {', '.join(sequence.datasets)} cannot be written; it said last: {state.error}",
             f"look with `tidegate commits show {sequence.id}`, repair what it says and run"
             f" `tidegate commits recover`, or take it away with `tidegate commits abandon {sequence.id}`",
         )
 
 
-def is_blocked(standing: Standing) -> bool:
+def is_blocked(state: RecoveryState) -> bool:
     """Whether a sequence has failed so often that only a person has it tried again."""
-    return standing.failures >= BLOCKED_AFTER
+    return state.failures >= BLOCKED_AFTER
 
 
 def _unfinished(store: CommitStepStore, datasets: Sequence[str] | None) -> tuple[str, ...]:

@@ -14,9 +14,10 @@ from collections.abc import Callable, Mapping
 import msgspec
 from pyspark.sql import DataFrame, SparkSession
 
+from tidegate.domain.commit_store import CommitStepStore
+from tidegate.domain.commits import Watermark
 from tidegate.spark_jobs.commit.sequence import watermark_resource
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
-from tidegate.spark_jobs.commit.store import CommitStepStore, Mark
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.datasets.key_selection import KeySelection
 from tidegate.spark_jobs.errors import SourceError
@@ -51,7 +52,7 @@ class IncrementalReads:
         self._warehouse = warehouse
         self._consumer = consumer
         self._params = params
-        self._marks: dict[str, Mapping[str, Mark]] = {}
+        self._marks: dict[str, Mapping[str, Watermark]] = {}
         self._read: dict[str, Increment] = {}
 
     def read(

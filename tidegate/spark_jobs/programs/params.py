@@ -9,24 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class UpstreamRun:
-    """A run that the job's `run` triggers waited for.
-
-    Attributes:
-        id: of the run.
-        program: "app/program".
-        status: started, succeeded, failed or cancelled.
-        args: what it was launched with; empty for a run that somebody else started.
-        outputs: the partition keys it was to write, by dataset.
-    """
-
-    id: str
-    program: str
-    status: str
-    args: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    outputs: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+from tidegate.domain.upstream_run import UpstreamRun
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 
-from tidegate.domain.published import PublishedPartition
+from tidegate.domain.commit_store import CommitStepStore
+from tidegate.domain.published import PartitionFact, PublishedPartition
 from tidegate.spark_jobs.commit.context import CommitContext, Events, NoEvents
 from tidegate.spark_jobs.commit.publish import publish
 from tidegate.spark_jobs.commit.sequence import CommitSequence, decode_sequence, watermark_resource
 from tidegate.spark_jobs.commit.steps.report_event import ReportEvent
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
-from tidegate.spark_jobs.commit.store import CommitStepStore
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, dataset_ref
 from tidegate.spark_jobs.datasets.landed import read_landed
 from tidegate.spark_jobs.errors import OutputError
@@ -168,7 +168,9 @@ def sequence_of(
         tells: the scheduler is told of the published partitions.
     """
     facts = tuple(
-        (staged.ref.id, one.key, one.rows, one.bytes) for staged in tables for one in staged.result()
+        PartitionFact(staged.ref.id, one.key, one.rows, one.bytes)
+        for staged in tables
+        for one in staged.result()
     )
     return CommitSequence(
         id=commit,

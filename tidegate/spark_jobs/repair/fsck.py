@@ -14,13 +14,13 @@ from typing import Any
 
 import msgspec
 
+from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.model import App, Program
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.finish import read_sequence
 from tidegate.spark_jobs.commit.recovery import is_blocked
 from tidegate.spark_jobs.commit.step import CommitStep, Verdict, Verified, unknown
-from tidegate.spark_jobs.commit.store import CommitStepStore
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, dataset_ref
 from tidegate.spark_jobs.errors import SparkJobError
 from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, java_failures
@@ -108,8 +108,8 @@ def look(step: CommitStep, context: CommitContext) -> Verified:
 def _sequences(examined: Examined) -> Iterator[Finding]:
     store = examined.store
     for commit in store.list_unfinished():
-        body, standing = store.get(commit), store.standing(commit)
-        if body is None or standing is None:
+        body, state = store.get(commit), store.recovery_state(commit)
+        if body is None or state is None:
             continue
         show = f"tidegate commits show {commit}"
         try:
@@ -118,8 +118,8 @@ def _sequences(examined: Examined) -> Iterator[Finding]:
             yield Finding(kind="unreadable sequence", where=commit, what=error.message, remedy=error.hint)
             continue
         written = ", ".join(sequence.datasets)
-        if is_blocked(standing):
-            said = f"{written}: {standing.failures} failed tries; {standing.error}"
+        if is_blocked(state):
+            said = f"{written}: {state.failures} failed tries; {state.error}"
             yield Finding(kind="blocked", where=commit, what=said, remedy=show)
         for number, step in enumerate(sequence.steps, start=1):
             answer = look(step, examined.context)

@@ -18,9 +18,10 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from tidegate.domain.commit_store import CommitStepStore
+from tidegate.domain.commits import CommitAttempt
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.leftovers import dead_attempts
-from tidegate.spark_jobs.commit.store import Attempt, CommitStepStore
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.errors import CommitUnknown
 from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE, IcebergCatalog, java_failures, spoken
@@ -50,7 +51,7 @@ class Orphan(Value, kw_only=True):
     table: str = ""
 
 
-def give_up_dead(store: CommitStepStore, now: datetime) -> tuple[Attempt, ...]:
+def give_up_dead(store: CommitStepStore, now: datetime) -> tuple[CommitAttempt, ...]:
     """Closes the attempts whose lease has run out; returns those that were closed here."""
     return tuple(one for one in dead_attempts(store, now) if store.give_up(one.token, now))
 

@@ -7,22 +7,12 @@ through every restart; they are never used twice.
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import Connection, case, delete, insert, select, update
 
+from tidegate.domain.commits import CommitAttempt
 from tidegate.scheduler.store.commits.tables import commit_attempts, commit_tokens
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class OpenAttempt:
-    """A run that may still put a sequence, until its lease has run out and somebody gives it up."""
-
-    token: int
-    commit: str
-    datasets: tuple[str, ...]
-    until: datetime
 
 
 def open_attempt(
@@ -58,10 +48,10 @@ def close_attempt(connection: Connection, token: int, out_of_lease_at: datetime 
     return connection.execute(mine).rowcount > 0
 
 
-def open_attempts(connection: Connection) -> tuple[OpenAttempt, ...]:
+def open_attempts(connection: Connection) -> tuple[CommitAttempt, ...]:
     """All of them, oldest token first."""
     return tuple(
-        OpenAttempt(
+        CommitAttempt(
             token=row.token,
             commit=row.commit_id,
             datasets=tuple(json.loads(row.datasets)),

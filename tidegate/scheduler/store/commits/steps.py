@@ -4,23 +4,29 @@ To this store a sequence is a text with an id, the datasets it writes and a fenc
 Every method is one transaction, and writers come one after the other (`commit_transaction`).
 Each sequence carries a checksum of all it says; a row that does not fit its checksum was
 never committed and is treated as absent.
-It fulfils the protocol of tidegate/spark_jobs/commit/store.py without knowing it.
+It fulfils `tidegate.domain.commit_store.CommitStepStore`.
 """
 
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, delete, insert, select, update
 
+from tidegate.domain.commit_store import CommitStepStore
+from tidegate.domain.commits import (
+    AbandonedCommit,
+    CommitAttempt,
+    Put,
+    RecoveryState,
+    Watermark,
+    WatermarkMove,
+)
 from tidegate.scheduler.store.commits import attempts as commit_attempts
-from tidegate.scheduler.store.commits import owners as commit_owners
+from tidegate.scheduler.store.commits import recovery_states
 from tidegate.scheduler.store.commits import watermarks as commit_watermarks
-from tidegate.scheduler.store.commits.attempts import OpenAttempt
-from tidegate.scheduler.store.commits.owners import Ownership
 from tidegate.scheduler.store.commits.tables import (
     COMMIT_TABLES,
     commit_abandoned,
@@ -28,24 +34,10 @@ from tidegate.scheduler.store.commits.tables import (
     commit_sequences,
 )
 from tidegate.scheduler.store.commits.transaction import insert_absent, reading, writing
-from tidegate.scheduler.store.commits.watermarks import Move, StoredMark
 from tidegate.scheduler.store.sql.metadata import metadata
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class AbandonedSequence:
-    """What is kept of a sequence that a person has taken away: nothing of it will be done any more."""
-
-    sequence: str
-    token: int
-    datasets: tuple[str, ...]
-    body: str
-    error: str
-    note: str
-    at: datetime
-
-
-class SqlCommitStepStore:
+class SqlCommitStepStore(CommitStepStore):
     """Keeps commit sequences in the tables of `commit_tables`. See `CommitStepStore` for its methods."""
 
     def __init__(self, engine: Engine) -> None:
@@ -70,7 +62,7 @@ class SqlCommitStepStore:
         with writing(self._engine) as connection:
             commit_attempts.close_attempt(connection, token)
 
-    def attempts(self) -> Sequence[OpenAttempt]:
+    def attempts(self) -> Sequence[CommitAttempt]:
         """The open attempts, oldest token first."""
         with reading(self._engine) as connection:
             return commit_attempts.open_attempts(connection)
@@ -81,8 +73,13 @@ class SqlCommitStepStore:
             return commit_attempts.close_attempt(connection, token, out_of_lease_at=now)
 
     def put(
-        self, sequence: str, datasets: Sequence[str], token: int, body: str, moves: Sequence[Move] = ()
-    ) -> Literal["stored", "known", "fenced", "moved"]:
+        self,
+        sequence: str,
+        datasets: Sequence[str],
+        token: int,
+        body: str,
+        moves: Sequence[WatermarkMove] = (),
+    ) -> Put:
         """Keeps a sequence, whose attempt must be open, and closes the attempt."""
         listed = json.dumps(list(datasets), ensure_ascii=False)
         row = {
@@ -103,7 +100,7 @@ class SqlCommitStepStore:
             if not self._may_move(connection, moves):
                 return "moved"
             if insert_absent(connection, commit_sequences, [row]) == 0:
-                # What stands there is torn: it was never committed.
+                # The row there is torn: it was never committed.
                 self._forget(connection, sequence)
                 connection.execute(insert(commit_sequences).values(row))
             links = [{"dataset": name, "sequence": sequence} for name in dict.fromkeys(datasets)]
@@ -138,39 +135,39 @@ class SqlCommitStepStore:
         with reading(self._engine) as connection:
             return tuple(row.id for row in connection.execute(query) if not _whole(row))
 
-    def take(self, sequence: str, owner: str, *, now: datetime, until: datetime) -> Ownership | None:
+    def take(self, sequence: str, owner: str, *, now: datetime, until: datetime) -> RecoveryState | None:
         """Makes `owner` the one who finishes a sequence, unless another one's lease still holds."""
         with writing(self._engine) as connection:
             if self._unfinished(connection, sequence) is None:
                 return None
-            stands = commit_owners.ownership(connection, sequence)
-            taken = stands.taken(owner, now, until)
-            if taken is not stands:
-                commit_owners.keep_ownership(connection, sequence, taken)
+            state = recovery_states.recovery_state(connection, sequence)
+            taken = state.taken(owner, now, until)
+            if taken is not state:
+                recovery_states.keep_recovery_state(connection, sequence, taken)
             return taken
 
     def release(self, sequence: str, owner: str) -> None:
-        """Ends the lease of an owner; nothing when the sequence is somebody else's or gone."""
+        """Ends the lease of an owner; nothing when the sequence is another owner's or gone."""
         with writing(self._engine) as connection:
-            stands = commit_owners.ownership(connection, sequence)
-            if owner and stands.owner == owner:
-                commit_owners.keep_ownership(connection, sequence, stands.release())
+            state = recovery_states.recovery_state(connection, sequence)
+            if owner and state.owner == owner:
+                recovery_states.keep_recovery_state(connection, sequence, state.released())
 
-    def standing(self, sequence: str) -> Ownership | None:
-        """How an unfinished sequence stands."""
+    def recovery_state(self, sequence: str) -> RecoveryState | None:
+        """The recovery state of an unfinished sequence."""
         with reading(self._engine) as connection:
             if self._unfinished(connection, sequence) is None:
                 return None
-            return commit_owners.ownership(connection, sequence)
+            return recovery_states.recovery_state(connection, sequence)
 
     def fail(self, sequence: str, owner: str, error: str, now: datetime) -> int:
         """Counts a failed try of its owner, who lets go of it. Returns the failures so far."""
         with writing(self._engine) as connection:
-            stands = commit_owners.ownership(connection, sequence)
-            if owner and stands.owner == owner:
-                stands = stands.failed(error, now)
-                commit_owners.keep_ownership(connection, sequence, stands)
-            return stands.failures
+            state = recovery_states.recovery_state(connection, sequence)
+            if owner and state.owner == owner:
+                state = state.failed(error, now)
+                recovery_states.keep_recovery_state(connection, sequence, state)
+            return state.failures
 
     def remove(self, sequence: str, result: str) -> None:
         """Marks a sequence as finished and keeps its result. A second call changes nothing."""
@@ -198,15 +195,15 @@ class SqlCommitStepStore:
         """Takes an unfinished sequence that nobody is finishing away for good, and keeps a record of it."""
         with writing(self._engine) as connection:
             row = self._unfinished(connection, sequence)
-            stands = commit_owners.ownership(connection, sequence)
-            if row is None or not stands.is_free(now):
+            state = recovery_states.recovery_state(connection, sequence)
+            if row is None or not state.is_free(now):
                 return False
             kept = {
                 "sequence": sequence,
                 "token": row.token,
                 "datasets": row.datasets,
                 "body": row.body,
-                "error": stands.error,
+                "error": state.error,
                 "note": note,
                 "at": now,
             }
@@ -219,13 +216,13 @@ class SqlCommitStepStore:
         with reading(self._engine) as connection:
             return self._is_abandoned(connection, sequence)
 
-    def abandoned(self, limit: int = 100) -> Sequence[AbandonedSequence]:
+    def abandoned(self, limit: int = 100) -> Sequence[AbandonedCommit]:
         """The records of `abandon`, newest first."""
         order = (commit_abandoned.c.at.desc(), commit_abandoned.c.token.desc())
         with reading(self._engine) as connection:
             return tuple(
-                AbandonedSequence(
-                    sequence=row.sequence,
+                AbandonedCommit(
+                    commit=row.sequence,
                     token=row.token,
                     datasets=tuple(json.loads(row.datasets)),
                     body=row.body,
@@ -236,20 +233,20 @@ class SqlCommitStepStore:
                 for row in connection.execute(select(commit_abandoned).order_by(*order).limit(limit))
             )
 
-    def watermarks(self, consumer: str, source: str, part: str | None = None) -> Mapping[str, StoredMark]:
+    def watermarks(self, consumer: str, source: str, part: str | None = None) -> Mapping[str, Watermark]:
         """How far a program has read a dataset, by part; or how far it has read one part."""
         with reading(self._engine) as connection:
-            return commit_watermarks.marks(connection, consumer, source, part)
+            return commit_watermarks.watermarks(connection, consumer, source, part)
 
     def followers(self) -> Sequence[tuple[str, str]]:
         """Each consumer that has watermarks with each of its sources, sorted."""
         with reading(self._engine) as connection:
             return commit_watermarks.followers(connection)
 
-    def set_watermark(self, move: Move, position: str, commit: str) -> bool:
+    def set_watermark(self, move: WatermarkMove, position: str, commit: str) -> bool:
         """Moves a watermark from the number before to `move`'s. False when it has another number."""
         with writing(self._engine) as connection:
-            return commit_watermarks.move_mark(connection, move, position, commit)
+            return commit_watermarks.move_watermark(connection, move, position, commit)
 
     def _row(self, connection: Connection, sequence: str) -> Row[Any] | None:
         found = connection.execute(
@@ -265,7 +262,7 @@ class SqlCommitStepStore:
         record = select(commit_abandoned.c.token).where(commit_abandoned.c.sequence == sequence)
         return connection.execute(record).first() is not None
 
-    def _may_move(self, connection: Connection, moves: Sequence[Move]) -> bool:
+    def _may_move(self, connection: Connection, moves: Sequence[WatermarkMove]) -> bool:
         holders = commit_watermarks.promised_by(connection, moves)
         if any(self._row(connection, holder) is not None for holder in holders):
             return False
@@ -276,7 +273,7 @@ class SqlCommitStepStore:
     def _forget_unfinished(self, connection: Connection, sequence: str) -> None:
         connection.execute(delete(commit_datasets).where(commit_datasets.c.sequence == sequence))
         commit_watermarks.forget_moves(connection, sequence)
-        commit_owners.forget_ownership(connection, sequence)
+        recovery_states.forget_recovery_state(connection, sequence)
 
     def _forget(self, connection: Connection, sequence: str) -> None:
         self._forget_unfinished(connection, sequence)

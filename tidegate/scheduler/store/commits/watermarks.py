@@ -6,35 +6,24 @@ will move a watermark is unfinished, no other can be put that would move it too.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from sqlalchemy import Connection, delete, insert, select, update
 
+from tidegate.domain.commits import Watermark, WatermarkMove
 from tidegate.scheduler.store.commits.tables import commit_moves, commit_watermarks
 from tidegate.scheduler.store.commits.transaction import insert_absent
 
-Move = tuple[str, str, str, int]
-"""Consumer, source, part, and the number that the watermark gets."""
 
-
-class StoredMark(NamedTuple):
-    """A watermark, the number of its moves, and the commit that moved it last."""
-
-    number: int
-    position: str
-    commit: str
-
-
-def marks(
+def watermarks(
     connection: Connection, consumer: str, source: str, part: str | None = None
-) -> dict[str, StoredMark]:
+) -> dict[str, Watermark]:
     """How far a program has read a dataset, by part; or how far it has read one part."""
     table = commit_watermarks.c
     of_both = select(commit_watermarks).where(table.consumer == consumer, table.source == source)
     if part is not None:
         of_both = of_both.where(table.part == part)
     return {
-        row.part: StoredMark(row.number, row.position, row.commit_id) for row in connection.execute(of_both)
+        row.part: Watermark(row.number, row.position, row.commit_id) for row in connection.execute(of_both)
     }
 
 
@@ -46,17 +35,17 @@ def followers(connection: Connection) -> tuple[tuple[str, str], ...]:
     return tuple(sorted((row.consumer, row.source) for row in pairs))
 
 
-def stand_before(connection: Connection, moves: Sequence[Move]) -> bool:
+def stand_before(connection: Connection, moves: Sequence[WatermarkMove]) -> bool:
     """Whether each watermark has the number before its move."""
     for consumer, source in {move[:2] for move in moves}:
-        stand = marks(connection, consumer, source)
+        stand = watermarks(connection, consumer, source)
         for part, number in [move[2:] for move in moves if move[:2] == (consumer, source)]:
             if number != (stand[part].number if part in stand else 0) + 1:
                 return False
     return True
 
 
-def promised_by(connection: Connection, moves: Sequence[Move]) -> set[str]:
+def promised_by(connection: Connection, moves: Sequence[WatermarkMove]) -> set[str]:
     """The unfinished sequences that are about to move any of these watermarks."""
     holders = set[str]()
     for consumer, source in {move[:2] for move in moves}:
@@ -67,7 +56,7 @@ def promised_by(connection: Connection, moves: Sequence[Move]) -> set[str]:
     return holders
 
 
-def promise_moves(connection: Connection, sequence: str, moves: Sequence[Move]) -> None:
+def promise_moves(connection: Connection, sequence: str, moves: Sequence[WatermarkMove]) -> None:
     """Notes that an unfinished sequence is about to move them."""
     rows = [
         {"consumer": consumer, "source": source, "part": part, "sequence": sequence}
@@ -82,7 +71,7 @@ def forget_moves(connection: Connection, sequence: str) -> None:
     connection.execute(delete(commit_moves).where(commit_moves.c.sequence == sequence))
 
 
-def move_mark(connection: Connection, move: Move, position: str, commit: str) -> bool:
+def move_watermark(connection: Connection, move: WatermarkMove, position: str, commit: str) -> bool:
     """Moves a watermark from the number before. False when it has another number."""
     consumer, source, part, number = move
     row = {"number": number, "position": position, "commit_id": commit}

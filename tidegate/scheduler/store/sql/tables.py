@@ -12,11 +12,12 @@ from datetime import datetime
 from sqlalchemy import BigInteger, Boolean, Column, Double, Index, Integer, Table, Text, false, text
 
 from tidegate.domain.model import App, Priority, Schedule
+from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.scheduler.model.event import EventKind
 from tidegate.scheduler.model.job import ByHand, JobState, LaunchPlan
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.model.run import RunStatus, UpstreamRun
+from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.sql.columns import Coded, Instant, Json, Name, Serial, Span
 from tidegate.scheduler.store.sql.metadata import metadata
 

@@ -8,8 +8,9 @@ Dagster's log has the same one: together they count once, in whichever order the
 
 from typing import ClassVar
 
+from tidegate.domain.published import PartitionFact
 from tidegate.domain.value import Value
-from tidegate.spark_jobs.commit.context import CommitContext, PartitionFact
+from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Verified, step_kind
 
 
@@ -32,5 +33,5 @@ class ReportEvent(Value, kw_only=True):
 
     def describe(self) -> str:
         """See `CommitStep.describe`."""
-        datasets = ", ".join(dict.fromkeys(dataset for dataset, *_ in self.partitions))
+        datasets = ", ".join(dict.fromkeys(part.dataset for part in self.partitions))
         return f"report {len(self.partitions)} partitions of {datasets}"

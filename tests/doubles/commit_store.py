@@ -1,36 +1,24 @@
-"""Commit sequences in memory, for tests and for a run that has no schedule store.
+"""A commit store in memory: it fulfils the contract of `CommitStepStore`, and keeps nothing through a crash.
 
-It keeps nothing through a crash, so publishing with it is atomic for readers but not
-recoverable. The SQL store obeys the same contract; one suite runs against both.
+One suite runs against it and against the SQL store (tests/store/test_commit_steps.py).
 """
 
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import NamedTuple
 
-from tidegate.spark_jobs.commit.store import Put, WatermarkMove
+import msgspec
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Attempt:
-    token: int
-    commit: str
-    datasets: tuple[str, ...]
-    until: datetime
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Standing:
-    owner: str = ""
-    until: datetime | None = None
-    failures: int = 0
-    error: str = ""
-    failed_at: datetime | None = None
-
-    def is_free(self, now: datetime) -> bool:
-        return self.owner == "" or self.until is None or self.until <= now
+from tidegate.domain.commit_store import CommitStepStore
+from tidegate.domain.commits import (
+    AbandonedCommit,
+    CommitAttempt,
+    Put,
+    RecoveryState,
+    Watermark,
+    WatermarkMove,
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,36 +27,19 @@ class _Record:
     token: int
     body: str
     moves: frozenset[tuple[str, str, str]]
-    standing: _Standing = field(default_factory=_Standing)
+    state: RecoveryState = field(default_factory=RecoveryState)
     result: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Abandoned:
-    sequence: str
-    token: int
-    datasets: tuple[str, ...]
-    body: str
-    error: str
-    note: str
-    at: datetime
-
-
-class _Mark(NamedTuple):
-    number: int
-    position: str
-    commit: str
-
-
-class MemoryCommitStepStore:
+class MemoryCommitStepStore(CommitStepStore):
     """See `CommitStepStore`."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._records: dict[str, _Record] = {}
-        self._attempts: dict[int, _Attempt] = {}
-        self._marks: dict[tuple[str, str], dict[str, _Mark]] = {}
-        self._abandoned: dict[str, _Abandoned] = {}
+        self._attempts: dict[int, CommitAttempt] = {}
+        self._marks: dict[tuple[str, str], dict[str, Watermark]] = {}
+        self._abandoned: dict[str, AbandonedCommit] = {}
         self._token = 0
 
     def create(self) -> None:
@@ -78,7 +49,7 @@ class MemoryCommitStepStore:
         """See `CommitStepStore.begin`."""
         with self._lock:
             self._token = max(self._token, at_least) + 1
-            self._attempts[self._token] = _Attempt(
+            self._attempts[self._token] = CommitAttempt(
                 token=self._token, commit=commit, datasets=tuple(datasets), until=until
             )
             return self._token
@@ -87,7 +58,7 @@ class MemoryCommitStepStore:
         """See `CommitStepStore.renew`."""
         with self._lock:
             if token in self._attempts:
-                self._attempts[token] = replace(self._attempts[token], until=until)
+                self._attempts[token] = msgspec.structs.replace(self._attempts[token], until=until)
             return token in self._attempts
 
     def end(self, token: int) -> None:
@@ -95,7 +66,7 @@ class MemoryCommitStepStore:
         with self._lock:
             self._attempts.pop(token, None)
 
-    def attempts(self) -> Sequence[_Attempt]:
+    def attempts(self) -> Sequence[CommitAttempt]:
         """See `CommitStepStore.attempts`."""
         with self._lock:
             return tuple(self._attempts[token] for token in sorted(self._attempts))
@@ -155,31 +126,28 @@ class MemoryCommitStepStore:
             ]
         return tuple(id for _, id in sorted(found))
 
-    def take(self, sequence: str, owner: str, *, now: datetime, until: datetime) -> _Standing | None:
+    def take(self, sequence: str, owner: str, *, now: datetime, until: datetime) -> RecoveryState | None:
         """See `CommitStepStore.take`."""
         with self._lock:
             record = self._unfinished(sequence)
             if record is None:
                 return None
-            stands = record.standing
-            if stands.owner == owner or stands.is_free(now):
-                stands = replace(stands, owner=owner, until=until)
-                self._records[sequence] = replace(record, standing=stands)
-            return stands
+            taken = record.state.taken(owner, now, until)
+            self._records[sequence] = replace(record, state=taken)
+            return taken
 
     def release(self, sequence: str, owner: str) -> None:
         """See `CommitStepStore.release`."""
         with self._lock:
             record = self._unfinished(sequence)
-            if record is not None and record.standing.owner == owner:
-                free = replace(record.standing, owner="", until=None)
-                self._records[sequence] = replace(record, standing=free)
+            if record is not None and record.state.owner == owner:
+                self._records[sequence] = replace(record, state=record.state.released())
 
-    def standing(self, sequence: str) -> _Standing | None:
-        """See `CommitStepStore.standing`."""
+    def recovery_state(self, sequence: str) -> RecoveryState | None:
+        """See `CommitStepStore.recovery_state`."""
         with self._lock:
             record = self._unfinished(sequence)
-            return None if record is None else record.standing
+            return None if record is None else record.state
 
     def fail(self, sequence: str, owner: str, error: str, now: datetime) -> int:
         """See `CommitStepStore.fail`."""
@@ -187,11 +155,11 @@ class MemoryCommitStepStore:
             record = self._unfinished(sequence)
             if record is None:
                 return 0
-            stands = record.standing
-            if owner and stands.owner == owner:
-                stands = _Standing(failures=stands.failures + 1, error=error, failed_at=now)
-                self._records[sequence] = replace(record, standing=stands)
-            return stands.failures
+            state = record.state
+            if owner and state.owner == owner:
+                state = state.failed(error, now)
+                self._records[sequence] = replace(record, state=state)
+            return state.failures
 
     def remove(self, sequence: str, result: str) -> None:
         """See `CommitStepStore.remove`."""
@@ -210,14 +178,14 @@ class MemoryCommitStepStore:
         """See `CommitStepStore.abandon`."""
         with self._lock:
             record = self._unfinished(sequence)
-            if record is None or not record.standing.is_free(now):
+            if record is None or not record.state.is_free(now):
                 return False
-            kept = _Abandoned(
-                sequence=sequence,
+            kept = AbandonedCommit(
+                commit=sequence,
                 token=record.token,
                 datasets=record.datasets,
                 body=record.body,
-                error=record.standing.error,
+                error=record.state.error,
                 note=note,
                 at=now,
             )
@@ -230,13 +198,13 @@ class MemoryCommitStepStore:
         with self._lock:
             return sequence in self._abandoned
 
-    def abandoned(self, limit: int = 100) -> Sequence[_Abandoned]:
+    def abandoned(self, limit: int = 100) -> Sequence[AbandonedCommit]:
         """See `CommitStepStore.abandoned`."""
         with self._lock:
             newest = sorted(self._abandoned.values(), key=lambda kept: (kept.at, kept.token), reverse=True)
             return tuple(newest[:limit])
 
-    def watermarks(self, consumer: str, source: str, part: str | None = None) -> Mapping[str, _Mark]:
+    def watermarks(self, consumer: str, source: str, part: str | None = None) -> Mapping[str, Watermark]:
         """See `CommitStepStore.watermarks`."""
         with self._lock:
             marks = self._marks.get((consumer, source), {})
@@ -253,7 +221,7 @@ class MemoryCommitStepStore:
         with self._lock:
             if self._number(move) != number - 1:
                 return False
-            self._marks.setdefault((consumer, source), {})[part] = _Mark(number, position, commit)
+            self._marks.setdefault((consumer, source), {})[part] = Watermark(number, position, commit)
             return True
 
     def _unfinished(self, sequence: str) -> _Record | None:

@@ -1,4 +1,4 @@
-"""Where commit sequences are kept: the contract that the schedule store's tables fulfil.
+"""Where commit sequences are kept: the contract between `spark_jobs` and the schedule store.
 
 The store sees a sequence as a text with an id, the datasets it writes and a fencing token;
 what the steps are is none of its business. Every method is one transaction. A record whose
@@ -15,76 +15,16 @@ its own publish again. All instants are aware, UTC, and come from the caller's c
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Protocol
 
-Put = Literal["stored", "known", "fenced", "moved"]
-"""What `put` answers: it is kept; one of this id is unfinished or finished already; the attempt was
-given up; a watermark is no longer what the run has read. Only after "stored" has anything changed."""
-
-WatermarkMove = tuple[str, str, str, int]
-"""Consumer "app/program", source "app/dataset", part, and the number that the watermark gets."""
-
-
-class Attempt(Protocol):
-    """A run that may still put a sequence."""
-
-    @property
-    def token(self) -> int: ...
-    @property
-    def commit(self) -> str: ...
-    @property
-    def datasets(self) -> tuple[str, ...]: ...
-    @property
-    def until(self) -> datetime: ...
-
-
-class Standing(Protocol):
-    """How an unfinished sequence stands: who is finishing it, and how often that has failed.
-
-    `owner` is "" for nobody; `until` ends the owner's lease; `failures` counts failed tries since it was
-    put, `error` is what the last one said, `failed_at` when.
-    """
-
-    @property
-    def owner(self) -> str: ...
-    @property
-    def until(self) -> datetime | None: ...
-    @property
-    def failures(self) -> int: ...
-    @property
-    def error(self) -> str: ...
-    @property
-    def failed_at(self) -> datetime | None: ...
-
-
-class Mark(Protocol):
-    """A stored watermark. `number` counts its moves from 1; `position` is the text that was set."""
-
-    @property
-    def number(self) -> int: ...
-    @property
-    def position(self) -> str: ...
-    @property
-    def commit(self) -> str: ...
-
-
-class Abandoned(Protocol):
-    """What is kept of a sequence that was taken away. `body` is its text, `error` its last failure."""
-
-    @property
-    def sequence(self) -> str: ...
-    @property
-    def token(self) -> int: ...
-    @property
-    def datasets(self) -> tuple[str, ...]: ...
-    @property
-    def body(self) -> str: ...
-    @property
-    def error(self) -> str: ...
-    @property
-    def note(self) -> str: ...
-    @property
-    def at(self) -> datetime: ...
+from tidegate.domain.commits import (
+    AbandonedCommit,
+    CommitAttempt,
+    Put,
+    RecoveryState,
+    Watermark,
+    WatermarkMove,
+)
 
 
 class CommitStepStore(Protocol):
@@ -106,7 +46,7 @@ class CommitStepStore(Protocol):
         """Closes an attempt; one that is closed is no error."""
         ...
 
-    def attempts(self) -> Sequence[Attempt]:
+    def attempts(self) -> Sequence[CommitAttempt]:
         """The open attempts, oldest token first."""
         ...
 
@@ -143,24 +83,24 @@ class CommitStepStore(Protocol):
         """Ids of the unfinished sequences that write a dataset, smallest token first; None: all."""
         ...
 
-    def take(self, sequence: str, owner: str, *, now: datetime, until: datetime) -> Standing | None:
-        """Makes `owner` the one who finishes a sequence, unless another one's lease still holds.
+    def take(self, sequence: str, owner: str, *, now: datetime, until: datetime) -> RecoveryState | None:
+        """Makes `owner` the one who finishes a sequence, unless the lease of another owner still holds.
 
-        Called again by its owner it prolongs the lease. Returns how the sequence stands now (look whether
+        Called again by its owner it prolongs the lease. Returns the state of the sequence now (look whether
         `owner` is you), None when it is finished, abandoned or never was.
         """
         ...
 
     def release(self, sequence: str, owner: str) -> None:
-        """Ends the lease of an owner; nothing when the sequence is somebody else's or gone."""
+        """Ends the lease of an owner; nothing when the sequence has another owner or is gone."""
         ...
 
-    def standing(self, sequence: str) -> Standing | None:
-        """How an unfinished sequence stands."""
+    def recovery_state(self, sequence: str) -> RecoveryState | None:
+        """The recovery state of an unfinished sequence."""
         ...
 
     def fail(self, sequence: str, owner: str, error: str, now: datetime) -> int:
-        """Counts a failed try of its owner, who lets go of it. Returns the failures so far."""
+        """Counts a failed try of its owner, whose lease ends. Returns the failures so far."""
         ...
 
     def remove(self, sequence: str, result: str) -> None:
@@ -174,7 +114,7 @@ class CommitStepStore(Protocol):
     def abandon(self, sequence: str, note: str, now: datetime) -> bool:
         """Takes an unfinished sequence away for good, and keeps a record of it.
 
-        False when there is none, or somebody is finishing it: the lease of its owner holds. Its id is never
+        False when there is none, or its owner's lease holds. Its id is never
         used again: what is published of it stands in its tables under that id.
         """
         ...
@@ -183,11 +123,11 @@ class CommitStepStore(Protocol):
         """Whether a sequence of this id was taken away."""
         ...
 
-    def abandoned(self, limit: int = 100) -> Sequence[Abandoned]:
+    def abandoned(self, limit: int = 100) -> Sequence[AbandonedCommit]:
         """The records of `abandon`, newest first."""
         ...
 
-    def watermarks(self, consumer: str, source: str, part: str | None = None) -> Mapping[str, Mark]:
+    def watermarks(self, consumer: str, source: str, part: str | None = None) -> Mapping[str, Watermark]:
         """How far a program has read a dataset, by part; or how far it has read one part."""
         ...
 

@@ -1,0 +1,39 @@
+"""Who is finishing an unfinished sequence, until when, and how often that has failed.
+
+A lease saves work and nothing else: steps are idempotent, so an owner that was thought dead and
+goes on does no harm. A sequence that nobody ever took has no row here.
+"""
+
+from sqlalchemy import Connection, delete, select
+
+from tidegate.domain.commits import RecoveryState
+from tidegate.scheduler.store.commits.tables import commit_owners
+from tidegate.scheduler.store.commits.transaction import insert_or_replace
+
+
+def recovery_state(connection: Connection, sequence: str) -> RecoveryState:
+    """The recovery state of a sequence."""
+    row = connection.execute(select(commit_owners).where(commit_owners.c.sequence == sequence)).one_or_none()
+    if row is None:
+        return RecoveryState()
+    return RecoveryState(
+        owner=row.owner, until=row.until, failures=row.failures, error=row.error, failed_at=row.failed_at
+    )
+
+
+def keep_recovery_state(connection: Connection, sequence: str, kept: RecoveryState) -> None:
+    """Write the recovery state of a sequence."""
+    row = {
+        "sequence": sequence,
+        "owner": kept.owner,
+        "until": kept.until,
+        "failures": kept.failures,
+        "error": kept.error,
+        "failed_at": kept.failed_at,
+    }
+    insert_or_replace(connection, commit_owners, row)
+
+
+def forget_recovery_state(connection: Connection, sequence: str) -> None:
+    """Removes what is known of it: it is finished, or gone."""
+    connection.execute(delete(commit_owners).where(commit_owners.c.sequence == sequence))
