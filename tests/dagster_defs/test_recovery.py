@@ -27,7 +27,7 @@ from tidegate.scheduler.model.event import publish_event_id
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.spark_jobs.commit.recovery import BLOCKED_AFTER
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
-from tidegate.spark_jobs.parquet.table import staging_folder
+from tidegate.spark_jobs.parquet.output import staging_folder
 from tidegate.spark_jobs.publication.table import sequence_of
 
 pytestmark = pytest.mark.dagster

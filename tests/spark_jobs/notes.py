@@ -17,7 +17,7 @@ from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.finish import POLL_SECONDS
 from tidegate.spark_jobs.commit.sequence import CommitSequence, encode_sequence
-from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Verified, step_kind, unknown
+from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Effect, Verified, step_kind, unknown
 from tidegate.spark_jobs.files.filesystem import LocalFiles
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
@@ -52,7 +52,7 @@ CONTEXT = CommitContext(files=LocalFiles())
 class Note(Value, kw_only=True):
     """Writes its text into the world."""
 
-    only_cleans: ClassVar[bool] = False
+    effect: ClassVar[Effect] = Effect.PUBLISHES
 
     text: str
 

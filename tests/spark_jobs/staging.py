@@ -20,9 +20,9 @@ from tidegate.domain.model import PartitionScheme, TimeDimension, WriteMode
 from tidegate.spark_jobs.commit.sequence import CommitSequence, encode_sequence
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.files.filesystem import FileSystem
+from tidegate.spark_jobs.parquet.output import StagedParquet, staging_folder
 from tidegate.spark_jobs.parquet.staging import KEY_COLUMN, KEY_MARK, StagedFolder, seal
 from tidegate.spark_jobs.parquet.steps.publish_folder import write_marker
-from tidegate.spark_jobs.parquet.table import StagedTable, staging_folder
 from tidegate.spark_jobs.parquet.version_log import PartitionEntry, head
 
 DAILY = PartitionScheme(time=TimeDimension(name="day", cycle="day", start="2013-01-01"))
@@ -39,7 +39,9 @@ def whole(name: str, write: WriteMode = "full") -> DatasetRef:
     return DatasetRef(app="test", name=name, write=write)
 
 
-def stage_rows(warehouse: Warehouse, ref: DatasetRef, rows: Rows, *, commit: str, token: int) -> StagedTable:
+def stage_rows(
+    warehouse: Warehouse, ref: DatasetRef, rows: Rows, *, commit: str, token: int
+) -> StagedParquet:
     """Does what `parquet.stage` does, for rows given by hand. An empty list clears its partition."""
     root = ref.root(warehouse)
     base = head(warehouse.files, root).number
@@ -55,7 +57,7 @@ def stage_rows(warehouse: Warehouse, ref: DatasetRef, rows: Rows, *, commit: str
             marker=write_marker(warehouse.files, folder, commit=commit, token=token),
             rows=len(values),
         )
-    return StagedTable(
+    return StagedParquet(
         ref=ref,
         root=root,
         commit=commit,

@@ -10,10 +10,9 @@ from pyspark.sql import SparkSession
 from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.spark_jobs.staging import DAILY
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
+from tidegate.spark_jobs.datasets.increment import Increment, IncrementalRead
 from tidegate.spark_jobs.datasets.key_selection import KeySelection
-from tidegate.spark_jobs.errors import SourceError
 from tidegate.spark_jobs.incremental import reads as incremental
-from tidegate.spark_jobs.incremental.increment import Increment, IncrementalRead
 from tidegate.spark_jobs.incremental.reads import IncrementalReads, manifest_facts
 from tidegate.spark_jobs.programs.params import Params
 
@@ -29,9 +28,9 @@ class Run:
         self.store = MemoryCommitStepStore()
         self.asked: list[IncrementalRead] = []
         self.found: dict[str, str] = {}
-        monkeypatch.setattr(incremental, "READ_NEW", {"parquet": self._answer})
+        monkeypatch.setattr(incremental, "format_of", lambda _: self)
 
-    def _answer(self, _: SparkSession, asked: IncrementalRead) -> Increment:
+    def read_new(self, _: SparkSession, asked: IncrementalRead) -> Increment:
         self.asked.append(asked)
         return Increment(frame=None, positions=self.found)
 
@@ -110,8 +109,3 @@ def test_the_manifest_is_told_by_a_digest_that_its_order_does_not_change() -> No
 
     assert digest(flights=(D22, D23), weather=(D22,)) == digest(weather=(D22,), flights=(D23, D22))
     assert digest(flights=(D22,)) != digest(flights=(D23,))
-
-
-def test_a_format_that_does_not_tell_is_refused(run: Run) -> None:
-    with pytest.raises(SourceError, match="the format delta does not tell what is new"):
-        run.read(ref=DatasetRef(app="test", name="flights", format="delta"))

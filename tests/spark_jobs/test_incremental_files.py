@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from tests.spark_jobs.staging import DAILY
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
+from tidegate.spark_jobs.datasets.increment import IncrementalRead
 from tidegate.spark_jobs.errors import SourceError
-from tidegate.spark_jobs.incremental import files as incremental_files
-from tidegate.spark_jobs.incremental.files import NewFiles, check_unchanged, new_files
-from tidegate.spark_jobs.incremental.increment import IncrementalRead
+from tidegate.spark_jobs.parquet import new_rows as incremental_files
+from tidegate.spark_jobs.parquet.new_rows import NewFiles, check_unchanged, new_files
 from tidegate.spark_jobs.programs.params import Params
 
 D22, D23 = "2013-12-22", "2013-12-23"

@@ -7,9 +7,9 @@ import pytest
 
 from tests.spark_jobs.staging import DAILY
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
+from tidegate.spark_jobs.datasets.increment import IncrementalRead
 from tidegate.spark_jobs.errors import ProgramError, SourceError
 from tidegate.spark_jobs.incremental import offsets as incremental_offsets
-from tidegate.spark_jobs.incremental.increment import IncrementalRead
 from tidegate.spark_jobs.incremental.offsets import Range, new_ranges
 from tidegate.spark_jobs.programs.params import Params
 from tidegate.spark_jobs.programs.program import load_source

@@ -24,7 +24,7 @@ from tidegate.spark_jobs.commit.lease import LEASE, LEASE_SECONDS, AttemptLease
 from tidegate.spark_jobs.commit.publish import publish, resolve
 from tidegate.spark_jobs.commit.recovery import recover, recover_all
 from tidegate.spark_jobs.commit.sequence import CommitSequence, watermark_resource
-from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Verified, step_kind, unknown
+from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Effect, Verified, step_kind, unknown
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
 from tidegate.spark_jobs.errors import SparkJobError
 from tidegate.spark_jobs.repair.orphans import give_up_dead, needed_tokens
@@ -134,7 +134,7 @@ class World:
 class Append(Value, kw_only=True):
     """Adds the staged rows of a token to the table, in one moment."""
 
-    only_cleans: ClassVar[bool] = False
+    effect: ClassVar[Effect] = Effect.PUBLISHES
 
     commit: str
     token: int
@@ -168,7 +168,7 @@ class Append(Value, kw_only=True):
 class Sweep(Value, kw_only=True):
     """Removes what a token has staged."""
 
-    only_cleans: ClassVar[bool] = True
+    effect: ClassVar[Effect] = Effect.CLEANS
 
     token: int
 

@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.doubles.commit_store import MemoryCommitStepStore
-from tidegate.spark_jobs.commit.leftovers import FIRST_PAUSE_SECONDS, Leftovers, leftovers
 from tidegate.spark_jobs.commit.owner import new_owner
 from tidegate.spark_jobs.commit.recovery import BLOCKED_AFTER
 from tidegate.spark_jobs.commit.sequence import CommitSequence, encode_sequence
+from tidegate.spark_jobs.repair.leftovers import FIRST_PAUSE_SECONDS, Leftovers, leftovers
 
 NOW = datetime(2023, 3, 10, 12, 0, tzinfo=UTC)
 LEASE = timedelta(minutes=2)

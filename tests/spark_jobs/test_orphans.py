@@ -18,7 +18,7 @@ from tidegate.spark_jobs.commit.sequence import encode_sequence
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 from tidegate.spark_jobs.errors import CommitFenced, CommitUnknown
 from tidegate.spark_jobs.files.filesystem import LocalFiles
-from tidegate.spark_jobs.parquet.table import staging_folder
+from tidegate.spark_jobs.parquet.output import staging_folder
 from tidegate.spark_jobs.publication.table import sequence_of
 from tidegate.spark_jobs.repair.orphans import find_orphans, give_up_dead, needed_tokens, remove_orphans
 

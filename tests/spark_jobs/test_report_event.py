@@ -11,7 +11,7 @@ from tidegate.scheduler.intake.published import PublishedEvents
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.sequence import CommitSequence, decode_sequence, encode_sequence
-from tidegate.spark_jobs.commit.step import DONE, NOT_DONE
+from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Effect
 from tidegate.spark_jobs.commit.steps.report_event import ReportEvent
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 from tidegate.spark_jobs.errors import CommitFailed
@@ -64,7 +64,7 @@ def test_it_stands_after_the_publish_and_before_the_broom(tmp_path: Path, tells:
 
     told = [step for step in steps if isinstance(step, ReportEvent)]
     assert len(told) == reports
-    assert all(step.only_cleans for step in steps[2 + reports :])
+    assert all(step.effect is Effect.CLEANS for step in steps[2 + reports :])
     for step in told:
         assert steps.index(step) == 2
         assert [fact[:3] for fact in step.partitions] == [("test/table", "2013-12-22", 2)]

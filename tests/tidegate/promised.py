@@ -18,7 +18,7 @@ from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.store import SqlStore
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
-from tidegate.spark_jobs.parquet.table import staging_folder
+from tidegate.spark_jobs.parquet.output import staging_folder
 from tidegate.spark_jobs.publication.table import sequence_of
 
 TABLE, OTHER = daily("table"), daily("other")

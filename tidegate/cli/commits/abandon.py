@@ -13,21 +13,11 @@ from tidegate.cli.printing import instant
 from tidegate.domain.error import UserError
 from tidegate.spark_jobs.commit.owner import is_gone
 from tidegate.spark_jobs.commit.sequence import CommitSequence
-from tidegate.spark_jobs.commit.step import Verdict
-from tidegate.spark_jobs.commit.steps.report_event import ReportEvent
-from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
+from tidegate.spark_jobs.commit.step import Effect, Verdict
 from tidegate.spark_jobs.datasets.dataset_ref import dataset_ref
 from tidegate.spark_jobs.errors import SparkJobError
-from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
-from tidegate.spark_jobs.parquet.steps.publish_merge import PublishMerge
-from tidegate.spark_jobs.parquet.steps.publish_version import PublishVersion
 from tidegate.spark_jobs.repair.fsck import look
 from tidegate.spark_jobs.repair.orphans import find_orphans, remove_orphans
-
-SEEN_BY_READERS = (PublishVersion, PublishMerge, PublishIceberg)
-"""The kinds of step that change what readers see."""
-AROUND_IT = (SetWatermark, ReportEvent)
-"""What follows from that."""
 
 DECLINED_EXIT_CODE = 1
 
@@ -59,9 +49,11 @@ def abandon(
 
 def foretold(sequence: CommitSequence, project: CommitsProject) -> list[str]:
     """What is done of a sequence and what will never be, and what readers will see of it."""
-    answers = [(step, look(step, project.context)) for step in sequence.steps if not step.only_cleans]
+    answers = [
+        (step, look(step, project.context)) for step in sequence.steps if step.effect is not Effect.CLEANS
+    ]
     lines = [f"{answer.verdict:<9} {step.describe()}" for step, answer in answers]
-    shown = [answer.verdict for step, answer in answers if isinstance(step, SEEN_BY_READERS)]
+    shown = [answer.verdict for step, answer in answers if step.effect is Effect.PUBLISHES]
     if all(verdict is Verdict.DONE for verdict in shown):
         lines.append("Everything is published: to recover it would only do what is left around it.")
     elif Verdict.DONE in shown:
@@ -72,7 +64,7 @@ def foretold(sequence: CommitSequence, project: CommitsProject) -> list[str]:
         lines.append("Whether readers see anything of it cannot be told; see what stands in the datasets.")
     else:
         lines.append("Readers see nothing of it, and never will: everything stands as before it.")
-    around = [answer.verdict for step, answer in answers if isinstance(step, AROUND_IT)]
+    around = [answer.verdict for step, answer in answers if step.effect is Effect.FOLLOWS]
     if Verdict.NOT_DONE in around and Verdict.DONE in shown:
         lines.append("What it has read is read again by the next run, and nothing is started by its data.")
     return lines

@@ -36,10 +36,10 @@ from tidegate.dagster_defs.run.commit_events import CommitEvents
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.scheduler.store.protocol import Store
 from tidegate.spark_jobs.commit.context import CommitContext
-from tidegate.spark_jobs.commit.leftovers import Leftovers, dead_attempts, leftovers
 from tidegate.spark_jobs.commit.recovery import recover_all
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, dataset_ref
 from tidegate.spark_jobs.errors import CommitBlocked, SparkJobError
+from tidegate.spark_jobs.repair.leftovers import Leftovers, dead_attempts, leftovers
 from tidegate.spark_jobs.repair.orphans import find_orphans, give_up_dead, remove_orphans
 from tidegate.spark_jobs.session.session import session
 

@@ -18,7 +18,7 @@ from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.lease import LEASE, LEASE_SECONDS, Ownership
 from tidegate.spark_jobs.commit.owner import is_gone, new_owner
 from tidegate.spark_jobs.commit.sequence import CommitSequence, decode_result, decode_sequence, encode_result
-from tidegate.spark_jobs.commit.step import CommitStep, Verdict
+from tidegate.spark_jobs.commit.step import CommitStep, Effect, Verdict
 from tidegate.spark_jobs.errors import CommitAbandoned, CommitBusy, CommitFailed, CommitUnknown
 
 WAIT_SECONDS = 5 * LEASE_SECONDS
@@ -150,11 +150,11 @@ def _do(
             return
     except OSError as error:
         # It cannot even be looked at.
-        if not step.only_cleans:
+        if step.effect is not Effect.CLEANS:
             raise
         failure = error
     undone = f"{_name(step, sequence, number)} was executed and is not done: {failure or 'no error came'}"
-    if step.only_cleans:
+    if step.effect is Effect.CLEANS:
         log.warning("%s; the publish is whole without it", undone)
         return
     raise CommitFailed(

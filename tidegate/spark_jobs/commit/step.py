@@ -1,27 +1,19 @@
 """A commit step: one idempotent effect which can say whether it has happened.
 
 Steps are written into the store as JSON and read back by another process, so a step is a
-plain value with a `kind`. A new kind of step is one file with the decorator `@step_kind` in one of
-`STEP_PACKAGES`; nothing else has to know it.
+plain value with a `kind`. A new kind of step is one file with the decorator `@step_kind`:
+in `commit/steps/`, or among the steps of a table format. `load_kinds_with` brings the formats' kinds here,
+so this package knows no format.
 """
 
 from collections.abc import Callable
 from enum import StrEnum
-from importlib import import_module
-from pkgutil import iter_modules
 from typing import Any, ClassVar, Protocol, TypeVar
 
 import msgspec
 
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
-
-STEP_PACKAGES = (
-    "tidegate.spark_jobs.commit.steps",
-    "tidegate.spark_jobs.parquet.steps",
-    "tidegate.spark_jobs.iceberg.steps",
-)
-"""Where kinds of steps are looked up: by name, so that this package imports no format."""
 
 
 class Verdict(StrEnum):
@@ -30,6 +22,19 @@ class Verdict(StrEnum):
     DONE = "done"
     NOT_DONE = "not done"
     UNKNOWN = "unknown"
+
+
+class Effect(StrEnum):
+    """What a step is to the readers of the datasets."""
+
+    PREPARES = "prepares"
+    """It brings data where no reader looks yet."""
+    PUBLISHES = "publishes"
+    """It changes what readers see."""
+    FOLLOWS = "follows"
+    """It tells others of what was published: watermarks, events."""
+    CLEANS = "cleans"
+    """It removes what no reader and no later step needs."""
 
 
 class Verified(Value, kw_only=True):
@@ -52,11 +57,11 @@ class CommitStep(Protocol):
     """One effect of a publish. Its fields are its JSON; `context` is where it acts.
 
     Attributes:
-        only_cleans: it removes what no reader and no later step needs, so one that was
-            executed and does not hold is logged and passed over: all that matters is published.
+        effect: what it is to readers. A step that only cleans and does not hold after it was executed is
+            logged and passed over: all that matters is published.
     """
 
-    only_cleans: ClassVar[bool]
+    effect: ClassVar[Effect]
 
     def verify(self, context: CommitContext) -> Verified:
         """Whether this very effect has happened. Looks only, changes nothing."""
@@ -74,6 +79,13 @@ class CommitStep(Protocol):
 StepType = TypeVar("StepType", bound=Value)
 
 _kinds: dict[str, type[Value]] = {}
+_loaders: list[Callable[[], None]] = []
+
+
+def load_kinds_with(load: Callable[[], None]) -> None:
+    """Add a function that imports further kinds of steps; it is called before a step is decoded."""
+    if load not in _loaders:
+        _loaders.append(load)
 
 
 def step_kind(kind: str) -> Callable[[type[StepType]], type[StepType]]:
@@ -102,17 +114,12 @@ def decode_step(spec: dict[str, Any]) -> CommitStep:
         ValueError: the kind is not known here, or the fields do not fit: the sequence was
             written by another version of this program.
     """
-    _load_kinds()
+
+    for load in _loaders:
+        load()
     fields = dict(spec)
     kind = fields.pop("kind", None)
     if kind not in _kinds:
         raise ValueError(f"unknown kind of commit step {kind!r}; known are {', '.join(sorted(_kinds))}")
     step: Any = msgspec.convert(fields, _kinds[kind])
     return step
-
-
-def _load_kinds() -> None:
-    for folder in STEP_PACKAGES:
-        package = import_module(folder)
-        for module in iter_modules(package.__path__):
-            import_module(f"{folder}.{module.name}")

@@ -16,8 +16,8 @@ import msgspec
 from pyspark.sql import DataFrame, SparkSession
 
 from tidegate.domain.partition_key import validate_key
+from tidegate.spark_jobs.datasets.increment import Increment, IncrementalRead
 from tidegate.spark_jobs.errors import SourceError
-from tidegate.spark_jobs.incremental.increment import Increment, IncrementalRead
 from tidegate.spark_jobs.programs.program import load_source
 
 Offset = int | str

@@ -4,12 +4,12 @@
 
 The watermarks are read before the source is looked at and are set by the sequence that publishes
 the outputs, which the store takes only while they stand as they were read. So whatever dies,
-and whoever runs beside us, each row is given to a program in exactly one commit. A new kind
-of source is one file beside `incremental_files.py`, and a line in `READ_NEW` below.
+and whoever runs beside us, each row is given to a program in exactly one commit. What is new in
+a table, its format says; `offsets.py` asks a source of the user's own.
 """
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import msgspec
 from pyspark.sql import DataFrame, SparkSession
@@ -19,19 +19,11 @@ from tidegate.domain.commits import Watermark
 from tidegate.spark_jobs.commit.sequence import watermark_resource
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
+from tidegate.spark_jobs.datasets.increment import Increment, IncrementalRead
 from tidegate.spark_jobs.datasets.key_selection import KeySelection
-from tidegate.spark_jobs.errors import SourceError
-from tidegate.spark_jobs.incremental.files import read_new_files
-from tidegate.spark_jobs.incremental.increment import Increment, IncrementalRead
 from tidegate.spark_jobs.incremental.offsets import read_new_offsets
-from tidegate.spark_jobs.incremental.snapshots import read_new_snapshots
 from tidegate.spark_jobs.programs.params import Params
-
-READ_NEW: Mapping[str, Callable[[SparkSession, IncrementalRead], Increment]] = {
-    "parquet": read_new_files,
-    "iceberg": read_new_snapshots,
-}
-"""What tells what is new, by the format of the dataset. A source of the user's own is named by its path."""
+from tidegate.spark_jobs.publication.formats import format_of
 
 MAX_FACT_CHARACTERS = 4_000
 """A snapshot's summary is copied into every later metadata file of its table, so it stays short."""
@@ -125,13 +117,7 @@ def manifest_facts(params: Params) -> dict[str, str]:
 def _increment(spark: SparkSession, asked: IncrementalRead, how: bool | str) -> Increment:
     if isinstance(how, str):
         return read_new_offsets(spark, asked, how)
-    kind = READ_NEW.get(asked.ref.format)
-    if kind is None:
-        raise SourceError(
-            f"{asked.ref.id}: the format {asked.ref.format} does not tell what is new",
-            f"use {' or '.join(READ_NEW)}, or a source of your own",
-        )
-    return kind(spark, asked)
+    return format_of(asked.ref).read_new(spark, asked)
 
 
 def _json(value: object) -> str:

@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from tidegate.spark_jobs.commit.sequence import CommitSequence
 from tidegate.spark_jobs.files.filesystem import FileSystem, is_data
 from tidegate.spark_jobs.parquet.merge import SURVIVORS_MARK
+from tidegate.spark_jobs.parquet.output import DATA_FOLDER
 from tidegate.spark_jobs.parquet.steps.copy_folder import CopyFolder
 from tidegate.spark_jobs.parquet.steps.publish_folder import PublishFolder
 from tidegate.spark_jobs.parquet.steps.publish_merge import PublishMerge
 from tidegate.spark_jobs.parquet.steps.publish_version import PublishVersion
-from tidegate.spark_jobs.parquet.table import DATA_FOLDER
 from tidegate.spark_jobs.parquet.version_log import (
     VERSIONS_FOLDER,
     read_version,

@@ -2,8 +2,8 @@
 
 `read` gives one consistent state of a dataset. `Publication` stages any number of outputs
 of one run and publishes them as one commit sequence: first every folder is brought to its
-place, then every table is switched, then staging is removed. Callers see nothing of the
-formats; a new one is one more module beside parquet.py and a branch in the functions here.
+place, then every table is switched, then staging is removed. What differs between
+formats is asked of the dataset's `TableFormat`.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,23 +14,12 @@ from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.published import PartitionFact, PublishedPartition
 from tidegate.spark_jobs.commit.context import CommitContext, Events, NoEvents
 from tidegate.spark_jobs.commit.publish import publish
-from tidegate.spark_jobs.commit.sequence import CommitSequence, decode_sequence, watermark_resource
+from tidegate.spark_jobs.commit.sequence import CommitSequence, watermark_resource
 from tidegate.spark_jobs.commit.steps.report_event import ReportEvent
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, dataset_ref
-from tidegate.spark_jobs.datasets.landed import read_landed
-from tidegate.spark_jobs.errors import OutputError
-from tidegate.spark_jobs.files.filesystem import FileSystem
-from tidegate.spark_jobs.iceberg import output as iceberg
-from tidegate.spark_jobs.parquet import prune
-from tidegate.spark_jobs.parquet import table as parquet
-from tidegate.spark_jobs.parquet.version_log import head
-
-ICEBERG = "iceberg"
-FORMATS = ("parquet", ICEBERG)
-
-StagedOutput = parquet.StagedTable | iceberg.StagedIceberg
-"""Staged output of one dataset: what knows its steps and its result."""
+from tidegate.spark_jobs.publication.formats import format_of
+from tidegate.spark_jobs.publication.table_format import StagedOutput
 
 __all__ = [
     "DatasetRef",
@@ -62,21 +51,12 @@ def read_taken(
     spark: SparkSession, ref: DatasetRef, warehouse: Warehouse, takes: Callable[[str], bool]
 ) -> DataFrame | None:
     """Like `read`, for the partitions whose key the function takes."""
-    _check_format(ref)
-    if ref.format == ICEBERG:
-        return iceberg.read_table(spark, ref, takes)
-    version = head(warehouse.files, ref.root(warehouse))
-    if version.number:
-        return parquet.read_table(spark, ref, version, warehouse, takes)
-    # Never published into. A dataset with a place of its own may have been landed there.
-    return read_landed(spark, ref, warehouse, takes) if ref.path is not None else None
+    return format_of(ref).read(spark, ref, warehouse, takes)
 
 
 def top_token(ref: DatasetRef, warehouse: Warehouse, spark: Callable[[], SparkSession]) -> int:
     """The largest fencing token that has written the dataset."""
-    if ref.format == ICEBERG:
-        return iceberg.top_token(spark(), ref)
-    return head(warehouse.files, ref.root(warehouse)).top_token()
+    return format_of(ref).top_token(ref, warehouse, spark)
 
 
 class Publication:
@@ -126,14 +106,19 @@ class Publication:
         Raises:
             OutputError: the rows do not fit the dataset or its partitions.
         """
-        _check_format(ref)
+        format = format_of(ref)
         self._refs.append(ref)
         self._staged.append(
-            iceberg.stage(
-                frame, ref, keys, commit=self.commit, token=self.token, job=self._job, facts=self._facts
+            format.stage(
+                frame,
+                ref,
+                keys,
+                self._warehouse,
+                commit=self.commit,
+                token=self.token,
+                job=self._job,
+                facts=self._facts,
             )
-            if ref.format == ICEBERG
-            else parquet.stage(frame, ref, keys, self._warehouse, commit=self.commit, token=self.token)
         )
 
     def publish(self) -> tuple[PublishedPartition, ...]:
@@ -147,11 +132,9 @@ class Publication:
     def discard(self) -> None:
         """Removes what this publication has staged. Only for one that was never put, or is finished."""
         for ref in self._refs:
-            if ref.format == ICEBERG:
-                iceberg.discard(self._context.spark(), ref, commit=self.commit, token=self.token)
-            else:
-                root = ref.root(self._warehouse)
-                self._warehouse.files.delete(parquet.staging_folder(root, self.commit, self.token))
+            format_of(ref).discard(
+                ref, self._warehouse, self._context.spark, commit=self.commit, token=self.token
+            )
 
 
 def sequence_of(
@@ -191,22 +174,5 @@ def sequence_of(
 
 
 def prune_table(ref: DatasetRef, warehouse: Warehouse, store: CommitStepStore) -> None:
-    """Removes old versions of a table when enough have gathered; see prune.py. Iceberg expires its own."""
-    if ref.format == ICEBERG:
-        return
-    files: FileSystem = warehouse.files
-    root = ref.root(warehouse)
-    if not prune.due(files, root):
-        return
-    folders = prune.version_folders(files, root)
-    bodies = [store.get(commit) for commit in store.list_unfinished(ref.id)]
-    sequences = tuple(decode_sequence(body) for body in bodies if body is not None)
-    prune.prune(files, root, folders, prune.Unfinished(root, sequences))
-
-
-def _check_format(ref: DatasetRef) -> None:
-    if ref.format not in FORMATS:
-        raise OutputError(
-            f"{ref.name}: this version reads and writes {' and '.join(FORMATS)}, got {ref.format}",
-            f"write format: {FORMATS[0]} in the dataset's declaration",
-        )
+    """Remove old versions of a table when enough have gathered."""
+    format_of(ref).prune(ref, warehouse, store)

@@ -6,7 +6,6 @@ published; do the watermarks agree with what the tables' own snapshots say of th
 goes on beside it can be seen half-way, so a finding about one is looked at twice before it is told.
 """
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,11 +22,7 @@ from tidegate.spark_jobs.commit.recovery import is_blocked
 from tidegate.spark_jobs.commit.step import CommitStep, Verdict, Verified, unknown
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, dataset_ref
 from tidegate.spark_jobs.errors import SparkJobError
-from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, java_failures
-from tidegate.spark_jobs.iceberg.output import table_name
-from tidegate.spark_jobs.iceberg.table import log_of
-from tidegate.spark_jobs.parquet.version_log import head
-from tidegate.spark_jobs.publication.table import ICEBERG
+from tidegate.spark_jobs.publication.formats import format_of
 from tidegate.spark_jobs.repair.orphans import find_orphans
 
 COMMITS_COMPARED = 20
@@ -160,14 +155,18 @@ def _staging(examined: Examined) -> Iterator[Finding]:
 def _tables(examined: Examined) -> Iterator[Finding]:
     for ref in examined.refs:
         try:
-            if ref.format == ICEBERG:
-                commits = _iceberg_commits(examined, ref)
-            else:
-                commits = yield from _parquet_table(examined, ref)
+            report = format_of(ref).report(ref, examined.warehouse, examined.context.spark)
         except (SparkJobError, OSError, msgspec.MsgspecError) as error:
             yield Finding(kind="table", where=ref.id, what=f"it cannot be read: {error}")
             continue
-        for commit in commits[-COMMITS_COMPARED:]:
+        for missing in report.missing:
+            yield Finding(
+                kind="table",
+                where=f"{ref.id} {missing.key}".strip(),
+                what=missing.what,
+                remedy="restore the folder, or compute the partition anew",
+            )
+        for commit in report.commits[-COMMITS_COMPARED:]:
             if not _is_known(examined.store, commit):
                 yield Finding(
                     kind="table",
@@ -182,27 +181,6 @@ def _is_known(store: CommitStepStore, commit: str) -> bool:
     return store.exists(commit) or store.result(commit) is not None or store.was_abandoned(commit)
 
 
-def _parquet_table(examined: Examined, ref: DatasetRef) -> Iterator[Finding]:
-    """What is wrong with the newest version; returns the commits that led to it."""
-    files, root = examined.warehouse.files, ref.root(examined.warehouse)
-    version = head(files, root)
-    for key, entry in sorted(version.partitions.items()):
-        for folder in entry.folders:
-            if not files.exists(f"{root}/{folder}") and head(files, root).number == version.number:
-                yield Finding(
-                    kind="table",
-                    where=f"{ref.id} {key}".strip(),
-                    what=f"its version {version.number} names {folder}, which does not exist",
-                    remedy="restore the folder, or compute the partition anew",
-                )
-    return version.recent
-
-
-def _iceberg_commits(examined: Examined, ref: DatasetRef) -> tuple[str, ...]:
-    table = IcebergCatalog(examined.context.spark()).table(table_name(ref))
-    return () if table is None else tuple(one.commit for one in log_of(table).recent)
-
-
 def _watermarks(examined: Examined) -> Iterator[Finding]:
     for app in examined.apps:
         for program in app.programs.values():
@@ -215,8 +193,7 @@ def _watermarks_of(examined: Examined, app: App, program: Program) -> Iterator[F
     told: dict[str, Mapping[str, Any]] = {}
     for name in program.writes:
         ref = dataset_ref(app.name, app.datasets[name])
-        if ref.format == ICEBERG:
-            told |= _told_by_snapshots(IcebergCatalog(examined.context.spark()), ref)
+        told |= format_of(ref).read_positions(ref, examined.context.spark)
     consumer = f"{app.name}/{program.name}"
     for name in program.incremental:
         source = f"{app.name}/{name}"
@@ -231,17 +208,3 @@ def _watermarks_of(examined: Examined, app: App, program: Program) -> Iterator[F
                     f" it has read up to {read.get(part)}",
                     remedy=f"compare them, and set it with: tidegate watermarks reset {consumer} {source}",
                 )
-
-
-def _told_by_snapshots(catalog: IcebergCatalog, ref: DatasetRef) -> dict[str, Mapping[str, Any]]:
-    """What the snapshots of a table say that they have read, by commit."""
-    table = catalog.table(table_name(ref))
-    told: dict[str, Mapping[str, Any]] = {}
-    if table is not None:
-        with java_failures(f"list the snapshots of {ref.id}"):
-            for snapshot in table.snapshots():
-                summary = snapshot.summary()
-                text = summary.get("tidegate.watermarks")
-                if text is not None:
-                    told[str(summary.get("tidegate.commit"))] = json.loads(str(text))
-    return told

@@ -10,14 +10,14 @@ from typing import ClassVar
 
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
-from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Verified, step_kind
+from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Effect, Verified, step_kind
 
 
 @step_kind("delete_staging")
 class DeleteStaging(Value, kw_only=True):
     """Deletes the folder `folder`, an absolute path."""
 
-    only_cleans: ClassVar[bool] = True
+    effect: ClassVar[Effect] = Effect.CLEANS
 
     folder: str
 

@@ -11,14 +11,14 @@ from typing import ClassVar
 from tidegate.domain.published import PartitionFact
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
-from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Verified, step_kind
+from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Effect, Verified, step_kind
 
 
 @step_kind("report_event")
 class ReportEvent(Value, kw_only=True):
     """Reports partitions as published by a commit: all of them at once, for there may be thousands."""
 
-    only_cleans: ClassVar[bool] = False
+    effect: ClassVar[Effect] = Effect.FOLLOWS
 
     commit: str
     partitions: tuple[PartitionFact, ...]

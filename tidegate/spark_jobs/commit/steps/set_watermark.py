@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
-from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Verified, step_kind, unknown
+from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Effect, Verified, step_kind, unknown
 
 SHOWN_CHARACTERS = 100
 """A position may list thousands of files; its beginning is enough to recognise it."""
@@ -28,7 +28,7 @@ class SetWatermark(Value, kw_only=True):
         commit: commit id of the publish.
     """
 
-    only_cleans: ClassVar[bool] = False
+    effect: ClassVar[Effect] = Effect.FOLLOWS
 
     consumer: str
     source: str

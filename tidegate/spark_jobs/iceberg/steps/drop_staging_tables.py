@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
-from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Verified, step_kind
+from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Effect, Verified, step_kind
 from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, spoken
 from tidegate.spark_jobs.iceberg.staging import drop_staging, published_locations, staged_with
 from tidegate.spark_jobs.iceberg.table import log_of
@@ -19,7 +19,7 @@ from tidegate.spark_jobs.iceberg.table import log_of
 class DropStagingTables(Value, kw_only=True):
     """Drops the staging tables of the commit `commit` into the table `table`."""
 
-    only_cleans: ClassVar[bool] = True
+    effect: ClassVar[Effect] = Effect.CLEANS
 
     table: tuple[str, str]
     commit: str

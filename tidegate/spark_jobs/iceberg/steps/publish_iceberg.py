@@ -18,7 +18,7 @@ import msgspec
 
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
-from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Verdict, Verified, step_kind, unknown
+from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Effect, Verdict, Verified, step_kind, unknown
 from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.iceberg.catalog import (
     STAGING_NAMESPACE,
@@ -69,7 +69,7 @@ class PublishIceberg(Value, kw_only=True):
         facts: what else the snapshot's summary says, for example the manifest and the watermarks.
     """
 
-    only_cleans: ClassVar[bool] = False
+    effect: ClassVar[Effect] = Effect.PUBLISHES
 
     table: tuple[str, str]
     staging: str

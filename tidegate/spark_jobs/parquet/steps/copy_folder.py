@@ -15,7 +15,7 @@ import msgspec
 
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
-from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Verified, step_kind, unknown
+from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Effect, Verified, step_kind, unknown
 from tidegate.spark_jobs.files.filesystem import FileSystem
 from tidegate.spark_jobs.parquet.steps.publish_folder import MARKER, FolderMarker, data_files, fault_of
 
@@ -31,7 +31,7 @@ class CopyFolder(Value, kw_only=True):
         digests: SHA-256 of each data file, by name.
     """
 
-    only_cleans: ClassVar[bool] = False
+    effect: ClassVar[Effect] = Effect.PREPARES
 
     source: str
     target: str

@@ -12,7 +12,7 @@ import msgspec
 
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
-from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Verified, step_kind, unknown
+from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Effect, Verified, step_kind, unknown
 from tidegate.spark_jobs.files.filesystem import FileSystem, is_data
 
 MARKER = "_commit.json"
@@ -36,7 +36,7 @@ class FolderMarker(Value, kw_only=True):
 class PublishFolder(Value, kw_only=True):
     """Renames `source` to `target`; both are absolute paths on one file system."""
 
-    only_cleans: ClassVar[bool] = False
+    effect: ClassVar[Effect] = Effect.PREPARES
 
     source: str
     target: str

@@ -17,7 +17,7 @@ from pyspark.errors import PySparkException
 
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
-from tidegate.spark_jobs.commit.step import Verified, step_kind
+from tidegate.spark_jobs.commit.step import Effect, Verified, step_kind
 from tidegate.spark_jobs.datasets.columns import ColumnClash
 from tidegate.spark_jobs.parquet.merge import merged_partitions
 from tidegate.spark_jobs.parquet.steps.publish_version import CONFLICT_TRIES, seen_in_log
@@ -40,7 +40,7 @@ class PublishMerge(Value, kw_only=True):
         staging: absolute path of the run's staging folder.
     """
 
-    only_cleans: ClassVar[bool] = False
+    effect: ClassVar[Effect] = Effect.PUBLISHES
 
     root: str
     commit: str

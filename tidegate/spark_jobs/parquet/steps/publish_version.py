@@ -11,7 +11,7 @@ from typing import ClassVar
 from tidegate.domain.model import WriteMode
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
-from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Verified, step_kind, unknown
+from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Effect, Verified, step_kind, unknown
 from tidegate.spark_jobs.datasets.columns import ColumnClash
 from tidegate.spark_jobs.files.filesystem import FileSystem
 from tidegate.spark_jobs.parquet.version_log import (
@@ -40,7 +40,7 @@ class PublishVersion(Value, kw_only=True):
         mode: what happens to the rows that stand there; `merge` is another step's part.
     """
 
-    only_cleans: ClassVar[bool] = False
+    effect: ClassVar[Effect] = Effect.PUBLISHES
 
     root: str
     commit: str

@@ -14,10 +14,10 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
+from tidegate.spark_jobs.datasets.increment import Increment, IncrementalRead
 from tidegate.spark_jobs.datasets.landed import landed_folders, read_landed
 from tidegate.spark_jobs.errors import SourceError
 from tidegate.spark_jobs.files.filesystem import FileSystem, is_data
-from tidegate.spark_jobs.incremental.increment import Increment, IncrementalRead
 from tidegate.spark_jobs.parquet.version_log import head
 
 MAX_FILES = 50_000

@@ -20,12 +20,12 @@ from pyspark.sql import functions as sf
 
 from tidegate.domain.partition_key import SEPARATOR
 from tidegate.domain.value import Value
+from tidegate.spark_jobs.datasets.increment import Increment, IncrementalRead
 from tidegate.spark_jobs.datasets.partition_columns import in_partitions
 from tidegate.spark_jobs.errors import SourceError
 from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, TableName, java_failures, spoken
 from tidegate.spark_jobs.iceberg.output import table_name
 from tidegate.spark_jobs.iceberg.table import added_files, check_partitions, described
-from tidegate.spark_jobs.incremental.increment import Increment, IncrementalRead
 
 WHOLE = ""
 """The part whose watermark holds for all partitions."""

@@ -1,8 +1,8 @@
 """What is new of a dataset since a program's last commit: the question, and the answer.
 
 A source is cut into parts, each with a watermark: a position, which is a text that only the
-kind of source understands. A kind of source is a function from the question to the answer,
-in a file of its own (`incremental_*.py`); `incremental.py` knows them all. The rows must be exactly those
+kind of source understands. A table format answers through `TableFormat.read_new`, a source of the
+user's own through `incremental.offsets`. The rows must be exactly those
 between the old positions and the new ones, however often and whenever they are looked at:
 the positions are committed together with what the program makes of the rows.
 """

@@ -34,7 +34,7 @@ DATA_FOLDER = "data"
 STAGING_FOLDER = "_staging"
 
 
-class StagedTable(Value, kw_only=True):
+class StagedParquet(Value, kw_only=True):
     """The staged output of one dataset.
 
     Attributes:
@@ -112,7 +112,7 @@ def write_mode(ref: DatasetRef) -> WriteMode:
 
 def stage(
     frame: DataFrame, ref: DatasetRef, keys: tuple[str, ...], warehouse: Warehouse, *, commit: str, token: int
-) -> StagedTable:
+) -> StagedParquet:
     """Runs the program's plan and writes its rows where no reader sees them.
 
     Raises:
@@ -132,7 +132,7 @@ def stage(
     refuse_surplus(ref, keys, rows)
     if ref.write == "merge" and rows:
         refuse_repeated(ref, read_folders(frame.sparkSession, frame.schema.json(), [folder]))
-    return StagedTable(
+    return StagedParquet(
         ref=ref, root=root, commit=commit, token=token, base=base.number, schema=frame.schema.json(),
         keys=keys, folders=seal(files, folder, keys, rows, commit=commit, token=token),
     )  # fmt: skip

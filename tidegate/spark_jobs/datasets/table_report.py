@@ -1,0 +1,45 @@
+"""What a table format reports to those who repair: staged output, and the state of a table."""
+
+from tidegate.domain.value import Value
+
+
+class Orphan(Value, kw_only=True):
+    """Something staged, which is an orphan when no run can publish it.
+
+    Attributes:
+        token: fencing token of the run that staged it.
+        dataset: "app/dataset".
+        place: the folder, or the table as SQL names it.
+        table: name of the staging table, "" for a folder.
+        format: the table format that can remove it.
+    """
+
+    token: int
+    dataset: str
+    place: str
+    format: str
+    table: str = ""
+
+
+class MissingData(Value, kw_only=True):
+    """Data that a table names and that does not exist.
+
+    Attributes:
+        key: the partition.
+        what: what is missing, and what names it.
+    """
+
+    key: str
+    what: str
+
+
+class TableReport(Value, kw_only=True):
+    """The state of a table.
+
+    Attributes:
+        commits: the newest commits that have published into it, oldest first.
+        missing: data that it names and that does not exist.
+    """
+
+    commits: tuple[str, ...] = ()
+    missing: tuple[MissingData, ...] = ()

@@ -1,0 +1,107 @@
+"""Iceberg as a table format; see `publication.table_format.TableFormat` for what each method promises."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from tidegate.domain.commit_store import CommitStepStore
+from tidegate.spark_jobs.commit.step import CommitStep
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
+from tidegate.spark_jobs.datasets.increment import Increment, IncrementalRead
+from tidegate.spark_jobs.datasets.table_report import Orphan, TableReport
+from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, java_failures
+from tidegate.spark_jobs.iceberg.new_rows import read_new_snapshots
+from tidegate.spark_jobs.iceberg.orphans import drop_orphan, staging_tables
+from tidegate.spark_jobs.iceberg.output import (
+    StagedIceberg,
+    discard,
+    read_table,
+    stage,
+    table_name,
+    top_token,
+)
+from tidegate.spark_jobs.iceberg.steps.drop_staging_tables import DropStagingTables
+from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
+from tidegate.spark_jobs.iceberg.table import log_of
+
+Spark = Callable[[], SparkSession]
+
+
+class IcebergFormat:
+    """Tables of an Iceberg catalog, published by one commit each."""
+
+    steps: tuple[type[CommitStep], ...] = (PublishIceberg, DropStagingTables)
+
+    def read(
+        self, spark: SparkSession, ref: DatasetRef, warehouse: Warehouse, takes: Callable[[str], bool]
+    ) -> DataFrame | None:
+        """See `TableFormat.read`."""
+        return read_table(spark, ref, takes)
+
+    def read_new(self, spark: SparkSession, asked: IncrementalRead) -> Increment:
+        """See `TableFormat.read_new`."""
+        return read_new_snapshots(spark, asked)
+
+    def top_token(self, ref: DatasetRef, warehouse: Warehouse, spark: Spark) -> int:
+        """See `TableFormat.top_token`."""
+        return top_token(spark(), ref)
+
+    def stage(
+        self,
+        frame: DataFrame,
+        ref: DatasetRef,
+        keys: tuple[str, ...],
+        warehouse: Warehouse,
+        *,
+        commit: str,
+        token: int,
+        job: str,
+        facts: Mapping[str, str],
+    ) -> StagedIceberg:
+        """See `TableFormat.stage`."""
+        return stage(frame, ref, keys, commit=commit, token=token, job=job, facts=facts)
+
+    def discard(
+        self, ref: DatasetRef, warehouse: Warehouse, spark: Spark, *, commit: str, token: int
+    ) -> None:
+        """See `TableFormat.discard`."""
+        discard(spark(), ref, commit=commit, token=token)
+
+    def prune(self, ref: DatasetRef, warehouse: Warehouse, store: CommitStepStore) -> None:
+        """See `TableFormat.prune`: Iceberg expires its own snapshots."""
+
+    def staged(self, refs: Sequence[DatasetRef], warehouse: Warehouse, spark: Spark) -> Iterable[Orphan]:
+        """See `TableFormat.staged`."""
+        return staging_tables(refs, IcebergCatalog(spark()))
+
+    def remove(
+        self,
+        orphans: Sequence[Orphan],
+        refs: Mapping[str, DatasetRef],
+        warehouse: Warehouse,
+        spark: Spark,
+    ) -> None:
+        """See `TableFormat.remove`."""
+        catalog = IcebergCatalog(spark())
+        for one in orphans:
+            drop_orphan(catalog, one.table, refs.get(one.dataset))
+
+    def report(self, ref: DatasetRef, warehouse: Warehouse, spark: Spark) -> TableReport:
+        """See `TableFormat.report`."""
+        table = IcebergCatalog(spark()).table(table_name(ref))
+        return TableReport(commits=() if table is None else tuple(one.commit for one in log_of(table).recent))
+
+    def read_positions(self, ref: DatasetRef, spark: Spark) -> Mapping[str, Mapping[str, Any]]:
+        """See `TableFormat.read_positions`: the snapshots' summaries say."""
+        table = IcebergCatalog(spark()).table(table_name(ref))
+        found: dict[str, Mapping[str, Any]] = {}
+        if table is not None:
+            with java_failures(f"list the snapshots of {ref.id}"):
+                for snapshot in table.snapshots():
+                    summary = snapshot.summary()
+                    text = summary.get("tidegate.watermarks")
+                    if text is not None:
+                        found[str(summary.get("tidegate.commit"))] = json.loads(str(text))
+        return found

@@ -1,0 +1,124 @@
+"""Parquet as a table format; see `publication.table_format.TableFormat` for what each method promises."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from tidegate.domain.commit_store import CommitStepStore
+from tidegate.spark_jobs.commit.sequence import decode_sequence
+from tidegate.spark_jobs.commit.step import CommitStep
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
+from tidegate.spark_jobs.datasets.increment import Increment, IncrementalRead
+from tidegate.spark_jobs.datasets.landed import read_landed
+from tidegate.spark_jobs.datasets.table_report import MissingData, Orphan, TableReport
+from tidegate.spark_jobs.parquet import prune
+from tidegate.spark_jobs.parquet.new_rows import read_new_files
+from tidegate.spark_jobs.parquet.output import (
+    STAGING_FOLDER,
+    StagedParquet,
+    read_table,
+    stage,
+    staging_folder,
+)
+from tidegate.spark_jobs.parquet.steps.copy_folder import CopyFolder
+from tidegate.spark_jobs.parquet.steps.publish_folder import PublishFolder
+from tidegate.spark_jobs.parquet.steps.publish_merge import PublishMerge
+from tidegate.spark_jobs.parquet.steps.publish_version import PublishVersion
+from tidegate.spark_jobs.parquet.version_log import head
+
+Spark = Callable[[], SparkSession]
+
+
+class ParquetFormat:
+    """Folders of Parquet files under a log of versions. Only a merge needs Spark to be published."""
+
+    steps: tuple[type[CommitStep], ...] = (PublishFolder, CopyFolder, PublishVersion, PublishMerge)
+
+    def read(
+        self, spark: SparkSession, ref: DatasetRef, warehouse: Warehouse, takes: Callable[[str], bool]
+    ) -> DataFrame | None:
+        """See `TableFormat.read`."""
+        version = head(warehouse.files, ref.root(warehouse))
+        if version.number:
+            return read_table(spark, ref, version, warehouse, takes)
+        # Never published into. A dataset with a place of its own may have been landed there.
+        return read_landed(spark, ref, warehouse, takes) if ref.path is not None else None
+
+    def read_new(self, spark: SparkSession, asked: IncrementalRead) -> Increment:
+        """See `TableFormat.read_new`."""
+        return read_new_files(spark, asked)
+
+    def top_token(self, ref: DatasetRef, warehouse: Warehouse, spark: Spark) -> int:
+        """See `TableFormat.top_token`."""
+        return head(warehouse.files, ref.root(warehouse)).top_token()
+
+    def stage(
+        self,
+        frame: DataFrame,
+        ref: DatasetRef,
+        keys: tuple[str, ...],
+        warehouse: Warehouse,
+        *,
+        commit: str,
+        token: int,
+        job: str,
+        facts: Mapping[str, str],
+    ) -> StagedParquet:
+        """See `TableFormat.stage`. A version file has no place for `job` and `facts`."""
+        return stage(frame, ref, keys, warehouse, commit=commit, token=token)
+
+    def discard(
+        self, ref: DatasetRef, warehouse: Warehouse, spark: Spark, *, commit: str, token: int
+    ) -> None:
+        """See `TableFormat.discard`."""
+        warehouse.files.delete(staging_folder(ref.root(warehouse), commit, token))
+
+    def prune(self, ref: DatasetRef, warehouse: Warehouse, store: CommitStepStore) -> None:
+        """See `TableFormat.prune`, and prune.py for the order of looking."""
+        files, root = warehouse.files, ref.root(warehouse)
+        if not prune.due(files, root):
+            return
+        folders = prune.version_folders(files, root)
+        bodies = [store.get(commit) for commit in store.list_unfinished(ref.id)]
+        sequences = tuple(decode_sequence(body) for body in bodies if body is not None)
+        prune.prune(files, root, folders, prune.Unfinished(root, sequences))
+
+    def staged(self, refs: Sequence[DatasetRef], warehouse: Warehouse, spark: Spark) -> Iterable[Orphan]:
+        """See `TableFormat.staged`."""
+        files = warehouse.files
+        for ref in refs:
+            staging = f"{ref.root(warehouse)}/{STAGING_FOLDER}"
+            for commit in files.list(staging):
+                for attempt in files.list(f"{staging}/{commit.name}"):
+                    if attempt.is_folder and attempt.name.isdecimal():
+                        place = f"{staging}/{commit.name}/{attempt.name}"
+                        yield Orphan(token=int(attempt.name), dataset=ref.id, place=place, format=ref.format)
+
+    def remove(
+        self,
+        orphans: Sequence[Orphan],
+        refs: Mapping[str, DatasetRef],
+        warehouse: Warehouse,
+        spark: Spark,
+    ) -> None:
+        """See `TableFormat.remove`."""
+        for one in orphans:
+            warehouse.files.delete(one.place)
+
+    def report(self, ref: DatasetRef, warehouse: Warehouse, spark: Spark) -> TableReport:
+        """See `TableFormat.report`."""
+        files, root = warehouse.files, ref.root(warehouse)
+        version = head(files, root)
+        missing = tuple(
+            MissingData(key=key, what=f"its version {version.number} names {folder}, which does not exist")
+            for key, entry in sorted(version.partitions.items())
+            for folder in entry.folders
+            # A newer version may have come meanwhile, and the folder have been pruned.
+            if not files.exists(f"{root}/{folder}") and head(files, root).number == version.number
+        )
+        return TableReport(commits=version.recent, missing=missing)
+
+    def read_positions(self, ref: DatasetRef, spark: Spark) -> Mapping[str, Mapping[str, Any]]:
+        """See `TableFormat.read_positions`: a version file does not say."""
+        return {}

@@ -1,0 +1,143 @@
+"""What a table format can do: the one contract that publishing, reading and repair ask.
+
+A format is a folder beside `parquet/` and `iceberg/` whose `format.py` fulfils `TableFormat`, with its own
+kinds of commit steps in `steps/`, and one line in `formats.py`. Nothing else knows a format by name.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+from pyspark.sql import DataFrame, SparkSession
+
+from tidegate.domain.commit_store import CommitStepStore
+from tidegate.domain.published import PublishedPartition
+from tidegate.spark_jobs.commit.step import CommitStep
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
+from tidegate.spark_jobs.datasets.increment import Increment, IncrementalRead
+from tidegate.spark_jobs.datasets.table_report import Orphan, TableReport
+
+
+class StagedOutput(Protocol):
+    """The staged output of one dataset: the steps that publish it, and what that amounts to."""
+
+    @property
+    def ref(self) -> DatasetRef: ...
+
+    def folder_steps(self) -> tuple[CommitStep, ...]:
+        """Bring the data files to their final place, where no reader looks yet."""
+        ...
+
+    def version_step(self) -> CommitStep:
+        """Show them to readers, all at once."""
+        ...
+
+    def cleaning_step(self) -> CommitStep:
+        """Remove what is left of staging."""
+        ...
+
+    def result(self) -> tuple[PublishedPartition, ...]:
+        """Return what is reported once all steps are done."""
+        ...
+
+
+class TableFormat(Protocol):
+    """How tables of one format are read, written and repaired.
+
+    `spark` starts the session where a format needs one; a format that needs none never calls it.
+
+    Attributes:
+        steps: the format's own kinds of commit steps.
+    """
+
+    @property
+    def steps(self) -> tuple[type[CommitStep], ...]: ...
+
+    def read(
+        self, spark: SparkSession, ref: DatasetRef, warehouse: Warehouse, takes: Callable[[str], bool]
+    ) -> DataFrame | None:
+        """Return the rows of the partitions whose key is taken, in one consistent state.
+
+        None when nothing was ever landed or published: the columns are unknown then.
+        """
+        ...
+
+    def read_new(self, spark: SparkSession, asked: IncrementalRead) -> Increment:
+        """Return what is new since the watermarks.
+
+        Raises:
+            SourceError: it cannot be said what is new.
+        """
+        ...
+
+    def top_token(self, ref: DatasetRef, warehouse: Warehouse, spark: Callable[[], SparkSession]) -> int:
+        """Return the largest fencing token that has written the table; 0 for none."""
+        ...
+
+    def stage(
+        self,
+        frame: DataFrame,
+        ref: DatasetRef,
+        keys: tuple[str, ...],
+        warehouse: Warehouse,
+        *,
+        commit: str,
+        token: int,
+        job: str,
+        facts: Mapping[str, str],
+    ) -> StagedOutput:
+        """Run the plan of an output and write its rows where no reader sees them.
+
+        Args:
+            keys: the partitions that the run writes.
+            facts: what the table's own history says of the publish, where it has one.
+
+        Raises:
+            OutputError: the rows do not fit the dataset or its partitions.
+        """
+        ...
+
+    def discard(
+        self,
+        ref: DatasetRef,
+        warehouse: Warehouse,
+        spark: Callable[[], SparkSession],
+        *,
+        commit: str,
+        token: int,
+    ) -> None:
+        """Remove what one attempt has staged. Only for a commit that was never put, or is finished."""
+        ...
+
+    def prune(self, ref: DatasetRef, warehouse: Warehouse, store: CommitStepStore) -> None:
+        """Remove old versions of a table when enough have gathered."""
+        ...
+
+    def staged(
+        self, refs: Sequence[DatasetRef], warehouse: Warehouse, spark: Callable[[], SparkSession]
+    ) -> Iterable[Orphan]:
+        """Return everything staged for datasets of this format, needed or not."""
+        ...
+
+    def remove(
+        self,
+        orphans: Sequence[Orphan],
+        refs: Mapping[str, DatasetRef],
+        warehouse: Warehouse,
+        spark: Callable[[], SparkSession],
+    ) -> None:
+        """Remove some of what `staged` has returned.
+
+        Args:
+            refs: the known datasets by id.
+        """
+        ...
+
+    def report(self, ref: DatasetRef, warehouse: Warehouse, spark: Callable[[], SparkSession]) -> TableReport:
+        """Return what the table itself says of its state."""
+        ...
+
+    def read_positions(
+        self, ref: DatasetRef, spark: Callable[[], SparkSession]
+    ) -> Mapping[str, Mapping[str, Any]]:
+        """Return, by commit, how far the table's history says that it has read each source."""
+        ...
