@@ -49,7 +49,7 @@ def run_program(
     """Runs a program and publishes its outputs exactly once.
 
     An input holds the partitions that lie inside or around those the run writes, all of them when it
-    writes none (`io/key_selection.py`); of one that is read incrementally only what is new since the
+    writes none (`datasets/key_selection.py`); of one that is read incrementally only what is new since the
     program's last commit. A partition that is missing is no error; a dataset that never had any is None.
 
     Args:

@@ -1,8 +1,8 @@
 """Tables in Iceberg that the programs write: stage, the steps that publish it, and read.
 
-A run writes its rows into a private staging table (iceberg_staging.py) and publishes them
+A run writes its rows into a private staging table (staging.py) and publishes them
 by one commit on the table itself, which brings data, commit id and token at once
-(commit/steps/publish_iceberg.py). Readers take one snapshot. What the write modes do with
+(steps/publish_iceberg.py). Readers take one snapshot. What the write modes do with
 the rows that stand there is the publishing step's part; here they differ in nothing but
 that a merge wants its keys to be unique.
 """

@@ -6,7 +6,7 @@
 
 What the write modes do with the rows that stand there is the publishing step's part: all of
 them but `merge` only name folders (version_log.py), and a merge writes what is left of the
-rows that it replaces (parquet_merge.py). Staging is the same for all.
+rows that it replaces (merge.py). Staging is the same for all.
 """
 
 from collections.abc import Callable
