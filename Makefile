@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reor
 UV := uv==0.13.8
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev check test bench soak screenshots lock clean static
+.PHONY: help demo dev check test bench soak pages screenshots lock clean static
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,6 +31,10 @@ bench: .venv/stamp ## measure, each figure beside its reference
 
 soak: .venv/stamp ## the endurance tests with EFFORT=n times the seeds (default 5), then fresh seeds for MINUTES=n (10)
 	$(BIN)/python -m tests.soak --effort $(EFFORT) --minutes $(MINUTES)
+
+pages: .venv/stamp ## write the pages of docs/ that are rendered from the code: diagnostics, settings
+	$(BIN)/python -m tidegate.compiler.render.catalogue_markdown > docs/diagnostics.md
+	$(BIN)/python -m tidegate.project.settings_markdown > docs/settings.md
 
 screenshots: .venv/stamp ## take the pictures in docs/images from a real Dagster, with headless Chromium
 	$(BIN)/python -m docs.screenshots

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 
 def test_the_page_is_the_catalogue() -> None:
     page = (ROOT / "docs" / "diagnostics.md").read_text(encoding="utf-8")
-    assert page == catalogue_markdown(), "write docs/diagnostics.md anew from catalogue_markdown()"
+    assert page == catalogue_markdown(), "`make pages` writes docs/diagnostics.md again"
 
 
 def test_every_code_that_the_compiler_uses_is_in_the_catalogue_and_none_is_there_for_nothing() -> None:

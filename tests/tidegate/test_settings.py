@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tidegate.project.settings import SettingsError, load_settings
+from tidegate.project.settings_markdown import settings_markdown
 from tidegate.project.spark import spark_settings, warehouse
 from tidegate.spark_jobs.iceberg.runtime import IcebergSettings
 
@@ -131,7 +132,7 @@ def test_the_environment_overrides_the_store_and_its_password_is_never_shown(
     [
         ("[stor]\n", 'unknown section "stor"', 'did you mean "store"?'),
         ('[store]\nulr = "x"\n', 'unknown key "ulr" in [store]', 'did you mean "url"?'),
-        ("[zzz]\n", 'unknown section "zzz"', "known are project"),
+        ("[zzz]\n", 'unknown section "zzz"', "sections here: dagster"),
         ('store = "x"\n', "store is a section", "[store]"),
         ("[store]\nurl = 5\n", "store.url must be a text in quotes, got 5", "url ="),
         (
@@ -144,7 +145,7 @@ def test_the_environment_overrides_the_store_and_its_password_is_never_shown(
             "dagster.tick_seconds must be a whole number",
             "tick_seconds = 5",
         ),
-        ("[dagster]\ntick_seconds = 0\n", "dagster.tick_seconds is 0", "from 1 to 3600"),
+        ("[dagster]\ntick_seconds = 0\n", "must be a whole number from 1 to 3600, got 0", "tick_seconds = 5"),
         ('[warehouse]\npath = ""\n', "warehouse.path is no path", 'path = "warehouse"'),
         ('[warehouse]\npath = "hdsf://n/lake"\n', 'the file system "hdsf"', "hdfs:, viewfs:"),
         ('[warehouse]\npath = "s3a:///lake"\n', "warehouse.path is no URL of a folder", "s3a://name/lake"),
@@ -159,9 +160,11 @@ def test_the_environment_overrides_the_store_and_its_password_is_never_shown(
         (
             '[project]\nundeployed = "drafts"\n',
             "project.undeployed must be a list of texts in quotes",
-            'undeployed = ["..."]',
+            'undeployed = ["schedules/drafts"]',
         ),
-        ("[project]\nundeployed = [5]\n", "project.undeployed is no path, got 5", "schedules/drafts"),
+        ("[project]\nundeployed = [5]\n", "must be a list of texts in quotes, got [5]", "schedules/drafts"),
+        ('[project]\nundeployed = [""]\n', "project.undeployed is no path", "schedules/drafts"),
+        ('[store]\nurl = 5\nulr = "x"\n', 'unknown key "ulr" in [store]', 'did you mean "url"?'),
         ('[spark]\nmaster = "lokal"\n', "spark.master is no master", '"local[*]", "spark://host:7077"'),
         ('[spark]\nmaster = "local-cluster[2]"\n', "spark.master is no master", "local-cluster[workers"),
         ('[spark]\nconf = "x"\n', "spark.conf must be a table", "[spark.conf]"),
@@ -199,3 +202,8 @@ def test_no_project_at_all_says_how_to_make_one(tmp_path: Path) -> None:
 
 def test_the_projects_own_settings_load() -> None:
     assert load_settings(Path(__file__).parent).spark_conf["spark.sql.shuffle.partitions"] == "4"
+
+
+def test_the_page_of_the_settings_is_what_the_program_knows() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "settings.md").read_text(encoding="utf-8")
+    assert page == settings_markdown(), "`make pages` writes docs/settings.md again"

