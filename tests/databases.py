@@ -12,6 +12,8 @@ import sqlalchemy
 POSTGRES = pytest.param("postgres", marks=pytest.mark.store)
 KINDS = ["memory", "sqlite", POSTGRES]
 SQL_KINDS = ["sqlite", POSTGRES]
+MEMORY = "memory"
+"""In place of a URL: the store that is kept in this process."""
 
 
 @pytest.fixture(scope="session")
@@ -45,7 +47,7 @@ def new_database(server: str) -> str:
 def new_url(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of a store of this kind that has never been opened."""
     if kind == "memory":
-        return "memory://"
+        return MEMORY
     if kind == "sqlite":
         return f"sqlite:///{tmp_path}/store-{uuid.uuid4().hex}.db"
     return new_database(request.getfixturevalue("postgres_server"))

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.databases import KINDS, new_url
+from tests.databases import KINDS, MEMORY, new_url
+from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.protocol import Store
 
@@ -27,6 +28,8 @@ def sqlite_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def open_empty(url: str, request: pytest.FixtureRequest) -> Store:
     """The store at a URL that nobody has opened yet."""
+    if url == MEMORY:
+        return MemoryStore()
     if url.startswith("sqlite"):
         shutil.copy(request.getfixturevalue("sqlite_file"), url.removeprefix("sqlite:///"))
     return open_store(url)

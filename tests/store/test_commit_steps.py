@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, create_engine, text
 
+from tests.databases import MEMORY
 from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.store.conftest import open_empty
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.commits import Put, WatermarkMove
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
-from tidegate.scheduler.store.open import MEMORY_URL
 from tidegate.scheduler.store.sql.store import SqlStore
 
 HOSTILE_NAMES = ("a:b", "a_b", "x/y", "_hidden", ".h", "é漢字", "it's", "a" * 300)
@@ -48,7 +48,7 @@ def engine(sql_store: SqlStore) -> Engine:
 @pytest.fixture
 def store(url: str, request: pytest.FixtureRequest) -> Iterator[CommitStepStore]:
     """A commit step store of every kind."""
-    if url == MEMORY_URL:
+    if url == MEMORY:
         yield MemoryCommitStepStore()
         return
     opened = open_empty(url, request)

@@ -14,7 +14,6 @@ from alembic.script import ScriptDirectory
 from tests.store.samples import app
 from tidegate.scheduler.store.commits import tables as commit_tables
 from tidegate.scheduler.store.error import StoreError
-from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.sql import store as sql
 from tidegate.scheduler.store.sql import tables
@@ -40,10 +39,6 @@ def test_an_address_that_cannot_be_meant_is_refused_with_the_forms_that_can(url:
         open_store(url)
     assert message in raised.value.message
     assert "sqlite:///" in raised.value.hint
-
-
-def test_memory_is_a_store() -> None:
-    assert isinstance(open_store("memory://"), MemoryStore)
 
 
 def test_the_folder_of_a_sqlite_file_is_made(tmp_path: Path) -> None:
@@ -147,7 +142,6 @@ import sys
 from tidegate.scheduler.store.open import open_store
 open_store({url!r}, create=False).close()
 assert "sqlalchemy" in sys.modules and "alembic" not in sys.modules
-open_store("memory://")
 """
     subprocess.run([sys.executable, "-c", program], cwd=PROJECT, check=True, timeout=60)
 

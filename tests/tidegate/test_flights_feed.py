@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tidegate.demo import feed as flights_feed
-from tidegate.demo.feed import Chunk, FeedError, chunk_key, days_from, feed_plan, land, next_chunk
+from tidegate.demo.feed import Chunk, FeedError, chunk_key, days_from, feed_plan, land
 
 DEFAULT = days_from(flights_feed.DEFAULT_FROM, flights_feed.DEFAULT_DAYS)
 
@@ -65,13 +65,6 @@ def test_a_feed_lands_every_row_of_the_source(tmp_path: Path) -> None:
         rows[landed.dataset] += landed.rows
     # 60 readings on the 2nd; 72 on the 3rd, of which three are the doubled hour.
     assert (rows["raw_flights"], rows["raw_weather"]) == (1591, 132)
-
-
-def test_the_next_chunk_is_the_first_that_has_not_come() -> None:
-    plan = feed_plan(DEFAULT[:1], seed=1)
-    come = [chunk_key(chunk) for chunk in plan[:4]]
-    assert next_chunk(come, plan) == plan[4]
-    assert next_chunk(map(chunk_key, plan), plan) is None
 
 
 @pytest.mark.parametrize(

@@ -213,16 +213,6 @@ def _write(table: "pa.Table", file: Path, dataset: str, key: str) -> Landed:
     return Landed(dataset=dataset, key=key, file=str(file), rows=table.num_rows, bytes=file.stat().st_size)
 
 
-def next_chunk(landed: Iterable[tuple[str, str]], plan: Iterable[Chunk]) -> Chunk | None:
-    """The first delivery of a plan that has not come yet.
-
-    Args:
-        landed: (dataset, key) of what has come.
-    """
-    known = frozenset(landed)
-    return next((chunk for chunk in plan if chunk_key(chunk) not in known), None)
-
-
 def chunk_key(chunk: Chunk) -> tuple[str, str]:
     """(dataset, key) of a delivery."""
     match chunk.kind:

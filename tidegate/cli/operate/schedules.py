@@ -94,7 +94,7 @@ def suspend_schedules(names: NamesArgument) -> None:
     discard (the default): waiting jobs are discarded, events are ignored.  drain: waiting jobs are finished,
     events are ignored.  hold: waiting jobs are kept, and events join them.  backlog: new jobs are kept too.
     """
-    from tidegate.cli.operate.suspension import suspended_line
+    from tidegate.cli.operate.suspend_line import suspended_line
     from tidegate.scheduler.commands.manual import suspend
 
     _switch(names, suspend, "suspended", suspended_line)
@@ -103,7 +103,7 @@ def suspend_schedules(names: NamesArgument) -> None:
 @app.command("resume")
 def resume_schedules(names: NamesArgument) -> None:
     """Resume schedules: events and fires from now on count, and what was held is let go."""
-    from tidegate.cli.operate.suspension import resumed_line
+    from tidegate.cli.operate.suspend_line import resumed_line
     from tidegate.scheduler.commands.manual import resume
 
     _switch(names, resume, "active", resumed_line)

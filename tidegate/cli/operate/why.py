@@ -34,7 +34,7 @@ def why(
     """Say why a schedule or a job runs or waits, what would unblock it, and when it can run next."""
     from tidegate.cli.names import find_target
     from tidegate.cli.opened_store import opened_store
-    from tidegate.cli.operate.why_blocked import with_blocked
+    from tidegate.cli.operate.blocked_outputs import with_blocked
     from tidegate.scheduler.explain.past import store_at
     from tidegate.scheduler.explain.why import explain
 

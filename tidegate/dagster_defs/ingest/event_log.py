@@ -85,11 +85,6 @@ class EventLog:
         last = next(iter(self._rows(query)), None)
         return Position() if last is None else Position(id=last.id, mark=fingerprint(last), at=last.at)
 
-    def last_id(self) -> int:
-        """The largest id, 0 for an empty log."""
-        with self._storage.index_connection() as connection:
-            return connection.execute(sa.select(sa.func.max(_TABLE.id))).scalar() or 0
-
     def _rows(self, query: sa.Select[*tuple[Any, ...]]) -> tuple[Row, ...]:
         with self._storage.index_connection() as connection:
             found = connection.execute(query).fetchall()

@@ -1,27 +1,22 @@
 """Opens the schedule store that a URL names.
 
-`memory://` keeps everything in this process, `sqlite:///path` in a file, and `postgresql://…`
-in a PostgreSQL database. The SQL engine is imported only for those which need it.
+`sqlite:///path` keeps it in a file, and `postgresql://…` in a PostgreSQL database. The SQL engine
+is imported when a store is opened: commands that open none start faster.
 """
 
-from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.protocol import Store
-
-MEMORY_URL = "memory://"
 
 
 def open_store(url: str, *, create: bool = True) -> Store:
     """The store at a URL, its schema brought up to date.
 
     Args:
-        url: "memory://", "sqlite:///relative.db", "sqlite:////absolute.db", or "postgresql://…".
+        url: "sqlite:///relative.db", "sqlite:////absolute.db", or "postgresql://…".
         create: make a store that does not exist yet; False refuses instead.
 
     Raises:
         StoreError: the URL is wrong, the store cannot be reached or made, or a newer version wrote it.
     """
-    if url == MEMORY_URL:
-        return MemoryStore()
     from tidegate.scheduler.store.sql.open import open_sql_store
 
     return open_sql_store(url, create=create)

@@ -5,7 +5,7 @@ writes to it and works on the copy, so whoever still looks at the old tables kee
 consistent state, and a rollback is to forget the copies.
 """
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
@@ -74,6 +74,3 @@ class Tables:
             if name not in self.owned:
                 setattr(self, name, getattr(self, name).copy())
                 self.owned.add(name)
-
-
-TABLE_NAMES = tuple(f.name for f in fields(Tables) if f.name != "owned")

@@ -60,7 +60,7 @@ def _engine(url: URL, *, create: bool) -> Engine:
                 f"PostgreSQL needs the package {error.name}", "install tidegate[postgres]"
             ) from error
     if url.database in (None, "", ":memory:"):
-        raise StoreError("a SQLite store needs a file", f"{URL_FORMS}, or memory:// to keep nothing")
+        raise StoreError("a SQLite store needs a file", URL_FORMS)
     file = Path(str(url.database))
     if not create and not file.exists():
         raise StoreMissing(f"there is no store at {file}", "deploy first: `tidegate deploy` makes it")
