@@ -30,7 +30,3 @@ def catalogue_markdown() -> str:
             if code.startswith(letter):
                 lines.append(f"| {code} | {entry.severity} | {entry.title} | {entry.explanation} |")
     return "\n".join(lines) + "\n"
-
-
-if __name__ == "__main__":
-    print(catalogue_markdown(), end="")
