@@ -10,9 +10,7 @@ import json
 from datetime import datetime
 from enum import StrEnum
 
-from tidegate.domain.model import (
-    Leaf,
-)
+from tidegate.domain.model import Leaf
 from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.domain.value import Value
 
