@@ -1,7 +1,7 @@
 """Every line and every branch of the pure modules is run by a fast test with fixed examples.
 
-Pure is what `tests.tidy.purity` says: the compiler, and the engine without its store. What cannot be
-reached is removed and not excluded; the exclusions of pyproject.toml are what a type checker proves.
+Pure is what `tests.tidy.purity` says: the ground floor, the compiler, and the engine without its store.
+Code that no test can reach is removed, not excluded; pyproject.toml excludes only what a type checker proves.
 """
 
 import subprocess
@@ -13,12 +13,12 @@ import pytest
 from tests.tidy.purity import IMPURE, PURE
 
 ROOT = Path(__file__).parent.parent
-TESTS = ("tests/compiler", "tests/golden", "tests/hostile", "tests/scheduler")
+TESTS = ("tests/domain", "tests/compiler", "tests/golden", "tests/hostile", "tests/scheduler")
 FIXED = "fast and not hypothesis"
 """The fast tests, without those that draw their examples: what is covered must not be a matter of chance."""
 
 SECONDS = 500
-"""After these the traced tests are given up."""
+"""A traced run that takes longer fails."""
 
 
 def coverage(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -33,7 +33,7 @@ def coverage(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.endurance  # runs the fast tests of two packages once more, traced: most of a minute
+@pytest.mark.endurance  # runs the fast tests of the pure packages once more, traced: most of a minute
 def test_the_pure_modules_are_covered_branch_by_branch(tmp_path: Path) -> None:
     data = f"--data-file={tmp_path / 'coverage'}"
     sources = ",".join(folder.rstrip("/") for folder in PURE)

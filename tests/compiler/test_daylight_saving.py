@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 import pytest
 
-from tests.compiler.zones import ZONES
+from tests.domain.zones import ZONES
 from tidegate.compiler.diagnostics.diagnostic import MAX_DIAGNOSTICS_PER_FILE, Diagnostic, Findings
 from tidegate.compiler.rules.daylight_saving import DAYS_LOOKED_AHEAD, NOTES_PER_APP, check_daylight_saving
 from tidegate.domain.model import (

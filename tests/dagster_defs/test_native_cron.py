@@ -7,7 +7,7 @@ from itertools import takewhile
 import pytest
 from dagster._utils.schedules import schedule_execution_time_iterator
 
-from tests.compiler.zones import ZONES, random_pattern
+from tests.domain.zones import ZONES, random_pattern
 from tidegate.dagster_defs.definitions.native_cron import agrees, native_cron, pattern_for_dagster
 from tidegate.domain.model import AnyTrigger, Calendar, CronTrigger, Schedule, Trigger
 from tidegate.domain.time.clock_change import clock_changes

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from tests.compiler.zones import YEAR, ZONES, changes_in, random_pattern
+from tests.domain.zones import YEAR, ZONES, changes_in, random_pattern
 from tests.effort import much
 from tidegate.domain.model import Calendar, CronTrigger
 from tidegate.domain.time.calendar import is_business_day

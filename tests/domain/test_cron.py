@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from croniter import croniter
 
-from tests.compiler.zones import random_pattern
+from tests.domain.zones import random_pattern
 from tidegate.domain.time.cron import CronError, parse
 
 BERLIN = "Europe/Berlin"

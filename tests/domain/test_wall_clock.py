@@ -4,7 +4,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tidegate.domain.suggest import MAX_COMPARED_CHARACTERS, closest
 from tidegate.domain.time.clock_change import clock_changes
 from tidegate.domain.time.wall_clock import gap_end, wall_time
 
@@ -23,8 +22,3 @@ def test_a_naive_instant_is_refused():
 def test_the_end_of_a_gap_from_wherever_in_it(minute, second, microsecond):
     wall = datetime(2026, 3, 8, 2, minute, second, microsecond)
     assert gap_end(wall, "America/New_York") == datetime(2026, 3, 8, 7, tzinfo=UTC)
-
-
-def test_a_word_too_long_to_be_compared_is_like_none():
-    word = "x" * (MAX_COMPARED_CHARACTERS + 1)
-    assert closest(word, [word]) is None
