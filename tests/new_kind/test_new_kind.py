@@ -15,7 +15,7 @@ import pytest
 
 from tests.simulation.patch import apply_patch
 
-pytestmark = pytest.mark.slow  # a process, in which the whole package is imported
+pytestmark = pytest.mark.endurance  # a process, in which the whole package is imported
 
 HERE = Path(__file__).parent
 PROJECT = HERE.parents[1]
