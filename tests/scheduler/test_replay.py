@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from tests.scheduler.world import World, at
-from tidegate.scheduler.tick import working_set
+from tidegate.scheduler.tick import due
 from tidegate.scheduler.tick.tick import AWAY_AFTER, engine_clock
 
 FIRST = "s: {program: q, status: active, trigger: {partitions: {dataset: raw}}}"
@@ -128,7 +128,7 @@ def test_a_page_that_is_full_ends_before_what_it_may_lack(rows, monkeypatch):
         return decided(world)
 
     whole = [history(spec) for spec in (FIRST, FIVE)]
-    monkeypatch.setattr(working_set, "ROWS_PER_SET", rows)
+    monkeypatch.setattr(due, "ROWS_PER_PAGE", rows)
     assert [history(spec) for spec in (FIRST, FIVE)] == whole
 
 

@@ -11,8 +11,8 @@ from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.verdict import Verdict
 from tidegate.scheduler.tick import apply as apply_module
+from tidegate.scheduler.tick import due
 from tidegate.scheduler.tick import tick as tick_module
-from tidegate.scheduler.tick import working_set
 from tidegate.scheduler.tick.apply import LOOK_AGAIN_AFTER
 
 DAILY = "s: {program: q, status: active, trigger: {partitions: {dataset: raw}}}"
@@ -42,7 +42,7 @@ def test_a_check_that_an_earlier_instant_put_off_is_not_made_at_its_old_time():
 @pytest.fixture
 def short_ticks(monkeypatch):
     """A tick of one set of one row."""
-    monkeypatch.setattr(working_set, "ROWS_PER_SET", 1)
+    monkeypatch.setattr(due, "ROWS_PER_PAGE", 1)
     monkeypatch.setattr(tick_module, "SETS_PER_TICK", 1)
 
 

@@ -22,7 +22,7 @@ from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import WAITING
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.store.protocol import Transaction
-from tidegate.scheduler.tick.working_set import MICROSECOND
+from tidegate.scheduler.tick.due import MICROSECOND
 
 
 def reset_schedules(

@@ -34,8 +34,9 @@ from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.protocol import Reader, Store, Transaction
 from tidegate.scheduler.tick.apply import Applier
+from tidegate.scheduler.tick.due import MICROSECOND
 from tidegate.scheduler.tick.load import load_apps, load_job_views
-from tidegate.scheduler.tick.working_set import MICROSECOND, WorkingSet
+from tidegate.scheduler.tick.working_set import WorkingSet
 
 CLOCK = "clock"
 """Name of the cursor that holds the engine's clock, in ISO 8601."""

@@ -1,0 +1,78 @@
+"""Due rows: the first page of a due query, and a queue of rows by the instant at which they are due.
+
+Neither looks at rows that are not due, so that a tick costs what is due and not what exists.
+"""
+
+import heapq
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+ROWS_PER_PAGE = 5_000
+"""Rows of one kind that a query for due rows returns at first; bounds the memory of a working set."""
+
+MICROSECOND = timedelta(microseconds=1)
+
+Row = TypeVar("Row")
+
+
+class DueQueue:
+    """The ids of rows, by the instant at which each is due, then by id.
+
+    A row that becomes due at another instant is added again; its old place is skipped.
+
+    Args:
+        is_due: whether a row is still due at the instant for which it was added.
+    """
+
+    def __init__(self, is_due: Callable[[datetime, str], bool]) -> None:
+        self._is_due = is_due
+        self._heap: list[tuple[datetime, str]] = []
+
+    def add(self, instant: datetime, id: str) -> None:
+        """Add a row that is due at an instant."""
+        heapq.heappush(self._heap, (instant, id))
+
+    def first(self) -> datetime | None:
+        """Return the earliest instant at which a row is due."""
+        while self._heap and not self._is_due(*self._heap[0]):
+            heapq.heappop(self._heap)
+        return self._heap[0][0] if self._heap else None
+
+    def take(self, until: datetime) -> list[str]:
+        """Remove and return the ids of the rows that are due by an instant, each once."""
+        found: dict[str, None] = {}
+        while self._heap and self._heap[0][0] <= until:
+            instant, id = heapq.heappop(self._heap)
+            if self._is_due(instant, id):
+                found[id] = None
+        return list(found)
+
+
+def first_page(
+    query: Callable[[int], Sequence[Row]],
+    due: Callable[[Row], datetime | None],
+    clock: datetime,
+    until: datetime,
+) -> tuple[list[Row], datetime]:
+    """Return the first due rows, and the instant up to which they are complete.
+
+    All rows that are due at one instant, and all late rows, belong together (rule 14): the page
+    grows until it reaches beyond them.
+
+    Args:
+        query: returns the due rows, earliest first, up to a limit.
+        due: the instant at which a row is due.
+        clock: rows that were due earlier are late, and are due now.
+        until: the last instant to return rows for.
+    """
+    size = ROWS_PER_PAGE
+    while True:
+        rows = list(query(size))
+        instants = [due(row) or clock for row in rows]
+        if len(rows) < size or instants[-1] > until:
+            return rows, until
+        if instants[-1] > max(clock, instants[0]):
+            reach = instants[-1] - MICROSECOND
+            return [row for row, instant in zip(rows, instants, strict=True) if instant <= reach], reach
+        size *= 4
