@@ -12,7 +12,7 @@ from tidegate.compiler.plan.consequence import Effect
 from tidegate.compiler.plan.diff import diff
 from tidegate.domain.model import Schedule
 from tidegate.scheduler.commands.live import deployed_apps, effects
-from tidegate.scheduler.decision.fate import Change, Fate, fate, fulfilled
+from tidegate.scheduler.decision.fate import Change, Fate, after_fate, fate
 from tidegate.scheduler.explain.past import store_at
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import ByHand, Job, JobState
@@ -126,11 +126,11 @@ def test_a_waiting_job_that_a_carry_leaves_without_events_is_discarded(
 
 def test_a_job_that_is_released_does_not_count_the_time_that_it_was_held() -> None:
     its, held = state("hold", "active"), msgspec.structs.replace(JOBS["held"], satisfied_at=at("10:00"))
-    free = fulfilled(held, Fate(kind="released"), its, at("11:00"))
+    free = after_fate(held, Fate(kind="released"), its, at("11:00"))
     assert (free.held_at, free.held_for, free.next_check_at) == (None, timedelta(minutes=30), at("11:00"))
-    again = fulfilled(free, Fate(kind="held"), its, at("12:00"))
+    again = after_fate(free, Fate(kind="held"), its, at("12:00"))
     assert (again.held_at, again.next_check_at) == (at("12:00"), at("12:00"))
-    assert fulfilled(held, Fate(kind="stays"), its, at("11:00")) == held
+    assert after_fate(held, Fate(kind="stays"), its, at("11:00")) == held
 
 
 # --- deploy does it, plan counts it, the past folds it -----------------------------------

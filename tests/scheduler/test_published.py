@@ -21,11 +21,11 @@ def store() -> MemoryStore:
 
 def test_a_publish_becomes_one_event_for_each_partition(store: MemoryStore) -> None:
     events = PublishedEvents(lambda: store, lambda: NOW, "run-1")
-    assert not events.told("c1", TWO)
+    assert not events.reported("c1", TWO)
 
-    events.tell("c1", TWO)
+    events.report("c1", TWO)
 
-    assert events.told("c1", TWO)
+    assert events.reported("c1", TWO)
     with store.reading() as reader:
         found = {event.key: event for event in reader.events()}
     assert sorted(found) == [partition_event_key("a", "day"), partition_event_key("a", "total")]
@@ -36,11 +36,11 @@ def test_a_publish_becomes_one_event_for_each_partition(store: MemoryStore) -> N
 
 
 def test_telling_again_changes_nothing_and_tells_what_was_missing(store: MemoryStore) -> None:
-    PublishedEvents(lambda: store, lambda: NOW, "run-1").tell("c1", TWO[:1])
+    PublishedEvents(lambda: store, lambda: NOW, "run-1").report("c1", TWO[:1])
     later = PublishedEvents(lambda: store, lambda: NOW + timedelta(hours=1))
-    assert not later.told("c1", TWO)
+    assert not later.reported("c1", TWO)
 
-    later.tell("c1", TWO)
+    later.report("c1", TWO)
 
     with store.reading() as reader:
         assert [(event.partition, event.run_id) for event in reader.events()] == [

@@ -1,4 +1,4 @@
-"""A publish that the engine is told of, and that stands in Dagster's log too, is one event."""
+"""A publish that the engine knows, and that is in Dagster's log too, is one event."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -32,7 +32,7 @@ def store() -> MemoryStore:
 
 
 class Engine:
-    """A store that is told by a publish and by Dagster's log."""
+    """A store that hears of a publish from its step and from Dagster's log."""
 
     def __init__(self, instance: DagsterInstance, store: MemoryStore) -> None:
         self.instance, self.store = instance, store
@@ -40,12 +40,12 @@ class Engine:
         self.plan = AssetPlan(Plan(apps=(LoadedApp(app=sample_app(), revision=1),)))
         self.said: list[str] = []
 
-    def told(self, commit: str = "c1") -> None:
-        """The step of the publish has told."""
-        PublishedEvents(lambda: self.store, lambda: self.now, "run-1").tell(commit, PARTS)
+    def reported(self, commit: str = "c1") -> None:
+        """Report from the step of the publish."""
+        PublishedEvents(lambda: self.store, lambda: self.now, "run-1").report(commit, PARTS)
 
     def heard(self, commit: str = "c1") -> None:
-        """Dagster's log has told."""
+        """Report from Dagster's log."""
         for dataset, key, rows, size in PARTS:
             facts = {"rows": rows, "bytes": size, "tidegate/commit": commit}
             report(self.instance, dataset.partition("/")[2], key or None, **facts)
@@ -61,10 +61,12 @@ def engine(instance: DagsterInstance, store: MemoryStore) -> Engine:
     return Engine(instance, store)
 
 
-@pytest.mark.parametrize("order", ["told heard", "heard told", "told heard told heard", "told"])
+@pytest.mark.parametrize(
+    "order", ["reported heard", "heard reported", "reported heard reported heard", "reported"]
+)
 def test_it_counts_once_in_whichever_order(engine: Engine, store: MemoryStore, order: str) -> None:
     for how in order.split():
-        engine.told() if how == "told" else engine.heard()
+        engine.reported() if how == "reported" else engine.heard()
         engine.works()
 
     with store.reading() as reader:
@@ -81,7 +83,7 @@ def test_it_counts_once_in_whichever_order(engine: Engine, store: MemoryStore, o
 
 
 def test_another_commit_of_the_same_partitions_is_new_data(engine: Engine, store: MemoryStore) -> None:
-    engine.told("c1")
+    engine.reported("c1")
     engine.heard("c2")
 
     with store.reading() as reader:
@@ -89,7 +91,7 @@ def test_another_commit_of_the_same_partitions_is_new_data(engine: Engine, store
 
 
 def test_a_report_that_names_no_commit_is_an_event_of_its_own(engine: Engine, store: MemoryStore) -> None:
-    engine.told()
+    engine.reported()
     report(engine.instance, "report", rows=1, bytes=10)
     ingest(engine.instance, store, engine.plan, engine.now, engine.said.append)
 
@@ -101,12 +103,12 @@ def test_what_is_finished_for_a_dead_run_is_shown_in_dagster_and_counts_once(
     engine: Engine, store: MemoryStore, instance: DagsterInstance
 ) -> None:
     events = CommitEvents(lambda: store, lambda: engine.now, instance, own="mine", run_id="run-2")
-    assert not events.told("c1", PARTS)
+    assert not events.reported("c1", PARTS)
 
-    events.tell("c1", PARTS)
-    events.tell("mine", PARTS[3:])
+    events.report("c1", PARTS)
+    events.report("mine", PARTS[3:])
 
-    assert events.told("c1", PARTS)
+    assert events.reported("c1", PARTS)
     ingest(instance, store, engine.plan, engine.now, engine.said.append)
     with store.reading() as reader:
         found = reader.events(key_prefix="partition:")
@@ -127,6 +129,6 @@ def test_that_dagster_cannot_be_reached_stops_no_publish(
 
     monkeypatch.setattr(instance, "report_runless_asset_event", unreachable)
 
-    CommitEvents(lambda: store, lambda: engine.now, instance).tell("c1", PARTS)
+    CommitEvents(lambda: store, lambda: engine.now, instance).report("c1", PARTS)
 
-    assert PublishedEvents(lambda: store, lambda: engine.now).told("c1", PARTS)
+    assert PublishedEvents(lambda: store, lambda: engine.now).reported("c1", PARTS)

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.scheduler.world import at
-from tidegate.scheduler.decision.triggers.collected import Collected, Sight
+from tidegate.scheduler.decision.triggers.collected import Collected, Scope
 from tidegate.scheduler.decision.triggers.spans import FOREVER, Span, overlap
 
 
@@ -34,6 +34,6 @@ def test_overlap(sentence, n, one, other, expected):
 
 def test_a_sight_only_narrows():
     nothing = Collected(by_leaf={}, key="", datasets={})
-    sight = Sight(nothing, at("12:00"))
-    assert sight.after(at("10:00")).after(at("09:00")) == sight.after(at("10:00"))
-    assert sight.after(at("09:00")).after(at("10:00")) == sight.after(at("10:00"))
+    scope = Scope(nothing, at("12:00"))
+    assert scope.after(at("10:00")).after(at("09:00")) == scope.after(at("10:00"))
+    assert scope.after(at("09:00")).after(at("10:00")) == scope.after(at("10:00"))

@@ -93,14 +93,14 @@ class _Events:
         self._project = project
         self._engine = PublishedEvents(lambda: project.store, now)
 
-    def told(self, commit: str, partitions: Sequence[PartitionFact]) -> bool:
-        """See `Events.told`."""
-        return self._engine.told(commit, partitions)
+    def reported(self, commit: str, partitions: Sequence[PartitionFact]) -> bool:
+        """See `Events.reported`."""
+        return self._engine.reported(commit, partitions)
 
-    def tell(self, commit: str, partitions: Sequence[PartitionFact]) -> None:
-        """See `Events.tell`."""
+    def report(self, commit: str, partitions: Sequence[PartitionFact]) -> None:
+        """See `Events.report`."""
         if not self._project.settings.dagster_home.is_dir():
-            self._engine.tell(commit, partitions)
+            self._engine.report(commit, partitions)
             return
         from dagster import DagsterInstance
 
@@ -111,10 +111,10 @@ class _Events:
             instance = DagsterInstance.from_config(str(prepare_home(self._project.settings)))
         except Exception as error:  # noqa: BLE001 -- Dagster only shows it, and may be down or elsewhere
             typer.echo(f"commit {commit} is not shown in Dagster: {error}", err=True)
-            self._engine.tell(commit, partitions)
+            self._engine.report(commit, partitions)
             return
         with instance:
-            CommitEvents(lambda: self._project.store, now, instance).tell(commit, partitions)
+            CommitEvents(lambda: self._project.store, now, instance).report(commit, partitions)
 
 
 @contextmanager

@@ -42,19 +42,19 @@ class CommitEvents:
         self._ours = PublishedEvents(open_store, clock, run_id)
         self._others = PublishedEvents(open_store, clock)
 
-    def told(self, commit: str, partitions: Sequence[PartitionFact]) -> bool:
-        """See `Events.told`: what counts is whether the engine knows."""
-        return self._ours.told(commit, partitions)
+    def reported(self, commit: str, partitions: Sequence[PartitionFact]) -> bool:
+        """See `Events.reported`: what counts is whether the engine knows."""
+        return self._ours.reported(commit, partitions)
 
-    def tell(self, commit: str, partitions: Sequence[PartitionFact]) -> None:
-        """See `Events.tell`."""
+    def report(self, commit: str, partitions: Sequence[PartitionFact]) -> None:
+        """See `Events.report`."""
         if commit == self._own:
-            self._ours.tell(commit, partitions)
+            self._ours.report(commit, partitions)
             return
         # First Dagster: a death in between leaves a second report in the UI instead of none.
         for part in partitions:
             self._report(commit, part)
-        self._others.tell(commit, partitions)
+        self._others.report(commit, partitions)
 
     def _report(self, commit: str, part: PartitionFact) -> None:
         try:

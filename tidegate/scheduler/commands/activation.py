@@ -18,7 +18,7 @@ from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.store.protocol import Reader
 
 
-def takes(state: ScheduleState) -> bool:
+def takes_events(state: ScheduleState) -> bool:
     """Whether events and fires still reach the schedule's jobs."""
     return state.active or state.holding
 

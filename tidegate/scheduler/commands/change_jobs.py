@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from tidegate.scheduler.decision.end_job import discard_entry
-from tidegate.scheduler.decision.fate import Change, Fate, fate, fulfilled
+from tidegate.scheduler.decision.fate import Change, Fate, after_fate, fate
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import WAITING, Job, JobState
 from tidegate.scheduler.model.reason import Reason
@@ -33,7 +33,7 @@ def change_jobs(
     afterwards = after or states
     jobs = transaction.jobs(schedules=tuple(states), states=WAITING)
     jobs += transaction.jobs(schedules=tuple(states), states=(JobState.PENDING_LAUNCH,))
-    meet_fates(
+    apply_fates(
         transaction,
         [(job, fate(job, change, states[job.schedule], afterwards[job.schedule])) for job in jobs],
         afterwards,
@@ -41,7 +41,7 @@ def change_jobs(
     )
 
 
-def meet_fates(
+def apply_fates(
     transaction: Transaction,
     fates: Sequence[tuple[Job, Fate]],
     after: Mapping[str, ScheduleState],
@@ -53,7 +53,7 @@ def meet_fates(
         after: their schedules from now on, by ref.
     """
     moving = [(job, its) for job, its in fates if its.kind in ("held", "released")]
-    transaction.put_jobs([fulfilled(job, its, after[job.schedule], now) for job, its in moving])
+    transaction.put_jobs([after_fate(job, its, after[job.schedule], now) for job, its in moving])
     _end(transaction, [(job, its.reason) for job, its in fates if its.reason is not None], now)
 
 

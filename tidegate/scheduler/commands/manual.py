@@ -10,7 +10,7 @@ import msgspec
 
 from tidegate.domain.model import App, PartitionScheme, Schedule, leaves
 from tidegate.domain.partition_key import validate_key
-from tidegate.scheduler.commands.activation import clock_entries, started, stopped, takes
+from tidegate.scheduler.commands.activation import clock_entries, started, stopped, takes_events
 from tidegate.scheduler.commands.change_jobs import change_jobs, discard_jobs
 from tidegate.scheduler.decision.after import opened, record
 from tidegate.scheduler.decision.fate import Change
@@ -43,7 +43,7 @@ def suspend(transaction: Transaction, ref: str, now: datetime, by: str = "cli") 
         return False
     suspended = msgspec.structs.replace(state, status="suspended", changed_by=by)
     _note_status(transaction, ref, "suspended", by, now)
-    transaction.put_schedules([suspended if takes(suspended) else stopped(suspended)])
+    transaction.put_schedules([suspended if takes_events(suspended) else stopped(suspended)])
     change_jobs(transaction, Change.SUSPENDED, [state], now, {ref: suspended})
     return True
 

@@ -13,8 +13,8 @@ import msgspec
 
 from tidegate.compiler.plan.fingerprint import canonical, fingerprint
 from tidegate.domain.model import App, Schedule, leaves
-from tidegate.scheduler.commands.activation import clock_entries, started, takes
-from tidegate.scheduler.commands.change_jobs import change_jobs, meet_fates
+from tidegate.scheduler.commands.activation import clock_entries, started, takes_events
+from tidegate.scheduler.commands.change_jobs import apply_fates, change_jobs
 from tidegate.scheduler.decision.carry import carry, carry_entries
 from tidegate.scheduler.decision.fate import Change, fate
 from tidegate.scheduler.decision.fires import next_fire
@@ -38,9 +38,9 @@ def reset_schedules(
 
 def created(transaction: Transaction, states: Sequence[ScheduleState], now: datetime) -> list[ScheduleState]:
     """New schedules with their place in time, if they take anything yet."""
-    begun = started(transaction, [state for state in states if takes(state)], now)
+    begun = started(transaction, [state for state in states if takes_events(state)], now)
     transaction.add_journal(list(clock_entries(begun, now)))
-    return [*begun, *(state for state in states if not takes(state))]
+    return [*begun, *(state for state in states if not takes_events(state))]
 
 
 def renewed(state: ScheduleState, spec: Schedule, now: datetime) -> ScheduleState:
@@ -69,7 +69,9 @@ def carry_schedules(
     """
     before = {state.ref: state for state in states}
     renewals = [renewed(state, spec, now) for state, spec in zip(states, specs, strict=True)]
-    begun = {state.ref: state for state in started(transaction, [r for r in renewals if takes(r)], now)}
+    begun = {
+        state.ref: state for state in started(transaction, [r for r in renewals if takes_events(r)], now)
+    }
     after = {
         state.ref: _in_its_place(before[state.ref], begun.get(state.ref, state), now) for state in renewals
     }
@@ -88,7 +90,7 @@ def carry_schedules(
         for is_empty, each in ((True, emptied), (False, going_on))
         for job in each
     ]
-    meet_fates(transaction, fates, after, now)
+    apply_fates(transaction, fates, after, now)
     return list(after.values())
 
 
@@ -98,7 +100,7 @@ def _in_its_place(before: ScheduleState, after: ScheduleState, now: datetime) ->
     Args:
         after: started, if it takes anything.
     """
-    if not takes(after) or not takes(before):
+    if not takes_events(after) or not takes_events(before):
         return after
     same = {path for path, form in _timers(before.spec).items() if _timers(after.spec).get(path) == form}
     anew = {path: since for path, since in after.clocks.items() if path not in same}
@@ -113,7 +115,7 @@ def _in_its_place(before: ScheduleState, after: ScheduleState, now: datetime) ->
 
 def _clocks_set(before: ScheduleState, after: ScheduleState, now: datetime) -> Iterator[Entry]:
     """What the journal says of the clocks that do not go on as they were."""
-    kept = before.clocks.items() if takes(before) else ()
+    kept = before.clocks.items() if takes_events(before) else ()
     clocks = {path: since for path, since in after.clocks.items() if (path, since) not in kept}
     return clock_entries([msgspec.structs.replace(after, clocks=clocks)], now)
 

@@ -77,7 +77,7 @@ def fate(
             assert_never(change)
 
 
-def fulfilled(job: Job, its: Fate, state: ScheduleState, now: datetime) -> Job:
+def after_fate(job: Job, its: Fate, state: ScheduleState, now: datetime) -> Job:
     """The waiting job after its fate; one that is discarded ends as `scheduler.decision.end_job` says.
 
     Args:

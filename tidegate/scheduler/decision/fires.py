@@ -102,7 +102,7 @@ def _runs_out(state: ScheduleState, leaf: Leaf, length: timedelta) -> datetime |
     return due if state.active_since is None else max(due, state.active_since)
 
 
-def suffices(trigger: Trigger, path: str) -> bool:
+def satisfies_alone(trigger: Trigger, path: str) -> bool:
     """Whether the leaf at a path satisfies the whole trigger when it holds: no `all` stands above it."""
     for step in path.split(".") if path else ():
         if not (isinstance(trigger, Composite) and trigger.alternatives):
@@ -145,7 +145,7 @@ def _of_cron(
 ) -> Iterator[Event]:
     ref = state.ref
     # Inside `all` a fire waits for the other members, which could never find a job of its own.
-    alone = suffices(state.spec.trigger, leaf.path)
+    alone = satisfies_alone(state.spec.trigger, leaf.path)
     instants = newest_fires(cron, after, now)
     for instant in instants:
         missed = now - instant > MISSED_AFTER

@@ -114,9 +114,11 @@ class Router:
         delivery = Delivery(event=event, schedule=state.ref, leaf=listener.leaf, job=job.id, at=now)
         self.delivered.append(delivery)
         self._joined[state.ref, key] = (event.id, job.id)
-        self._seat(job, delivery, state, app, now)
+        self._update_open(job, delivery, state, app, now)
 
-    def _seat(self, job: Job, delivery: Delivery, state: ScheduleState, app: App, now: datetime) -> None:
+    def _update_open(
+        self, job: Job, delivery: Delivery, state: ScheduleState, app: App, now: datetime
+    ) -> None:
         """Remember what the job has become, and whether it takes more."""
         seats = self._open.setdefault(state.ref, {})
         if not job.closed and _may_fill(state.spec):

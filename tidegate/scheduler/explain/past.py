@@ -16,10 +16,10 @@ import msgspec
 
 from tidegate.compiler.plan.fingerprint import fingerprint
 from tidegate.domain.model import App, Schedule
-from tidegate.scheduler.commands.activation import stopped, takes
+from tidegate.scheduler.commands.activation import stopped, takes_events
 from tidegate.scheduler.decision.after import after, opened
 from tidegate.scheduler.decision.carry import carry
-from tidegate.scheduler.decision.fate import Change, fate, fulfilled
+from tidegate.scheduler.decision.fate import Change, after_fate, fate
 from tidegate.scheduler.decision.fires import next_fire, starts_again, timer_leaves
 from tidegate.scheduler.intake.observe import RunObservation, merge
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
@@ -67,14 +67,14 @@ class _Past:
             EntryKind.EVENT_DISCARDED: self._event_discarded,
             EntryKind.LAUNCH: self._launch,
             EntryKind.RUN: self._run,
-            EntryKind.DISCARDED: self._given_up,
-            EntryKind.LAUNCH_FAILED: self._given_up,
+            EntryKind.DISCARDED: self._without_launch,
+            EntryKind.LAUNCH_FAILED: self._without_launch,
         }
 
     def read(self, entry: Entry) -> None:
         """Change what one entry has changed."""
         self._journal.append(entry)
-        if not self._can_tell(entry):
+        if not self._is_known(entry):
             return
         special = self._readers.get(entry.kind)
         if special is not None:
@@ -83,7 +83,7 @@ class _Past:
         if job is not None:
             self._put(after(job, entry, self._states[job.schedule]))
 
-    def _can_tell(self, entry: Entry) -> bool:
+    def _is_known(self, entry: Entry) -> bool:
         """Whether what the entry is about is known.
 
         A journal may begin later than a schedule; and where a clock went back, the opening of a job may
@@ -122,7 +122,7 @@ class _Past:
 
     def _placed(self, state: ScheduleState, instant: datetime) -> ScheduleState:
         """The schedule with its next fire, which follows from its crons and its clocks."""
-        if not takes(state):
+        if not takes_events(state):
             return stopped(state)
         clocks = {path: since for path, (since, _) in self._clocks.get(state.ref, {}).items()}
         placed = msgspec.structs.replace(state, clocks=clocks, fires_after=instant)
@@ -187,7 +187,7 @@ class _Past:
             deliveries = tuple(self._collected.get(id, {}).values())
             # Those of which nothing is kept have been given up before.
             job = carry(self._jobs[id], deliveries, state, app, at).job or self._jobs[id]
-            self._put(fulfilled(job, fate(job, Change.CARRIED, before, state), state, at))
+            self._put(after_fate(job, fate(job, Change.CARRIED, before, state), state, at))
 
     def _status(self, entry: Entry) -> None:
         before = self._states[entry.schedule or ""]
@@ -200,8 +200,8 @@ class _Past:
         for id in tuple(self._waiting.get(state.ref, ())):
             # One that is discarded has an entry of its own.
             job, change = self._jobs[id], Change.RESUMED if state.active else Change.SUSPENDED
-            self._put(fulfilled(job, fate(job, change, before, state), state, entry.at))
-        if not takes(state):
+            self._put(after_fate(job, fate(job, change, before, state), state, entry.at))
+        if not takes_events(state):
             self._clocks.pop(state.ref, None)
 
     def _clock(self, entry: Entry) -> None:
@@ -275,7 +275,7 @@ class _Past:
         self._slots[job] = entry.data["resources"]
         self._launches[job] = Launched(program=entry.data["program"], holder=job, at=entry.at)
 
-    def _given_up(self, entry: Entry) -> None:
+    def _without_launch(self, entry: Entry) -> None:
         """A launch that came to nothing counts in no rate."""
         if entry.kind is EntryKind.LAUNCH_FAILED and entry.reason is None:
             return

@@ -31,13 +31,13 @@ class PublishedEvents:
         self._clock = clock
         self._run_id = run_id
 
-    def told(self, commit: str, partitions: Sequence[PartitionFact]) -> bool:
+    def reported(self, commit: str, partitions: Sequence[PartitionFact]) -> bool:
         """Whether the store has all their events."""
         ids = {publish_event_id(commit, fact.dataset, fact.key) for fact in partitions}
         with self._open_store().reading() as reader:
             return len(reader.events(ids=ids, limit=len(ids))) == len(ids)
 
-    def tell(self, commit: str, partitions: Sequence[PartitionFact]) -> None:
+    def report(self, commit: str, partitions: Sequence[PartitionFact]) -> None:
         """Put their events into the store; those that it has already stay as they are."""
         now = self._clock()
         events = [published_event(commit, fact, now, self._run_id) for fact in partitions]

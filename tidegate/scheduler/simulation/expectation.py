@@ -28,7 +28,7 @@ JUDGED = {"launched": ExpectLaunch, "discarded": ExpectDiscarded, "refused": Exp
 """Kinds of moments which must all be expected, and what expects them."""
 
 
-class WaitingSeen(Value, kw_only=True):
+class WaitingJob(Value, kw_only=True):
     """One waiting job in a snapshot."""
 
     schedule: str
@@ -41,7 +41,7 @@ class WaitingSeen(Value, kw_only=True):
 class Snapshot(Value, kw_only=True):
     """The unfinished jobs at the end of an instant; `active` names the schedule of each launched one."""
 
-    waiting: tuple[WaitingSeen, ...] = ()
+    waiting: tuple[WaitingJob, ...] = ()
     active: tuple[str, ...] = ()
 
 
@@ -65,14 +65,14 @@ def judge(
     Args:
         zone: in which instants are written.
     """
-    say = Words(zone)
+    wording = Wording(zone)
     failures: list[Failure] = []
     for kind, expects in JUDGED.items():
         observed = [moment for moment in moments if moment.kind == kind]
         expected = [each for each in scenario.expect if isinstance(each.expected, expects)]
-        failures += _judge_moments(expected, observed, scenario, say)
+        failures += _judge_moments(expected, observed, scenario, wording)
     for each in scenario.expect:
-        failure = _judge_state(each, snapshots, say)
+        failure = _judge_state(each, snapshots, wording)
         if failure is not None:
             failures.append(failure)
     return tuple(sorted(failures, key=lambda failure: (failure.at.line, failure.at.column)))
@@ -87,7 +87,7 @@ def _must_be_expected(moment: Moment, scenario: Scenario) -> bool:
 
 
 def _judge_moments(
-    expected: Sequence[Expectation], observed: Sequence[Moment], scenario: Scenario, say: "Words"
+    expected: Sequence[Expectation], observed: Sequence[Moment], scenario: Scenario, wording: "Wording"
 ) -> list[Failure]:
     pairs = matched([[agrees(each, moment) for moment in observed] for each in expected])
     failures: list[Failure] = []
@@ -97,13 +97,13 @@ def _judge_moments(
         if number not in pairs:
             near = [moment for moment in left if _same_subject(each.expected, moment)]
             shown += near
-            seen = "; ".join(say.moment(moment) for moment in near) or "nothing of the kind"
-            failures.append(Failure(at=each.at, expected=say.expected(each.expected), observed=seen))
+            seen = "; ".join(wording.moment(moment) for moment in near) or "nothing of the kind"
+            failures.append(Failure(at=each.at, expected=wording.expected(each.expected), observed=seen))
     for moment in left:
         # What already stands against an expectation of its schedule is not said a second time.
         if moment not in shown and _must_be_expected(moment, scenario):
             nothing = "no launch, discard or refusal that is not listed"
-            failures.append(Failure(at=scenario.at, expected=nothing, observed=say.moment(moment)))
+            failures.append(Failure(at=scenario.at, expected=nothing, observed=wording.moment(moment)))
     return failures
 
 
@@ -160,7 +160,7 @@ def matched(agree: Sequence[Sequence[bool]]) -> dict[int, int]:
 
 
 def _judge_state(
-    expectation: Expectation, snapshots: Mapping[datetime, Snapshot], say: "Words"
+    expectation: Expectation, snapshots: Mapping[datetime, Snapshot], wording: "Wording"
 ) -> Failure | None:
     expected = expectation.expected
     if isinstance(expected, ExpectLaunch | ExpectDiscarded | ExpectRefused):
@@ -174,13 +174,13 @@ def _judge_state(
         met = any(_waits_so(expected, waiting, expectation.within) for waiting in mine)
     if met:
         return None
-    seen = [say.waiting(waiting) for waiting in mine] + (["a launched job"] if running else [])
+    seen = [wording.waiting(waiting) for waiting in mine] + (["a launched job"] if running else [])
     return Failure(
-        at=expectation.at, expected=say.expected(expected), observed="; ".join(seen) or "no job at all"
+        at=expectation.at, expected=wording.expected(expected), observed="; ".join(seen) or "no job at all"
     )
 
 
-def _waits_so(expected: ExpectWaiting, waiting: WaitingSeen, within: timedelta) -> bool:
+def _waits_so(expected: ExpectWaiting, waiting: WaitingJob, within: timedelta) -> bool:
     if expected.reason is not None and expected.reason != waiting.reason:
         return False
     if expected.collected is not None and expected.collected != waiting.collected:
@@ -193,7 +193,7 @@ def _waits_so(expected: ExpectWaiting, waiting: WaitingSeen, within: timedelta) 
 # --- words ------------------------------------------------------------------------------
 
 
-class Words:
+class Wording:
     """Says expectations and moments in one form, so that a reader sees where they differ.
 
     Args:
@@ -220,7 +220,7 @@ class Words:
             parts.append(f"({moment.text})")
         return " ".join(part for part in parts if part)
 
-    def waiting(self, waiting: WaitingSeen) -> str:
+    def waiting(self, waiting: WaitingJob) -> str:
         """A waiting job that was observed."""
         name = f"{waiting.schedule}[{waiting.key}]" if waiting.key else waiting.schedule
         check = (

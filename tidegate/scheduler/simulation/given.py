@@ -47,7 +47,7 @@ REMOVED_PART = {"datasets": "N301", "programs": "N302"}
 """The codes of a deployment that is refused because schedules that stay need a part that goes."""
 
 
-class RefusedAction(Exception):
+class ActionRefused(Exception):
     """A given action that is refused, with the codes that say why."""
 
     def __init__(self, codes: tuple[str, ...], message: str) -> None:
@@ -55,7 +55,7 @@ class RefusedAction(Exception):
         self.codes = codes
 
 
-class Hands:
+class ActionRunner:
     """Does given actions to a simulation.
 
     Args:
@@ -83,7 +83,7 @@ class Hands:
         self._simulation.moments.append(Moment(when=given.when, kind="given", schedule=name, text=described))
         try:
             self._act(given)
-        except RefusedAction as refusal:
+        except ActionRefused as refusal:
             self._refuse(given, name, refusal.codes, str(refusal))
         except Refused as refusal:
             code = WRONG_KEY if self._is_deployed(name) else UNKNOWN_SCHEDULE
@@ -98,9 +98,9 @@ class Hands:
         simulation, now, action = self._simulation, given.when, given.action
         match action:
             case PartitionsArrive():
-                simulation.tell(*self._partitions(given, action))
+                simulation.report(*self._partitions(given, action))
             case RunSeen():
-                simulation.tell(*self._outputs(given, action), self._observation(given, action))
+                simulation.report(*self._outputs(given, action), self._observation(given, action))
             case Suspend(schedule=schedule):
                 with simulation.store.transaction() as transaction:
                     suspend(transaction, self._ref(schedule), now)
@@ -191,7 +191,7 @@ class Hands:
         specs = dict(self._specs)
         for name, change in changes.items():
             if name not in app.schedules:
-                raise RefusedAction((UNKNOWN_SCHEDULE,), f"no schedule {name} is deployed")
+                raise ActionRefused((UNKNOWN_SCHEDULE,), f"no schedule {name} is deployed")
             specs[name] = merged(specs.get(name, {}), change)
             schedule, diagnostics = compile_schedule(app, name, specs[name], app.schedules[name].at)
             if schedule is None:
@@ -204,7 +204,7 @@ class Hands:
         apps = self._deployed()
         app = apps[self._app]
         if schedule not in app.schedules:
-            raise RefusedAction((UNKNOWN_SCHEDULE,), f"no schedule {schedule} is deployed")
+            raise ActionRefused((UNKNOWN_SCHEDULE,), f"no schedule {schedule} is deployed")
         kept = {name: spec for name, spec in app.schedules.items() if name != schedule}
         self._carry_out({**apps, self._app: msgspec.structs.replace(app, schedules=kept)})
 
@@ -225,14 +225,14 @@ class Hands:
             if refusals:
                 codes = tuple(dict.fromkeys(REMOVED_PART[refusal.section] for refusal in refusals))
                 parts = ", ".join(f"{refusal.section[:-1]} {refusal.name}" for refusal in refusals)
-                raise RefusedAction(codes, f"schedules that stay need what would go: {parts}")
+                raise ActionRefused(codes, f"schedules that stay need what would go: {parts}")
             deploy(transaction, wanted, self._simulation.now, update_schedules)
 
 
-def _wrong(diagnostics: tuple[Diagnostic, ...]) -> RefusedAction:
+def _wrong(diagnostics: tuple[Diagnostic, ...]) -> ActionRefused:
     errors = [each for each in diagnostics if each.severity == "error"]
     codes = tuple(dict.fromkeys(each.code for each in errors))
-    return RefusedAction(codes, "; ".join(each.summary for each in errors))
+    return ActionRefused(codes, "; ".join(each.summary for each in errors))
 
 
 def merged(spec: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.commands.deploy import deploy
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import ACTIVE, WAITING, Job
-from tidegate.scheduler.simulation.expectation import Failure, Snapshot, WaitingSeen, judge
-from tidegate.scheduler.simulation.given import Hands
+from tidegate.scheduler.simulation.expectation import Failure, Snapshot, WaitingJob, judge
+from tidegate.scheduler.simulation.given import ActionRunner
 from tidegate.scheduler.simulation.moment import Moment
 from tidegate.scheduler.simulation.simulation import Simulation, SimulationLimit
 from tidegate.scheduler.simulation.summary import ScheduleSummary, summaries
@@ -62,9 +62,9 @@ def play(
     with store.transaction() as transaction:
         deploy(transaction, {app.name: app}, start)
     simulation = Simulation(store, start, app.name, scenario.behaviours)
-    hands = Hands(simulation, app.name, compiled.document, read_file)
+    runner = ActionRunner(simulation, app.name, compiled.document, read_file)
     for given in scenario.given:
-        simulation.at(given.when, lambda given=given: hands.do(given))
+        simulation.at(given.when, lambda given=given: runner.do(given))
     snapshots: dict[datetime, Snapshot] = {}
     for expectation in scenario.expect:
         expected = expectation.expected
@@ -117,7 +117,7 @@ def snapshot(simulation: Simulation) -> Snapshot:
     }
     return Snapshot(
         waiting=tuple(
-            WaitingSeen(
+            WaitingJob(
                 schedule=simulation.name_of(job.schedule),
                 key=job.key,
                 reason=None if job.reason is None else str(job.reason),

@@ -59,7 +59,7 @@ class Simulation:
         self._app = app
         self._due: list[tuple[datetime, int, Callable[[], None]]] = []
         self._looks: list[tuple[datetime, int, Callable[[], None]]] = []
-        self._told: list[Event | RunObservation] = []
+        self._reports: list[Event | RunObservation] = []
         self._down_until: datetime | None = None
         self._requests_are_lost = False
         self._entries_seen = 0
@@ -78,9 +78,9 @@ class Simulation:
         self._order += 1
         heapq.heappush(self._looks, (when, self._order, look))
 
-    def tell(self, *told: Event | RunObservation) -> None:
+    def report(self, *reports: Event | RunObservation) -> None:
         """Let events and observations reach the store, now or when the scheduler is back."""
-        self._told.extend(told)
+        self._reports.extend(reports)
 
     def go_down(self, until: datetime) -> None:
         """Stop the scheduler until an instant; at its return it knows that it was away, however short."""
@@ -148,10 +148,12 @@ class Simulation:
 
     def _round(self) -> bool:
         """One look of the scheduler at this instant; whether anything moved."""
-        told, self._told = self._told, []
+        reports, self._reports = self._reports, []
         with self.store.transaction() as transaction:
-            transaction.add_events([each for each in told if isinstance(each, Event)])
-            observe_runs(transaction, [each for each in told if isinstance(each, RunObservation)], self.now)
+            transaction.add_events([each for each in reports if isinstance(each, Event)])
+            observe_runs(
+                transaction, [each for each in reports if isinstance(each, RunObservation)], self.now
+            )
         report = tick(self.store, self.now)
         self._collect()
         requests = self._requests()
@@ -160,7 +162,7 @@ class Simulation:
         else:
             for run in self.launcher.launch(requests, self.now):
                 self._started(run)
-        return bool(told or report.fired or report.routed or report.decided or requests)
+        return bool(reports or report.fired or report.routed or report.decided or requests)
 
     def _requests(self) -> list[LaunchRequest]:
         with self.store.transaction() as transaction:
@@ -189,13 +191,13 @@ class Simulation:
                 args=run.launch.args,
             )
         )
-        self.tell(run.seen(RunStatus.STARTED, self.now))
+        self.report(run.seen(RunStatus.STARTED, self.now))
         self.at(run.ends_at, lambda: self._ended(run, job))
 
     def _ended(self, run: SimulatedRun, job: Job) -> None:
         with self.store.reading() as reader:
             app = load_whole_app(reader, run.app)
-        self.tell(*([] if app is None else written(run, app)), run.seen(run.ends, run.ends_at))
+        self.report(*([] if app is None else written(run, app)), run.seen(run.ends, run.ends_at))
         self.moments.append(
             Moment(
                 when=run.ends_at,

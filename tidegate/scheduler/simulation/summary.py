@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.simulation.expectation import Snapshot, WaitingSeen
+from tidegate.scheduler.simulation.expectation import Snapshot, WaitingJob
 from tidegate.scheduler.simulation.moment import Moment
 
 
@@ -27,7 +27,7 @@ class ScheduleSummary(Value, kw_only=True):
     launched: int = 0
     ended: dict[str, int] = {}
     discarded: dict[str, int] = {}
-    waiting: tuple[WaitingSeen, ...] = ()
+    waiting: tuple[WaitingJob, ...] = ()
     running: int = 0
     events: dict[str, int] = {}
 

@@ -66,7 +66,7 @@ class Applier:
             job = self._record(job, entry, closed=job.closed or full)
         match decision.outcome:
             case Wait() as wait:
-                self._wait(self._without_dropped(job, view.deliveries, wait.dropped), wait)
+                self._wait(self._remove_dropped(job, view.deliveries, wait.dropped), wait)
             case Discard(reason=reason):
                 self.discard(job, reason)
             case Launch(overridden=overridden):
@@ -88,7 +88,7 @@ class Applier:
             )
         )
 
-    def _without_dropped(self, job: Job, had: Sequence[Delivery], dropped: Sequence[Delivery]) -> Job:
+    def _remove_dropped(self, job: Job, had: Sequence[Delivery], dropped: Sequence[Delivery]) -> Job:
         """The job without what is too old; that becomes a discarded delivery of nobody's (rule 2)."""
         if not dropped:
             return job

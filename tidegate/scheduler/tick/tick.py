@@ -134,7 +134,7 @@ def _replay(transaction: Transaction, clock: datetime, until: datetime) -> TickR
 def _at(work: WorkingSet, instant: datetime) -> TickReport:
     """All that belongs to one instant: first everything is routed, then it is decided (rule 14)."""
     events = work.take_events(instant)
-    _wind(work, events, instant)
+    _start_timers(work, events, instant)
     fired = _fire(work, instant)
     events = sorted((*events, *work.take_events(instant)), key=lambda each: (each.arrived, each.id))
     _route(work, events, instant)
@@ -144,13 +144,13 @@ def _at(work: WorkingSet, instant: datetime) -> TickReport:
 # --- clocks and fires -------------------------------------------------------------------
 
 
-def _wind(work: WorkingSet, events: Sequence[Event], instant: datetime) -> None:
+def _start_timers(work: WorkingSet, events: Sequence[Event], instant: datetime) -> None:
     """Set the clocks that count from these events, before it is asked which of them have run out."""
     listeners = work.listeners({event.key for event in events})
     for event in events:
         for listener in listeners[event.key]:
             state = work.schedule(listener.schedule)
-            if not _sets_clock(event, listener, state) or not (state.active or state.holding):
+            if not _starts_timer(event, listener, state) or not (state.active or state.holding):
                 continue
             work.put_schedule(with_timer(state, listener.leaf, event))
             work.add_journal(
@@ -166,7 +166,7 @@ def _wind(work: WorkingSet, events: Sequence[Event], instant: datetime) -> None:
             )
 
 
-def _sets_clock(event: Event, listener: Subscription, state: ScheduleState) -> bool:
+def _starts_timer(event: Event, listener: Subscription, state: ScheduleState) -> bool:
     """Whether an event only starts the timer of a leaf."""
     if event.kind is EventKind.FIRE:
         return False
@@ -199,7 +199,7 @@ def _route(work: WorkingSet, events: Sequence[Event], instant: datetime) -> None
     for event in events:
         for listener in listeners[event.key]:
             state = states[listener.schedule]
-            if not _sets_clock(event, listener, state):
+            if not _starts_timer(event, listener, state):
                 router.route(event, listener, state, apps[state.app], instant)
     work.put_jobs(router.changed.values())
     work.add_deliveries(router.delivered)

@@ -33,11 +33,11 @@ class Watermarks(Protocol):
 class Events(Protocol):
     """Tells the scheduler of published partitions, each once however often it is called."""
 
-    def told(self, commit: str, partitions: Sequence[PartitionFact]) -> bool:
+    def reported(self, commit: str, partitions: Sequence[PartitionFact]) -> bool:
         """Whether all of them are known to have been published by this commit."""
         ...
 
-    def tell(self, commit: str, partitions: Sequence[PartitionFact]) -> None:
+    def report(self, commit: str, partitions: Sequence[PartitionFact]) -> None:
         """Makes them known; those that are known already stay as they are."""
         ...
 
@@ -45,12 +45,12 @@ class Events(Protocol):
 class NoEvents:
     """Where nobody can be told. A sequence that has someone to tell cannot be finished there."""
 
-    def told(self, commit: str, partitions: Sequence[PartitionFact]) -> bool:
-        """See `Events.told`."""
+    def reported(self, commit: str, partitions: Sequence[PartitionFact]) -> bool:
+        """See `Events.reported`."""
         raise _nobody()
 
-    def tell(self, commit: str, partitions: Sequence[PartitionFact]) -> None:
-        """See `Events.tell`."""
+    def report(self, commit: str, partitions: Sequence[PartitionFact]) -> None:
+        """See `Events.report`."""
         raise _nobody()
 
 

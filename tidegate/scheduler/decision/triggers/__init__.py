@@ -10,7 +10,7 @@ from datetime import datetime
 import msgspec
 
 from tidegate.domain.model import Trigger
-from tidegate.scheduler.decision.triggers.collected import Collected, Sight
+from tidegate.scheduler.decision.triggers.collected import Collected, Scope
 from tidegate.scheduler.decision.triggers.drop import dropped, next_drop
 from tidegate.scheduler.decision.triggers.spans import last_instant
 from tidegate.scheduler.decision.triggers.tree import judge, limits_of
@@ -30,7 +30,7 @@ def evaluate(trigger: Trigger, collected: Collected, now: datetime) -> Verdict:
         collected: what the job has collected so far.
         now: the instant for which the question is asked.
     """
-    judged = judge(trigger, "", Sight(collected, now, limits_of(trigger)))
+    judged = judge(trigger, "", Scope(collected, now, limits_of(trigger)))
     held_last = last_instant(judged.spans, now)
     if held_last is not None:
         verdict = judged.explain(held_last)

@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import cache
 
 from tidegate.domain.model import Composite, child_path
-from tidegate.scheduler.decision.triggers.collected import Sight
+from tidegate.scheduler.decision.triggers.collected import Scope
 from tidegate.scheduler.decision.triggers.judged import Judged, Member, verdict_on
 from tidegate.scheduler.decision.triggers.spans import Spans, overlap, union
 from tidegate.scheduler.decision.triggers.wait_at_most import waits
@@ -16,10 +16,10 @@ from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.verdict import Verdict
 
 
-def judge(trigger: Composite, path: str, sight: Sight, member: Member) -> Judged:
+def judge(trigger: Composite, path: str, scope: Scope, member: Member) -> Judged:
     """When so many members of a composite hold at once. See `scheduler.decision.triggers.tree`."""
     needed = trigger.needed
-    members = tuple(member(inner, child_path(path, index), sight) for index, inner in enumerate(trigger.of))
+    members = tuple(member(inner, child_path(path, index), scope) for index, inner in enumerate(trigger.of))
     spans = overlap([each.spans for each in members], needed)
 
     @cache
@@ -29,14 +29,14 @@ def judge(trigger: Composite, path: str, sight: Sight, member: Member) -> Judged
     if spans and any(waits(inner) for inner in trigger.of):
         spans = overlap((spans, evidence()), 2)
 
-    def explain(view: datetime) -> Verdict:
-        parts = tuple(each.explain(view) for each in members)
+    def explain(as_of: datetime) -> Verdict:
+        parts = tuple(each.explain(as_of) for each in members)
         met = sum(part.met for part in parts)
         quiet = sum(part.reason is Reason.W_QUIET for part in parts)
         summary = f"{met} of {len(parts)} members hold"
         if needed < len(parts):
             summary += ", one is enough" if needed == 1 else f", {needed} are enough"
         reason = Reason.W_QUIET if met < needed <= met + quiet else None
-        return verdict_on(trigger, spans, view, summary, parts=parts, reason=reason)
+        return verdict_on(trigger, spans, as_of, summary, parts=parts, reason=reason)
 
     return Judged(spans=spans, evidence=evidence, explain=explain)

@@ -2,7 +2,7 @@
 
 At any instant the trigger holds if what came within the stretch before it is enough; an arrival
 whose age is exactly the stretch still counts. So it may come to hold and cease to, and its spans are
-found by asking it again for every arrival that may be the oldest in sight.
+found by asking it again for every arrival that may be the oldest in scope.
 
     arrivals      a     b  c
     oldest is a   |=====|==|====a+w
@@ -21,7 +21,7 @@ import msgspec
 
 from tidegate.domain.model import Composite, Trigger
 from tidegate.domain.time.duration import duration_text
-from tidegate.scheduler.decision.triggers.collected import Sight
+from tidegate.scheduler.decision.triggers.collected import Scope
 from tidegate.scheduler.decision.triggers.judged import Judged
 from tidegate.scheduler.decision.triggers.spans import (
     TICK,
@@ -35,37 +35,39 @@ from tidegate.scheduler.decision.triggers.spans import (
 from tidegate.scheduler.model.verdict import Verdict, earliest
 
 
-def within(trigger: Trigger, path: str, sight: Sight, judge: Callable[[Sight], Judged]) -> Judged:
+def with_collect_within(
+    trigger: Trigger, path: str, scope: Scope, judge: Callable[[Scope], Judged]
+) -> Judged:
     """The trigger with its `collect_within`.
 
     Args:
-        judge: judges the same trigger without it, by what is in sight.
+        judge: judges the same trigger without it, by what is in scope.
     """
     stretch = trigger.collect_within
     if stretch is None:
-        return judge(sight)
-    arrivals = sight.arrivals_below(path)
+        return judge(scope)
+    arrivals = scope.arrivals_below(path)
 
     @cache
     def counting(oldest: int) -> Judged:
-        return judge(sight.since(path, arrivals[oldest]))
+        return judge(scope.since(path, arrivals[oldest]))
 
     spans = _spans(arrivals, stretch, lambda oldest: counting(oldest).spans)
 
     def evidence() -> Spans:
-        if not rests(trigger):
-            return judge(sight).evidence()  # Which is never older than any stretch allows.
+        if not keeps_evidence(trigger):
+            return judge(scope).evidence()  # Which is never older than any stretch allows.
         return _spans(arrivals, stretch, lambda oldest: counting(oldest).evidence())
 
-    def explain(view: datetime) -> Verdict:
-        seen = sight.since(path, view - stretch)
-        verdict = judge(seen).explain(view)
-        span, coming = span_at(spans, view), next_start(spans, view)
+    def explain(as_of: datetime) -> Verdict:
+        seen = scope.since(path, as_of - stretch)
+        verdict = judge(seen).explain(as_of)
+        span, coming = span_at(spans, as_of), next_start(spans, as_of)
         summary = f"{verdict.summary}; counted are the last {duration_text(stretch)}"
         if span is not None:
             return msgspec.structs.replace(verdict, met=True, since=span.start, needs=None, summary=summary)
         leaves = (arrival + stretch for arrival in seen.arrivals_below(path))
-        out = next((instant for instant in leaves if instant > view), None)
+        out = next((instant for instant in leaves if instant > as_of), None)
         if out is not None:
             summary += f", the oldest drops out at {out.isoformat()}"
         return msgspec.structs.replace(
@@ -75,18 +77,18 @@ def within(trigger: Trigger, path: str, sight: Sight, judge: Callable[[Sight], J
     return Judged(spans=spans, evidence=evidence, explain=explain)
 
 
-def rests(trigger: Trigger) -> bool:
+def keeps_evidence(trigger: Trigger) -> bool:
     """Whether some part of a trigger may go on resting on what is too old to count."""
     if trigger.quiet is not None:
         return True
-    return isinstance(trigger, Composite) and (trigger.in_turn or any(map(rests, trigger.of)))
+    return isinstance(trigger, Composite) and (trigger.in_turn or any(map(keeps_evidence, trigger.of)))
 
 
 def _spans(arrivals: tuple[datetime, ...], stretch: timedelta, counting: Callable[[int], Spans]) -> Spans:
     """When it holds.
 
     Args:
-        counting: when it would if this were the oldest arrival in sight, by its place.
+        counting: when it would if this were the oldest arrival in scope, by its place.
     """
     if not arrivals:
         return ()
@@ -112,7 +114,7 @@ def _held_until(
     stretch: timedelta,
     counting: Callable[[int], Spans],
 ) -> datetime:
-    """Until when it holds without a break from `start` on, as the latest sight that holds then knows."""
+    """Until when it holds without a break from `start` on, as the latest scope that holds then knows."""
 
     def lost(index: int) -> bool:
         return span_at(counting(index), start) is None

@@ -64,7 +64,7 @@ def is_below(leaf: str, path: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class Scope:
     """The arrivals that one part of a trigger may count.
 
     A `sequence` hides what came before a member's turn, a `collect_within` what is too old. Nobody
@@ -82,13 +82,13 @@ class Sight:
     later_than: datetime | None = None
     cuts: tuple[tuple[str, datetime], ...] = ()
 
-    def after(self, instant: datetime) -> "Sight":
+    def after(self, instant: datetime) -> "Scope":
         """Only what came strictly later than an instant."""
         if self.later_than is not None and self.later_than >= instant:
             return self
         return replace(self, later_than=instant)
 
-    def since(self, path: str, instant: datetime) -> "Sight":
+    def since(self, path: str, instant: datetime) -> "Scope":
         """Of what came below a path, only what came at an instant or later."""
         return replace(self, cuts=(*self.cuts, (path, instant)))
 

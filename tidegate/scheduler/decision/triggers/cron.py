@@ -28,7 +28,7 @@ def _needs(trigger: CronTrigger, fires: Deliveries, collected: Collected, now: d
 
 def _when(trigger: CronTrigger, now: datetime) -> str:
     following = next_fire(trigger, now)
-    return "is out of sight" if following is None else f"at {following.isoformat()}"
+    return "is out of scope" if following is None else f"at {following.isoformat()}"
 
 
 KIND = LeafKind(_since, _summary, _needs)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from tidegate.domain.model import Composite, Trigger, child_path
-from tidegate.scheduler.decision.triggers.collected import Collected, Limits, Sight, in_order, is_below
+from tidegate.scheduler.decision.triggers.collected import Collected, Limits, Scope, in_order, is_below
 from tidegate.scheduler.decision.triggers.judged import Judged
 from tidegate.scheduler.decision.triggers.sequence import steps
 from tidegate.scheduler.decision.triggers.spans import TICK
@@ -52,7 +52,7 @@ class _Use:
         self._above: dict[str, Stretches] = {}
         self._resting: list[tuple[str, Stretches]] = []
         if any(self._limits.values()):
-            self._visit(trigger, "", (), Sight(collected, now, self._limits))
+            self._visit(trigger, "", (), Scope(collected, now, self._limits))
 
     def limits(self) -> Iterator[tuple[str, timedelta]]:
         """The limits, by leaf; a leaf that has none, for now or for ever, is left out."""
@@ -63,24 +63,24 @@ class _Use:
             if stretches:
                 yield leaf, min(length for _, length in stretches)
 
-    def _visit(self, trigger: Trigger, path: str, above: Stretches, sight: Sight) -> None:
+    def _visit(self, trigger: Trigger, path: str, above: Stretches, scope: Scope) -> None:
         if trigger.collect_within is not None:
             above = (*above, (path, trigger.collect_within))
             # What is exactly as old as that goes now, and nothing rests on it any more.
-            sight = sight.since(path, sight.now - trigger.collect_within + TICK)
-        if trigger.quiet is not None and _held(judge_kind(trigger, path, sight), sight.now):
+            scope = scope.since(path, scope.now - trigger.collect_within + TICK)
+        if trigger.quiet is not None and _held(judge_kind(trigger, path, scope), scope.now):
             self._rest(trigger, path, above)
         elif not isinstance(trigger, Composite):
             self._above[path] = above
         elif trigger.in_turn:
-            for step in steps(trigger, path, sight, judge):
-                if step.done is not None and step.done <= sight.now:
+            for step in steps(trigger, path, scope, judge):
+                if step.done is not None and step.done <= scope.now:
                     self._rest(step.trigger, step.path, above)
                 else:
-                    self._visit(step.trigger, step.path, above, step.sight)
+                    self._visit(step.trigger, step.path, above, step.scope)
         else:
             for index, member in enumerate(trigger.of):
-                self._visit(member, child_path(path, index), above, sight)
+                self._visit(member, child_path(path, index), above, scope)
 
     def _rest(self, trigger: Trigger, path: str, above: Stretches) -> None:
         """A part that rests on all that came below it, as long as the stretches above let it be."""

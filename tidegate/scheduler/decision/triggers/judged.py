@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from tidegate.domain.model import Trigger
-from tidegate.scheduler.decision.triggers.collected import Sight
+from tidegate.scheduler.decision.triggers.collected import Scope
 from tidegate.scheduler.decision.triggers.spans import Spans, next_start, span_at
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.verdict import Verdict
@@ -30,23 +30,23 @@ class Judged:
     explain: Callable[[datetime], Verdict]
 
 
-Member = Callable[[Trigger, str, Sight], Judged]
+Member = Callable[[Trigger, str, Scope], Judged]
 """Judges a member of a composite: (the member, its path, what it may count)."""
 
 
 def verdict_on(
     trigger: Trigger,
     spans: Spans,
-    view: datetime,
+    as_of: datetime,
     summary: str,
     *,
     parts: tuple[Verdict, ...] = (),
     reason: Reason | None = None,
     needs: str | None = None,
 ) -> Verdict:
-    """The verdict on a part that holds in these spans, as of `view`."""
-    span = span_at(spans, view)
-    coming = None if span is not None else next_start(spans, view)
+    """The verdict on a part that holds in these spans, as of `as_of`."""
+    span = span_at(spans, as_of)
+    coming = None if span is not None else next_start(spans, as_of)
     return Verdict(
         kind=trigger.kind,
         met=span is not None,

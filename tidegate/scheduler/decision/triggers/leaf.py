@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from tidegate.domain.model import Trigger
-from tidegate.scheduler.decision.triggers.collected import Collected, Sight
+from tidegate.scheduler.decision.triggers.collected import Collected, Scope
 from tidegate.scheduler.decision.triggers.judged import Judged, verdict_on
 from tidegate.scheduler.decision.triggers.spans import Span, Spans, always_from, union
 from tidegate.scheduler.model.event import Delivery
@@ -27,22 +27,22 @@ class LeafKind(NamedTuple):
     needs: Callable[[Any, Deliveries, Collected, datetime], str]
 
 
-def judge_leaf(kind: LeafKind, trigger: Trigger, path: str, sight: Sight) -> Judged:
+def judge_leaf(kind: LeafKind, trigger: Trigger, path: str, scope: Scope) -> Judged:
     """When a leaf holds, of its own."""
-    deliveries = sight.at(path)
-    spans = always_from(kind.since(trigger, deliveries, sight.collected))
+    deliveries = scope.at(path)
+    spans = always_from(kind.since(trigger, deliveries, scope.collected))
 
-    def explain(view: datetime) -> Verdict:
-        summary = kind.summary(trigger, deliveries, sight.collected, sight.now)
-        needs = None if spans else kind.needs(trigger, deliveries, sight.collected, sight.now)
-        return verdict_on(trigger, spans, view, summary, needs=needs)
+    def explain(as_of: datetime) -> Verdict:
+        summary = kind.summary(trigger, deliveries, scope.collected, scope.now)
+        needs = None if spans else kind.needs(trigger, deliveries, scope.collected, scope.now)
+        return verdict_on(trigger, spans, as_of, summary, needs=needs)
 
-    return Judged(spans=spans, evidence=lambda: evidence_of(path, deliveries, sight), explain=explain)
+    return Judged(spans=spans, evidence=lambda: evidence_of(path, deliveries, scope), explain=explain)
 
 
-def evidence_of(path: str, deliveries: Deliveries, sight: Sight) -> Spans:
+def evidence_of(path: str, deliveries: Deliveries, scope: Scope) -> Spans:
     """When something that came for a leaf counted: until it was too old."""
-    limit = sight.limits.get(path)
+    limit = scope.limits.get(path)
     if limit is None:
         return always_from(deliveries[0].event.arrived if deliveries else None)
     arrivals = (delivery.event.arrived for delivery in deliveries)

@@ -34,7 +34,7 @@ def _summary(trigger: PartitionsTrigger, deliveries: Deliveries, collected: Coll
         return _completeness(trigger, deliveries, collected)
     if trigger.keys:
         noun = f"partitions of {trigger.dataset} named in keys"
-        return _so_many(trigger.keys, _first_arrivals(deliveries), noun)
+        return _progress(trigger.keys, _first_arrivals(deliveries), noun)
     noun = "new partitions" if trigger.distinct else "writes of partitions"
     return f"{len(_counted(trigger, deliveries))} of {trigger.count} {noun} of {trigger.dataset}"
 
@@ -74,7 +74,7 @@ def _all_came(wanted: Collection[str], first: dict[str, datetime]) -> datetime |
     return max(first[key] for key in wanted) if all(key in first for key in wanted) else None
 
 
-def _so_many(wanted: Collection[str], first: dict[str, datetime], noun: str) -> str:
+def _progress(wanted: Collection[str], first: dict[str, datetime], noun: str) -> str:
     missing = [key for key in wanted if key not in first]
     summary = f"{len(wanted) - len(missing)} of {len(wanted)} {noun}"
     return f"{summary}; missing {_listed(missing)}" if missing else summary
@@ -114,7 +114,7 @@ def _completeness(trigger: PartitionsTrigger, deliveries: Deliveries, collected:
     moments = [(moment, period) for period, moment in complete.items() if moment is not None]
     period = min(moments)[1] if moments else next(iter(periods))
     wanted, first = periods[period]
-    return _so_many(wanted, first, f"parts of {trigger.dataset} of {trigger.complete} {period}")
+    return _progress(wanted, first, f"parts of {trigger.dataset} of {trigger.complete} {period}")
 
 
 KIND = LeafKind(_since, _summary, _needs)

@@ -11,14 +11,14 @@ import msgspec
 
 from tidegate.domain.model import Trigger
 from tidegate.domain.time.duration import duration_text
-from tidegate.scheduler.decision.triggers.collected import Sight
+from tidegate.scheduler.decision.triggers.collected import Scope
 from tidegate.scheduler.decision.triggers.judged import Judged
 from tidegate.scheduler.decision.triggers.spans import always_from, next_start, span_at, union
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.verdict import Verdict
 
 
-def quieted(trigger: Trigger, path: str, sight: Sight, inner: Judged) -> Judged:
+def with_quiet(trigger: Trigger, path: str, scope: Scope, inner: Judged) -> Judged:
     """The trigger with its `quiet`.
 
     Args:
@@ -31,17 +31,17 @@ def quieted(trigger: Trigger, path: str, sight: Sight, inner: Judged) -> Judged:
     end = (
         None
         if begun is None
-        else quiet_end(trigger.quiet, trigger.quiet_at_most, begun, sight.arrivals_below(path))
+        else quiet_end(trigger.quiet, trigger.quiet_at_most, begun, scope.arrivals_below(path))
     )
     spans = always_from(end)
 
-    def explain(view: datetime) -> Verdict:
-        if begun is None or end is None or begun > view:
-            verdict = inner.explain(view)
-            coming = next_start(spans, view)
+    def explain(as_of: datetime) -> Verdict:
+        if begun is None or end is None or begun > as_of:
+            verdict = inner.explain(as_of)
+            coming = next_start(spans, as_of)
             return msgspec.structs.replace(verdict, next_check=coming, holds_at=coming)
-        verdict = inner.explain(view if span_at(inner.spans, view) is not None else begun)
-        if end <= view:
+        verdict = inner.explain(as_of if span_at(inner.spans, as_of) is not None else begun)
+        if end <= as_of:
             return msgspec.structs.replace(
                 verdict, since=end, summary=f"{verdict.summary}; was quiet for {quiet}"
             )

@@ -35,12 +35,12 @@ from tidegate.scheduler.decision.triggers import (
     sequence,
     size,
 )
-from tidegate.scheduler.decision.triggers.collect_within import within
-from tidegate.scheduler.decision.triggers.collected import Limits, Sight
+from tidegate.scheduler.decision.triggers.collect_within import with_collect_within
+from tidegate.scheduler.decision.triggers.collected import Limits, Scope
 from tidegate.scheduler.decision.triggers.judged import Judged, Member
 from tidegate.scheduler.decision.triggers.leaf import LeafKind, judge_leaf
-from tidegate.scheduler.decision.triggers.quiet import quieted
-from tidegate.scheduler.decision.triggers.wait_at_most import waited
+from tidegate.scheduler.decision.triggers.quiet import with_quiet
+from tidegate.scheduler.decision.triggers.wait_at_most import with_wait_at_most
 
 LEAVES: dict[type, LeafKind] = {
     CronTrigger: cron.KIND,
@@ -50,7 +50,7 @@ LEAVES: dict[type, LeafKind] = {
     SizeTrigger: size.KIND,
 }
 
-COMPOSITES: dict[type, Callable[[Any, str, Sight, Member], Judged]] = {
+COMPOSITES: dict[type, Callable[[Any, str, Scope, Member], Judged]] = {
     AllTrigger: at_least.judge,
     AnyTrigger: at_least.judge,
     AtLeastTrigger: at_least.judge,
@@ -59,20 +59,20 @@ COMPOSITES: dict[type, Callable[[Any, str, Sight, Member], Judged]] = {
 """(trigger, its path, what it may count, how to judge a member) -> when it holds."""
 
 
-def judge(trigger: Trigger, path: str, sight: Sight) -> Judged:
+def judge(trigger: Trigger, path: str, scope: Scope) -> Judged:
     """When a trigger holds, with all its members and options."""
 
-    def filtered(seen: Sight) -> Judged:
-        return quieted(trigger, path, seen, judge_kind(trigger, path, seen))
+    def filtered(seen: Scope) -> Judged:
+        return with_quiet(trigger, path, seen, judge_kind(trigger, path, seen))
 
-    return waited(trigger, sight, within(trigger, path, sight, filtered))
+    return with_wait_at_most(trigger, scope, with_collect_within(trigger, path, scope, filtered))
 
 
-def judge_kind(trigger: Trigger, path: str, sight: Sight) -> Judged:
+def judge_kind(trigger: Trigger, path: str, scope: Scope) -> Judged:
     """When a trigger holds without its own options; those of its members count."""
     if isinstance(trigger, Composite):
-        return COMPOSITES[type(trigger)](trigger, path, sight, judge)
-    return judge_leaf(LEAVES[type(trigger)], trigger, path, sight)
+        return COMPOSITES[type(trigger)](trigger, path, scope, judge)
+    return judge_leaf(LEAVES[type(trigger)], trigger, path, scope)
 
 
 def limits_of(trigger: Trigger) -> Limits:

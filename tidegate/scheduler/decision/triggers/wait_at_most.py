@@ -11,7 +11,7 @@ import msgspec
 
 from tidegate.domain.model import Composite, Trigger
 from tidegate.domain.time.duration import duration_text
-from tidegate.scheduler.decision.triggers.collected import Sight
+from tidegate.scheduler.decision.triggers.collected import Scope
 from tidegate.scheduler.decision.triggers.judged import Judged
 from tidegate.scheduler.decision.triggers.spans import (
     FOREVER,
@@ -25,7 +25,7 @@ from tidegate.scheduler.decision.triggers.spans import (
 from tidegate.scheduler.model.verdict import Verdict
 
 
-def waited(trigger: Trigger, sight: Sight, inner: Judged) -> Judged:
+def with_wait_at_most(trigger: Trigger, scope: Scope, inner: Judged) -> Judged:
     """The trigger with its `wait_at_most`.
 
     Args:
@@ -33,17 +33,17 @@ def waited(trigger: Trigger, sight: Sight, inner: Judged) -> Judged:
     """
     if trigger.wait_at_most is None:
         return inner
-    over = _over(trigger.wait_at_most, sight)
+    over = _over(trigger.wait_at_most, scope)
     if isinstance(trigger, Composite):
         over = overlap((over, inner.evidence()), 2)
     spans = union((*inner.spans, *over))
     text = duration_text(trigger.wait_at_most)
 
-    def explain(view: datetime) -> Verdict:
-        verdict = inner.explain(view)
-        span = span_at(spans, view)
+    def explain(as_of: datetime) -> Verdict:
+        verdict = inner.explain(as_of)
+        span = span_at(spans, as_of)
         if span is None:
-            coming = next_start(spans, view)
+            coming = next_start(spans, as_of)
             checks = [check for check in (verdict.next_check, coming) if check is not None]
             return msgspec.structs.replace(verdict, next_check=min(checks, default=None), holds_at=coming)
         if verdict.met and verdict.since == span.start:
@@ -62,14 +62,14 @@ def waited(trigger: Trigger, sight: Sight, inner: Judged) -> Judged:
     return Judged(spans=spans, evidence=inner.evidence, explain=explain)
 
 
-def _over(wait: timedelta, sight: Sight) -> Spans:
+def _over(wait: timedelta, scope: Scope) -> Spans:
     """When the wait is over: while the job has an event that is old enough, and not too old to count."""
     found: list[Span] = []
-    for leaf in sight.collected.by_leaf:
-        limit = sight.limits.get(leaf)
+    for leaf in scope.collected.by_leaf:
+        limit = scope.limits.get(leaf)
         if limit is not None and wait > limit:
             continue
-        for arrived in (delivery.event.arrived for delivery in sight.in_job(leaf)):
+        for arrived in (delivery.event.arrived for delivery in scope.in_job(leaf)):
             found.append(Span(arrived + wait, FOREVER if limit is None else arrived + limit))
             if limit is None:
                 break

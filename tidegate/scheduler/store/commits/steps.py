@@ -268,7 +268,7 @@ class SqlCommitStepStore(CommitStepStore):
             return False
         for torn in holders:
             self._forget(connection, torn)
-        return commit_watermarks.stand_before(connection, moves)
+        return commit_watermarks.can_move(connection, moves)
 
     def _forget_unfinished(self, connection: Connection, sequence: str) -> None:
         connection.execute(delete(commit_datasets).where(commit_datasets.c.sequence == sequence))

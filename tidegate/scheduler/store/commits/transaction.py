@@ -15,7 +15,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from tidegate.scheduler.store.commits.tables import commit_tokens
 from tidegate.scheduler.store.sql.engine import BUSY_SECONDS
-from tidegate.scheduler.store.sql.store import MAYBE_KEPT, NOTHING_KEPT, connect_and_lock, told
+from tidegate.scheduler.store.sql.store import MAYBE_KEPT, NOTHING_KEPT, connect_and_lock, store_errors
 
 TOKEN_ROW = 1
 
@@ -30,9 +30,9 @@ def writing(engine: Engine) -> Generator[Connection]:
     Raises:
         StoreError: the database failed, or other writers held the lock all the time.
     """
-    with told(engine, NOTHING_KEPT), connect_and_lock(engine, _lock) as connection:
+    with store_errors(engine, NOTHING_KEPT), connect_and_lock(engine, _lock) as connection:
         yield connection
-        with told(engine, MAYBE_KEPT):
+        with store_errors(engine, MAYBE_KEPT):
             connection.commit()
 
 
@@ -43,7 +43,7 @@ def reading(engine: Engine) -> Generator[Connection]:
     Raises:
         StoreError: the database failed.
     """
-    with told(engine, "repair the database, and try again"), engine.connect() as connection:
+    with store_errors(engine, "repair the database, and try again"), engine.connect() as connection:
         yield connection
 
 

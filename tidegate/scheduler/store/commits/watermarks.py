@@ -35,7 +35,7 @@ def followers(connection: Connection) -> tuple[tuple[str, str], ...]:
     return tuple(sorted((row.consumer, row.source) for row in pairs))
 
 
-def stand_before(connection: Connection, moves: Sequence[WatermarkMove]) -> bool:
+def can_move(connection: Connection, moves: Sequence[WatermarkMove]) -> bool:
     """Whether each watermark has the number before its move."""
     for consumer, source in {move[:2] for move in moves}:
         stand = watermarks(connection, consumer, source)

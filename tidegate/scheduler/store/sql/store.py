@@ -84,7 +84,7 @@ def _is_its_fault(error: Exception) -> bool:
 
 
 @contextmanager
-def told(engine: Engine, hint: str) -> Generator[None]:
+def store_errors(engine: Engine, hint: str) -> Generator[None]:
     """Say what the database cannot do (a full disk, a server that went away) as a `StoreError`."""
     try:
         yield
@@ -111,7 +111,7 @@ class SqlStore:
     def reading(self) -> Generator[SqlReader]:
         """See `Store.reading`."""
         with (
-            told(self.engine, NOTHING_KEPT),
+            store_errors(self.engine, NOTHING_KEPT),
             for_reading(self.engine).connect() as connection,
             connection.begin(),
         ):
@@ -120,10 +120,10 @@ class SqlStore:
     @contextmanager
     def transaction(self) -> Generator[SqlTransaction]:
         """See `Store.transaction`."""
-        with told(self.engine, NOTHING_KEPT), begin_writing(self.engine) as connection:
+        with store_errors(self.engine, NOTHING_KEPT), begin_writing(self.engine) as connection:
             # Closing a connection rolls back whatever was not committed.
             yield SqlTransaction(connection)
-            with told(self.engine, MAYBE_KEPT):
+            with store_errors(self.engine, MAYBE_KEPT):
                 connection.commit()
 
     def close(self) -> None:

@@ -25,11 +25,11 @@ class ReportEvent(Value, kw_only=True):
 
     def verify(self, context: CommitContext) -> Verified:
         """See `CommitStep.verify`."""
-        return DONE if context.events.told(self.commit, self.partitions) else NOT_DONE
+        return DONE if context.events.reported(self.commit, self.partitions) else NOT_DONE
 
     def execute(self, context: CommitContext) -> None:
         """See `CommitStep.execute`."""
-        context.events.tell(self.commit, self.partitions)
+        context.events.report(self.commit, self.partitions)
 
     def describe(self) -> str:
         """See `CommitStep.describe`."""
