@@ -8,6 +8,7 @@ from dagster import DagsterInstance
 
 from tests.dagster_defs.instance import evaluate, report, report_day, repository_of
 from tests.dagster_defs.sample import NOW, deploy, location_of, sample_app
+from tests.doubles.dump import dump
 from tidegate.dagster_defs.dispatch import dispatcher
 from tidegate.domain.model import Dataset
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
@@ -61,13 +62,13 @@ def test_what_waits_is_told(instance: DagsterInstance, store: MemoryStore) -> No
 def test_a_preview_changes_nothing(instance: DagsterInstance, store: MemoryStore) -> None:
     repository = repository_of(location_of(store))
     report_day(instance, "2023-03-09")
-    before = store.dump()
+    before = dump(store)
 
     outcome = evaluate(instance, repository, log_key="20230310_120000")
 
     assert not outcome.run_requests
     assert (outcome.skip_message or "").startswith("preview only")
-    assert store.dump() == before
+    assert dump(store) == before
 
 
 def test_a_partition_that_cannot_be_launched_does_not_stop_the_others(

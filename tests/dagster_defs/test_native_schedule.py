@@ -8,6 +8,7 @@ from dagster._core.definitions.schedule_definition import ScheduleExecutionData
 
 from tests.dagster_defs.instance import evaluate, repository_of
 from tests.dagster_defs.sample import NOW, location_of
+from tests.doubles.dump import dump
 from tidegate.scheduler.commands.manual import suspend
 from tidegate.scheduler.store.memory.store import MemoryStore
 
@@ -70,12 +71,12 @@ def test_the_dispatcher_and_the_schedule_make_one_job_of_one_fire(
 
 
 def test_a_preview_changes_nothing(instance: DagsterInstance, store: MemoryStore) -> None:
-    before = store.dump()
+    before = dump(store)
 
     outcome = fire(instance, store, log_key="20230311_060000")
 
     assert (outcome.skip_message or "").startswith("preview only")
-    assert store.dump() == before
+    assert dump(store) == before
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from dagster._core.scheduler.instigation import InstigatorState, InstigatorStatu
 from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 
 from tests.dagster_defs.sample import NOW
+from tests.doubles.dump import dump
 from tidegate.dagster_defs.dispatch.switch import Action, Switch, decide_switch, sync_switches
 from tidegate.scheduler.commands.manual import resume, suspend
 from tidegate.scheduler.model.deployed import Status
@@ -179,9 +180,9 @@ def test_a_reset_in_the_ui_follows_the_store(ui: Ui, store: MemoryStore) -> None
 
 def test_nothing_is_written_while_nothing_changes(ui: Ui, store: MemoryStore) -> None:
     ui.sync(store)
-    before = store.dump()
+    before = dump(store)
 
     ui.sync(store)
 
-    assert store.dump() == before
+    assert dump(store) == before
     assert ui.row() is None, "a switch that nobody has turned is left alone"

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from tests.doubles.dump import dump
 from tests.scheduler.world import World, at
 from tidegate.scheduler.launch.dead_letter import dead_letters
 from tidegate.scheduler.launch.outbox import OFFERS_MAX
@@ -176,11 +177,11 @@ REFUSED = [
 @pytest.mark.parametrize(("sentence", "given", "job", "message"), REFUSED, ids=[row[0] for row in REFUSED])
 def test_refused(sentence, given, job, message):
     world = given()
-    before = world.store.dump()
+    before = dump(world.store)
     with pytest.raises(Refused, match=message) as refusal:
         world.requeue("19:00", job(world))
     assert refusal.value.hint
-    assert world.store.dump() == before
+    assert dump(world.store) == before
 
 
 def test_a_letter_of_a_deleted_schedule_is_refused_until_it_is_deployed_again():

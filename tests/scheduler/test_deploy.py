@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 import pytest
 
+from tests.doubles.dump import dump
 from tidegate.domain.model import (
     App,
     At,
@@ -99,9 +100,9 @@ def test_a_first_deploy_creates_apps_schedules_and_their_places_in_time() -> Non
 
 def test_deploying_the_same_again_writes_nothing() -> None:
     deployed = Deployed(WHOLE)
-    before = deployed.store.dump()
+    before = dump(deployed.store)
     deployed.deploy(WHOLE)
-    assert deployed.store.dump() == before
+    assert dump(deployed.store) == before
 
 
 def test_a_changed_schedule_starts_anew_with_the_status_it_had() -> None:
@@ -180,10 +181,10 @@ def test_without_updating_the_schedules_of_a_removed_program_or_app_go_all_the_s
 def test_removing_what_triggers_a_schedule_that_stays_is_refused_unless_forced() -> None:
     deployed = Deployed(WHOLE)
     without_load = an_app(JOINED, PAUSED, programs=("join",))
-    before = deployed.store.dump()
+    before = dump(deployed.store)
     with pytest.raises(Refused, match="a/load, which triggers joined"):
         deployed.deploy(without_load, update=False)
-    assert deployed.store.dump() == before
+    assert dump(deployed.store) == before
     deployed.deploy(without_load, update=False, force=True)
     assert list(deployed.states()) == ["a/joined", "a/paused"]
 
@@ -229,7 +230,7 @@ def test_a_schedule_is_deleted_without_its_app_and_comes_back_with_a_deploy() ->
 @pytest.mark.parametrize("ref", ["a/none", "none/daily", "daily", ""])
 def test_a_schedule_that_is_not_deployed_is_not_deleted(ref: str) -> None:
     deployed = Deployed(WHOLE)
-    before = deployed.store.dump()
+    before = dump(deployed.store)
     with pytest.raises(Refused, match="is deployed"), deployed.store.transaction() as transaction:
         delete_schedules(transaction, ["a/daily", ref], LATER)
-    assert deployed.store.dump() == before
+    assert dump(deployed.store) == before

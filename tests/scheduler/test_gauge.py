@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from tests.doubles.dump import dump
 from tests.scheduler.world import World, at
 from tidegate.scheduler.commands.gauge import gauge_limits, report_gauges
 from tidegate.scheduler.model.journal import EntryKind
@@ -80,9 +81,9 @@ def test_the_last_report_counts():
 def test_a_report_that_is_older_than_the_last_one_changes_nothing():
     world = World(S)
     world.report("09:00", cpu=95)
-    before = world.store.dump()
+    before = dump(world.store)
     world.report("08:59", cpu=20)
-    assert world.store.dump() == before
+    assert dump(world.store) == before
     with world.store.transaction() as transaction:
         gauges = report_gauges(transaction, {"disk": 1, "cpu": 20}, at("08:59"))
     assert [(gauge.name, gauge.value) for gauge in gauges] == [("cpu", 95.0), ("disk", 1.0)]
@@ -109,8 +110,8 @@ REFUSED = [
 @pytest.mark.parametrize(("sentence", "values", "message"), REFUSED, ids=[row[0] for row in REFUSED])
 def test_refused_and_nothing_is_kept(sentence, values, message):
     world = World(S)
-    before = world.store.dump()
+    before = dump(world.store)
     with pytest.raises(Refused, match=message) as refusal, world.store.transaction() as transaction:
         report_gauges(transaction, values, at("09:00"))
     assert refusal.value.hint
-    assert world.store.dump() == before
+    assert dump(world.store) == before

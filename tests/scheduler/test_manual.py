@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.doubles.dump import dump
 from tests.scheduler.world import World, at
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.refused import Refused
@@ -40,9 +41,9 @@ def test_doing_it_twice_changes_nothing():
     world = half_collected()
     assert not world.resume("10:30", "s")
     assert world.suspend("11:00", "s")
-    before = world.store.dump()
+    before = dump(world.store)
     assert not world.suspend("12:00", "s")
-    assert world.store.dump() == before
+    assert dump(world.store) == before
 
 
 def test_an_event_that_arrived_before_the_resume_does_not_count():
@@ -115,11 +116,11 @@ REFUSED = [
 @pytest.mark.parametrize(("sentence", "deed", "message"), REFUSED, ids=[row[0] for row in REFUSED])
 def test_refused_with_a_hint(sentence, deed, message):
     world = half_collected()
-    before = world.store.dump()
+    before = dump(world.store)
     with pytest.raises(Refused, match=message) as refusal:
         deed(world)
     assert refusal.value.hint
-    assert world.store.dump() == before
+    assert dump(world.store) == before
 
 
 def test_a_schedule_for_each_key_is_not_triggered_without_one():

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.doubles.dump import dump
 from tests.scheduler.world import World, at
 from tidegate.scheduler.commands.change_jobs import change_jobs
 from tidegate.scheduler.decision.fate import Change
@@ -53,11 +54,11 @@ def test_an_observation_that_repeats_changes_nothing():
     world, job = launched()
     world.end("10:30", job)
     world.tick("10:30")
-    before = world.store.dump()
+    before = dump(world.store)
     world.end("10:30", job)
     world.run("10:00", "q", "started", f"run-{job}", job)
     world.tick("10:30")
-    assert world.store.dump() == before
+    assert dump(world.store) == before
 
 
 def test_a_run_never_goes_back_and_its_first_end_is_its_end():

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from tests.doubles.dump import dump
 from tests.scheduler.world import World, at
 from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.model.job import JobState
@@ -282,13 +283,13 @@ def test_a_schedule_that_begins_suspended(mode, jobs):
 @pytest.mark.parametrize("mode", MODES)
 def test_suspending_or_resuming_twice_changes_nothing(mode):
     world = half_collected(mode)
-    before = world.store.dump()
+    before = dump(world.store)
     assert not world.suspend("11:00", "s")
-    assert world.store.dump() == before
+    assert dump(world.store) == before
     assert world.resume("12:00", "s")
-    before = world.store.dump()
+    before = dump(world.store)
     assert not world.resume("12:00", "s")
-    assert world.store.dump() == before
+    assert dump(world.store) == before
 
 
 HEADLINES = [

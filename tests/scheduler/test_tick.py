@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.doubles.dump import dump
 from tests.scheduler.world import World, at
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.tick import apply, due
@@ -76,10 +77,10 @@ def test_a_tick_with_nothing_to_do_changes_nothing():
     world = World(TWO)
     world.arrive("10:00", "raw", "2026-03-09")
     world.tick("10:00")
-    before = world.store.dump()
+    before = dump(world.store)
     report = world.tick("10:00")
     assert (report.fired, report.routed, report.decided) == (0, 0, 0)
-    assert world.store.dump() == before
+    assert dump(world.store) == before
 
 
 def test_an_event_that_nobody_listens_to_is_routed_to_nobody():

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from tests.doubles.dump import dump
 from tests.scheduler.changing import READY, A, B, C, all_of, collected, mode, raw, s
 from tests.scheduler.world import World, app_of, at
 from tidegate.compiler.plan.consequence import Consequence
@@ -118,5 +119,5 @@ def test_the_same_carry_on_every_try():
         world.tick("10:00")
         world.redeploy("11:00", s(raw(2)))
         world.tick("11:00")
-        dumps.append(world.store.dump())
+        dumps.append(dump(world.store))
     assert dumps[0] == dumps[1]

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.doubles.dump import dump
 from tests.scheduler.world import World, at
 from tidegate.scheduler.commands.gauge import report_gauges
 from tidegate.scheduler.explain.why import Explanation, explain, waiting_line
@@ -17,10 +18,10 @@ s:
 
 
 def told(world: World, clock: str, target: str = "a/s") -> Explanation:
-    before = world.store.dump()
+    before = dump(world.store)
     with world.store.reading() as reader:
         (found,) = explain(reader, target, at(clock))
-    assert world.store.dump() == before
+    assert dump(world.store) == before
     return found
 
 

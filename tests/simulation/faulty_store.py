@@ -101,10 +101,6 @@ class FaultyStore:
         """See `Store.close`."""
         self.store.close()
 
-    def dump(self) -> Any:
-        """See `Dumpable.dump`."""
-        return self.store.dump()  # pyright: ignore[reportAttributeAccessIssue] - the tested ones have it
-
     def pass_point(self, place: Place, *, fails: bool = False) -> None:
         """Count a point, and fail where that is due."""
         self.points += 1

@@ -11,6 +11,7 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from tests.doubles.dump import dump
 from tests.simulation.chance_app import ChanceApp
 from tests.simulation.chance_schedule import DATASETS, GAUGE_MAX, GAUGES
 from tests.simulation.faulty_store import FaultyStore
@@ -85,11 +86,11 @@ PACES: dict[str, Pace] = {
 
 def compared(seed: int, pace: str) -> dict[str, Any]:
     """All that must be the same at every pace, by table."""
-    dump = dict(played(seed, PACES[pace]).dump())
-    del dump["cursors"]
+    tables = dict(dump(played(seed, PACES[pace])))
+    del tables["cursors"]
     # A claim is written down when it comes, be the scheduler ever so far behind.
-    dump["journal"] = sorted(dump["journal"], key=lambda entry: (entry["at"], str(entry)))
-    return dump
+    tables["journal"] = sorted(tables["journal"], key=lambda entry: (entry["at"], str(entry)))
+    return tables
 
 
 def compare_paces(seed: int, paces: Sequence[str], reference: str = "60 s") -> None:

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 import pytest
 
+from tests.doubles.dump import dump
 from tests.effort import EFFORT
 from tests.simulation.faulty_store import FaultyStore, Place
 from tests.simulation.hands import Hands
@@ -50,10 +51,10 @@ class RewindingMemory:
         self.store = MemoryStore()
 
     def snapshot(self) -> Any:
-        return self.store._committed
+        return self.store.committed
 
     def back_to(self, snapshot: Any) -> None:
-        self.store._committed = snapshot
+        self.store.committed = snapshot
 
 
 class RewindingSqlite:
@@ -88,22 +89,22 @@ class Undisturbed:
             before, hands_before = rewinding.snapshot(), hands.copy(hands.store)
             hands.store.places = []
             step(hands)
-            self.steps.append((step, before, hands_before, hands.store.places, hands.store.dump()))
-        self.end = essence(hands.store.dump())
+            self.steps.append((step, before, hands_before, hands.store.places, dump(hands.store)))
+        self.end = essence(dump(hands.store))
         hands.store.release()
 
 
-def essence(dump: Mapping[str, Any]) -> list[Any]:
+def essence(tables: Mapping[str, Any]) -> list[Any]:
     """How every job came out, and what became of every event.
 
     When a job was launched is not part of it, nor which run it got: a request that was lost leaves
     again later.
     """
     told = ("id", "state", "reason", "satisfied_at", "attempt", "by_hand", "closed")
-    jobs = [[*(job[name] for name in told), (job["launch"] or {}).get("manifest")] for job in dump["jobs"]]
-    events = sorted(event["id"] for event in dump["events"] if event["kind"] != "run")
-    deliveries = [each[:5] for each in dump["deliveries"] if not each[0].startswith("run:")]
-    return [jobs, deliveries, dump["slots"], events]
+    jobs = [[*(job[name] for name in told), (job["launch"] or {}).get("manifest")] for job in tables["jobs"]]
+    events = sorted(event["id"] for event in tables["events"] if event["kind"] != "run")
+    deliveries = [each[:5] for each in tables["deliveries"] if not each[0].startswith("run:")]
+    return [jobs, deliveries, tables["slots"], events]
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -124,11 +125,11 @@ def test_a_crash_at_any_point_of_a_long_scenario_changes_nothing(rewinding: Rewi
             revived = hands.copy(faulty)
             step(revived)
             assert faulty.crashes == 1, f"step {number} never came to point {point}"
-            if faulty.dump() != after:
+            if dump(faulty) != after:
                 assert place == "committed", f"step {number}: the crash at point {point} left a trace"
                 for rest, *_ in undisturbed.steps[number + 1 :]:
                     rest(revived)
-                assert essence(faulty.dump()) == undisturbed.end, f"step {number}, point {point}"
+                assert essence(dump(faulty)) == undisturbed.end, f"step {number}, point {point}"
                 judge(faulty)
             faulty.release()
             swept += 1

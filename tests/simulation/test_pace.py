@@ -51,8 +51,9 @@ def digest(hash_seed: str) -> str:
     code = (
         "import hashlib, json\n"
         "from tidegate.scheduler.store.memory.store import MemoryStore\n"
+        "from tests.doubles.dump import dump\n"
         "from tests.simulation.history import history\n"
-        "dumps = [history(MemoryStore(), seed, rate=0.2).store.dump() for seed in range(3)]\n"
+        "dumps = [dump(history(MemoryStore(), seed, rate=0.2).store) for seed in range(3)]\n"
         "print(hashlib.sha256(json.dumps(dumps).encode()).hexdigest())"
     )
     environment = {**os.environ, "PYTHONHASHSEED": hash_seed}

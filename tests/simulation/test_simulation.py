@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.doubles.dump import dump
 from tests.simulation.chance_app import NUMBERS, accepted
 from tests.simulation.chance_schedule import chance_schedule
 from tests.simulation.history import FAULT_RATE, STEPS, history
@@ -74,7 +75,7 @@ def test_what_failed_once_fails_no_more(seed: int, steps: int, rate: float) -> N
 def test_a_failure_before_the_commit_leaves_no_trace(seed: int) -> None:
     failed = history(MemoryStore(), seed, rate=FAULT_RATE).store
     assert failed.crashes > 0
-    assert failed.dump() == history(MemoryStore(), seed).store.dump()
+    assert dump(failed) == dump(history(MemoryStore(), seed).store)
 
 
 @pytest.mark.parametrize("seed", FEW[:2])
@@ -82,7 +83,7 @@ def test_a_database_has_the_same_history_as_memory(seed: int, sql_url: str) -> N
     store = open_store(sql_url)
     try:
         in_sql = history(store, seed, steps=60, rate=FAULT_RATE).store
-        assert in_sql.dump() == history(MemoryStore(), seed, steps=60).store.dump()
+        assert dump(in_sql) == dump(history(MemoryStore(), seed, steps=60).store)
     finally:
         store.close()
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.databases import new_url
+from tests.doubles.dump import dump
 from tests.simulation.history import history
 from tests.simulation.quick_sqlite import quick_sqlite, wipe
 from tidegate.compiler.compile import CompiledApp, compile_files
@@ -33,8 +34,8 @@ def assert_same(tested: SqlStore, seed: int) -> None:
     wipe(tested)
     worlds = [history(store, seed, steps=STEPS) for store in (reference, tested)]
     assert worlds[0].now == worlds[1].now
-    assert len(reference.dump()["journal"]) > LEAST_ENTRIES
-    assert tested.dump() == reference.dump()
+    assert len(dump(reference)["journal"]) > LEAST_ENTRIES
+    assert dump(tested) == dump(reference)
 
 
 @pytest.fixture
@@ -76,7 +77,7 @@ def assert_stories_same(tested: SqlStore, played: list[tuple[CompiledApp, Scenar
         reference = MemoryStore()
         wipe(tested)
         assert play(scenario, app, tested) == play(scenario, app, reference), scenario.name
-        assert tested.dump() == reference.dump(), scenario.name
+        assert dump(tested) == dump(reference), scenario.name
 
 
 @pytest.mark.endurance  # dozens of scenarios, each with days of ticks, which are transactions

@@ -21,6 +21,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from tests.doubles.dump import dump
 from tests.effort import much
 from tests.simulation.quick_sqlite import quick_sqlite, wipe
 from tests.store.drawn import ARGUMENTS, Call, answers, calls
@@ -107,7 +108,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @invariant()
     def both_hold_the_same(self) -> None:
-        assert self.tested.dump() == self.model.dump()
+        assert dump(self.tested) == dump(self.model)
 
     def teardown(self) -> None:
         while self.readers:

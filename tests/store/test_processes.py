@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.doubles.dump import dump
 from tests.store.samples import job
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.protocol import Store
@@ -57,14 +58,14 @@ def test_a_process_killed_in_a_transaction_has_done_nothing(sql_store: Store, sq
     with sql_store.transaction() as transaction:
         transaction.set_cursor("c", "whole")
         transaction.put_jobs([job("j", detail="whole")])
-    before = sql_store.dump()
+    before = dump(sql_store)
     process = worker(sql_url, "half")
     assert process.stdout is not None
     assert process.stdout.readline() == "half way\n"
-    assert sql_store.dump() == before
+    assert dump(sql_store) == before
     process.kill()
     process.communicate(timeout=60)
-    assert sql_store.dump() == before
+    assert dump(sql_store) == before
     with sql_store.transaction() as transaction:
         transaction.set_cursor("c", "after")
     with sql_store.reading() as reader:

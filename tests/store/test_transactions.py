@@ -11,6 +11,7 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError
 
 from tests.databases import new_url
+from tests.doubles.dump import dump
 from tests.store.samples import (
     NOON,
     app,
@@ -55,17 +56,17 @@ def write_everything(transaction: Transaction) -> None:
 
 
 def test_an_exception_takes_everything_back(store: Store) -> None:
-    before = store.dump()
+    before = dump(store)
     with pytest.raises(Boom), store.transaction() as transaction:
         write_everything(transaction)
         raise Boom
-    assert store.dump() == before
+    assert dump(store) == before
 
 
 def test_an_exception_takes_back_changes_and_removals_too(store: Store) -> None:
     with store.transaction() as transaction:
         write_everything(transaction)
-    before = store.dump()
+    before = dump(store)
     with pytest.raises(Boom), store.transaction() as transaction:
         transaction.put_jobs([job("j", detail="changed"), job("k")])
         transaction.release_slots("j")
@@ -79,7 +80,7 @@ def test_an_exception_takes_back_changes_and_removals_too(store: Store) -> None:
         transaction.add_deliveries([delivery(event("f"), job="j")])
         transaction.set_cursor("c", 2)
         raise Boom
-    assert store.dump() == before
+    assert dump(store) == before
 
 
 def test_after_a_rollback_the_store_works_on(store: Store) -> None:
@@ -197,8 +198,8 @@ def test_dumps_of_the_same_history_are_equal_in_every_store(store: Store) -> Non
         with each.transaction() as transaction:
             transaction.put_jobs([job("i", opened_at=at(1))])
             transaction.add_journal([entry(schedule="b"), entry(schedule="a")])
-    assert store.dump() == reference.dump()
-    assert len(store.dump()["journal"]) == 3
+    assert dump(store) == dump(reference)
+    assert len(dump(store)["journal"]) == 3
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from dagster import DagsterEvent, DagsterEventType, DagsterInstance, DagsterRunS
 from tests.dagster_defs.ingest.log_rows import hide, ids_of, show
 from tests.dagster_defs.instance import evaluate, make_run, report, report_day, repository_of
 from tests.dagster_defs.sample import NOW, location_of, sample_app
+from tests.doubles.dump import dump
 from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
 from tidegate.dagster_defs.definitions.plan_state import LoadedApp, Plan
 from tidegate.dagster_defs.ingest.intake import ingest
@@ -220,10 +221,10 @@ def test_it_finds_nothing_new_where_nothing_was_missed(
     report(instance, "clean", "2023-03-09")
     read(instance, store, plan)
     reconcile(instance, store, plan, LATER, print)
-    before = len(store.dump()["events"]), state(store, job)
+    before = len(dump(store)["events"]), state(store, job)
 
     said: list[str] = []
     reconcile(instance, store, plan, LATER + RECONCILE_EVERY, said.append)
 
-    assert (len(store.dump()["events"]), state(store, job)) == before
+    assert (len(dump(store)["events"]), state(store, job)) == before
     assert said == []

@@ -272,11 +272,3 @@ class Store(Protocol):
     def close(self) -> None:
         """Release connections. The store cannot be used afterwards."""
         ...
-
-
-class Dumpable(Protocol):
-    """A store that tells all it holds, so that two stores can be compared."""
-
-    def dump(self) -> Mapping[str, Any]:
-        """Every table as sorted plain JSON values; equal for equal histories in every implementation."""
-        ...

@@ -18,7 +18,6 @@ from tidegate.scheduler.model.event import Delivery, Event, Subscription
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import Gauge, Run
-from tidegate.scheduler.store.dump import dump_values
 from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.memory.reader import MemoryReader
 from tidegate.scheduler.store.memory.tables import DeliveryMark, Tables
@@ -181,17 +180,21 @@ class MemoryTransaction(MemoryReader):
 
 
 class MemoryStore:
-    """See `Store`."""
+    """See `Store`.
+
+    Attributes:
+        committed: the tables as the last transaction left them; nothing changes them in place.
+    """
 
     def __init__(self) -> None:
-        self._committed = Tables()
+        self.committed = Tables()
         self._turn = threading.Lock()
         self._owner: int | None = None
 
     @contextmanager
     def reading(self) -> Generator[MemoryReader]:
         """See `Store.reading`."""
-        yield MemoryReader(self._committed)
+        yield MemoryReader(self.committed)
 
     @contextmanager
     def transaction(self) -> Generator[MemoryTransaction]:
@@ -202,35 +205,11 @@ class MemoryStore:
         with self._turn:
             self._owner = threading.get_ident()
             try:
-                tables = self._committed.fork()
+                tables = self.committed.fork()
                 yield MemoryTransaction(tables)
-                self._committed = tables
+                self.committed = tables
             finally:
                 self._owner = None
 
     def close(self) -> None:
         """See `Store.close`. There is nothing to release."""
-
-    def dump(self) -> Mapping[str, Any]:
-        """See `Dumpable.dump`."""
-        tables = self._committed
-        return dump_values(
-            apps=tables.apps.values(),
-            schedules=tables.schedules.values(),
-            subscriptions=[s for each in tables.subscriptions.values() for s in each],
-            events=tables.events.values(),
-            unrouted=tables.unrouted,
-            deliveries=[
-                [event, schedule, leaf, job, mark.reason, mark.at]
-                for job, marks in tables.deliveries.items()
-                for (event, schedule, leaf), mark in marks.items()
-            ],
-            jobs=tables.jobs.values(),
-            slots=[[resource, holder] for resource, holders in tables.slots.items() for holder in holders],
-            launches=[[program, holder, at] for holder, (program, at) in tables.launches.items()],
-            gauges=tables.gauges.values(),
-            runs=tables.runs.values(),
-            claims=[[job, attempt, run, at] for (job, attempt), (run, at) in tables.claims.items()],
-            cursors=[[name, msgspec.json.decode(value)] for name, value in tables.cursors.items()],
-            journal=tables.journal,
-        )

@@ -5,30 +5,15 @@ It never retries a transaction by itself: what ran in it may have had effects. O
 beginning, before anything was done, is tried again.
 """
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Any
 
-from sqlalchemy import Connection, Engine, Table, select
+from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DatabaseError, DBAPIError, InterfaceError, OperationalError, PendingRollbackError
 
-from tidegate.scheduler.store.dump import dump_values
 from tidegate.scheduler.store.error import StoreError
-from tidegate.scheduler.store.sql import tables
-from tidegate.scheduler.store.sql.codec import Codec
 from tidegate.scheduler.store.sql.engine import BEGIN_ATTEMPTS, BUSY_SECONDS, for_reading, for_writing
 from tidegate.scheduler.store.sql.reader import SqlReader
-from tidegate.scheduler.store.sql.rows import (
-    APPS,
-    DELIVERY_NAMES,
-    EVENTS,
-    GAUGES,
-    JOBS,
-    JOURNAL,
-    RUNS,
-    SCHEDULES,
-    SUBSCRIPTIONS,
-)
 from tidegate.scheduler.store.sql.writer import SqlTransaction
 
 LOCK_TIMEOUTS = ("database is locked", "canceling statement due to lock timeout")
@@ -129,36 +114,3 @@ class SqlStore:
     def close(self) -> None:
         """See `Store.close`."""
         self.engine.dispose()
-
-    def dump(self) -> Mapping[str, Any]:
-        """See `Dumpable.dump`."""
-        with for_reading(self.engine).connect() as connection, connection.begin():
-
-            def values(codec: Codec[Any]) -> list[Any]:
-                return [codec.value(row) for row in connection.execute(select(*codec.read))]
-
-            def rows(table: Table, *names: str) -> list[list[Any]]:
-                return [list(row) for row in connection.execute(select(*(table.c[name] for name in names)))]
-
-            unrouted = select(tables.events.c.id).where(tables.events.c.unrouted_since.is_not(None))
-            ordered = select(*JOURNAL.read).order_by(tables.journal.c.number)
-            reader = SqlReader(connection)
-            return dump_values(
-                apps=values(APPS),
-                schedules=values(SCHEDULES),
-                subscriptions=values(SUBSCRIPTIONS),
-                events=values(EVENTS),
-                unrouted=connection.execute(unrouted).scalars(),
-                deliveries=[
-                    [event, schedule, leaf, job or None, reason, at]
-                    for job, event, schedule, leaf, reason, at in rows(tables.deliveries, *DELIVERY_NAMES)
-                ],
-                jobs=values(JOBS),
-                slots=rows(tables.slots, "resource", "holder"),
-                launches=rows(tables.launches, "program", "holder", "at"),
-                gauges=values(GAUGES),
-                runs=values(RUNS),
-                claims=rows(tables.claims, "job", "attempt", "run_id", "at"),
-                cursors=[[name, reader.cursor(name)] for (name,) in rows(tables.cursors, "name")],
-                journal=[JOURNAL.value(row) for row in connection.execute(ordered)],
-            )
