@@ -1,16 +1,16 @@
-"""Where commit sequences are kept: the contract between `spark_jobs` and the schedule store.
+"""The contract between `spark_jobs` and the schedule store for commit sequences.
 
-The store sees a sequence as a text with an id, the datasets it writes and a fencing token;
-what the steps are is none of its business. Every method is one transaction. A record whose
-checksum does not fit its text was never committed, and is treated as absent everywhere.
+To the store, a sequence is a text with an id, the datasets it writes and a fencing token; it does
+not read the steps. Every method is one transaction. A record whose checksum does not match its text
+was never committed and is treated as absent.
 
     begin ──► attempt (token, lease) ──put──► unfinished ──remove──► finished (keeps the result)
                   └──give_up──► put is refused        └──abandon──► a record; put is refused
 
-An attempt is a run that may put a sequence: it has a fencing token and a lease which it
-renews. One whose lease has run out may be given up, and its `put` is refused from then on, so
-its staging can be removed. `finished` is what makes a retry after a lost answer find
-its own publish again. All instants are aware, UTC, and come from the caller's clock.
+An attempt is a run that may put a sequence: it has a fencing token and a lease, which it
+renews. After the lease expires another process may call `give_up`: from then on `put` is refused
+and the staged files can be removed. A finished sequence keeps its result, so that a retry after a
+lost answer finds its own publish. All instants are aware, UTC, and come from the caller's clock.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,30 +28,30 @@ from tidegate.domain.commits import (
 
 
 class CommitStepStore(Protocol):
-    """Keeps commit sequences through crashes."""
+    """A store that keeps commit sequences across crashes."""
 
     def create(self) -> None:
-        """Makes the store ready for use; harmless when it is."""
+        """Prepare the store for use. A second call changes nothing."""
         ...
 
     def begin(self, commit: str, datasets: Sequence[str], *, until: datetime, at_least: int = 0) -> int:
-        """Opens an attempt: a fencing token larger than `at_least` and than every one given before."""
+        """Open an attempt and return its fencing token, larger than `at_least` and all earlier tokens."""
         ...
 
     def renew(self, token: int, until: datetime) -> bool:
-        """Prolongs an attempt's lease. False when it has ended or was given up."""
+        """Extend an attempt's lease. Return False if the attempt is closed."""
         ...
 
     def end(self, token: int) -> None:
-        """Closes an attempt; one that is closed is no error."""
+        """Close an attempt. A closed attempt stays closed."""
         ...
 
     def attempts(self) -> Sequence[CommitAttempt]:
-        """The open attempts, oldest token first."""
+        """Return the open attempts, oldest token first."""
         ...
 
     def give_up(self, token: int, now: datetime) -> bool:
-        """Closes an attempt whose lease has run out. False when it has not, or there is none."""
+        """Close an attempt whose lease has expired. Return False if it has not, or if no attempt is open."""
         ...
 
     def put(
@@ -62,79 +62,79 @@ class CommitStepStore(Protocol):
         body: str,
         moves: Sequence[WatermarkMove] = (),
     ) -> Put:
-        """Keeps a sequence, whose attempt (of this commit, under this token) must be open, and closes it.
+        """Store a sequence and close its attempt, which must be open (this commit, this token).
 
-        The attempts of a commit that was abandoned count as given up.
+        The attempts of an abandoned commit count as closed.
 
-        Each watermark that it will move must have the number before, and no unfinished sequence may
-        be about to move it.
+        Each watermark that the sequence moves must have the preceding number, and no other unfinished
+        sequence may move it.
         """
         ...
 
     def exists(self, sequence: str) -> bool:
-        """Whether a sequence of this id is unfinished."""
+        """Return whether a sequence of this id is unfinished."""
         ...
 
     def get(self, sequence: str) -> str | None:
-        """The text of an unfinished sequence."""
+        """Return the text of an unfinished sequence."""
         ...
 
     def list_unfinished(self, dataset: str | None = None) -> tuple[str, ...]:
-        """Ids of the unfinished sequences that write a dataset, smallest token first; None: all."""
+        """Return the ids of unfinished sequences that write a dataset (None: any), smallest token first."""
         ...
 
     def take(self, sequence: str, owner: str, *, now: datetime, until: datetime) -> RecoveryState | None:
-        """Makes `owner` the one who finishes a sequence, unless the lease of another owner still holds.
+        """Make `owner` the process that finishes a sequence, unless another owner holds a valid lease.
 
-        Called again by its owner it prolongs the lease. Returns the state of the sequence now (look whether
-        `owner` is you), None when it is finished, abandoned or never was.
+        A second call by the owner extends the lease. Return the new state of the sequence: compare its
+        `owner` with yours. Return None if the sequence is finished, abandoned or unknown.
         """
         ...
 
     def release(self, sequence: str, owner: str) -> None:
-        """Ends the lease of an owner; nothing when the sequence has another owner or is gone."""
+        """End the lease of an owner. Do nothing if the sequence has another owner or is not unfinished."""
         ...
 
     def recovery_state(self, sequence: str) -> RecoveryState | None:
-        """The recovery state of an unfinished sequence."""
+        """Return the recovery state of an unfinished sequence."""
         ...
 
     def fail(self, sequence: str, owner: str, error: str, now: datetime) -> int:
-        """Counts a failed try of its owner, whose lease ends. Returns the failures so far."""
+        """Count a failed try of the owner and end its lease. Return the number of failures so far."""
         ...
 
     def remove(self, sequence: str, result: str) -> None:
-        """Marks a sequence as finished and keeps its result. A second call changes nothing."""
+        """Mark a sequence as finished and keeps its result. A second call changes nothing."""
         ...
 
     def result(self, sequence: str) -> str | None:
-        """What `remove` kept for a finished sequence."""
+        """Return the result that `remove` kept for a finished sequence."""
         ...
 
     def abandon(self, sequence: str, note: str, now: datetime) -> bool:
-        """Takes an unfinished sequence away for good, and keeps a record of it.
+        """Remove an unfinished sequence permanently and keep a record of it.
 
-        False when there is none, or its owner's lease holds. Its id is never
-        used again: what is published of it stands in its tables under that id.
+        Return False if it does not exist, or if an owner holds a valid lease. Its id is never used
+        again: the part that was published is in its tables under that id.
         """
         ...
 
     def was_abandoned(self, sequence: str) -> bool:
-        """Whether a sequence of this id was taken away."""
+        """Return whether a sequence of this id was abandoned."""
         ...
 
     def abandoned(self, limit: int = 100) -> Sequence[AbandonedCommit]:
-        """The records of `abandon`, newest first."""
+        """Return the records of `abandon`, newest first."""
         ...
 
     def watermarks(self, consumer: str, source: str, part: str | None = None) -> Mapping[str, Watermark]:
-        """How far a program has read a dataset, by part; or how far it has read one part."""
+        """Return the watermarks of a program on a dataset by part, or only the one of `part`."""
         ...
 
     def followers(self) -> Sequence[tuple[str, str]]:
-        """Each consumer that has watermarks with each of its sources, sorted."""
+        """Return every pair of consumer and source that has watermarks, sorted."""
         ...
 
     def set_watermark(self, move: WatermarkMove, position: str, commit: str) -> bool:
-        """Moves a watermark from the number before to `move`'s. False when it has another number."""
+        """Move a watermark from the preceding number to `move`'s. Return False if it has another number."""
         ...

@@ -1,4 +1,4 @@
-"""What the schedule store keeps of commits: attempts, unfinished sequences, abandoned ones, watermarks.
+"""The commit values of the schedule store: attempts, recovery states, abandoned commits, watermarks.
 
 The engine's store writes these values and `spark_jobs` acts on them, so both import them from here.
 `domain.commit_store` is the contract between the two.
@@ -12,17 +12,17 @@ import msgspec
 from tidegate.domain.value import Value
 
 Put = Literal["stored", "known", "fenced", "moved"]
-"""What `put` answers: the sequence is kept; one of this id is unfinished or finished already; the attempt
-was given up; a watermark is no longer what the run has read. Only after "stored" has anything changed."""
+"""The answer of `put`. "stored": the sequence is stored. "known": a sequence of this id exists. "fenced": the
+attempt is closed. "moved": a watermark changed after the run read it. Only "stored" changes the store."""
 
 
 class CommitAttempt(Value, kw_only=True):
-    """A run that may still put a sequence.
+    """A run that may put a sequence.
 
     Attributes:
-        token: fencing token, larger than every one given before.
+        token: fencing token, larger than all earlier ones.
         commit: commit id.
-        datasets: "app/dataset", those that the run writes.
+        datasets: the datasets that the run writes, each as "app/dataset".
         until: end of its lease; aware, UTC.
     """
 
@@ -33,10 +33,10 @@ class CommitAttempt(Value, kw_only=True):
 
 
 class RecoveryState(Value, kw_only=True):
-    """Who is finishing an unfinished sequence, until when, and how often that has failed.
+    """The recovery of an unfinished sequence: its owner, the owner's lease, and the failures.
 
     Attributes:
-        owner: the process that is finishing it; "" for none.
+        owner: the process that finishes it; "" for none.
         until: end of the owner's lease; None without an owner.
         failures: failed tries since the sequence was put.
         error: the message of the last failure.
@@ -50,31 +50,31 @@ class RecoveryState(Value, kw_only=True):
     failed_at: datetime | None = None
 
     def is_free(self, now: datetime) -> bool:
-        """Whether it has no owner, or the owner's lease is over."""
+        """Return whether it has no owner, or the owner's lease has expired."""
         return self.owner == "" or self.until is None or self.until <= now
 
     def taken(self, owner: str, now: datetime, until: datetime) -> "RecoveryState":
-        """The state in the hands of `owner`; unchanged while another owner's lease holds."""
+        """Return the state owned by `owner`; unchanged while another owner's lease is valid."""
         mine = owner == self.owner or self.is_free(now)
         return msgspec.structs.replace(self, owner=owner, until=until) if mine else self
 
     def released(self) -> "RecoveryState":
-        """The state without an owner."""
+        """Return the state without an owner."""
         return msgspec.structs.replace(self, owner="", until=None)
 
     def failed(self, error: str, now: datetime) -> "RecoveryState":
-        """The state after one more failure, without an owner."""
+        """Return the state after one more failure, without an owner."""
         return RecoveryState(failures=self.failures + 1, error=error, failed_at=now)
 
 
 class AbandonedCommit(Value, kw_only=True):
-    """What is kept of a sequence that a person has taken away: nothing of it will be done any more.
+    """The record of a sequence that a person abandoned; its remaining steps are never done.
 
     Attributes:
         commit: commit id.
         body: the sequence as its writer encoded it.
         error: the message of its last failure.
-        note: why it was abandoned.
+        note: why the person abandoned it.
     """
 
     commit: str
@@ -90,8 +90,8 @@ class Watermark(NamedTuple):
     """How far a program has read one part of a dataset.
 
     Attributes:
-        number: counts the moves of the watermark, from 1.
-        position: a text that only the kind of source understands.
+        number: number of moves of the watermark, from 1.
+        position: a text that only the source can read.
         commit: id of the commit that moved it last.
     """
 
@@ -101,4 +101,4 @@ class Watermark(NamedTuple):
 
 
 WatermarkMove = tuple[str, str, str, int]
-"""Consumer "app/program", source "app/dataset", part, and the number that the watermark gets."""
+"""Consumer "app/program", source "app/dataset", part, and the new number of the watermark."""

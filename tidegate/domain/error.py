@@ -1,18 +1,17 @@
-"""What a person can put right, as an exception with a message and a hint.
+"""The base of errors that a person can fix: an exception with a message and a hint.
 
-Every package derives its own errors of this kind from `UserError`: what the engine refuses, a store that
-cannot be used, a wrong setting, a program whose output does not fit. The command line prints each of
-them as `error:` and `hint:` in one place (`tidegate.cli.main`), without a traceback. Any other exception
-is a bug and keeps its traceback.
+Every package derives its own errors from `UserError`: a refused command, a store that cannot be used, a
+wrong setting, an output that does not fit. `tidegate.cli.main` prints each of them as `error:` and
+`hint:`, without a traceback. Any other exception is a bug and keeps its traceback.
 """
 
 
 class UserError(Exception):
-    """A mistake, or a missing thing, that a person can put right.
+    """An error that a person can fix.
 
     Attributes:
         message: what is wrong and where; printed after "error: ".
-        hint: what to do about it; printed after "hint: ". May be empty.
+        hint: how to fix it; printed after "hint: ". May be empty.
     """
 
     def __init__(self, message: str, hint: str = "") -> None:
@@ -21,5 +20,5 @@ class UserError(Exception):
         self.hint = hint
 
     def __str__(self) -> str:
-        """One line, for logs and for what is kept of a failure."""
+        """Return one line, for logs and stored failures."""
         return f"{self.message}; {self.hint}" if self.hint else self.message

@@ -1,11 +1,11 @@
-"""Partition keys: how they are spelled, which periods they mean, and which keys a period has.
+"""Partition keys: their text, the periods they denote, and the keys of a period.
 
-The spelling is Dagster's, to the letter, since keys travel to and from its event log:
-"2026-03-09" for a day, the first day for a week, month or year, "2026-03-09-05:00" for an
-hour or a minute, and a second pass through a doubled hour with its offset,
-"2013-11-03-01:00-0500". A key of two dimensions joins theirs by "|" in the alphabetical
-order of the dimensions' names. A dimension's first key is its `start`; earlier ones do not
-exist. There is no last one: whether a period is over is not this module's business.
+The text is exactly Dagster's, since keys travel to and from its event log: "2026-03-09" for a
+day, the first day for a week, month or year, "2026-03-09-05:00" for an hour or a minute, and with
+its offset for the second pass through a repeated hour, "2013-11-03-01:00-0500". A key of two
+dimensions joins theirs by "|" in the alphabetical order of the dimensions' names. A dimension's
+first key is its `start`; earlier keys do not exist. There is no last key: this module does not
+decide whether a period is over.
 """
 
 import re
@@ -18,26 +18,26 @@ from tidegate.domain.time.cycle import Period, advance, is_finer, period_of, tru
 from tidegate.domain.time.wall_clock import first_instant, instants, wall_time
 
 SEPARATOR = "|"
-"""What Dagster puts between the dimensions of a key; no static key may contain it."""
+"""Dagster's separator between the dimensions of a key; a static key must not contain it."""
 
 MAX_KEYS = 100_000
-"""As many keys as Dagster recommends at most for one asset; a year of hours has 8,784."""
+"""The maximum that Dagster recommends for one asset; a year of hours has 8,784 keys."""
 
 PERIODS_KEPT = 4096
-"""Parsed keys that are remembered: a burst speaks of few keys, and each is a search in its zone."""
+"""Size of the cache of parsed keys: a burst of events has few keys, and parsing searches the zone."""
 
 _KEY = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:-(\d\d):(\d\d)([+-]\d{4})?)?", re.ASCII)
 
 
 class PartitionKeyError(ValueError):
-    """A partition key that its scheme does not have; the message says why and what it should look like."""
+    """A partition key that its scheme does not have. The message says why, and what to write instead."""
 
 
 # --- one dimension of time --------------------------------------------------------------
 
 
 def format_time_key(start: datetime, dimension: TimeDimension) -> str:
-    """The key of the period that begins at `start`, which is truncated if it lies within one."""
+    """Return the key of the period in which `start` lies."""
     zone = dimension.timezone
     start = truncate(start, dimension.cycle, zone)
     wall = wall_time(start, zone)
@@ -53,10 +53,10 @@ def format_time_key(start: datetime, dimension: TimeDimension) -> str:
 
 @lru_cache(maxsize=PERIODS_KEPT)
 def parse_time_key(key: str, dimension: TimeDimension) -> Period:
-    """The period that a key means.
+    """Return the period of a key.
 
     Raises:
-        PartitionKeyError: no such key in this dimension, or it is before the dimension's start.
+        PartitionKeyError: the key is not one of this dimension, or is before the dimension's start.
     """
     period = _period(key, dimension)
     start = start_of(dimension)
@@ -69,7 +69,7 @@ def parse_time_key(key: str, dimension: TimeDimension) -> Period:
 
 
 def start_of(dimension: TimeDimension) -> datetime:
-    """The start of the first period: the first one that begins at or after `dimension.start`.
+    """Return the start of the first period that begins at or after `dimension.start`.
 
     Raises:
         PartitionKeyError: `dimension.start` is neither a date nor a date and a time.
@@ -101,12 +101,12 @@ def _period(key: str, dimension: TimeDimension) -> Period:
         chosen = [instant for instant in found if _offset(instant, wall) == key[16:]] if key[16:] else found
         period = period_of(chosen[0] if chosen else found[0], cycle, zone)
     if (canonical := format_time_key(period.start, dimension)) != key:
-        raise PartitionKeyError(f'no {cycle} begins at "{key}"; the one around it is "{canonical}"')
+        raise PartitionKeyError(f'no {cycle} begins at "{key}"; write "{canonical}", which contains it')
     return period
 
 
 def _wall_of(text: str) -> datetime | None:
-    """The wall time in a key or a start; None when it is none."""
+    """Return the wall time in a key or a start; None if the text is not a wall time."""
     parts = _KEY.fullmatch(text)
     if parts is None:
         return None
@@ -122,7 +122,7 @@ def _has_time(cycle: Cycle) -> bool:
 
 
 def _offset(instant: datetime, wall: datetime) -> str:
-    """The offset from UTC as %z writes it, for example "-0500"."""
+    """Return the offset from UTC in the format of %z, for example "-0500"."""
     minutes = round((wall - instant.astimezone(UTC).replace(tzinfo=None)).total_seconds() / 60)
     return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}{abs(minutes) % 60:02}"
 
@@ -131,7 +131,7 @@ def _offset(instant: datetime, wall: datetime) -> str:
 
 
 def split_key(scheme: PartitionScheme, key: str) -> dict[str, str]:
-    """A key's parts by the names of their dimensions, in the order in which they stand in the key.
+    """Return the parts of a key by the names of their dimensions, in the order of the key.
 
     Raises:
         PartitionKeyError: the key has more or fewer parts than the scheme has dimensions.
@@ -140,14 +140,14 @@ def split_key(scheme: PartitionScheme, key: str) -> dict[str, str]:
     parts = key.split(SEPARATOR) if len(names) > 1 else [key]
     if len(parts) != len(names):
         raise PartitionKeyError(
-            f'"{key[:100]}" has {len(parts)} parts and the partitions {len(names)} dimensions;'
+            f'"{key[:100]}" has {len(parts)} parts, and the partitions have {len(names)} dimensions;'
             f' write it as "{SEPARATOR.join(names)}"'
         )
     return dict(zip(names, parts, strict=True))
 
 
 def join_key(scheme: PartitionScheme, parts: Mapping[str, str]) -> str:
-    """The key that `split_key` takes apart.
+    """Return the key of the given parts; the inverse of `split_key`.
 
     Raises:
         PartitionKeyError: a dimension is missing or unknown.
@@ -161,7 +161,7 @@ def join_key(scheme: PartitionScheme, parts: Mapping[str, str]) -> str:
 
 
 def validate_key(scheme: PartitionScheme, key: str) -> str | None:
-    """What is wrong with a key, or None for one that the scheme has."""
+    """Return what is wrong with a key; None for a key of the scheme."""
     try:
         parts = split_key(scheme, key)
         if scheme.time is not None:
@@ -174,10 +174,10 @@ def validate_key(scheme: PartitionScheme, key: str) -> str | None:
 
 
 def enclosing_key(scheme: PartitionScheme, key: str, cycle: Cycle) -> str:
-    """The key of the coarser (or the same) period to which a key belongs; a static part is dropped.
+    """Return the key of the coarser (or equal) period that contains a key, without its static part.
 
     Raises:
-        PartitionKeyError: the key is wrong, the scheme has no time, or `cycle` is the finer one.
+        PartitionKeyError: the key is wrong, the scheme has no time dimension, or `cycle` is finer.
     """
     time = _time_of(scheme, cycle)
     parts = split_key(scheme, key)
@@ -188,16 +188,16 @@ def enclosing_key(scheme: PartitionScheme, key: str, cycle: Cycle) -> str:
 
 
 def expected_keys(scheme: PartitionScheme, cycle: Cycle, enclosing: str) -> tuple[str, ...]:
-    """Every key that belongs to a period: its hours, days, ... each with every static key, in order.
+    """Return every key of a period: its hours, days, ... each with every static key, in order.
 
     Keys before the scheme's start do not exist and are not expected.
 
     Raises:
-        PartitionKeyError: `enclosing` is no key of that cycle, has no parts, or more than `MAX_KEYS`.
+        PartitionKeyError: `enclosing` is not a key of that cycle, or has no keys, or more than `MAX_KEYS`.
     """
     time = _time_of(scheme, cycle)
     outer = _period(enclosing, _at_cycle(time, cycle))
-    # Parts are the periods that begin within the outer one; a week may have begun before it.
+    # The periods that begin within the outer one count; a week may begin before it.
     first = truncate(outer.start, time.cycle, time.timezone)
     if first < outer.start:
         first = advance(first, time.cycle, 1, time.timezone)
@@ -208,13 +208,13 @@ def expected_keys(scheme: PartitionScheme, cycle: Cycle, enclosing: str) -> tupl
 
 
 def keys_between(scheme: PartitionScheme, first: str, last: str) -> tuple[str, ...]:
-    """Every key from `first` to `last`, both included, in order.
+    """Return every key from `first` to `last`, both included, in order.
 
-    With a time dimension both are time keys (or whole keys, of which the time counts), and each
-    period comes with every static key. A static scheme is cut in the order of its list.
+    With a time dimension both are time keys, or whole keys whose time part is used, and each period
+    is combined with every static key. Static keys are in the order of their list.
 
     Raises:
-        PartitionKeyError: a key is wrong, `last` is before `first`, or there are more than `MAX_KEYS`.
+        PartitionKeyError: a key is wrong, `last` is before `first`, or there are more than `MAX_KEYS` keys.
     """
     time = scheme.time
     if time is None:
@@ -258,9 +258,9 @@ def _time_part(scheme: PartitionScheme, key: str) -> str:
 
 def _time_of(scheme: PartitionScheme, cycle: Cycle) -> TimeDimension:
     if scheme.time is None:
-        raise PartitionKeyError(f"these partitions have no time, so none belongs to a {cycle}")
+        raise PartitionKeyError(f"these partitions have no time dimension, so no {cycle} contains them")
     if is_finer(cycle, scheme.time.cycle):
-        raise PartitionKeyError(f"a {scheme.time.cycle} is not part of one {cycle}")
+        raise PartitionKeyError(f"a {scheme.time.cycle} is longer than a {cycle}")
     return scheme.time
 
 
@@ -271,4 +271,4 @@ def _at_cycle(time: TimeDimension, cycle: Cycle) -> TimeDimension:
 def _check_static(dimension: StaticDimension, key: str) -> None:
     if key not in dimension.keys:
         known = ", ".join(dimension.keys[:20]) + (", ..." if len(dimension.keys) > 20 else "")
-        raise PartitionKeyError(f'"{key[:100]}" is not a key of "{dimension.name}"; it has {known}')
+        raise PartitionKeyError(f'"{key[:100]}" is not a key of "{dimension.name}"; its keys are {known}')

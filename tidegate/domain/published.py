@@ -1,4 +1,4 @@
-"""What a publish amounts to, partition by partition."""
+"""Published partitions: the values that a run reports after its publish."""
 
 from typing import NamedTuple
 
@@ -6,14 +6,14 @@ from tidegate.domain.value import Value
 
 
 class PublishedPartition(Value, kw_only=True):
-    """One partition that a run has written.
+    """A partition that a run has written.
 
     Attributes:
         dataset: its name within the app.
         key: partition key; "" for a dataset without partitions.
         rows: number of rows.
         bytes: size of the data files.
-        files: number of data files; 0 for a partition that is now empty.
+        files: number of data files; 0 for an empty partition.
     """
 
     dataset: str
@@ -24,7 +24,7 @@ class PublishedPartition(Value, kw_only=True):
 
 
 class PartitionFact(NamedTuple):
-    """One published partition as it is reported to the engine and to Dagster; JSON has it as an array.
+    """A published partition as reported to the engine and to Dagster; an array in JSON.
 
     Attributes:
         dataset: "app/dataset".

@@ -1,8 +1,7 @@
 """Sizes: `500MB`, `100GB`, `64MiB`, or a whole number of bytes.
 
-KB, MB, GB and TB are powers of 1000, KiB, MiB, GiB and TiB powers of 1024. One unit at a
-time, whole numbers only, as with durations. Pure text in, a number of bytes out; where a size
-stands in the YAML is the caller's to report.
+KB, MB, GB and TB are powers of 1000, KiB, MiB, GiB and TiB powers of 1024. A size has one unit and a
+whole number. The caller reports the place of a wrong size in the YAML.
 """
 
 import re
@@ -11,7 +10,7 @@ from tidegate.domain.error import UserError
 from tidegate.domain.wording import shown
 
 MAX_SIZE_BYTES = 10**18 - 1
-"""The reader takes integers of 18 digits, and a size is one of them."""
+"""The largest integer that the YAML reader accepts: 18 digits."""
 
 _UNITS = {
     "KB": 10**3,
@@ -27,14 +26,14 @@ _SIZE = re.compile(r"([0-9]{1,18}) ?([KMGT]i?B)\Z")
 
 
 class SizeError(UserError, ValueError):
-    """A text that is no size, with a hint at what to write."""
+    """A text that is not a size."""
 
 
 def parse_size(text: str) -> int:
-    """The number of bytes that a text names.
+    """Return the number of bytes of a text.
 
     Raises:
-        SizeError: for another form, or more than MAX_SIZE_BYTES.
+        SizeError: the text is not a size, or is above MAX_SIZE_BYTES.
     """
     found = _SIZE.match(text)
     if found is None:
@@ -45,13 +44,13 @@ def parse_size(text: str) -> int:
     size = int(found[1]) * _UNITS[found[2]]
     if size > MAX_SIZE_BYTES:
         raise SizeError(
-            f"a size is below 1000000TB, got {shown(text)}", "give a size that some storage can hold"
+            f"a size is below 1000000TB, got {shown(text)}", "write a smaller size, for example 100GB"
         )
     return size
 
 
 def size_text(size: int) -> str:
-    """The shortest text of a number of bytes without loss: "100GB", "64MiB", "1234"."""
+    """Return the shortest exact text of a number of bytes: "100GB", "64MiB", "1234"."""
     for unit in ("TB", "TiB", "GB", "GiB", "MB", "MiB", "KB", "KiB"):
         if size and size % _UNITS[unit] == 0:
             return f"{size // _UNITS[unit]}{unit}"

@@ -1,27 +1,23 @@
-"""Did you mean: the known word that an unknown one was most likely meant to be.
-
-Used by every diagnostic that refuses a name or a key. It never decides anything; it only
-words a hint.
-"""
+"""Hints for unknown names and keys: "did you mean", or the list of known words."""
 
 import difflib
 from collections.abc import Iterable
 
 MAX_LISTED_WORDS = 12
-"""A hint that lists more words than this is not read."""
+"""A hint that lists more words is not read."""
 
 LIKENESS = 0.6
-"""difflib's ratio from which two words count as alike; its own default, which suits short names."""
+"""The ratio of difflib from which two words are alike: its default, which suits short names."""
 
 MAX_COMPARED_WORDS = 500
-"""difflib takes some microseconds for each; beyond this a hint lists words instead."""
+"""difflib takes some microseconds for each word; with more words a hint only lists them."""
 
 MAX_COMPARED_CHARACTERS = 80
 """Longer words are not compared: difflib's cost grows with the square of the length."""
 
 
 def closest(word: str, known: Iterable[str]) -> str | None:
-    """The known word most like `word`, or None if none is alike."""
+    """Return the known word that is most like `word`; None if no word is alike."""
     if len(word) > MAX_COMPARED_CHARACTERS:
         return None
     by_folded = {k.lower().replace("-", "_"): k for k in known}
@@ -30,14 +26,14 @@ def closest(word: str, known: Iterable[str]) -> str | None:
 
 
 def did_you_mean(word: str, known: Iterable[str], what: str) -> str:
-    """A hint: the closest known word, else the list of them.
+    """Return a hint: the closest known word, else the list of known words.
 
     Args:
-        what: what the words name, in the plural, for example "datasets".
+        what: plural noun for the words, for example "datasets".
     """
     words = sorted(known)
     if not words:
-        return f"there are no {what} here: declare it first, or leave it out"
+        return f"no {what} are declared: declare it first, or leave it out"
     near = closest(word, words) if len(words) <= MAX_COMPARED_WORDS else None
     if near is not None:
         return f'did you mean "{near}"?'

@@ -1,4 +1,4 @@
-"""What a triggered run knows of a run that triggered it: the engine writes it, programs read it."""
+"""An upstream run, as the engine describes it to the run that it triggered."""
 
 from typing import Any
 
@@ -6,14 +6,14 @@ from tidegate.domain.value import Value
 
 
 class UpstreamRun(Value, kw_only=True, rename={"id": "run_id"}):
-    """A run that the job's `run` triggers waited for. JSON calls its id "run_id".
+    """A run that satisfied a `run` trigger of the job. In JSON its id is "run_id".
 
     Attributes:
-        id: of the run.
+        id: id of the run.
         program: "app/program".
         status: succeeded, failed, cancelled or started.
-        args: what it was launched with; empty for an external run.
-        outputs: the partition keys it was to write, by dataset.
+        args: its arguments; empty for an external run.
+        outputs: the partition keys of its outputs, by dataset.
     """
 
     id: str

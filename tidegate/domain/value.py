@@ -1,8 +1,8 @@
-"""The base of every value that the project passes around: frozen, keyword-only, slotted.
+"""The base of all values of the project: frozen, keyword-only, slotted.
 
-A value has no behaviour that depends on anything but its fields, so it can be compared,
-hashed, printed in a test and stored as JSON. `msgspec` does the encoding; see
-docs/adr/0002-values-are-msgspec-structs.md for why these are not dataclasses.
+The behaviour of a value depends on its fields only, so it can be compared, hashed, printed in a
+test and stored as JSON. docs/adr/0002-values-are-msgspec-structs.md says why these are `msgspec`
+structs and not dataclasses.
 """
 
 from typing import dataclass_transform
@@ -14,6 +14,6 @@ import msgspec
 class Value(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An immutable record with named fields. Subclasses repeat `kw_only=True`: it is not inherited.
 
-    A frozen value is made after its parts, so none can be part of itself, and the collector of
-    reference cycles need not look at it: a tick makes tens of thousands.
+    A frozen value is created after its parts and cannot contain itself, so it needs no garbage
+    collection of reference cycles (`gc=False`): a tick creates tens of thousands of values.
     """

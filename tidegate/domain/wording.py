@@ -1,11 +1,11 @@
-"""Words of messages: values as they are quoted, lists and numbers as English writes them. Pure."""
+"""Parts of messages: quoted values, English lists, and numbers with nouns."""
 
 MAX_SHOWN_CHARACTERS = 60
-"""A longer value is cut in a message: its beginning is enough to find it."""
+"""Longer values are cut in messages: the beginning is enough to find them."""
 
 
 def shown(value: object) -> str:
-    """A value as messages quote it: strings in quotes, long ones cut."""
+    """Return a value for a message: strings in quotes, long ones cut."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -20,17 +20,17 @@ def shown(value: object) -> str:
 
 
 def listed(words: list[str] | tuple[str, ...], joint: str = "or") -> str:
-    """Words as an English list: "a, b or c"."""
+    """Return words as an English list: "a, b or c"."""
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} {joint} {words[-1]}"
 
 
 def with_article(noun: str) -> str:
-    """A noun with its article: "an hour", "a day"."""
+    """Return a noun with its article: "an hour", "a day"."""
     return f"an {noun}" if noun[0] in "aeio" or noun == "hour" else f"a {noun}"
 
 
 def plural(number: int, noun: str) -> str:
-    """A number with its noun: "1 member", "2 members"."""
+    """Return a number with its noun: "1 member", "2 members"."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

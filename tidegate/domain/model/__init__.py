@@ -1,14 +1,12 @@
-"""The validated model: what an app means once its YAML has been read, checked and completed.
+"""The validated model of an app, after its YAML has been read and checked.
 
-Every default is filled in, every duration is a `timedelta`, every zone is a name the zone
-database knows, and every reference has been resolved. The engine, `plan`, `diff`, the
-scenarios and the Dagster definitions all work on these values and on nothing else. They
-are encoded as JSON in the schedule store, so a field's name is part of the storage format.
-Everything is imported from here; one file holds each noun.
+Every default is filled in, every duration is a `timedelta`, every zone is in the zone database, and
+every reference is resolved. The engine, `plan`, `diff`, the scenarios and the Dagster definitions use
+only these values. They are encoded as JSON in the schedule store, so a field's name is part of the
+storage format. Import everything from here; each noun has a file of its own.
 
-`at` says where in the YAML a part was written. It is carried for `tidegate why` and for
-diagnostics, and it never takes part in a fingerprint: moving a schedule down a file is
-not a change.
+`at` is the place in the YAML, for `tidegate why` and for diagnostics. It is not part of a
+fingerprint: moving a schedule down a file is not a change.
 """
 
 from tidegate.domain.model.app import (

@@ -1,6 +1,6 @@
-"""An app, which is one YAML file, and how it and its schedules are written into the store.
+"""An app, which is one YAML file, and its encoding in the store.
 
-What is encoded here is the storage format: a renamed field needs a migration.
+The encoding is the storage format: a renamed field needs a migration.
 """
 
 import msgspec
@@ -13,10 +13,10 @@ from tidegate.domain.value import Value
 
 
 class App(Value, kw_only=True):
-    """One YAML file: what is deployed together.
+    """One YAML file, deployed as a unit.
 
     Attributes:
-        groups: declared group names with a description each.
+        groups: descriptions of the declared groups by name.
         calendars: business calendars by name.
     """
 
@@ -32,10 +32,10 @@ class App(Value, kw_only=True):
 
 
 def encode(value: Value) -> bytes:
-    """A value of the model as canonical JSON: sorted keys, no white space."""
+    """Return a value of the model as canonical JSON: sorted keys, no white space."""
     return msgspec.json.encode(value, order="sorted")
 
 
 def decode_app(data: bytes | str) -> App:
-    """The app that `encode` wrote."""
+    """Return the app that `encode` wrote."""
     return msgspec.json.decode(data, type=App)

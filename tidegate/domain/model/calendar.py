@@ -1,6 +1,6 @@
 """Business calendars, as an app declares them and as its crons and windows carry them.
 
-Which days are business days is answered by `domain.time.calendar`.
+`domain.time.calendar` computes the business days.
 """
 
 from datetime import date
@@ -12,15 +12,15 @@ Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 
 
 class Calendar(Value, kw_only=True):
-    """Which days are business days. A schedule carries the calendars it names, so a changed one is a change.
+    """A business calendar. A schedule carries the calendars it names, so a changed calendar changes it.
 
     Attributes:
         name: as the app declares it.
         country: ISO 3166 code, or a market such as "NYSE", of the package `holidays`; None for none.
         subdivision: of the country, for example "NY".
-        weekend: days that are no business days by themselves.
-        closed: own holidays, besides those of the country.
-        open: days that are business days whatever the country and the weekend say.
+        weekend: days of the week that are not business days.
+        closed: more holidays, in addition to those of the country.
+        open: days that are business days, even on a holiday or weekend.
     """
 
     name: str

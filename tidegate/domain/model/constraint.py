@@ -1,7 +1,7 @@
-"""Constraints: what must hold before a ready job is launched, and the timeout of one that waits for them.
+"""Constraints, which must hold before a ready job is launched, and the timeout of a job that waits for them.
 
-A new kind is a struct here, a file in `compiler.constraints` that builds it, and one in
-`scheduler.decision.constraints` that judges it.
+A new kind is a struct here, a file in `compiler.constraints` that builds it, and a file in
+`scheduler.decision.constraints` that evaluates it.
 """
 
 from datetime import time, timedelta
@@ -14,13 +14,13 @@ from tidegate.domain.model.place import At
 from tidegate.domain.value import Value
 
 DEFAULT_TIMEOUT = timedelta(hours=24)
-"""How long a satisfied job may wait for its constraints when its schedule says nothing (rule 5)."""
+"""The default time for which a satisfied job may wait for its constraints (rule 5)."""
 
 Otherwise = Literal["wait", "skip"]
 
 
 class ConstraintBase(Value, kw_only=True, tag_field="kind"):
-    """What every kind of constraint carries. `otherwise` says what an unmet one does."""
+    """The base of every kind of constraint. `otherwise` is the effect of an unmet constraint."""
 
     otherwise: Otherwise = "wait"
     at: At | None = None
@@ -32,38 +32,38 @@ class ConstraintBase(Value, kw_only=True, tag_field="kind"):
 
     @property
     def hours(self) -> "WindowConstraint | None":
-        """The wall-clock hours in which it holds; None for one that depends on something else."""
+        """The wall-clock hours in which it holds; None if it does not depend on the wall clock."""
         return None
 
     @property
     def group_taken(self) -> str | None:
-        """The group of which a run takes a slot, besides one of its program."""
+        """The group of which a run takes a slot, in addition to a slot of its program."""
         return None
 
     @property
     def launches_within(self) -> timedelta | None:
-        """How far back it counts the launches of the program; None for one that counts none."""
+        """How far back it counts launches of the program; None if it does not count launches."""
         return None
 
     @property
     def gauge_limit(self) -> tuple[str, float] | None:
-        """The gauge that it reads, and the most that it may be; None for one that reads none."""
+        """The gauge that it reads, and the gauge's maximum; None if it does not read a gauge."""
         return None
 
 
 class DelayConstraint(ConstraintBase, kw_only=True, tag="delay"):
-    """Holds once `for_` has passed since the trigger was satisfied, or since the first event."""
+    """Holds when `for_` has passed since the trigger was satisfied, or since the first event."""
 
     for_: timedelta = msgspec.field(name="for")
     from_: Literal["satisfied", "first_event"] = msgspec.field(name="from", default="satisfied")
 
 
 class WindowConstraint(ConstraintBase, kw_only=True, tag="window"):
-    """Holds when the local wall time is in [from, to); wraps midnight when to is the earlier one.
+    """Holds when the local wall time is in [from, to); wraps midnight if `to` is earlier than `from`.
 
     Attributes:
         days: the days on which the window opens; empty means every day.
-        calendar: the window opens only on business days of it.
+        calendar: the window opens only on its business days.
     """
 
     from_: time = msgspec.field(name="from")
@@ -78,7 +78,7 @@ class WindowConstraint(ConstraintBase, kw_only=True, tag="window"):
 
 
 class SinceLastRunConstraint(ConstraintBase, kw_only=True, tag="since_last_run"):
-    """Holds once `for_` has passed since the program's last successful run, and none is active."""
+    """Holds when `for_` has passed since the program's last successful run and no run is active."""
 
     for_: timedelta = msgspec.field(name="for")
     measured_from: Literal["end", "start"] = "end"
@@ -87,7 +87,7 @@ class SinceLastRunConstraint(ConstraintBase, kw_only=True, tag="since_last_run")
 class ConcurrencyConstraint(ConstraintBase, kw_only=True, tag="concurrency"):
     """Holds while fewer than `max` runs of the program, or of the named group, are active.
 
-    Groups are shared by all apps of a store: they stand for something the whole cluster shares.
+    All apps of a store share the groups: a group is a resource of the whole cluster.
     """
 
     max: int
@@ -99,7 +99,7 @@ class ConcurrencyConstraint(ConstraintBase, kw_only=True, tag="concurrency"):
 
 
 class RateConstraint(ConstraintBase, kw_only=True, tag="rate"):
-    """Holds while fewer than `max` runs of the program were launched within the last `per`, whoever did."""
+    """Holds while fewer than `max` runs of the program were launched within the last `per`, by any means."""
 
     max: int
     per: timedelta
@@ -110,12 +110,12 @@ class RateConstraint(ConstraintBase, kw_only=True, tag="rate"):
 
 
 class LoadConstraint(ConstraintBase, kw_only=True, tag="load"):
-    """Holds while little enough is going on: exactly one of the two ways of measuring is set.
+    """Holds while the load is low enough. Exactly one of `max_active_runs` and `gauge` is set.
 
     Attributes:
-        max_active_runs: of the whole store, the coming run included (rule 18).
-        gauge: name of a number that somebody reports; it may be `max` at most. One that was never
-            reported holds nothing back.
+        max_active_runs: limit for the whole store, the new run included (rule 18).
+        gauge: name of a reported number, which may be `max` at most. The constraint holds until the
+            gauge is first reported.
     """
 
     max_active_runs: int | None = None
@@ -138,7 +138,7 @@ Constraint = (
 
 
 class Timeout(Value, kw_only=True):
-    """What becomes of a satisfied job whose constraints do not hold in time (rule 5)."""
+    """The end of the wait of a satisfied job whose constraints do not hold in time (rule 5)."""
 
     after: timedelta = DEFAULT_TIMEOUT
     then: Literal["discard", "run"] = "discard"

@@ -1,6 +1,6 @@
-"""Datasets and how they are cut into partitions, and the programs that read and write them.
+"""Datasets with their partition schemes, and the programs that read and write them.
 
-What a partition key looks like is `domain.partition_key`; how cycles nest is `domain.time.cycle`.
+`domain.partition_key` defines the text of partition keys, `domain.time.cycle` how cycles nest.
 """
 
 from typing import Literal
@@ -13,10 +13,10 @@ WriteMode = Literal["append", "overwrite_partitions", "merge", "full"]
 
 
 class TimeDimension(Value, kw_only=True):
-    """A dimension of partitions with one partition for each step of a cycle.
+    """A partition dimension with one partition for each period of a cycle.
 
     Attributes:
-        name: the column that holds the key; the cycle's own name where the YAML gives none.
+        name: the column that holds the key; by default the name of the cycle.
         cycle: length of one partition.
         start: first partition key, for example "2013-01-01".
         timezone: zone in which the cycle begins and ends.
@@ -29,24 +29,24 @@ class TimeDimension(Value, kw_only=True):
 
 
 class StaticDimension(Value, kw_only=True):
-    """A dimension with a fixed list of keys, for example the three airports of a feed."""
+    """A partition dimension with a fixed list of keys, for example the three airports of a feed."""
 
     name: str
     keys: tuple[str, ...]
 
 
 class PartitionScheme(Value, kw_only=True):
-    """How a dataset is cut into partitions: one time dimension, one static one, or both.
+    """The partition dimensions of a dataset: one time dimension, one static dimension, or both.
 
-    The key of a partition in one dimension is that dimension's key. In two dimensions it is
-    Dagster's: the keys joined by "|" in the alphabetical order of the dimensions' names.
+    With one dimension, the key of a partition is that dimension's key. With two dimensions it is the
+    same as in Dagster: the keys joined by "|" in the alphabetical order of the dimensions' names.
     """
 
     time: TimeDimension | None = None
     static: StaticDimension | None = None
 
     def dimension_names(self) -> tuple[str, ...]:
-        """The dimensions in the order in which they stand in a partition key."""
+        """Return the names of the dimensions in their order in a partition key."""
         return tuple(sorted(d.name for d in (self.time, self.static) if d is not None))
 
 
@@ -54,10 +54,10 @@ class Dataset(Value, kw_only=True):
     """A named table or file set.
 
     Attributes:
-        path: where the files stand, relative to the project; None lets the warehouse decide.
-        write: what a publish does with the rows that stand there; None for the mode that
-            replaces what the run writes: `overwrite_partitions`, or `full` without partitions.
-        merge_keys: for `merge`, the columns that name a row within its partition.
+        path: folder of the files, relative to the project; None for a folder of the warehouse.
+        write: what a publish does with the existing rows; None for the mode that replaces what the run
+            writes: `overwrite_partitions`, or `full` without partitions.
+        merge_keys: for `merge`, the columns that identify a row within its partition.
     """
 
     name: str
@@ -70,17 +70,17 @@ class Dataset(Value, kw_only=True):
     at: At | None = None
 
     def write_mode(self) -> WriteMode:
-        """The mode that holds, given or not."""
+        """Return the effective write mode: the given one or the default."""
         return self.write or ("full" if self.partitions is None else "overwrite_partitions")
 
 
 class Program(Value, kw_only=True):
-    """What is launched: a PySpark function that reads datasets and writes datasets.
+    """A PySpark function that reads datasets and writes datasets.
 
     Attributes:
         run: dotted path of the function, for example "tidegate.demo.flights.join_delays".
-        incremental: those of `reads` of which it gets only what is new since its last commit: True where
-            the dataset's format tells what is new, else the dotted path of a module that does.
+        incremental: the datasets of which it reads only the data that is new since its last commit. True
+            if the dataset's format finds the new data, else the dotted path of a module that does.
     """
 
     name: str

@@ -1,6 +1,6 @@
-"""Where a part of an app was written, for diagnostics and `tidegate why`.
+"""The place of a part of an app in its YAML file, for diagnostics and `tidegate why`.
 
-A place never takes part in a fingerprint: moving a schedule down a file is not a change.
+A place is not part of a fingerprint: moving a schedule down a file is not a change.
 """
 
 from tidegate.domain.value import Value

@@ -1,6 +1,6 @@
-"""A schedule: program, trigger, constraints, arguments, and what becomes of its jobs.
+"""A schedule: program, trigger, constraints, arguments and options.
 
-It carries all that its jobs are decided by, calendars included, so that two equal schedules act alike.
+It carries everything that decides about its jobs, calendars included, so two equal schedules behave alike.
 """
 
 from enum import StrEnum
@@ -14,7 +14,7 @@ from tidegate.domain.value import Value
 
 
 class Priority(StrEnum):
-    """Who takes the slot when several jobs are ready at once."""
+    """The order in which ready jobs take a free slot."""
 
     LOW = "low"
     NORMAL = "normal"
@@ -29,16 +29,16 @@ class Schedule(Value, kw_only=True):
     """Program, trigger, constraints and arguments.
 
     Attributes:
-        for_each: evaluate the trigger for each partition key apart, or for each step of a cycle.
-        output_partition: which partitions of its outputs a run writes (docs/rules.md).
-        status: the initial status only; a schedule suspended by hand stays so (rule 23).
-        args: handed to the program, any JSON; strings may hold references such as
-            "{{ trigger.partitions }}", which `compiler.template` reads.
-        batching: `coalesce` lets events join the waiting job; `each` gives every satisfied trigger its own.
-        max_batch: a satisfied job with so many events takes no more; the next one opens another job.
-        on_suspend: what a suspended schedule does with what waits and what comes (rule 10).
-        on_update: whether a changed schedule's waiting job is given up, or keeps its events (rule 11).
-        timezone: the app's zone; the business date of a cron schedule is counted in it.
+        for_each: evaluate the trigger separately for each partition key, or for each period of a cycle.
+        output_partition: the partitions of its outputs that a run writes (docs/rules.md).
+        status: the initial status only; a schedule that a person suspended stays suspended (rule 23).
+        args: arguments of the program, any JSON; strings may hold references such as
+            "{{ trigger.partitions }}", see `compiler.template`.
+        batching: with `coalesce` events join the waiting job; with `each` every satisfied trigger has a job.
+        max_batch: a satisfied job with this many events takes no more; the next event opens another job.
+        on_suspend: what a suspended schedule does with waiting jobs and new events (rule 10).
+        on_update: whether a changed schedule discards its waiting job or keeps its events (rule 11).
+        timezone: the app's zone, in which the business date of a cron schedule is counted.
     """
 
     name: str

@@ -1,1 +1,1 @@
-"""Time as schedules mean it: wall clocks, cycles, calendars, crons, durations."""
+"""Time in schedules: wall clocks, cycles, calendars, crons, durations."""

@@ -1,9 +1,9 @@
-"""Business calendars: which days count, by country or market, weekend and own dates.
+"""The business days of a calendar: by country or market, weekend and own dates.
 
-A calendar is a value of the model; this module answers questions about it and never reads a
-clock. The holidays come from the package `holidays`, which is loaded only when a calendar
-names a country, since that costs a quarter of a second. A day is a date on the wall of
-whoever asks: the zone belongs to the cron or the window, not to the calendar.
+A calendar is a value of the model; this module computes its days and never reads a clock. The
+holidays come from the package `holidays`, which is imported only when a calendar names a country,
+since the import takes a quarter of a second. A day is a local date: the zone belongs to the cron
+or the window, not to the calendar.
 """
 
 from collections.abc import Iterable
@@ -19,23 +19,23 @@ DAY_NAMES: tuple[Day, ...] = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 """In the order of `date.weekday`."""
 
 CACHED_YEARS = 1_024
-"""Years of calendars kept: a year is some 260 dates, so this bounds the cache at some tens of MB."""
+"""Size of the caches of years: a year is some 260 dates, so a cache has some tens of MB at most."""
 
 
 def is_business_day(calendar: Calendar, day: date) -> bool:
-    """Whether a date is a business day: opened by name, or neither closed, weekend nor holiday.
+    """Return whether a date is a business day: in `open`, or neither closed, weekend nor holiday.
 
     Raises:
-        ValueError: `problem_of` has something to say about the calendar.
+        ValueError: the calendar is not valid, see `problem_of`.
     """
     return day in _days_of_year(calendar, day.year)
 
 
 def nth_business_day(calendar: Calendar, year: int, month: int, n: int) -> date | None:
-    """A business day of a month: 1 is the first, -1 the last; None if the month has fewer.
+    """Return the n-th business day of a month: 1 is the first, -1 the last; None if the month has fewer.
 
     Raises:
-        ValueError: `n` is 0, or `problem_of` has something to say about the calendar.
+        ValueError: `n` is 0, or the calendar is not valid, see `problem_of`.
     """
     if n == 0:
         raise ValueError("business days are counted from 1, or back from -1; got 0")
@@ -45,20 +45,20 @@ def nth_business_day(calendar: Calendar, year: int, month: int, n: int) -> date 
 
 
 def opens_on(window: WindowConstraint, day: date) -> bool:
-    """Whether a window opens on a date of its zone, as its days and its calendar have it."""
+    """Return whether the days and the calendar of a window let it open on a date of its zone."""
     if window.days and DAY_NAMES[day.weekday()] not in window.days:
         return False
     return window.calendar is None or is_business_day(window.calendar, day)
 
 
 def ever_a_business_day(days: Iterable[Day], calendar: Calendar) -> bool:
-    """Whether one of some days of the week can be a business day, holidays aside."""
+    """Return whether at least one of some days of the week can be a business day, without holidays."""
     opened = {DAY_NAMES[day.weekday()] for day in calendar.open}
     return any(day in opened or day not in calendar.weekend for day in days)
 
 
 def problem_of(calendar: Calendar) -> str | None:
-    """What is wrong with a calendar, in the words of a diagnostic; None if nothing is."""
+    """Return what is wrong with a calendar, as the summary of a diagnostic; None for a valid one."""
     both = sorted(set(calendar.open) & set(calendar.closed))
     if both:
         dates = listed([str(day) for day in both], "and")
@@ -90,7 +90,7 @@ def _problem_of_country(country: str, subdivision: str | None) -> str | None:
 
 @lru_cache(maxsize=CACHED_YEARS)
 def _days_of_year(calendar: Calendar, year: int) -> frozenset[date]:
-    """The business days of a year."""
+    """Return the business days of a year."""
     weekend = {DAY_NAMES.index(name) for name in calendar.weekend}
     closed = frozenset(calendar.closed)
     if calendar.country is not None:
@@ -104,30 +104,30 @@ def _days_of_year(calendar: Calendar, year: int) -> frozenset[date]:
 
 @lru_cache(maxsize=CACHED_YEARS)
 def _by_month(calendar: Calendar, year: int) -> tuple[tuple[date, ...], ...]:
-    """The business days of each month of a year, ascending."""
+    """Return the business days of each month of a year, ascending."""
     days = sorted(_days_of_year(calendar, year))
     return tuple(tuple(day for day in days if day.month == month) for month in range(1, 13))
 
 
 @lru_cache(maxsize=CACHED_YEARS)
 def _holidays(country: str, subdivision: str | None, year: int) -> frozenset[date]:
-    """The holidays of a country or market in a year, with the days on which they are observed."""
+    """Return the holidays of a country or market in a year, with the days on which they are observed."""
     if country not in _codes():
         raise ValueError(f"a country is an ISO 3166 code or the code of a market, got {shown(country)}")
-    # A country's class takes what is observed early, such as 1 January on 31 December, into the year.
+    # The year of the class includes holidays that are observed early, such as 1 January on 31 December.
     return frozenset(_entity(country)(subdiv=subdivision, years=year))
 
 
 @cache
 def _codes() -> frozenset[str]:
-    """The codes of every country and market whose holidays are known."""
+    """Return the codes of all countries and markets that the package knows."""
     from holidays.registry import EntityLoader
 
     return frozenset((*EntityLoader.get_country_codes(), *EntityLoader.get_financial_codes()))
 
 
 def _entity(country: str) -> Any:
-    """The class of the package that knows the holidays of a country or market."""
+    """Return the package's class for a country or market."""
     import holidays
 
     return getattr(holidays, country)

@@ -1,8 +1,8 @@
 """Clock changes: the instants at which the clocks of a zone are put forward or back.
 
-What a zone does lies in the zone database alone, so a change is found by looking for a
-different offset, day by day, and then halving. Lint names the coming ones, a window may open
-at one, and the Dagster schedules ask which hours they touch. The time is an argument.
+The zone database gives only the offset at an instant, so a change is found by comparing the offsets
+of successive days and then by bisection. Lint lists the next changes, a window may open at one, and
+the Dagster schedules need the affected hours. The time is an argument.
 """
 
 from collections.abc import Iterator
@@ -13,13 +13,13 @@ from tidegate.domain.time.wall_clock import zone_of
 from tidegate.domain.value import Value
 
 STEP = timedelta(days=1)
-"""No zone changes its clocks twice within so short a time."""
+"""No zone changes its clocks twice within this time."""
 
 CACHED_YEARS = 4_096
-"""Years of zones kept: 400 zones for ten years, with two changes each at most times."""
+"""Size of the cache: 400 zones for ten years, most of them with two changes a year."""
 
 FIRST_YEAR, LAST_YEAR = 2, 9998
-"""The first and the last year of the calendar have days whose wall times lie outside it."""
+"""In the years 1 and 9999 some wall times are outside the range of `datetime`."""
 
 _SECOND = timedelta(seconds=1)
 
@@ -39,17 +39,17 @@ class ClockChange(Value, kw_only=True):
 
     @property
     def forward(self) -> bool:
-        """Whether the clocks are put forward, so that wall times are skipped; else some come twice."""
+        """Whether the clocks are put forward and skip wall times; else some wall times repeat."""
         return self.shown_before < self.shown_after
 
     @property
     def changed(self) -> tuple[datetime, datetime]:
-        """The wall times that are skipped or come twice: from the first until before the second."""
+        """The wall times that are skipped or repeated: from the first (included) to the second (excluded)."""
         return min(self.shown_before, self.shown_after), max(self.shown_before, self.shown_after)
 
 
 def clock_changes(zone: str, after: datetime, until: datetime) -> Iterator[ClockChange]:
-    """The changes of a zone's clocks in (after, until], ascending, to the second.
+    """Yield the changes of a zone's clocks in (after, until], ascending, to the second.
 
     Raises:
         ValueError: an instant is naive, or `zone` is unknown (`UnknownZoneError`).
@@ -63,7 +63,7 @@ def clock_changes(zone: str, after: datetime, until: datetime) -> Iterator[Clock
 
 @lru_cache(maxsize=CACHED_YEARS)
 def _of_year(zone: str, year: int) -> tuple[ClockChange, ...]:
-    """The changes within a year of UTC."""
+    """Return the changes within a year of UTC."""
     low, end = (datetime(y, 12, 31, 23, 59, 59, tzinfo=UTC) for y in (year - 1, year))
     found: list[ClockChange] = []
     while low < end:
@@ -75,7 +75,7 @@ def _of_year(zone: str, year: int) -> tuple[ClockChange, ...]:
 
 
 def _change_between(low: datetime, high: datetime, zone: str) -> ClockChange:
-    """The change in (low, high], of which there is exactly one."""
+    """Return the only change in (low, high]."""
     before, after = _offset(low, zone), _offset(high, zone)
     while high - low > _SECOND:
         middle = low + timedelta(seconds=(high - low) // _SECOND // 2)

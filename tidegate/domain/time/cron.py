@@ -1,12 +1,11 @@
 """Cron patterns: the one implementation that lint, the scenarios and the engine share.
 
-The dialect is the five-field Unix one (rule 9) with names for months and days, 0
-and 7 for Sunday, and @daily and its kin. `parse` reads a pattern, and the value it gives
-answers when it fires. Days follow croniter and Dagster: with both day fields restricted,
-either is enough, and only a bare `*` leaves a field unrestricted. Changes of the clocks
-follow docs/adr/0008-cron-and-daylight-saving.md. The time is always an argument, and fires
-are found by jumping from field to field, never by counting minutes. A trigger's calendar
-comes in as a filter over days, from `domain.time.fire_times`.
+The dialect is the five-field Unix one (rule 9) with names for months and days, 0 and 7 for Sunday,
+and aliases such as @daily. `parse` returns a pattern that computes its fires. Days follow croniter and
+Dagster: if both day fields are restricted, a day matches one of them, and only a bare `*` leaves a
+field unrestricted. Clock changes follow docs/adr/0008-cron-and-daylight-saving.md. The time is always
+an argument. Fires are found by jumping from field to field, not by counting minutes. The calendar of a
+trigger is a filter over days, see `domain.time.fire_times`.
 """
 
 from bisect import bisect_left, bisect_right
@@ -26,19 +25,19 @@ PARSE_CACHE_PATTERNS = 16_384
 """More than the patterns of the largest store we measure with (10,000 schedules)."""
 
 TIMES_CACHE_PATTERNS = 512
-"""Times of a day are at most 1,440 objects, so this bounds the cache at some tens of MB."""
+"""A day has at most 1,440 times, so the cache has some tens of MB at most."""
 
 MAX_YEARS_APART = 9
-"""Nothing recurs later than 29 February across a year like 2100: eight years, and one for the rest."""
+"""The longest gap of a pattern is 29 February across a year like 2100: eight years, and one to spare."""
 
 _NEARBY = timedelta(hours=26)
-"""Further than any zone has ever moved its clocks at once (24 h, Samoa in 2011)."""
+"""More than the largest clock change ever (24 h, Samoa in 2011)."""
 
 _EARLIEST = datetime.min.replace(tzinfo=UTC) + 2 * _NEARBY
 _LATEST = datetime.max.replace(tzinfo=UTC) - 2 * _NEARBY
 
 DayFilter = Callable[[date], bool]
-"""Whether the fires of a date, as the pattern writes it, count."""
+"""Returns whether fires on a local date count."""
 
 HoursKind = Literal["every", "pattern", "fixed"]
 
@@ -47,24 +46,24 @@ _READINGS: dict[HoursKind, tuple[bool, ...]] = {
     "pattern": (False, True),
     "fixed": (True,),
 }
-"""Which instants of a doubled time fire: the second one, or for hourly patterns the first too."""
+"""The instants of a repeated wall time that fire: the second, and for hourly patterns also the first."""
 
 
 class Cron(Value, kw_only=True):
     """A parsed pattern.
 
     Attributes:
-        text: the pattern as it was written.
+        text: the pattern as written.
         minutes: 0-59, ascending, like all the following.
         hours: 0-23.
         days: days of the month, 1-31.
         months: 1-12.
         weekdays: 0-6, where 0 is Sunday.
-        either_day: both day fields are restricted, so a day matches when one of them does.
-        hours_kind: how the hours were written, which decides what a change of the clocks
-            does: "every" (`*`), "pattern" (a range or steps, several hours), "fixed" (a list).
+        either_day: both day fields are restricted, and a day must match only one of them.
+        hours_kind: the form of the hours field, which determines the effect of a clock change:
+            "every" (`*`), "pattern" (a range or steps, several hours), "fixed" (a list).
         expanded: the same pattern with names, ranges and steps spelled out, which every cron
-            library reads alike.
+            library reads in the same way.
     """
 
     text: str
@@ -78,10 +77,10 @@ class Cron(Value, kw_only=True):
     expanded: str
 
     def next_fire(self, after: datetime, zone: str, counts: DayFilter | None = None) -> datetime:
-        """The first fire strictly after an instant, in UTC.
+        """Return the first fire strictly after an instant, in UTC.
 
         Args:
-            counts: only fires of the days it takes; every day without it.
+            counts: filter of the days on which fires count; None for all days.
 
         Raises:
             ValueError: `after` is naive, or `zone` is unknown (`UnknownZoneError`).
@@ -93,23 +92,23 @@ class Cron(Value, kw_only=True):
         return min(self._next(after, start, zone, second, counts) for second in readings)
 
     def previous_fire(self, at_or_before: datetime, zone: str, counts: DayFilter | None = None) -> datetime:
-        """The last fire at or before an instant, in UTC. Raises as `next_fire` does, before the year 1."""
+        """Return the last fire at or before an instant, in UTC; raise the errors of `next_fire`."""
         offsets = _offsets_near(at_or_before, zone)
         start = _shifted(at_or_before, max(offsets))
         readings = _READINGS[self.hours_kind]
         return max(self._previous(at_or_before, start, zone, second, counts) for second in readings)
 
     def fires(self, after: datetime, until: datetime, zone: str) -> Iterator[datetime]:
-        """Every fire in (after, until], ascending, in UTC."""
+        """Yield every fire in (after, until], ascending, in UTC."""
         while (after := self.next_fire(after, zone)) <= until:
             yield after
 
     def walls_between(self, first: datetime, end: datetime) -> Iterator[datetime]:
-        """The wall times in [first, end) that match, ascending, clocks aside."""
+        """Return the matching wall times in [first, end), ascending, without regard to clock changes."""
         return takewhile(lambda wall: wall < end, self._walls(first, None))
 
     def matches(self, day: date) -> bool:
-        """Whether the pattern fires on a date, clocks aside."""
+        """Return whether the pattern matches a date, without regard to clock changes."""
         if day.month not in self.months:
             return False
         by_month, by_week = day.day in self.days, day.isoweekday() % 7 in self.weekdays
@@ -118,7 +117,7 @@ class Cron(Value, kw_only=True):
     def _next(
         self, after: datetime, start: datetime, zone: str, second: bool, counts: DayFilter | None
     ) -> datetime:
-        # Instants ascend with wall times as long as one reading of doubled times is kept.
+        # Instants ascend with wall times while repeated times are always read in the same way.
         for wall in self._walls(start, counts):
             instant = self._instant(wall, zone, second)
             if instant is not None and instant > after:
@@ -138,11 +137,11 @@ class Cron(Value, kw_only=True):
         found = instants(wall, zone)
         if found:
             return found[-1] if second else found[0]
-        # A pattern of every hour already fires in each real hour beside the gap.
+        # A pattern of every hour already fires in each hour before and after the gap.
         return None if self.hours_kind == "every" else gap_end(wall, zone)
 
     def _walls(self, start: datetime, counts: DayFilter | None) -> Iterator[datetime]:
-        """Matching wall times at or after `start`, ascending."""
+        """Yield the matching wall times at or after `start`, ascending."""
         times = _times(self.hours, self.minutes)
         first_day = start.date()
         for day in self._days(first_day, counts):
@@ -151,7 +150,7 @@ class Cron(Value, kw_only=True):
                 yield datetime.combine(day, at)
 
     def _walls_back(self, start: datetime, counts: DayFilter | None) -> Iterator[datetime]:
-        """Matching wall times at or before `start`, descending."""
+        """Yield the matching wall times at or before `start`, descending."""
         times = _times(self.hours, self.minutes)
         last_day = start.date()
         for day in self._days_back(last_day, counts):
@@ -160,7 +159,7 @@ class Cron(Value, kw_only=True):
                 yield datetime.combine(day, at)
 
     def _days(self, start: date, counts: DayFilter | None) -> Iterator[date]:
-        """Matching dates at or after `start`; ends when none is left within reach."""
+        """Yield the matching dates at or after `start`; stop after `MAX_YEARS_APART` without a match."""
         day, last_year = start, min(start.year + MAX_YEARS_APART, date.max.year)
         while day.year <= last_year:
             if self.matches(day) and (counts is None or counts(day)):
@@ -178,7 +177,7 @@ class Cron(Value, kw_only=True):
                 day = date(day.year, day.month + 1, 1)
 
     def _days_back(self, start: date, counts: DayFilter | None) -> Iterator[date]:
-        """Matching dates at or before `start`, descending."""
+        """Yield the matching dates at or before `start`, descending."""
         day, first_year = start, max(start.year - MAX_YEARS_APART, date.min.year)
         while day.year >= first_year:
             if self.matches(day) and (counts is None or counts(day)):
@@ -195,10 +194,10 @@ class Cron(Value, kw_only=True):
 
 @lru_cache(maxsize=PARSE_CACHE_PATTERNS)
 def parse(text: str) -> Cron:
-    """The pattern that a text means.
+    """Parse a pattern.
 
     Raises:
-        CronError: the text is refused; its `hint` says what to write.
+        CronError: the text is not a supported pattern; its `hint` says what to write.
     """
     minute, hour, day, month, weekday = fields = read_fields(text)
     kind: HoursKind = "every" if hour.is_open else "pattern" if hour.is_pattern else "fixed"
@@ -221,7 +220,7 @@ def _times(hours: tuple[int, ...], minutes: tuple[int, ...]) -> tuple[time, ...]
 
 
 def _offsets_near(instant: datetime, zone: str) -> set[timedelta]:
-    """The offsets from UTC in force around an instant: one, or several when the clocks change nearby."""
+    """Return the offsets from UTC around an instant: several if the clocks change nearby."""
     if instant.tzinfo is None:
         raise ValueError(f"an instant needs a time zone, got the naive {instant.isoformat()}")
     info = zone_of(zone)
@@ -235,5 +234,5 @@ def _offsets_near(instant: datetime, zone: str) -> set[timedelta]:
 
 
 def _shifted(instant: datetime, offset: timedelta) -> datetime:
-    """The wall time of an instant at a given offset."""
+    """Return the wall time of an instant at a given offset."""
     return instant.astimezone(UTC).replace(tzinfo=None) + offset

@@ -1,8 +1,7 @@
-"""The text of a cron pattern: five fields into sets of numbers, or a message saying why not.
+"""The parser of cron patterns: from a text to five sets of numbers, or to a message.
 
-Everything that this dialect does not have (seconds, years, `L`, `W`, `#`, `?`, `R`,
-@reboot) is refused by name, because other tools read such patterns in other ways. The
-firing itself is in `domain.time.cron`.
+Everything that this dialect does not have (seconds, years, `L`, `W`, `#`, `?`, `R`, @reboot) is refused
+by name, because tools differ in how they read it. `domain.time.cron` computes the fires.
 """
 
 import re
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 from tidegate.domain.error import UserError
 
 MAX_PATTERN_CHARS = 512
-"""Every minute, hour, day, month and weekday written out by number takes 419."""
+"""All minutes, hours, days, months and weekdays written out as numbers take 419."""
 
 ALIASES = {
     "@yearly": "0 0 1 1 *",
@@ -32,12 +31,12 @@ _FOREIGN_SIGN = re.compile(r"[?#]|^[0-9]*[LW]+$|^[RH](\(.*)?$")
 
 
 class CronError(UserError, ValueError):
-    """A pattern that is refused, with a hint at what to write."""
+    """A pattern that is refused."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Field:
-    """One of the five fields: its name in messages, its bounds, and the names it knows."""
+    """One of the five fields: its name in messages, its bounds, and its names for numbers."""
 
     name: str
     low: int
@@ -58,8 +57,8 @@ FOREIGN = {
     "?": 'write "*" for "any"',
     "L": "the last day of a month cannot be written; use a day from 1 to 28, or several schedules",
     "W": "the nearest weekday cannot be written; name the days of the week, for example 1-5",
-    "#": 'the n-th weekday of a month cannot be written; for the first Monday let "1-7" of the days'
-    " and a check in the program decide",
+    "#": 'the n-th weekday of a month cannot be written; for the first Monday use days "1-7"'
+    " and check the weekday in the program",
     "R": "random times cannot be written; choose a fixed minute",
     "H": "hashed times cannot be written; choose a fixed minute",
 }
@@ -67,7 +66,7 @@ FOREIGN = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FieldValues:
-    """What a field says: its text, the numbers in ascending order, and whether a range or steps made them."""
+    """A parsed field: its text, its numbers ascending, and whether it has a range or steps."""
 
     text: str
     values: tuple[int, ...]
@@ -76,7 +75,7 @@ class FieldValues:
 
 
 def read_fields(text: str) -> tuple[FieldValues, ...]:
-    """The five fields of a pattern.
+    """Return the five fields of a pattern.
 
     Raises:
         CronError: the pattern is refused.
@@ -84,7 +83,7 @@ def read_fields(text: str) -> tuple[FieldValues, ...]:
     example = 'write five fields, "minute hour day-of-month month day-of-week", for example "30 6 * * 1-5"'
     if len(text) > MAX_PATTERN_CHARS:
         raise CronError(
-            f"cron pattern of {len(text)} characters, at most {MAX_PATTERN_CHARS} are read", example
+            f"a cron pattern has at most {MAX_PATTERN_CHARS} characters, got {len(text)}", example
         )
     odd = next((c for c in text if not (" " <= c <= "~" or c == "\t")), None)
     if odd is not None:
@@ -132,7 +131,7 @@ def _read_field(text: str, field: Field) -> FieldValues:
 
 
 def _read_item(item: str, text: str, field: Field) -> tuple[set[int], bool]:
-    """The numbers of one item of a list, and whether it is more than a single number."""
+    """Return the numbers of one item of a list, and whether the item is more than a single number."""
     span, slash, step_text = item.partition("/")
     step = _read_step(step_text, text, field) if slash else 1
     first_text, dash, last_text = span.partition("-")
@@ -143,7 +142,7 @@ def _read_item(item: str, text: str, field: Field) -> tuple[set[int], bool]:
         last = first
         if dash:
             last = _read_number(last_text, text, field)
-            # "fri-sun" and "6-7" end on Sunday, which stands at both ends of the week.
+            # "fri-sun" and "6-7" end on Sunday, which is at both ends of the week.
             last = 7 if field is WEEKDAY and last == 0 and first > 0 else last
         elif slash:
             last = field.high
@@ -169,8 +168,8 @@ def _read_step(text: str, whole: str, field: Field) -> int:
     if int(text) > field.high:
         raise CronError(
             f'{field.name} step {text} in "{whole}" is longer than the field, which ends at {field.high}',
-            "steps start anew in each hour, day or month, so this would fire once in each;"
-            " write that one number instead",
+            "steps start again in each hour, day or month, so this would fire once in each;"
+            " write one number instead",
         )
     return int(text)
 
@@ -207,6 +206,6 @@ def _refuse_impossible_dates(fields: tuple[FieldValues, ...]) -> None:
     names = ", ".join(MONTHS[month - 1].capitalize() for month in months.values)
     longest = max(LONGEST_MONTHS[month - 1] for month in months.values)
     raise CronError(
-        f'no such date: day of month "{days.text}" never comes in {names}',
+        f'no such date: {names} never has the day of month "{days.text}"',
         f"write a day up to {longest}, or another month",
     )

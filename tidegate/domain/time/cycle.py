@@ -1,9 +1,9 @@
-"""Cycles: minutes to years as they begin and end on the clocks of a zone.
+"""Cycles: minutes to years on the clocks of a zone.
 
-A period is [start, end) in UTC, so a day may have 23 or 25 hours and the hour that a clock
-put back shows twice is two periods. A period belongs to the coarser one in which it
-*begins*. That matters for weeks only, which are not nested in months and years: the week
-of Sunday 29 March belongs to March. Weeks begin on Sunday, as Dagster's do.
+A period is [start, end) in UTC, so a day may have 23 or 25 hours, and an hour that the clocks repeat is
+two periods. A period belongs to the coarser period in which it *begins*. This matters only for weeks,
+which do not nest in months and years: the week of Sunday 29 March belongs to March. Weeks begin on
+Sunday, as in Dagster.
 """
 
 from datetime import UTC, date, datetime, timedelta
@@ -22,24 +22,24 @@ _HOUR = timedelta(hours=1)
 
 
 class Period(Value, kw_only=True):
-    """One step of a cycle: [start, end), both aware UTC datetimes."""
+    """One period of a cycle: [start, end), both aware UTC datetimes."""
 
     start: datetime
     end: datetime
 
 
 def is_finer(cycle: Cycle, than: Cycle) -> bool:
-    """Whether one period of `than` holds several of `cycle` (weeks counted by where they begin)."""
+    """Return whether a period of `than` contains several of `cycle` (weeks count where they begin)."""
     return CYCLES.index(cycle) < CYCLES.index(than)
 
 
 def nests_in(cycle: Cycle, coarser: Cycle) -> bool:
-    """Whether no period of `cycle` reaches beyond one of `coarser`. A week does not nest in a month."""
+    """Return whether each period of `cycle` is within one of `coarser`. A week does not nest in a month."""
     return cycle == coarser or (is_finer(cycle, coarser) and cycle != "week")
 
 
 def truncate(instant: datetime, cycle: Cycle, zone: str) -> datetime:
-    """The start of the period in which an instant lies, in UTC.
+    """Return the start of the period in which an instant lies, in UTC.
 
     Raises:
         ValueError: `instant` is naive, or `zone` is unknown (`UnknownZoneError`).
@@ -57,7 +57,7 @@ def truncate(instant: datetime, cycle: Cycle, zone: str) -> datetime:
 
 
 def advance(start: datetime, cycle: Cycle, n: int, zone: str = "UTC") -> datetime:
-    """The start of the n-th period after (before, for a negative n) the one in which `start` lies.
+    """Return the start of the n-th period after (before, for a negative n) the one that contains `start`.
 
     Raises:
         OverflowError: that period is outside the years 1 to 9999.
@@ -75,7 +75,7 @@ def advance(start: datetime, cycle: Cycle, n: int, zone: str = "UTC") -> datetim
 
 
 def period_of(instant: datetime, cycle: Cycle, zone: str) -> Period:
-    """The period in which an instant lies."""
+    """Return the period in which an instant lies."""
     start = truncate(instant, cycle, zone)
     return Period(start=start, end=advance(start, cycle, 1, zone))
 
@@ -85,7 +85,7 @@ def _midnight(day: date, zone: str) -> datetime:
 
 
 def _first_date(day: date, cycle: Cycle) -> date:
-    """The first date of the week, month or year of a date; of the day itself for a day."""
+    """Return the first date of the day, week, month or year of a date."""
     if cycle == "week":
         return day - timedelta(days=day.isoweekday() % 7)
     if cycle == "month":
@@ -94,7 +94,7 @@ def _first_date(day: date, cycle: Cycle) -> date:
 
 
 def _move_date(first: date, cycle: Cycle, n: int) -> date:
-    """The first date of the n-th day, week, month or year after the one that begins on `first`."""
+    """Return the first date of the n-th day, week, month or year after the one that begins on `first`."""
     if cycle in ("day", "week"):
         return first + timedelta(days=n if cycle == "day" else 7 * n)
     months = first.year * 12 + first.month - 1 + (n if cycle == "month" else 12 * n)
@@ -105,14 +105,14 @@ def _move_date(first: date, cycle: Cycle, n: int) -> date:
 
 
 # --- hours ------------------------------------------------------------------------------
-# An hour begins whenever the minutes of the wall clock are 00. So the doubled hour is two
-# periods, the hour in the gap is none, and where clocks move by half an hour (Lord Howe)
-# an hour of the wall may last 90 minutes.
+# An hour begins whenever the minutes of the wall clock are 00. So a repeated hour is two periods,
+# a skipped hour is not a period, and where clocks move by half an hour (Lord Howe) a wall-clock
+# hour may last 90 minutes.
 
 
 def _truncate_to_hour(instant: datetime, wall: datetime, zone: str) -> datetime:
     wall = wall.replace(minute=0, second=0, microsecond=0)
-    # A clock put back shows an earlier hour after a later one: look at the next one too.
+    # Clocks that are put back show an earlier hour after a later one: try the next hour too.
     walls = (wall - back * _HOUR for back in count(-1))
     return next(found for each in walls for found in reversed(instants(each, zone)) if found <= instant)
 

@@ -1,7 +1,7 @@
 """Durations: `90s`, `15m`, `4h`, `2d`, or ISO 8601 such as `PT1H30M`.
 
-One unit at a time keeps them comparable at a glance; seconds may have decimals (`0.5s`). Years
-and months of ISO 8601 are refused: they have no fixed length.
+The short form has one unit; seconds may have decimals (`0.5s`). Years and months of ISO 8601 are
+refused: they have no fixed length.
 """
 
 import re
@@ -11,10 +11,10 @@ from tidegate.domain.error import UserError
 from tidegate.domain.wording import shown
 
 MIN_DURATION = timedelta(milliseconds=100)
-"""A shorter wait ends before anybody looks."""
+"""Shorter waits have no visible effect."""
 
 MAX_DURATION = timedelta(days=366)
-"""A longer wait is a schedule that nobody remembers."""
+"""A longer wait is most likely a mistake."""
 
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _SHORT = re.compile(r"([0-9]{1,8})([smhd])\Z")
@@ -27,17 +27,17 @@ _ISO_UNITS = ("weeks", "days", "hours", "minutes", "seconds")
 
 
 class DurationError(UserError, ValueError):
-    """A text that is no duration, with a hint at what to write."""
+    """A text that is not a duration."""
 
 
 def parse_duration(text: str, *, minimum: timedelta = MIN_DURATION) -> timedelta:
-    """The duration that a text names.
+    """Parse a duration.
 
     Args:
-        minimum: the shortest one allowed; scenarios allow zero.
+        minimum: the shortest duration allowed; scenarios allow zero.
 
     Raises:
-        DurationError: for another form, or outside `minimum` to 366 days.
+        DurationError: the text is not a duration, or is outside `minimum` to 366 days.
     """
     short, decimal, iso = _SHORT.match(text), _DECIMAL_SECONDS.match(text), _ISO.match(text)
     if short:
@@ -56,13 +56,13 @@ def parse_duration(text: str, *, minimum: timedelta = MIN_DURATION) -> timedelta
             f"a duration is from {duration_text(minimum)} to {MAX_DURATION.days}d, got {shown(text)}",
             "leave the key out if there is nothing to wait for"
             if duration < minimum
-            else "give a duration that somebody will live to see end",
+            else f"write {MAX_DURATION.days}d or less",
         )
     return duration
 
 
 def duration_text(duration: timedelta) -> str:
-    """The shortest text of a duration in whole milliseconds: "90s", "4h", "2d", "0.5s"."""
+    """Return the shortest text of a duration in whole milliseconds: "90s", "4h", "2d", "0.5s"."""
     seconds, rest = divmod(duration, timedelta(seconds=1))
     if rest:
         return f"{seconds}.{rest // timedelta(milliseconds=1):03}".rstrip("0") + "s"

@@ -1,9 +1,9 @@
-"""When a cron trigger fires: its pattern, on the days that its calendar lets count.
+"""The fires of a cron trigger: its pattern on the days of its calendar.
 
-The engine, lint and the scenarios ask here, never `domain.time.cron` about a trigger, so that a
-calendar cannot be forgotten. A fire belongs to the day that the pattern names in the cron's
-zone, also where a change of the clocks moves it past midnight. The time is an argument.
-Nothing searches further than `domain.time.cron.MAX_YEARS_APART`: beyond it the answer is None.
+The engine, lint and the scenarios use this module and not `domain.time.cron`, so that they never ignore
+the calendar. A fire belongs to the day that the pattern names in the trigger's zone, even if a clock
+change moves it past midnight. The time is an argument. A search ends with None after
+`domain.time.cron.MAX_YEARS_APART` years.
 """
 
 from collections.abc import Iterator
@@ -15,10 +15,10 @@ from tidegate.domain.time.cron import DayFilter, parse
 
 
 def next_fire(trigger: WallClock, after: datetime) -> datetime | None:
-    """The first fire strictly after an instant, in UTC; None if there is none within the horizon.
+    """Return the first fire strictly after an instant, in UTC; None if there is none within the horizon.
 
     Raises:
-        ValueError: `after` is naive, or pattern, zone or calendar are wrong (lint refuses those).
+        ValueError: `after` is naive, or pattern, zone or calendar are not valid (lint refuses these).
     """
     try:
         return parse(trigger.cron).next_fire(after, trigger.timezone, _days_that_count(trigger))
@@ -27,7 +27,7 @@ def next_fire(trigger: WallClock, after: datetime) -> datetime | None:
 
 
 def previous_fire(trigger: WallClock, at_or_before: datetime) -> datetime | None:
-    """The last fire at or before an instant, in UTC; None if there is none. Raises as `next_fire`."""
+    """Return the last fire at or before an instant, in UTC, or None; raise the errors of `next_fire`."""
     try:
         return parse(trigger.cron).previous_fire(at_or_before, trigger.timezone, _days_that_count(trigger))
     except OverflowError:
@@ -35,7 +35,7 @@ def previous_fire(trigger: WallClock, at_or_before: datetime) -> datetime | None
 
 
 def fires(trigger: WallClock, after: datetime, until: datetime) -> Iterator[datetime]:
-    """Every fire in (after, until], ascending, in UTC. Raises as `next_fire`."""
+    """Yield every fire in (after, until], ascending, in UTC; raise the errors of `next_fire`."""
     instant = next_fire(trigger, after)
     while instant is not None and instant <= until:
         yield instant
@@ -43,13 +43,13 @@ def fires(trigger: WallClock, after: datetime, until: datetime) -> Iterator[date
 
 
 def fires_on(trigger: WallClock, day: date) -> bool:
-    """Whether the trigger has fires on a date of its zone, clocks aside."""
+    """Return whether the trigger fires on a date of its zone, without regard to clock changes."""
     counts = _days_that_count(trigger)
     return parse(trigger.cron).matches(day) and (counts is None or counts(day))
 
 
 def _days_that_count(trigger: WallClock) -> DayFilter | None:
-    """The filter that a trigger's calendar is; None if every day counts."""
+    """Return the day filter of a trigger's calendar; None if every day counts."""
     calendar, nth = trigger.calendar, trigger.nth_business_day
     if calendar is None:
         return None

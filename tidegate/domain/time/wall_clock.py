@@ -1,10 +1,9 @@
-"""Wall clocks and instants: what a local time means in a zone whose clocks are changed.
+"""Conversion between wall times and instants in a zone with clock changes.
 
-A *wall time* is a naive datetime, what a clock on the wall shows; an *instant* is an aware
-UTC datetime. A wall time may name one instant, none (it lies in the gap of a clock put
-forward) or two (the hour that a clock put back shows twice). All of the project's
-decisions about such times are made with the three functions below and nowhere else.
-Nothing here reads a clock: the only outside knowledge is the zone database.
+A *wall time* is a naive datetime, the local time of a zone; an *instant* is an aware UTC datetime. A
+wall time has one instant, none (it is in the gap when clocks are put forward) or two (it repeats when
+clocks are put back). The whole project uses the functions below for such times. Nothing here reads
+a clock; the only external data is the zone database.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -28,10 +27,10 @@ class UnknownZoneError(UserError, ValueError):
 
 @lru_cache(maxsize=1024)
 def zone_of(name: str) -> ZoneInfo:
-    """The zone of an IANA name.
+    """Return the zone of an IANA name.
 
     Raises:
-        UnknownZoneError: no such zone.
+        UnknownZoneError: the zone does not exist.
     """
     try:
         return ZoneInfo(name)
@@ -39,16 +38,16 @@ def zone_of(name: str) -> ZoneInfo:
         KeyError,
         ValueError,
         OSError,
-    ) as error:  # "", "../x" and a directory's name raise the latter two
+    ) as error:  # "", "../x" and the name of a directory raise the last two
         raise UnknownZoneError(name) from error
 
 
 def wall_time(instant: datetime, zone: str) -> datetime:
-    """What the clocks in `zone` show at an instant, as a naive datetime.
+    """Return the wall time of an instant in `zone`, as a naive datetime.
 
     Raises:
         ValueError: `instant` is naive.
-        UnknownZoneError: no such zone.
+        UnknownZoneError: the zone does not exist.
     """
     if instant.tzinfo is None:
         raise ValueError(f"an instant needs a time zone, got the naive {instant.isoformat()}")
@@ -56,32 +55,32 @@ def wall_time(instant: datetime, zone: str) -> datetime:
 
 
 def instants(wall: datetime, zone: str) -> tuple[datetime, ...]:
-    """Every instant at which the clocks in `zone` show `wall`, the earlier first: none, one or two."""
+    """Return the instants of a wall time in `zone`, the earlier first: none, one or two."""
     info = zone_of(zone)
     first = wall.replace(tzinfo=info, fold=0)
     second = wall.replace(tzinfo=info, fold=1)
     if first.utcoffset() == second.utcoffset():
         return (first.astimezone(UTC),)
     early, late = first.astimezone(UTC), second.astimezone(UTC)
-    # In a gap both readings show another time when they are read back.
+    # A wall time in a gap does not survive the conversion to UTC and back.
     if early.astimezone(info).replace(tzinfo=None, fold=0) != wall:
         return ()
     return (early, late)
 
 
 def first_instant(wall: datetime, zone: str) -> datetime:
-    """The first instant that is not before `wall` on the clocks in `zone`.
+    """Return the first instant at or after `wall` in `zone`.
 
-    A time in the gap means the first instant after it; of a doubled time the earlier one.
+    For a wall time in a gap this is the first instant after the gap, for a repeated one the earlier.
     """
     found = instants(wall, zone)
     return found[0] if found else gap_end(wall, zone)
 
 
 def gap_end(wall: datetime, zone: str) -> datetime:
-    """The first instant after the gap in which `wall` lies, to the second."""
+    """Return the first instant after the gap in which `wall` lies, to the second."""
     info = zone_of(zone)
-    # Reading the wall time with the offset of after the gap lands before it, and the other way round.
+    # With the offset after the gap, the wall time converts to an instant before it, and vice versa.
     before = wall.replace(tzinfo=info, fold=1).astimezone(UTC)
     after = wall.replace(tzinfo=info, fold=0).astimezone(UTC)
     offset_before = before.astimezone(info).utcoffset()

@@ -11,9 +11,9 @@ class CronTrigger(LeafTrigger, kw_only=True, tag="cron"):
 
     Attributes:
         cron: five fields, or one of the @-names (rule 9).
-        catch_up: which of the fires missed while the scheduler was down are made up for.
-        catch_up_at_most: fires older than this are never made up for.
-        calendar: only days that are business days in it count.
+        catch_up: which fires that were missed during downtime are caught up.
+        catch_up_at_most: older fires are never caught up.
+        calendar: it fires only on business days of this calendar.
         nth_business_day: only this business day of the month, from 1; -1 is the last. Needs a calendar.
     """
 

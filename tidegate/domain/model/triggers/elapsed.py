@@ -13,9 +13,9 @@ class ElapsedTrigger(LeafTrigger, kw_only=True, tag="elapsed"):
     """Fires when a time has passed since the program's last finished run, or a dataset's last event.
 
     Attributes:
-        since: `last_run` fires again after every further `for_`; `last_event` once for each silence.
-        dataset: of which events, for `last_event`.
-        program: of which runs, for `last_run`; the schedule's own program.
+        since: `last_run` fires again after each further `for_`; `last_event` fires once until the next event.
+        dataset: the dataset of the events, for `last_event`.
+        program: the program of the runs, for `last_run`: the schedule's own program.
     """
 
     for_: timedelta = msgspec.field(name="for")

@@ -1,7 +1,7 @@
-"""What every kind of trigger carries, and the facts that it states about itself.
+"""The base classes of all kinds of triggers, with the facts that a kind states about itself.
 
-A kind overrides the facts that hold for it; the defaults describe a leaf of which one event is enough.
-Nothing else in the project asks whether a trigger is of a certain kind.
+A kind overrides the facts that hold for it; the defaults describe a leaf that one event satisfies.
+No other code tests whether a trigger is of a certain kind.
 """
 
 from datetime import timedelta
@@ -16,7 +16,7 @@ CatchUp = Literal["none", "latest", "all"]
 
 
 class WallClock(Protocol):
-    """The wall-clock times at which a trigger fires, see `domain.model.triggers.cron`."""
+    """The wall-clock times of a trigger's fires, see `domain.model.triggers.cron`."""
 
     @property
     def cron(self) -> str: ...
@@ -38,14 +38,14 @@ class WallClock(Protocol):
 
 
 class TriggerBase(Value, kw_only=True, tag_field="kind"):
-    """What every kind of trigger carries.
+    """The base of every kind of trigger.
 
     Attributes:
-        wait_at_most: counted from the first event of the job; once it is over the trigger
-            holds with what has arrived (rule 16). None waits for ever.
-        quiet: the trigger holds only when nothing new has come for this long.
-        quiet_at_most: the longest that `quiet` may hold it back, from the moment it held without it.
-        collect_within: what came longer ago drops out, one by one, while the trigger is not satisfied.
+        wait_at_most: counted from the first event of the job; after it the trigger holds with the
+            collected events (rule 16). None waits without limit.
+        quiet: the trigger holds only after no new event has arrived for this long.
+        quiet_at_most: the longest delay by `quiet`, from the moment the trigger would hold without it.
+        collect_within: while the trigger is not satisfied, older events drop out one by one.
     """
 
     wait_at_most: timedelta | None = None
@@ -61,19 +61,19 @@ class TriggerBase(Value, kw_only=True, tag_field="kind"):
 
     @property
     def wall_clock(self) -> WallClock | None:
-        """The wall-clock times at which it fires; None for one that does not."""
+        """The wall-clock times at which it fires; None if it does not fire at wall-clock times."""
         return None
 
     def one_line(self) -> str:
-        """What would make the schedule run, in one line, without the options."""
+        """Return the condition in one line, without the options."""
         return self.kind
 
 
 class LeafTrigger(TriggerBase, kw_only=True):
-    """A trigger without members: events are delivered to it.
+    """A trigger without members, to which events are delivered.
 
     A leaf collects the events that it counts: partitions of a dataset, runs of a program, or its own
-    fires. One with a timer also hears events which it does not count, and which only start its timer.
+    fires. A leaf with a timer also receives events that only start its timer.
     """
 
     @property
@@ -83,7 +83,7 @@ class LeafTrigger(TriggerBase, kw_only=True):
 
     @property
     def dataset_heard(self) -> str | None:
-        """The dataset whose events reach it, to be collected or to start its timer."""
+        """The dataset whose events it receives, to collect them or to start its timer."""
         return self.dataset_collected
 
     @property
@@ -92,7 +92,7 @@ class LeafTrigger(TriggerBase, kw_only=True):
         return None
 
     def runs_heard(self, own: str) -> tuple[str, str] | None:
-        """The program and the status of the runs that reach it, to be collected or to start its timer.
+        """Return program and status of the runs it receives, to collect them or to start its timer.
 
         Args:
             own: the program of its schedule.
@@ -101,30 +101,30 @@ class LeafTrigger(TriggerBase, kw_only=True):
 
     @property
     def timer(self) -> timedelta | None:
-        """How long after the last event that it hears it fires; None for one without a timer.
+        """How long after the last received event it fires; None without a timer.
 
-        A timer that counts from runs starts again when it fires, any other one at the next event.
+        A timer that counts from runs starts again when it fires, any other timer at the next event.
         """
         return None
 
     @property
     def fires_by_clock(self) -> bool:
-        """Whether time alone makes it fire. What it collects are then its own fires."""
+        """Whether time alone makes it fire. It then collects its own fires."""
         return self.wall_clock is not None or self.timer is not None
 
     @property
     def has_keys(self) -> bool:
-        """Whether what it collects has partition keys, as far as its dataset has partitions."""
+        """Whether the collected events have partition keys, if the dataset has partitions."""
         return self.dataset_collected is not None
 
     @property
     def names_keys(self) -> bool:
-        """Whether it asks for partition keys by name."""
+        """Whether it names the partition keys that it needs."""
         return False
 
     @property
     def period(self) -> Cycle | None:
-        """The period that it judges as a whole; None for one that counts events."""
+        """The period that must be complete; None if it counts events."""
         return None
 
     @property
@@ -134,7 +134,7 @@ class LeafTrigger(TriggerBase, kw_only=True):
 
     @property
     def least_events(self) -> int:
-        """The least number of events that satisfies it; at least, where only the data can tell."""
+        """The least number of events that can satisfy it."""
         return 1
 
     @property
@@ -144,5 +144,5 @@ class LeafTrigger(TriggerBase, kw_only=True):
 
     @property
     def noun(self) -> str:
-        """What messages call one that has no keys."""
+        """The noun for it in messages, for a kind without keys."""
         return f"`{self.kind}`"

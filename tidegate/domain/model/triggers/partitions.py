@@ -1,4 +1,4 @@
-"""The `partitions` trigger: fires when enough partitions of a dataset, or certain ones, have come."""
+"""The `partitions` trigger: fires when enough, or certain, partitions of a dataset have arrived."""
 
 from tidegate.domain.model.dataset import Cycle
 from tidegate.domain.model.triggers.facts import LeafTrigger
@@ -6,17 +6,17 @@ from tidegate.domain.wording import plural
 
 
 class PartitionsTrigger(LeafTrigger, kw_only=True, tag="partitions"):
-    """Fires when partitions of a dataset have come.
+    """Fires when partitions of a dataset have arrived.
 
-    Exactly one of three ways of counting holds: `keys` (all of these), `complete` (all
-    parts of the enclosing period), else `count`.
+    It counts in exactly one of three ways: `keys` (all of these), `complete` (all parts of the
+    enclosing period), else `count`.
 
     Attributes:
         dataset: name of the dataset within the app.
         count: how many partitions are needed.
-        distinct: a key that comes twice counts once (rule 3).
-        keys: partition keys that must all come.
-        complete: the period of which every part must have come.
+        distinct: a key that arrives twice counts once (rule 3).
+        keys: partition keys that must all arrive.
+        complete: the period of which every part must have arrived.
     """
 
     dataset: str

@@ -7,7 +7,7 @@ from tidegate.domain.wording import plural
 
 
 class RunTrigger(LeafTrigger, kw_only=True, tag="run"):
-    """Fires when runs of a program have started or ended. "completed" is any end, a cancelled one too."""
+    """Fires when runs of a program have started or ended. "completed" is any end, cancellation included."""
 
     program: str
     status: Literal["started", "succeeded", "failed", "completed"] = "succeeded"

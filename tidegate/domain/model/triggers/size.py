@@ -1,16 +1,16 @@
-"""The `size` trigger: fires when enough bytes or rows of a dataset have come."""
+"""The `size` trigger: fires when enough bytes or rows of a dataset have arrived."""
 
 from tidegate.domain.model.triggers.facts import LeafTrigger
 from tidegate.domain.size import size_text
 
 
 class SizeTrigger(LeafTrigger, kw_only=True, tag="size"):
-    """Fires when enough has come, as the partitions' metadata say. Exactly one of bytes and rows is set.
+    """Fires when the reported sizes reach a total. Exactly one of `bytes` and `rows` is set.
 
     Attributes:
-        bytes, rows: how much is needed.
-        distinct: a partition that comes twice counts once, with its newest size; without it, and for a
-            dataset without partitions, every write adds its own.
+        bytes, rows: the total that is needed.
+        distinct: a partition that arrives twice counts once, with its newest size. Without it, and for a
+            dataset without partitions, every write adds its size.
     """
 
     dataset: str

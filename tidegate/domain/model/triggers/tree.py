@@ -1,7 +1,7 @@
-"""The tree of a trigger: the kinds with members, the union of all kinds, and the walk over the leaves.
+"""The tree of a trigger: the composites, the union of all kinds, and the walk over the leaves.
 
-A composite contains triggers of any kind, so the union that the store decodes is here beside them. A
-new kind of leaf is one line in it. A leaf is known by its path: the engine delivers events to it.
+A composite contains triggers of any kind, so the union that the store decodes is here too. A new kind
+of leaf is one line in it. A leaf is identified by its path, to which the engine delivers events.
 """
 
 from collections.abc import Iterator
@@ -17,12 +17,12 @@ from tidegate.domain.value import Value
 
 
 class CompositeBase(TriggerBase, kw_only=True):
-    """A trigger that holds by its members.
+    """A trigger with members.
 
     Attributes:
-        alternatives: each member satisfies it by itself, whatever the others do.
-        in_turn: its members come to hold one after the other; one that is done keeps what it counted.
-        shares_fires: with `for_each`, a fire of a member counts for each key that waits.
+        alternatives: each member alone satisfies it.
+        in_turn: its members must be satisfied one after the other; a satisfied member keeps its events.
+        shares_fires: with `for_each`, a fire of a member counts for each waiting key.
     """
 
     alternatives: ClassVar[bool] = False
@@ -75,9 +75,9 @@ class AtLeastTrigger(CompositeBase, kw_only=True, tag="at_least"):
 
 
 class SequenceTrigger(CompositeBase, kw_only=True, tag="sequence"):
-    """Holds when its members have come to hold one after the other.
+    """Holds when its members were satisfied one after the other.
 
-    What a member needs counts only if it came after the member before it was satisfied.
+    An event counts for a member only if it arrived after the previous member was satisfied.
     """
 
     in_turn: ClassVar[bool] = True
@@ -93,7 +93,7 @@ class SequenceTrigger(CompositeBase, kw_only=True, tag="sequence"):
 
 
 Composite = AllTrigger | AnyTrigger | AtLeastTrigger | SequenceTrigger
-"""Each has `of`, its members, and `needed`, how many of them must hold."""
+"""Each has `of`, its members, and `needed`, the number of members that must hold."""
 
 Trigger = (
     CronTrigger
@@ -109,7 +109,7 @@ Trigger = (
 
 
 class Leaf(Value, kw_only=True):
-    """A trigger without members, with its place in the tree.
+    """A trigger without members, with its path in the tree.
 
     Attributes:
         path: member numbers from the root joined by ".", "" for a root that is itself a leaf.
@@ -120,12 +120,12 @@ class Leaf(Value, kw_only=True):
 
 
 def child_path(path: str, index: int) -> str:
-    """The path of member `index` of the composite at `path`."""
+    """Return the path of member `index` of the composite at `path`."""
     return f"{path}.{index}" if path else str(index)
 
 
 def leaves(trigger: Trigger, path: str = "") -> Iterator[Leaf]:
-    """Every leaf of a trigger, in the order of the YAML."""
+    """Yield every leaf of a trigger, in the order of the YAML."""
     if isinstance(trigger, Composite):
         for index, member in enumerate(trigger.of):
             yield from leaves(member, child_path(path, index))
