@@ -116,7 +116,7 @@ def test_two_dimensions_join_in_the_order_of_their_names() -> None:
         ("2013-12-22", '"day|origin"'),
         ("2013-12-22|JFK|x", "3 parts"),
         ("JFK|2013-12-22", "not the key of a day"),
-        ("2013-12-22|ORD", "it has EWR, JFK, LGA"),
+        ("2013-12-22|ORD", "its keys are EWR, JFK, LGA"),
         ("2013-12-22|", 'not a key of "origin"'),
     ],
 )
@@ -182,7 +182,7 @@ def test_a_period_expects_all_its_parts(
 @pytest.mark.parametrize(
     ("scheme", "cycle", "enclosing", "wrong"),
     [
-        (by("day"), "hour", "2026-03-09-05:00", "not part of one hour"),
+        (by("day"), "hour", "2026-03-09-05:00", "a day is longer than an hour"),
         (by("day"), "month", "2026-03-09", "begins at"),
         (by("day"), "month", "2012-12-01", "has no day"),
         (by("minute"), "year", "2014-01-01", f"{MAX_KEYS:,}"),

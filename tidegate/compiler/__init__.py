@@ -1,6 +1,6 @@
-"""Text to specification to model to plan to difference: the pure half of Tidegate.
+"""The compiler: from YAML text to a validated model, a plan and a difference.
 
-Nothing in this package reads a clock, the environment or the network, and nothing in it
-imports another package of the project, Dagster, Spark or SQLAlchemy. That keeps
-`tidegate lint` fast, and its verdict the same on a laptop, in CI and at deploy time.
+The package does not read a clock, the environment or the network. Of the project it imports only
+`tidegate.domain`, and it does not import Dagster, Spark or SQLAlchemy. So `tidegate lint` is fast and
+has the same result on a laptop, in CI and at deploy time.
 """

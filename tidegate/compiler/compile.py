@@ -1,8 +1,8 @@
-"""Files to apps: the one entry to the compiler.
+"""The entry point of the compiler.
 
-`compile_files` reads, checks and builds every file, and gathers every diagnostic; a file
-with an error yields no app and hides no other. `compile_schedule` does the same for one
-schedule whose specification comes from elsewhere: a scenario's `update`, or the command line.
+`compile_files` reads, checks and builds every file and collects all diagnostics; an error in one file
+does not affect the others. `compile_schedule` does the same for a single schedule whose specification
+comes from a scenario's `update` or from the command line.
 """
 
 import json
@@ -31,9 +31,9 @@ class CompiledApp(Value, kw_only=True):
     """An app without errors.
 
     Attributes:
-        document: the YAML as builtin values, with what was left out still left out.
+        document: the YAML as builtin values, without defaults.
         root: the whole file as nodes with places.
-        scenarios: what `examples:` holds, see tidegate.compiler.scenarios.scenario.
+        scenarios: the scenarios under `examples:`, see tidegate.compiler.scenarios.scenario.
     """
 
     app: App
@@ -43,16 +43,16 @@ class CompiledApp(Value, kw_only=True):
 
     @property
     def file(self) -> str:
-        """The file it was read from."""
+        """The file from which it was read."""
         return self.app.at.file if self.app.at else ""
 
 
 class Compilation(Value, kw_only=True):
-    """What became of a set of files.
+    """The result of compiling a set of files.
 
     Attributes:
-        apps: by name, those without errors.
-        diagnostics: of all files, sorted by place.
+        apps: the apps without errors, by name.
+        diagnostics: the diagnostics of all files, sorted by place.
     """
 
     apps: dict[str, CompiledApp]
@@ -60,23 +60,23 @@ class Compilation(Value, kw_only=True):
 
     @property
     def ok(self) -> bool:
-        """Whether there is no error; warnings do not count."""
+        """Whether no error was found; warnings do not count."""
         return not any(d.severity == "error" for d in self.diagnostics)
 
     def models(self) -> dict[str, App]:
-        """The apps as the engine knows them, by name."""
+        """Return the models of the apps, by name."""
         return {name: compiled.app for name, compiled in self.apps.items()}
 
 
 def compile_files(files: Files[str, bytes], today: date | None = None) -> Compilation:
-    """Compiles files, each of which holds one app.
+    """Compile files, each of which holds one app.
 
     Args:
-        files: contents by file name; the name is printed in diagnostics as it stands.
-        today: notes name the coming dates that are special for a schedule; without it there are none.
+        files: contents by file name; diagnostics print the name unchanged.
+        today: notes are given for the special dates after it; None for no notes.
 
     Returns:
-        The apps that have no errors, and every diagnostic. Never raises for what a file holds.
+        The apps without errors, and all diagnostics. No content of a file raises an exception.
     """
     apps: dict[str, CompiledApp] = {}
     places: dict[str, At] = {}
@@ -88,7 +88,7 @@ def compile_files(files: Files[str, bytes], today: date | None = None) -> Compil
             app = build_app(root, findings, broken)
             earlier = places.get(app.name)
             if earlier is not None:
-                _report_taken(root, app, earlier, findings)
+                _report_duplicate_name(root, app, earlier, findings)
             elif app.name and app.at is not None:
                 places[app.name] = app.at
             scenarios = read_scenarios(root, app, findings, broken)
@@ -103,14 +103,14 @@ def compile_files(files: Files[str, bytes], today: date | None = None) -> Compil
 def compile_schedule(
     app: App, name: str, spec: dict[str, Any], at: At | None = None
 ) -> tuple[Schedule | None, tuple[Diagnostic, ...]]:
-    """Compiles one schedule against the datasets, programs, groups and calendars of an app.
+    """Compile one schedule with the datasets, programs, groups and calendars of an app.
 
     Args:
-        spec: the schedule as the YAML would spell it.
-        at: the place to which every diagnostic points.
+        spec: the schedule as builtin values of its YAML.
+        at: the place of all diagnostics.
 
     Returns:
-        The schedule, or None if there is an error, and the diagnostics.
+        The schedule, or None after an error, and the diagnostics.
     """
     place = at if at is not None else At(file=f"{app.name}/{name}", line=1, column=1)
     findings = Findings(
@@ -141,11 +141,11 @@ def _with(app: App, schedule: Schedule) -> App:
     return msgspec.structs.replace(app, schedules={**app.schedules, schedule.name: schedule})
 
 
-def _report_taken(root: MappingNode, app: App, earlier: At, findings: Findings) -> None:
+def _report_duplicate_name(root: MappingNode, app: App, earlier: At, findings: Findings) -> None:
     findings.add(
         "N304",
         root.values["app"],
-        f'the name of an app is its own, got "{app.name}" again',
+        f'the name of an app is unique, got "{app.name}" again',
         "rename one of the two apps",
-        (Related(at=earlier, note="it stands here first"),),
+        (Related(at=earlier, note="the first one is here"),),
     )

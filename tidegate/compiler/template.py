@@ -48,7 +48,7 @@ class Template(Value, kw_only=True):
 
 
 def parse(text: str) -> Template:
-    """The template that a text is; one without braces is a single part.
+    """Return the template that a text is; one without braces is a single part.
 
     Raises:
         TemplateError: for braces that are not closed, that hold nothing, or too many of them.
@@ -75,7 +75,7 @@ def parse(text: str) -> Template:
 
 
 def render(value: Any, values: Callable[[str], Any]) -> Any:
-    """The arguments with every reference replaced by its value, in lists and mappings too.
+    """Return the arguments with every reference replaced by its value, in lists and mappings too.
 
     A string that is one reference becomes the value with its type. Inside a longer string values
     become text: the members of a list with commas between them, null as nothing. What cannot be

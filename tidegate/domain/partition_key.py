@@ -16,6 +16,7 @@ from functools import lru_cache
 from tidegate.domain.model import Cycle, PartitionScheme, StaticDimension, TimeDimension
 from tidegate.domain.time.cycle import Period, advance, is_finer, period_of, truncate
 from tidegate.domain.time.wall_clock import first_instant, instants, wall_time
+from tidegate.domain.wording import with_article
 
 SEPARATOR = "|"
 """Dagster's separator between the dimensions of a key; a static key must not contain it."""
@@ -260,7 +261,7 @@ def _time_of(scheme: PartitionScheme, cycle: Cycle) -> TimeDimension:
     if scheme.time is None:
         raise PartitionKeyError(f"these partitions have no time dimension, so no {cycle} contains them")
     if is_finer(cycle, scheme.time.cycle):
-        raise PartitionKeyError(f"a {scheme.time.cycle} is longer than a {cycle}")
+        raise PartitionKeyError(f"{with_article(scheme.time.cycle)} is longer than {with_article(cycle)}")
     return scheme.time
 
 

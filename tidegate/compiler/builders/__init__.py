@@ -1,6 +1,6 @@
-"""Nodes to the validated model: every default filled in, every name resolved.
+"""Builders: from nodes to the validated model, with defaults filled in and names resolved.
 
-What comes here has the right shape (`compiler.schema.check`), so these modules only give
-values their meaning and report the ones that have none. A part with an error is left out;
-names of left-out parts stay known, so that one mistake is reported once.
+The nodes have the right shape (`compiler.schema.check`), so a builder only interprets values and reports
+wrong ones. It leaves out a part with an error; the names of these parts stay known, so that one mistake
+is reported once.
 """

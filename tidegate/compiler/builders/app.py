@@ -1,4 +1,4 @@
-"""An app: the parts in the order in which they refer to each other, then the rules over all of them."""
+"""The builder of an app: its parts in the order of their references, then the rules for the whole app."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -22,11 +22,11 @@ from tidegate.domain.model import App
 DEFAULT_TIMEZONE = "UTC"
 
 MAX_CALENDARS = 100
-"""The schema's limit: a calendar takes years of holidays, and no app looks at so many."""
+"""The schema's limit: a calendar computes years of holidays, and no app needs more calendars."""
 
 
 def build_app(root: MappingNode, findings: Findings, broken: Broken) -> App:
-    """The app that a file describes, without the parts that are broken."""
+    """Build the app of a file, without the broken parts."""
     groups = root.mapping("groups")
     scope = Scope(
         findings=findings,
@@ -58,14 +58,14 @@ def build_app(root: MappingNode, findings: Findings, broken: Broken) -> App:
     check_writers(app, findings)
     check_incremental(app, dict(_named(root, "programs", broken)), findings)
     if not findings.failed:
-        # What a schedule with an error hands over is not known.
+        # The arguments of a schedule with an error are not known.
         args = {name: node.get("args") for name, node in _named(root, "schedules", broken)}
         check_upstream_arguments(app, {name: node for name, node in args.items() if node}, findings)
     return app
 
 
 def _in_zone(scope: Scope, root: MappingNode) -> Scope:
-    """The same scope in the app's zone."""
+    """Return the same scope in the app's zone."""
     return Scope(
         findings=scope.findings,
         timezone=zone_of(root, scope),
@@ -75,7 +75,7 @@ def _in_zone(scope: Scope, root: MappingNode) -> Scope:
 
 
 def _with_calendars(scope: Scope, root: MappingNode, broken: Broken) -> Scope:
-    """The same scope with the app's calendars, those with errors among its broken parts."""
+    """Return the same scope with the app's calendars; calendars with errors are broken parts."""
     section = list(_parts(root, "calendars", broken))
     built = [build_calendar(key, node, scope) for key, node in section[:MAX_CALENDARS]]
     good = {calendar.name: calendar for calendar in built if calendar is not None}

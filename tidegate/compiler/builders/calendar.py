@@ -1,7 +1,7 @@
-"""Calendars: which days are business days, and the schedules' references to them.
+"""The builder of business calendars, and the references of schedules to them.
 
-What the `holidays` package knows is judged by `domain.time.calendar`; here is only what the
-YAML says and where.
+`domain.time.calendar` checks countries, markets and subdivisions; this module reads the YAML and
+reports the places.
 """
 
 from datetime import date
@@ -15,26 +15,26 @@ from tidegate.domain.time.calendar import DAY_NAMES, problem_of
 from tidegate.domain.wording import shown
 
 FIRST_YEAR, LAST_YEAR = 1970, 2199
-"""Own dates lie in these years, far enough from both ends of the calendar for any arithmetic."""
+"""Own dates are in these years: far enough from the limits of `datetime` for any arithmetic."""
 
 _HINTS = {
-    "country": "write an ISO 3166 code such as US or DE; own dates alone stand in `closed`",
-    "market": "write the code of a market such as NYSE; own dates alone stand in `closed`",
+    "country": "write an ISO 3166 code such as US or DE; for own dates only, use `closed`",
+    "market": "write the code of a market such as NYSE; for own dates only, use `closed`",
     "subdivision": "write a code such as NY beside `country: US`, or leave it out",
-    "weekend": "leave the days out on which there is work",
-    "open": "delete the date from one of the two",
+    "weekend": "leave out the days that are business days",
+    "open": "delete the date from one of the two lists",
 }
-"""By the key at which a problem is reported."""
+"""Hints by the key at which a problem is reported."""
 
 
 def build_calendar(key: ScalarNode, node: MappingNode, scope: Scope) -> Calendar | None:
-    """One calendar of an app; None after an error has been reported."""
+    """Build a calendar of an app; return None after reporting an error."""
     if "country" in node.values and "market" in node.values:
         scope.findings.add(
             "V214",
             node.keys["market"],
             "a calendar follows a country or a market, got both",
-            "delete one of the two; days that are missing can stand in `closed`",
+            "delete one of the two; add missing days to `closed`",
         )
         return None
     closed, open_ = _dates(node, "closed", scope), _dates(node, "open", scope)
@@ -58,13 +58,13 @@ def build_calendar(key: ScalarNode, node: MappingNode, scope: Scope) -> Calendar
 
 
 def calendar_at(mapping: MappingNode, scope: Scope) -> Calendar | None:
-    """The calendar that the key `calendar` names; None without one, or after it has been reported."""
+    """Return the calendar that the key `calendar` names; None without the key, or after reporting it."""
     name = mapping.get("calendar")
     return scope.calendar(name) if isinstance(name, ScalarNode) else None
 
 
 def _wrong_key(calendar: Calendar, country: str) -> str:
-    """The key that a calendar's problem is about; `country` is the one that names its country."""
+    """Return the key with the problem; `country` is the key that names the country or market."""
     if set(calendar.open) & set(calendar.closed):
         return "open"
     if len(calendar.weekend) == len(DAY_NAMES) and not calendar.open:
@@ -74,7 +74,7 @@ def _wrong_key(calendar: Calendar, country: str) -> str:
 
 
 def _day(text: str) -> date | None:
-    """The day that a text names; None for one that does not exist, or that no schedule will see."""
+    """Parse a date; return None if it does not exist or is outside the allowed years."""
     try:
         day = date.fromisoformat(text)
     except ValueError:
@@ -83,7 +83,7 @@ def _day(text: str) -> date | None:
 
 
 def _dates(node: MappingNode, key: str, scope: Scope) -> tuple[date, ...] | None:
-    """Days in order, each once; None after an error has been reported."""
+    """Return the dates at a key, sorted and unique; None after reporting an error."""
     found: set[date] = set()
     nodes = node.strings(key)
     for place in nodes:

@@ -1,4 +1,4 @@
-"""Datasets: a name, a partition scheme, a format, a path that stays inside the project."""
+"""The builder of datasets: partition scheme, format, path and write mode."""
 
 import msgspec
 
@@ -12,16 +12,16 @@ from tidegate.domain.partition_key import PartitionKeyError, format_time_key, st
 from tidegate.domain.wording import shown
 
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
-"""The folder's name by which Hive and Spark say that there is no value."""
+"""The folder name that Hive and Spark use for null."""
 
 MAX_KEY_BYTES = 200
-"""Of a key in a folder's name: a staged folder holds the keys of both dimensions, and a word of ours."""
+"""The limit of a key in a folder name: a staged folder has the keys of both dimensions and a prefix."""
 
-_PARTITION_HINT = "choose another key; the rows can say more in a column of their own"
+_PARTITION_HINT = "choose another key; put longer values into a column of their own"
 
 
 def build_dataset(key: ScalarNode, node: MappingNode, scope: Scope) -> Dataset:
-    """One dataset of an app."""
+    """Build a dataset of an app."""
     partitions = node.mapping("partitions")
     check_write(node, scope)
     return Dataset(
@@ -38,7 +38,7 @@ def build_dataset(key: ScalarNode, node: MappingNode, scope: Scope) -> Dataset:
 
 def _scheme(node: MappingNode, scope: Scope) -> PartitionScheme | None:
     if "cycle" in node.values and isinstance(node.values["cycle"], ScalarNode):
-        # The short form: one dimension of time, named after its cycle.
+        # The short form: one time dimension, named after its cycle.
         return PartitionScheme(time=_time(node.text("cycle"), node, scope))
     times: list[TimeDimension] = []
     statics: list[StaticDimension] = []
@@ -49,11 +49,11 @@ def _scheme(node: MappingNode, scope: Scope) -> PartitionScheme | None:
             statics.append(StaticDimension(name=name, keys=_keys(name, node, scope)))
     if len(times) > 1 or len(statics) > 1:
         second = list(node.keys.values())[1]
-        kind = "of time" if len(times) > 1 else "with a list of keys"
+        kind = "time dimension" if len(times) > 1 else "dimension with a list of keys"
         scope.findings.add(
             "V206",
             second,
-            f"a scheme has at most one dimension {kind}, got {shown(second.value)} as a second",
+            f"a partition scheme has at most one {kind}, got {shown(second.value)} as a second one",
             "keep one, or join the two into one list of keys",
         )
         return None
@@ -61,16 +61,16 @@ def _scheme(node: MappingNode, scope: Scope) -> PartitionScheme | None:
 
 
 def _keys(name: str, node: MappingNode, scope: Scope) -> tuple[str, ...]:
-    """The keys of a static dimension: each becomes the name of a folder, and a key of Dagster's."""
+    """Return the keys of a static dimension: each is a folder name and a partition key of Dagster."""
     most = min(MAX_KEY_BYTES, MAX_NAME_BYTES - len(name) - 1)
     for place in node.strings(name):
         key, wrong = str(place.value), None
         if "..." in key:
-            wrong = "Dagster keeps no key with three dots in it"
+            wrong = 'a key must not contain "...": Dagster refuses it'
         elif key == NO_VALUE:
-            wrong = "Spark reads this key as no value"
+            wrong = "Spark reads this key as null"
         elif sum(3 if letter in ": " else 1 for letter in key) > most:
-            wrong = f"as a folder's name, with : and spaces escaped, a key has at most {most} bytes"
+            wrong = f"as a folder name, with : and spaces escaped, a key has at most {most} bytes"
         if wrong is not None:
             scope.findings.add("V205", place, f"{wrong}, got {shown(key)}", _PARTITION_HINT)
     return tuple(str(place.value) for place in node.strings(name))
@@ -90,7 +90,7 @@ def _time(name: str, node: MappingNode, scope: Scope) -> TimeDimension:
         scope.findings.add("V205", node.values["start"], str(error), _start_hint(cycle))
         return dimension
     except OverflowError:
-        wrong = f"the first key lies within the years 1 to 9999, got {shown(dimension.start)}"
+        wrong = f"the first key is in the years 1 to 9999, got {shown(dimension.start)}"
         scope.findings.add("V205", node.values["start"], wrong, _start_hint(cycle))
         return dimension
     return msgspec.structs.replace(dimension, start=first)

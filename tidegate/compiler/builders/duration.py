@@ -1,4 +1,4 @@
-"""Durations where they stand in the YAML; `domain.time.duration` says what is one."""
+"""Durations in the YAML; `domain.time.duration` parses the text."""
 
 from datetime import timedelta
 
@@ -8,7 +8,7 @@ from tidegate.domain.time.duration import DurationError, parse_duration
 
 
 def duration_at(node: Node | None, scope: Scope) -> timedelta | None:
-    """The duration that a node holds; None if there is none, or with a finding if it is none."""
+    """Return the duration of a node; None without a text, or after reporting a wrong one."""
     if not isinstance(node, ScalarNode) or not isinstance(node.value, str):
         return None
     try:
@@ -19,5 +19,5 @@ def duration_at(node: Node | None, scope: Scope) -> timedelta | None:
 
 
 def optional_duration(mapping: MappingNode, key: str, scope: Scope) -> timedelta | None:
-    """The duration at a key that may be absent."""
+    """Return the duration at an optional key."""
     return duration_at(mapping.get(key), scope)

@@ -1,9 +1,8 @@
-"""A dataset's own path: inside the project, and made of plain names.
+"""The path of a dataset: inside the project, and made of plain names.
 
-What stands here becomes a folder that Spark and Hadoop read and write, so a name that means
-something to one of them is refused: patterns, hidden names, names that a file system cannot keep. Part
-of building a dataset; that no two datasets share a folder
-is the rule of tidegate/compiler/rules/own_folder.py.
+Spark and Hadoop read and write the folder, so names with a special meaning are refused: patterns, hidden
+names, and names that a file system does not support. `compiler.rules.own_folder` checks that datasets
+do not share a folder.
 """
 
 from tidegate.compiler.builders.scope import Scope
@@ -11,16 +10,16 @@ from tidegate.compiler.reader.node import MappingNode, ScalarNode
 from tidegate.domain.wording import shown
 
 MAX_NAME_BYTES = 255
-"""As long as a name may be in the file systems of Linux and in HDFS."""
+"""The longest name in the file systems of Linux and in HDFS."""
 
 PATTERN_CHARACTERS = '*?"<>|$[]{}\\'
-"""Hadoop reads some of these as a pattern, and people read the others as one."""
+"""Hadoop reads some of these as a pattern, and people may read the others as one."""
 
 _HINT = "write a path inside the project, such as landing/flights"
 
 
 def path_of(node: MappingNode, scope: Scope) -> str | None:
-    """The path of a dataset without its last slash; None without one, and for one that is refused."""
+    """Return the path of a dataset without its last slash; None without a path, or after reporting it."""
     place = node.get("path")
     if not isinstance(place, ScalarNode) or not isinstance(place.value, str):
         return None

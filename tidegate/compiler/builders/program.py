@@ -1,7 +1,7 @@
-"""Programs: what is launched, and which datasets it reads and writes.
+"""The builder of programs, with the datasets that they read and write.
 
-A dataset to read is a name, or a mapping which says that only what is new of it is read.
-Whether that can be done is judged once the whole app is known (`compiler.rules.incremental`).
+An entry of `reads` is a name, or a mapping that asks for incremental reading. `compiler.rules.incremental`
+checks, for the whole app, whether incremental reading is possible.
 """
 
 from tidegate.compiler.builders.scope import Scope
@@ -12,7 +12,7 @@ from tidegate.domain.wording import shown
 
 
 def build_program(key: ScalarNode, node: MappingNode, scope: Scope) -> Program:
-    """One program of an app; its datasets must be declared."""
+    """Build a program of an app; report datasets that are not declared."""
     reads = dataset_nodes(node)
     for name in (*reads, *node.strings("writes")):
         scope.dataset(name)
@@ -29,7 +29,7 @@ def build_program(key: ScalarNode, node: MappingNode, scope: Scope) -> Program:
 
 
 def dataset_nodes(program: MappingNode) -> tuple[ScalarNode, ...]:
-    """The names of the datasets to read, where they stand."""
+    """Return the nodes with the names of the datasets to read."""
     entries = (
         entry.get("dataset") if isinstance(entry, MappingNode) else entry for entry in program.items("reads")
     )
@@ -57,5 +57,5 @@ def _refuse_repeated(reads: tuple[ScalarNode, ...], scope: Scope) -> None:
                 name,
                 f"`reads` names each dataset once, got {shown(name.value)} again",
                 "delete one of the two",
-                (Related(at=scope.at(earlier), note="it stands here first"),),
+                (Related(at=scope.at(earlier), note="the first one is here"),),
             )

@@ -1,4 +1,4 @@
-"""Schedules: program, trigger, constraints, timeout and what follows from them together."""
+"""The builder of schedules: program, trigger, constraints, timeout, and the rules that combine them."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ from tidegate.domain.model import Priority, Program, Schedule, Timeout
 
 
 def build_schedule(key: ScalarNode, node: MappingNode, scope: Scope) -> Schedule | None:
-    """One schedule of an app; None after an error has been reported."""
+    """Build a schedule of an app; return None after reporting an error."""
     name = node.get("program")
     program = scope.program(name) if isinstance(name, ScalarNode) else None
     trigger = build_trigger(node.get("trigger"), scope, program.name if program else "")
@@ -69,7 +69,7 @@ def _with_outputs(schedule: Schedule, wanted: str, program: Program, place: Node
 
 
 def _timeout(node: MappingNode, scope: Scope) -> Timeout | None:
-    """The timeout, the default one if none is written; None after an error."""
+    """Return the timeout, by default the default one; None after reporting an error."""
     written = node.get("timeout")
     if written is None:
         return Timeout()

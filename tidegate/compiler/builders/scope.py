@@ -1,7 +1,6 @@
-"""The scope in which a part of an app is built: its zone, the names it may use, the findings.
+"""The scope in which a part of an app is built: the zone, the declared names, the findings.
 
-Passed to every builder of triggers and constraints, so that a new kind needs no further
-argument. Resolving a name reports it when it is unknown.
+Every builder of triggers and constraints receives it. Resolving a name reports an unknown one.
 """
 
 from collections.abc import Iterable
@@ -16,13 +15,13 @@ from tidegate.domain.wording import shown
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Scope:
-    """What a builder may refer to.
+    """The zone and the declared names that a builder may use.
 
     Attributes:
-        timezone: the app's.
-        datasets, programs, calendars: those that were built.
-        broken: names of datasets, programs and calendars that have errors of their own. They are known,
-            and what refers to them cannot be judged.
+        timezone: the app's zone.
+        datasets, programs, calendars: the parts that were built.
+        broken: names of datasets, programs and calendars with errors. A reference to one of them is not
+            reported as unknown, and is not checked further.
     """
 
     findings: Findings
@@ -34,32 +33,32 @@ class Scope:
     broken: frozenset[str] = frozenset()
 
     def at(self, place: Place) -> At:
-        """A place as the model keeps it."""
+        """Return a place as a value of the model."""
         return self.findings.at(place)
 
     def dataset(self, name: ScalarNode) -> Dataset | None:
-        """The dataset of that name; reports it if there is none."""
+        """Return the dataset of that name; report an unknown name."""
         found = self.datasets.get(str(name.value))
         if found is None and f"datasets.{name.value}" not in self.broken:
             self._unknown("N301", "dataset", name, self.datasets)
         return found
 
     def program(self, name: ScalarNode) -> Program | None:
-        """The program of that name; reports it if there is none."""
+        """Return the program of that name; report an unknown name."""
         found = self.programs.get(str(name.value))
         if found is None and f"programs.{name.value}" not in self.broken:
             self._unknown("N302", "program", name, self.programs)
         return found
 
     def calendar(self, name: ScalarNode) -> Calendar | None:
-        """The calendar of that name; reports it if there is none."""
+        """Return the calendar of that name; report an unknown name."""
         found = self.calendars.get(str(name.value))
         if found is None and f"calendars.{name.value}" not in self.broken:
             self._unknown("N307", "calendar", name, self.calendars)
         return found
 
     def group(self, name: ScalarNode) -> bool:
-        """Whether a group may be used. An app that declares none may use any."""
+        """Return whether a group may be used; report an unknown one. An app without groups may use any."""
         if not self.groups or name.value in self.groups:
             return True
         self._unknown("N303", "group", name, self.groups)

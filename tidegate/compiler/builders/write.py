@@ -1,7 +1,7 @@
-"""How a dataset is written: whether mode, keys, format, partitions and path fit one another.
+"""The write mode of a dataset, and whether mode, keys, format, partitions and path fit together.
 
-A mode that cannot keep its promise is refused here, so that no run finds out at the end of
-its work. Part of building a dataset; the modes themselves are in tidegate/spark_jobs.
+A mode that cannot work is refused here, and not at the end of a run. The modes are implemented in
+tidegate/spark_jobs.
 """
 
 from tidegate.compiler.builders.scope import Scope
@@ -13,27 +13,27 @@ MODES: tuple[WriteMode, ...] = ("append", "overwrite_partitions", "merge", "full
 
 
 def write_of(node: MappingNode) -> WriteMode | None:
-    """The mode that a dataset names, or None."""
+    """Return the mode that a dataset names, or None."""
     mode = node.text("write")
     return mode if mode in MODES else None
 
 
 def check_write(node: MappingNode, scope: Scope) -> None:
-    """Refuses what does not fit, each fault at its own key."""
+    """Report keys that do not fit together, each at its own place."""
     mode, iceberg = write_of(node), node.text("format") == "iceberg"
     partitioned = node.mapping("partitions") is not None
     faults: list[tuple[str, str, str]] = []
     if mode == "overwrite_partitions" and not partitioned:
-        wrong = f"a dataset without partitions has none to overwrite, got {shown(mode)}"
+        wrong = f"a dataset without partitions has no partitions to overwrite, got {shown(mode)}"
         faults.append(("write", wrong, "write full, or give the dataset `partitions`"))
     if mode == "merge" and "merge_keys" not in node.values:
-        wrong = f"merging needs the columns that name a row, got {shown(mode)} without `merge_keys`"
+        wrong = f"merging needs the columns that identify a row, got {shown(mode)} without `merge_keys`"
         faults.append(("write", wrong, "add for example merge_keys: [flight_id]"))
     if mode != "merge" and "merge_keys" in node.values:
         wrong = f"merge keys belong to `write: merge`, got {shown(mode or 'no mode')}"
         faults.append(("merge_keys", wrong, "write merge, or delete them"))
     if iceberg and "path" in node.values:
-        wrong = f"an Iceberg table stands where its catalog puts it, got {shown(node.text('path'))}"
+        wrong = f"the catalog chooses the path of an Iceberg table, got {shown(node.text('path'))}"
         faults.append(("path", wrong, "delete the path"))
     for key, wrong, hint in faults:
         scope.findings.add("V216", node.values[key], wrong, hint)

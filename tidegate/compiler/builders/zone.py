@@ -1,7 +1,6 @@
 """Time zones: names of the IANA database.
 
-Abbreviations (`EST` is a name, but knows no summer), offsets and the machine's own zone are
-no answer to "when is six in the morning", so names that depend on the machine are refused.
+Names whose meaning depends on the machine are refused.
 """
 
 from functools import lru_cache
@@ -17,7 +16,7 @@ _OF_THE_MACHINE = ("localtime", "posixrules", "Factory")
 
 @lru_cache(maxsize=1024)
 def is_zone(name: str) -> bool:
-    """Whether the zone database knows a name."""
+    """Return whether a name is in the zone database and means the same on every machine."""
     if name in _OF_THE_MACHINE or name.startswith(("posix/", "right/", "/", ".")):
         return False
     try:
@@ -29,7 +28,7 @@ def is_zone(name: str) -> bool:
 
 @lru_cache(maxsize=64)
 def zone_hint(name: str) -> str:
-    """What to write instead of an unknown zone. Looks through the whole database: only for a hint."""
+    """Return the hint for an unknown zone. It searches the whole zone database, so it is slow."""
     known = available_timezones()
     by_city = {zone.rpartition("/")[2].lower(): zone for zone in sorted(known) if "/" in zone}
     folded = name.strip().lower().replace(" ", "_")
@@ -39,7 +38,7 @@ def zone_hint(name: str) -> str:
 
 
 def zone_of(mapping: MappingNode, scope: Scope) -> str:
-    """The zone at `timezone`, the app's if there is none; an unknown one is reported."""
+    """Return the zone at `timezone`, by default the app's; report an unknown zone."""
     node = mapping.get("timezone")
     if not isinstance(node, ScalarNode) or not isinstance(node.value, str):
         return scope.timezone

@@ -1,6 +1,6 @@
-"""The kinds of constraints, and the one function that builds any of them.
+"""The registry of the kinds of constraints, and the function that builds any of them.
 
-The registry is the only place that lists the kinds. A kind's file holds all that is its own.
+The registry is the only place that lists the kinds. Each kind has a file of its own.
 """
 
 from tidegate.compiler.builders.scope import Scope
@@ -16,7 +16,7 @@ KINDS: dict[str, ConstraintKind] = {
 
 
 def build_constraint(node: Node, scope: Scope) -> Constraint | None:
-    """The constraint that a node describes; None after an error has been reported."""
+    """Build the constraint of a node; return None after reporting an error."""
     if not isinstance(node, MappingNode):
         return None
     found = [key for key in node.keys if key in KINDS]

@@ -1,4 +1,4 @@
-"""The `concurrency` constraint: at most so many runs of the program, or of a named group, at once."""
+"""The `concurrency` constraint: a limit of active runs of the program or of a named group."""
 
 from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.constraints.kind import ConstraintKind, otherwise_of

@@ -1,7 +1,7 @@
-"""What a kind of constraint is to the compiler: a key of the YAML and a function that builds it.
+"""A kind of constraint in the compiler: a key of the YAML and a function that builds it.
 
-A new kind is one new file beside this one, one line in the registry
-(`compiler.constraints`), one struct in the model and one property in the schema.
+A new kind is a new file in this folder, a line in the registry (`compiler.constraints`), a struct in the
+model and a property in the schema.
 """
 
 from collections.abc import Callable
@@ -16,8 +16,8 @@ from tidegate.domain.model import At, Constraint, Otherwise
 class ConstraintKind:
     """One kind of constraint.
 
-    `build` gets the value of the key, the key's place and the scope; it returns None after
-    it has reported an error.
+    `build` receives the value of the key, the place of the key and the scope. It returns None after
+    reporting an error.
     """
 
     key: str
@@ -25,5 +25,5 @@ class ConstraintKind:
 
 
 def otherwise_of(node: Node) -> Otherwise:
-    """What an unmet constraint does: "wait" unless it says "skip"."""
+    """Return the effect of an unmet constraint: "wait" by default, or "skip"."""
     return "skip" if isinstance(node, MappingNode) and node.text("otherwise") == "skip" else "wait"

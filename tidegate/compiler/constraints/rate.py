@@ -1,4 +1,4 @@
-"""The `rate` constraint: `rate: {max: 3, per: 1h}`, launches of the program within a sliding time."""
+"""The `rate` constraint: `rate: {max: 3, per: 1h}` limits the launches of the program in a sliding window."""
 
 from tidegate.compiler.builders.duration import duration_at
 from tidegate.compiler.builders.scope import Scope

@@ -1,4 +1,4 @@
-"""The `since_last_run` constraint: a time that must have passed since the program's last run."""
+"""The `since_last_run` constraint: the minimum time since the program's last run."""
 
 from tidegate.compiler.builders.duration import duration_at
 from tidegate.compiler.builders.scope import Scope

@@ -24,9 +24,9 @@ def _build(node: Node, at: At, scope: Scope) -> WindowConstraint | None:
         scope.findings.add(
             "V204",
             node.values["to"],
-            f"a window is [from, to) and from = to leaves it empty, got {shown(node.text('to'))} for both",
-            "move one of the two; for the whole day leave the constraint out",
-            (Related(at=scope.at(node.values["from"]), note="`from` stands here"),),
+            f"a window is [from, to) and is empty if from = to, got {shown(node.text('to'))} for both",
+            "change one of the two; for the whole day leave the constraint out",
+            (Related(at=scope.at(node.values["from"]), note="`from` is here"),),
         )
         return None
     calendar = calendar_at(node, scope)
@@ -46,7 +46,7 @@ def _build(node: Node, at: At, scope: Scope) -> WindowConstraint | None:
 
 
 def _ever_opens(window: WindowConstraint, node: MappingNode, scope: Scope) -> bool:
-    """Whether the window's days can be business days; reports those that cannot."""
+    """Return whether the window's days can be business days; report days that cannot."""
     calendar = window.calendar
     if calendar is None or not window.days or ever_a_business_day(window.days, calendar):
         return True
@@ -54,8 +54,8 @@ def _ever_opens(window: WindowConstraint, node: MappingNode, scope: Scope) -> bo
         "V204",
         node.values["days"],
         f"a window opens on business days, got {listed(window.days, 'and')},"
-        f' which are none in calendar "{calendar.name}"',
-        "name a day on which there is work, or delete one of `days` and `calendar`",
+        f' which are never business days of calendar "{calendar.name}"',
+        "add a business day to `days`, or delete one of `days` and `calendar`",
     )
     return False
 

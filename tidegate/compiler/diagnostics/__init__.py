@@ -1,1 +1,1 @@
-"""Messages to the author of a YAML file: their values, their codes, and "did you mean"."""
+"""Diagnostics, the messages to the author of a YAML file, and the catalogue of their codes."""

@@ -1,8 +1,8 @@
-"""Every code that a diagnostic can have: its severity, its title, and what the rule is for.
+"""The catalogue of diagnostics: the severity, the title and the explanation of each code.
 
-R: reading the file. S: the shape of what was read. V: values. N: names. L: what schedules
-mean together. Codes are never reused. `docs/diagnostics.md` is rendered from this catalogue
-(`compiler.render.catalogue_markdown`), and each code has a golden file under tests/golden.
+R: reading the file. S: structure. V: values. N: names. L: rules between parts. Codes are never reused.
+`docs/diagnostics.md` is rendered from this catalogue (`compiler.render.catalogue_markdown`), and each
+code has a golden file under tests/golden.
 """
 
 from typing import Literal
@@ -16,8 +16,8 @@ class Entry(Value, kw_only=True):
     """One code.
 
     Attributes:
-        title: the rule in a few words.
-        explanation: why there is such a rule, and what to do.
+        title: the mistake in a few words.
+        explanation: the rule, its reason, and how to fix the file.
     """
 
     title: str
@@ -42,30 +42,30 @@ CATALOGUE: dict[str, Entry] = {
     "R102": _error("not UTF-8", "The file's bytes are not UTF-8 text. Save it as UTF-8."),
     "R103": _error(
         "control character",
-        "NUL and its like have no meaning in YAML and hide what is there.",
+        "Control characters such as NUL have no meaning in YAML and hide parts of the text. Delete them.",
     ),
     "R104": _error(
         "invisible character",
-        "Zero-width, bidirectional and odd space characters make two names look equal that are not.",
+        "With zero-width, bidirectional and unusual space characters, two different names look equal.",
     ),
     "R105": _error(
         "tab",
-        "YAML forbids tabs in indentation, and elsewhere they look like spaces.",
+        "YAML forbids tabs in indentation, and elsewhere they look like spaces. Use spaces.",
     ),
-    "R106": _error("not YAML", "The parser could not make sense of the file at this place."),
+    "R106": _error("not YAML", "The parser cannot read the file at this place."),
     "R107": _error("nested too deep", "Lists and mappings nest at most 64 deep."),
     "R108": _error("too many values", "A file holds at most 100,000 values, keys included."),
     "R109": _error(
         "anchor or alias",
-        "Anchors and aliases make a file that cannot be read from top to bottom.",
+        "A file must be readable from top to bottom. Write the value out in each place.",
     ),
     "R110": _error(
         "merge key",
-        "`<<` is YAML 1.1, and editors and parsers disagree on it. Write the keys out.",
+        "`<<` is YAML 1.1, and parsers disagree on it. Write the keys out.",
     ),
     "R111": _error(
         "duplicate key",
-        "Of two equal keys parsers silently take one. Delete or rename the other.",
+        "Parsers silently keep one of two equal keys. Delete or rename the other.",
     ),
     "R112": _error(
         "key is not a short string",
@@ -73,7 +73,7 @@ CATALOGUE: dict[str, Entry] = {
     ),
     "R113": _error(
         "tag",
-        "Tags change the type of a value behind the reader's back. Quote a value instead.",
+        "Tags change the type of a value. Quote the value instead.",
     ),
     "R114": _error(
         "more than one document",
@@ -85,31 +85,31 @@ CATALOGUE: dict[str, Entry] = {
         "number too long",
         "Integers have at most 18 digits, so that they survive JSON and databases.",
     ),
-    "R118": _error("not a finite number", "`.inf` and `.nan` have no form in JSON."),
+    "R118": _error("not a finite number", "`.inf` and `.nan` cannot be written in JSON."),
     "R119": _error("more diagnostics", "At most 100 diagnostics of a file are shown."),
     "S101": _error(
         "unknown key",
-        "The key is not part of the language at this place, most often a slip.",
+        "The language has no such key at this place; most often it is a typing error.",
     ),
     "S102": _error(
         "not supported",
-        "The key belongs to the language but this version does not know it yet.",
+        "The key is reserved for a later version.",
     ),
-    "S103": _error("missing key", "A key without which the rest has no meaning is absent."),
-    "S104": _error("wrong type", "The value is of another kind than the key asks for."),
-    "S105": _error("not an allowed value", "The key takes one of a few words."),
-    "S106": _error("malformed text", "The text is not of the form that the key asks for."),
+    "S103": _error("missing key", "A required key is absent."),
+    "S104": _error("wrong type", "The value has another type than the key requires."),
+    "S105": _error("not an allowed value", "The key accepts only the listed words."),
+    "S106": _error("malformed text", "The text does not have the format that the key requires."),
     "S107": _error("number out of range", "The number is outside the limits of the key."),
     "S108": _error(
         "wrong number of members",
         "A list or mapping has too few, too many or equal members.",
     ),
-    "S109": _error("no kind given", "A trigger or constraint names its kind by one key."),
+    "S109": _error("no kind given", "A trigger or constraint has one key that names its kind."),
     "S110": _error(
         "more than one kind",
-        "A trigger or constraint is of one kind. Combine several in a list.",
+        "A trigger or constraint has one kind. Combine several in a list.",
     ),
-    "S111": _error("option without its kind", "The option belongs beside its kind."),
+    "S111": _error("option without its kind", "The option is allowed only beside its kind."),
     "S112": _error("text too long or empty", "The text is longer than its limit, or empty."),
     "V201": _error(
         "bad duration",
@@ -121,60 +121,61 @@ CATALOGUE: dict[str, Entry] = {
     ),
     "V203": _error(
         "bad cron expression",
-        "Five fields, or @daily and its like, that can ever fire.",
+        "A cron has five fields, or is an alias such as @daily, and matches at least one date.",
     ),
     "V204": _error(
         "empty window",
-        "A window is [from, to): with from = to it would never, or always, be open. It opens on business"
-        " days of its calendar, if it has one.",
+        "A window is [from, to) and is empty if from = to. With a calendar, at least one of its days must be"
+        " a business day.",
     ),
     "V205": _error("bad partition key", "The key does not belong to the partitions of the dataset."),
     "V206": _error(
         "bad partition scheme",
-        "At most one dimension of time and one with a list of keys.",
+        "A scheme has at most one time dimension and one dimension with a list of keys.",
     ),
     "V207": _error("unsafe path", "Paths are relative to the project and stay inside it."),
     "V208": _error(
         "ways of counting clash",
-        "`count`, `keys` and `complete` are three ways; choose one.",
+        "`count`, `keys` and `complete` exclude each other; choose one.",
     ),
-    "V209": _warning("option without effect", "The option says nothing beside the others. Delete it."),
+    "V209": _warning("option without effect", "The option has no effect beside the others. Delete it."),
     "V210": _error(
         "bad instant",
         "Instants of an example are ISO 8601 or +duration, from its `start` to its `until`.",
     ),
     "V211": _error(
         "quiet bounds clash",
-        "`quiet_at_most` bounds how long `quiet` may hold back, so it is not the shorter one.",
+        "`quiet_at_most` limits the delay by `quiet`, so it must not be shorter than `quiet`.",
     ),
-    "V212": _error("more than there are", "`at_least` asks for at most as many members as it has."),
+    "V212": _error("not enough members", "`at_least` requires at most as many members as it has."),
     "V213": _error(
         "bad size",
         "Sizes are whole numbers of bytes, or with KB, MB, GB, TB, KiB, MiB, GiB or TiB.",
     ),
     "V214": _error(
         "bad calendar",
-        "A calendar follows a country or a market that is known, or neither, and leaves business days.",
+        "A calendar names a known country or market, or neither, and has at least one business day.",
     ),
     "V215": _error(
         "bad template",
-        "`{{` and `}}` in an argument hold the name of one reference, and nothing else.",
+        "`{{` and `}}` in an argument enclose the name of one reference, and nothing else.",
     ),
     "V216": _error(
         "write mode does not fit",
-        "Merging needs its keys, overwriting partitions needs some, and an Iceberg table has no path.",
+        "`merge` needs `merge_keys`, `overwrite_partitions` needs `partitions`, and an Iceberg table has no"
+        " `path`.",
     ),
     "N301": _error("unknown dataset", "The dataset is not declared in this app."),
     "N302": _error("unknown program", "The program is not declared in this app."),
-    "N303": _error("unknown group", "An app that declares groups uses only those."),
+    "N303": _error("unknown group", "An app that declares groups may use only these."),
     "N304": _error("app name taken", "Two files declare an app of the same name."),
     "N305": _error("unknown schedule", "The schedule is not declared in this app."),
     "N306": _error("example name taken", "Two examples of an app have the same name."),
     "N307": _error("unknown calendar", "The calendar is not declared in this app."),
-    "N308": _error("unknown reference", "An argument refers to a value that no run has."),
+    "N308": _error("unknown reference", "An argument refers to a value that does not exist."),
     "L401": _error(
         "cycle of schedules",
-        "Each run of one schedule would trigger the next, without end. A cron that must fire too breaks it.",
+        "Runs of these schedules would trigger each other without end. Add a cron to one of them with `all`.",
     ),
     "L402": _error(
         "member without a key",
@@ -182,33 +183,36 @@ CATALOGUE: dict[str, Entry] = {
     ),
     "L403": _error(
         "period cannot be completed",
-        "`complete` needs a dimension of time whose parts make up the period.",
+        "`complete` needs a time dimension whose partitions make up the period.",
     ),
-    "L404": _error("outputs cannot take it", "The outputs have no partitions of that kind."),
+    "L404": _error(
+        "output partition does not fit",
+        "The outputs do not have the partitions that `output_partition` means.",
+    ),
     "L405": _warning(
         "two writers",
         "Two programs write the same dataset; the later run overwrites the earlier.",
     ),
     "L406": _warning(
         "may wait without end",
-        "A half-collected job does not age. `wait_at_most`, or a timeout from the first event, bounds it.",
+        "A job that lacks events has no timeout. Add `wait_at_most`, or a timeout from the first event.",
     ),
     "L407": _error(
         "dataset without partitions",
         "Keys and counts above one need a dataset that is partitioned.",
     ),
     "L408": _error(
-        "keys that never meet",
-        "The members' datasets have no partitions in common for `for_each`.",
+        "keys that never match",
+        "The datasets of the members have no common partition keys for `for_each`.",
     ),
     "L409": _error("trigger nested too deep", "Composites nest at most 8 deep."),
     "L410": _error(
         "batch too small",
-        "`max_batch` closes a job that has so many events; it must hold what the trigger needs.",
+        "`max_batch` limits the events of a job; it must allow as many as the trigger needs.",
     ),
     "L411": _error(
         "reference without a source",
-        "An argument refers to a value that no job of the schedule can have: its trigger lacks the member.",
+        "An argument refers to a value that no job of the schedule has: its trigger lacks the member.",
     ),
     "L412": _warning(
         "argument without a source",
@@ -216,24 +220,25 @@ CATALOGUE: dict[str, Entry] = {
     ),
     "L413": _warning(
         "window closed beyond the default timeout",
-        "A job that becomes ready meanwhile is discarded before it opens, although no timeout is written.",
+        "A job that becomes ready while the window is closed is discarded by the default timeout before the"
+        " window opens.",
     ),
     "L414": _error(
-        "cannot tell what is new",
-        "Incremental reading needs files that were landed, an Iceberg table whose rows are only added, or a"
-        " source of one's own.",
+        "new data cannot be found",
+        "Incremental reading needs landed files, an Iceberg table that is only appended to, or a source"
+        " module.",
     ),
     "L415": _error(
-        "output that forgets",
-        "What is read incrementally comes once, so the outputs must keep what they have: append or merge.",
+        "output does not keep its rows",
+        "Incremental data is read once, so the outputs must keep existing rows: append or merge.",
     ),
     "L416": _error(
         "partition that several runs would read",
-        "What is new of a partition is read by one run, so each partition of the source must lie in a single"
-        " one of the outputs: else the first run would take the rows of the others.",
+        "One run reads the new data of a partition, so each partition of the source must be within a single"
+        " partition of the outputs: else the first run would read the rows of the others.",
     ),
     "L420": _note(
-        "touched by a change of the clocks",
-        "On these dates the time is skipped or comes twice. This is an advance notice; nothing is wrong.",
+        "affected by a clock change",
+        "On these dates the time is skipped or repeated. The file is correct; this note only announces it.",
     ),
 }

@@ -1,8 +1,7 @@
-"""A diagnostic: one message to the author of a YAML file, and the collector that gathers them.
+"""A diagnostic, which is one message to the author of a YAML file, and the collector of diagnostics.
 
-A mistake of the author is a value of this kind, never an exception, so that one bad file or
-one bad schedule cannot hide the others. A diagnostic carries the source line it speaks of,
-and can therefore be drawn (`compiler.render`) without the file at hand.
+A mistake of the author is a value and never an exception, so that one bad file or schedule does not hide
+the others. A diagnostic carries its source line, so `compiler.render` does not need the file.
 """
 
 from typing import Protocol
@@ -12,14 +11,14 @@ from tidegate.domain.model import At
 from tidegate.domain.value import Value
 
 MAX_DIAGNOSTICS_PER_FILE = 100
-"""A file with more mistakes than this has one cause, and the reader needs no further copies of it."""
+"""More diagnostics in one file most likely have the same cause."""
 
 MAX_COLLECTED_PER_FILE = 1_000
-"""From here on nothing is collected: what a message costs must not grow with the mistakes."""
+"""Further diagnostics are not collected, which bounds the cost of a file with many mistakes."""
 
 
 class Related(Value, kw_only=True):
-    """Another place that a diagnostic speaks of, such as the first of two equal keys."""
+    """Another place of a diagnostic, such as the first of two equal keys."""
 
     at: At
     note: str
@@ -30,10 +29,10 @@ class Diagnostic(Value, kw_only=True):
 
     Attributes:
         code: key of the catalogue, for example "S104".
-        end_column: the column after the last character at fault, on the line of `at`.
-        summary: the rule that was broken and the value that broke it.
+        end_column: the column after the last wrong character, on the line of `at`.
+        summary: the rule and the value that breaks it.
         hint: what to write instead.
-        source: the line of the file, "" where there is none to show.
+        source: the line of the file; "" if unknown.
     """
 
     code: str
@@ -46,12 +45,12 @@ class Diagnostic(Value, kw_only=True):
     related: tuple[Related, ...] = ()
 
     def sort_key(self) -> tuple[str, int, int, str, str]:
-        """Diagnostics are printed in the order of the files and of the places in them."""
+        """Return the key that sorts diagnostics by file and place."""
         return (self.at.file, self.at.line, self.at.column, self.code, self.summary)
 
 
 class Place(Protocol):
-    """Anything that knows where it was written: a node, or an `At`."""
+    """An object with a line and a column: a node or an `At`."""
 
     @property
     def line(self) -> int: ...
@@ -61,11 +60,11 @@ class Place(Protocol):
 
 
 class Findings:
-    """Gathers the diagnostics of one file.
+    """The collector of the diagnostics of one file.
 
     Args:
-        file: name of the file as it is to be printed.
-        text: its whole text, from which the shown lines are taken.
+        file: name of the file, as it is printed.
+        text: the text of the file, for the printed lines.
     """
 
     def __init__(self, file: str, text: str = "") -> None:
@@ -82,7 +81,7 @@ class Findings:
         hint: str,
         related: tuple[Related, ...] = (),
     ) -> None:
-        """Adds one diagnostic; the same one twice is kept once."""
+        """Add a diagnostic, unless it is already there."""
         key = (code, place.line, place.column, summary)
         if key in self._found or self.full:
             return
@@ -99,18 +98,18 @@ class Findings:
         )
 
     def at(self, place: Place) -> At:
-        """A place of this file as the model keeps it."""
+        """Return a place in this file as a value of the model."""
         return At(file=self.file, line=place.line, column=place.column)
 
     def line(self, number: int) -> str:
-        """The text of a line, counted from 1; "" for a line that is not there."""
+        """Return the text of a line, counted from 1; "" for a line that does not exist."""
         if self._lines is None:
             self._lines = self._text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
         return self._lines[number - 1] if 0 < number <= len(self._lines) else ""
 
     @property
     def full(self) -> bool:
-        """Whether nothing more is collected. A builder need not look for hints any more."""
+        """Whether no more diagnostics are collected. A builder then need not search for hints."""
         return len(self._found) >= MAX_COLLECTED_PER_FILE
 
     @property
@@ -119,7 +118,7 @@ class Findings:
         return any(d.severity == "error" for d in self._found.values())
 
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """All that was found, by position, with a note in place of those above the limit."""
+        """Return the diagnostics by position; beyond the limit, one diagnostic with their number."""
         found = sorted(self._found.values(), key=Diagnostic.sort_key)
         surplus = len(found) - MAX_DIAGNOSTICS_PER_FILE
         if surplus <= 0:
@@ -133,14 +132,14 @@ class Findings:
             end_column=last.end_column + 1,
             summary=f"at most {MAX_DIAGNOSTICS_PER_FILE} diagnostics of a file are shown,"
             f" got {len(found)}{'+' if self.full else ''}; {surplus} more follow after this place",
-            hint="correct the ones above first; later ones are often caused by them",
+            hint="fix the ones above first; they often cause later ones",
             source=last.source,
         )
         return (*shown, note)
 
 
 def _end_column(place: Place, source: str) -> int:
-    """The end of the word at a place, where the place itself does not say it."""
+    """Return the end column of a place, or of the word at it if the place has no end."""
     end = getattr(place, "end_column", None)
     if isinstance(end, int) and end > place.column:
         return end

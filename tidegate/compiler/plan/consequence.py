@@ -1,7 +1,7 @@
-"""What the change of a schedule does to something live: its jobs, its runs, its status.
+"""The consequences of a changed schedule for its jobs, its runs and its status.
 
-Pure. `compiler.plan.diff` says what changes. What that means for each job is decided by the engine
-(`scheduler.decision.fate`), counted by `scheduler.commands.live` as an `Effect`, and listed here.
+`compiler.plan.diff` finds the changes. The engine decides about each job (`scheduler.decision.fate`),
+`scheduler.commands.live` counts the decisions as an `Effect`, and this module lists them.
 """
 
 from collections.abc import Iterator
@@ -11,18 +11,18 @@ from tidegate.domain.model import Schedule
 from tidegate.domain.value import Value
 
 Action = Literal["create", "replace", "amend", "delete", "unchanged", "kept"]
-"""`amend` changes a description or an owner and resets nothing; `kept` would be changed with updating on."""
+"""`amend` changes only a description or an owner and resets nothing; `kept` would change with updating on."""
 
 
 class Effect(Value, kw_only=True):
-    """What a change does to what a deployed schedule has going on, in numbers.
+    """The numbers of jobs and runs of a deployed schedule that a change affects.
 
     Attributes:
-        discarded: how many jobs, by reason code, in the order in which they are listed.
-        carried, carried_events: waiting jobs that keep events, and how many events.
-        held, released: those of them that are held, or held no longer.
-        launches: jobs whose launch is decided and goes on as decided, though no run exists yet.
-        active_runs: runs that exist and have not ended.
+        discarded: number of discarded jobs by reason code, in the order of the output.
+        carried, carried_events: number of waiting jobs that keep events, and number of these events.
+        held, released: number of carried jobs that become held, or are released.
+        launches: jobs whose launch is decided and continues, although no run exists yet.
+        active_runs: runs that have not ended.
     """
 
     status: Literal["active", "suspended"] = "suspended"
@@ -36,14 +36,14 @@ class Effect(Value, kw_only=True):
 
 
 class Consequence(Value, kw_only=True):
-    """What a change does to something live.
+    """One consequence of a change.
 
     Attributes:
-        kind: `discards` jobs, `carries` them with their events, `holds` or `lets_go` those of a suspended
-            schedule, lets decided `launches` happen as they were decided, `leaves` runs to end by
-            themselves, `starts` or `keeps` in a status.
-        count: of jobs or runs.
-        events: how many of their events carried jobs keep.
+        kind: the change `discards` jobs, `carries` them with their events, `holds` or releases (`lets_go`)
+            jobs of a suspended schedule, continues decided `launches`, `leaves` active runs alone, or the
+            schedule `starts` or `keeps` a status.
+        count: number of jobs or runs.
+        events: number of events that carried jobs keep.
         detail: the reason code of a discard, or the status.
     """
 
@@ -53,14 +53,14 @@ class Consequence(Value, kw_only=True):
     detail: str = ""
 
 
-def consequences(action: Action, coming: Schedule | None, effect: Effect) -> Iterator[Consequence]:
-    """List what becomes of what a schedule has going on.
+def consequences(action: Action, wanted: Schedule | None, effect: Effect) -> Iterator[Consequence]:
+    """Yield the consequences of a change of a schedule.
 
     Args:
-        coming: as it is wanted.
+        wanted: the schedule after the change; None if it is deleted.
     """
-    if action == "create" and coming is not None:
-        yield Consequence(kind="starts", detail=coming.status)
+    if action == "create" and wanted is not None:
+        yield Consequence(kind="starts", detail=wanted.status)
     if action not in ("replace", "delete"):
         return
     for reason, count in effect.discarded.items():

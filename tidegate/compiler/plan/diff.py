@@ -1,9 +1,9 @@
-"""The difference between what is deployed and what is wanted, with what it means for live jobs.
+"""The difference between the deployed and the wanted apps, with its consequences for live jobs.
 
-`diff` returns data only; `compiler.render` draws it. The rules are "Deploying" in docs/rules.md and
-rules 11 and 23: with updating on, schedules follow the YAML; with updating off they stay as
-they are, but the schedules of a removed program or app always go. A schedule's status is
-never a difference.
+`diff` returns data; `compiler.render` prints it. The rules are "Deploying" in docs/rules.md and rules
+11 and 23: with updating on, schedules follow the YAML; with updating off, they stay as deployed, but
+the schedules of a removed program or app are always deleted. A schedule's status is never a
+difference.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,11 +35,11 @@ class FieldChange(Value, kw_only=True):
 
 
 class ScheduleChange(Value, kw_only=True):
-    """What becomes of one schedule.
+    """The change of one schedule.
 
     Attributes:
-        would: with action "kept", what updating would have done.
-        because: why it changes although its own text may be the same, or why it cannot carry.
+        would: with action "kept", the action with updating on.
+        because: why it changes although its own text may be the same, or why it cannot carry events.
         carries: it is replaced, and its waiting jobs keep their events (rule 24).
     """
 
@@ -54,7 +54,7 @@ class ScheduleChange(Value, kw_only=True):
 
 
 class PartChange(Value, kw_only=True):
-    """What becomes of a dataset, a program, a group, or the app's own settings."""
+    """The change of a dataset, a program, a group, a calendar, or the app's own settings."""
 
     section: Literal["datasets", "programs", "groups", "calendars", "app"]
     name: str
@@ -63,7 +63,7 @@ class PartChange(Value, kw_only=True):
 
 
 class AppChange(Value, kw_only=True):
-    """What becomes of one app."""
+    """The change of one app."""
 
     name: str
     action: Literal["create", "change", "delete", "unchanged"]
@@ -72,7 +72,7 @@ class AppChange(Value, kw_only=True):
 
 
 class Refusal(Value, kw_only=True):
-    """Why the deployment is refused unless it is forced: a removed part that kept schedules need."""
+    """A reason to refuse the deployment unless it is forced: a removed part that kept schedules need."""
 
     app: str
     section: Literal["datasets", "programs"]
@@ -84,8 +84,8 @@ class Diff(Value, kw_only=True):
     """The whole difference.
 
     Attributes:
-        apps: every app that is deployed or wanted, by name.
-        after: the apps as they will stand once this is deployed.
+        apps: the changes of every app that is deployed or wanted, sorted by name.
+        after: the apps after the deployment.
     """
 
     apps: tuple[AppChange, ...]
@@ -95,11 +95,11 @@ class Diff(Value, kw_only=True):
 
     @property
     def empty(self) -> bool:
-        """Whether deploying would change nothing."""
+        """Whether a deployment would change nothing."""
         return all(app.action == "unchanged" for app in self.apps)
 
     def schedules(self) -> Iterator[ScheduleChange]:
-        """Every schedule's change, over all apps."""
+        """Yield the changes of all schedules of all apps."""
         for app in self.apps:
             yield from app.schedules
 
@@ -111,14 +111,13 @@ def diff(
     update_schedules: bool = True,
     effects: Callable[[Sequence[ScheduleChange]], Mapping[tuple[str, str], Effect]] | None = None,
 ) -> Diff:
-    """The difference that a deployment of `wanted` would make.
+    """Return the difference that a deployment of `wanted` would make.
 
     Args:
         deployed: all apps of the store with their schedules, by name.
-        wanted: all apps of the project; an app that is missing here is removed.
+        wanted: all apps of the project; a deployed app that is missing here is removed.
         update_schedules: whether schedules follow the YAML.
-        effects: says what changes of schedules do to what is going on, by app and schedule; nothing where an
-            entry is missing.
+        effects: returns the effects of changed schedules by app and schedule; a missing entry means none.
     """
     names = sorted(set(deployed) | set(wanted))
     found = [
@@ -129,7 +128,7 @@ def diff(
     known: Mapping[tuple[str, str], Effect] = {} if effects is None else effects(found)
     changed: dict[str, list[ScheduleChange]] = {}
     for change in found:
-        changed.setdefault(change.app, []).append(_foretold(change, wanted.get(change.app), known))
+        changed.setdefault(change.app, []).append(_with_consequences(change, wanted.get(change.app), known))
     after: dict[str, App] = {}
     changes: list[AppChange] = []
     refusals: list[Refusal] = []
@@ -166,30 +165,30 @@ def _schedules(
     app: str, old: App | None, new: App | None, update_schedules: bool
 ) -> Iterator[ScheduleChange]:
     before = old.schedules if old else {}
-    coming = new.schedules if new else {}
-    for name in sorted(set(before) | set(coming)):
-        change = _schedule(app, name, before.get(name), coming.get(name), old, new)
-        gone = _gone(before.get(name), old, new)
-        if gone and (change.action != "replace" or not update_schedules):
-            # These always go, whether or not schedules are updated.
-            change = ScheduleChange(app=app, name=name, action="delete", because=gone)
+    wanted = new.schedules if new else {}
+    for name in sorted(set(before) | set(wanted)):
+        change = _schedule(app, name, before.get(name), wanted.get(name), old, new)
+        removed = _removal_reason(before.get(name), old, new)
+        if removed and (change.action != "replace" or not update_schedules):
+            # These are deleted whether or not schedules are updated.
+            change = ScheduleChange(app=app, name=name, action="delete", because=removed)
         elif not update_schedules and change.action != "unchanged":
             change = msgspec.structs.replace(change, action="kept", would=change.action)
         yield change
 
 
-def _foretold(
+def _with_consequences(
     change: ScheduleChange, new: App | None, effects: Mapping[tuple[str, str], Effect]
 ) -> ScheduleChange:
-    """The change with its consequences."""
-    coming = None if new is None else new.schedules.get(change.name)
+    """Return the change with its consequences."""
+    wanted = None if new is None else new.schedules.get(change.name)
     effect = effects.get((change.app, change.name), Effect())
-    found = tuple(consequences(change.action, coming, effect))
+    found = tuple(consequences(change.action, wanted, effect))
     return msgspec.structs.replace(change, consequences=found)
 
 
-def _gone(schedule: Schedule | None, old: App | None, new: App | None) -> str:
-    """Why a deployed schedule cannot stay: its app or its program is removed. "" if it can."""
+def _removal_reason(schedule: Schedule | None, old: App | None, new: App | None) -> str:
+    """Return why a deployed schedule is deleted: its app or its program is removed. "" if it can stay."""
     if schedule is None or old is None:
         return ""
     if new is None:
@@ -200,37 +199,38 @@ def _gone(schedule: Schedule | None, old: App | None, new: App | None) -> str:
 
 
 def _schedule(
-    app: str, name: str, before: Schedule | None, coming: Schedule | None, old: App | None, new: App | None
+    app: str, name: str, before: Schedule | None, wanted: Schedule | None, old: App | None, new: App | None
 ) -> ScheduleChange:
-    """What updating would do to one schedule."""
-    if before is None or coming is None:
+    """Return the change of one schedule with updating on."""
+    if before is None or wanted is None:
         return ScheduleChange(app=app, name=name, action="create" if before is None else "delete")
-    # Most schedules of a large project are equal, places and all, and need no closer look.
-    fields = () if before == coming else tuple(field_changes(_form(before), _form(coming)))
-    recut = _recut(before, old, new)
-    if not recut and all(change.path in METADATA for change in fields):
+    # Most schedules of a large project are equal, places included, and need no comparison by field.
+    fields = () if before == wanted else tuple(field_changes(_form(before), _form(wanted)))
+    repartitioned = _repartitioned(before, old, new)
+    if not repartitioned and all(change.path in METADATA for change in fields):
         return ScheduleChange(app=app, name=name, action="amend" if fields else "unchanged", fields=fields)
-    because = f"the partitions of {', '.join(recut)} change" if recut else ""
-    if coming.on_update == "carry" and before.for_each != coming.for_each and not because:
-        because = "for_each changes, so nothing that waits can be carried"
-    carrying = carries(before, coming, old, new)
+    because = f"the partitions of {', '.join(repartitioned)} change" if repartitioned else ""
+    if wanted.on_update == "carry" and before.for_each != wanted.for_each and not because:
+        because = "for_each changes, so waiting jobs cannot keep their events"
+    carrying = carries(before, wanted, old, new)
     return ScheduleChange(
         app=app, name=name, action="replace", because=because, carries=carrying, fields=fields
     )
 
 
-def carries(before: Schedule, coming: Schedule, old: App | None, new: App | None) -> bool:
-    """Whether the jobs of a changed schedule keep their events: it says so, and their keys mean the same."""
-    return coming.on_update == "carry" and before.for_each == coming.for_each and not _recut(before, old, new)
+def carries(before: Schedule, wanted: Schedule, old: App | None, new: App | None) -> bool:
+    """Return whether jobs of a changed schedule keep their events: it says so, and keys mean the same."""
+    same_keys = before.for_each == wanted.for_each and not _repartitioned(before, old, new)
+    return wanted.on_update == "carry" and same_keys
 
 
-def _recut(schedule: Schedule, old: App | None, new: App | None) -> list[str]:
-    """Datasets of the trigger whose partitions change: keys collected so far mean nothing any more."""
+def _repartitioned(schedule: Schedule, old: App | None, new: App | None) -> list[str]:
+    """Return the datasets of the trigger whose partitions change, so that collected keys are invalid."""
     before = old.datasets if old is not None else {}
-    coming = new.datasets if new is not None else {}
+    wanted = new.datasets if new is not None else {}
     collected = {leaf.trigger.dataset_collected for leaf in leaves(schedule.trigger)}
-    standing = sorted(before.keys() & coming.keys() & collected)
-    return [name for name in standing if before[name].partitions != coming[name].partitions]
+    kept = sorted(before.keys() & wanted.keys() & collected)
+    return [name for name in kept if before[name].partitions != wanted[name].partitions]
 
 
 # --- everything else --------------------------------------------------------------------
@@ -248,13 +248,13 @@ def _parts(old: App | None, new: App | None) -> Iterator[PartChange]:
 def _section(
     section: Literal["groups", "calendars", "datasets", "programs"],
     before: dict[str, Any],
-    coming: dict[str, Any],
+    wanted: dict[str, Any],
 ) -> Iterator[PartChange]:
-    for name in sorted(set(before) | set(coming)):
-        if name not in before or name not in coming:
-            yield PartChange(section=section, name=name, action="create" if name in coming else "delete")
+    for name in sorted(set(before) | set(wanted)):
+        if name not in before or name not in wanted:
+            yield PartChange(section=section, name=name, action="create" if name in wanted else "delete")
             continue
-        fields = tuple(field_changes(_form(before[name]), _form(coming[name])))
+        fields = tuple(field_changes(_form(before[name]), _form(wanted[name])))
         if fields:
             yield PartChange(section=section, name=name, action="change", fields=fields)
 
@@ -268,14 +268,14 @@ def _form(part: Any) -> dict[str, Any]:
 
 
 def field_changes(old: Any, new: Any, path: str = "") -> Iterator[FieldChange]:
-    """The leaves at which two canonical forms differ; lists of equal length member by member."""
+    """Yield the leaves at which two canonical forms differ; lists of equal length member by member."""
     if old == new:
         return
     if isinstance(old, dict) and isinstance(new, dict):
-        before, coming = cast("dict[str, Any]", old), cast("dict[str, Any]", new)
-        if before.get("kind") == coming.get("kind"):
-            for key in sorted(set(before) | set(coming)):
-                yield from field_changes(before.get(key), coming.get(key), f"{path}.{key}" if path else key)
+        before, wanted = cast("dict[str, Any]", old), cast("dict[str, Any]", new)
+        if before.get("kind") == wanted.get("kind"):
+            for key in sorted(set(before) | set(wanted)):
+                yield from field_changes(before.get(key), wanted.get(key), f"{path}.{key}" if path else key)
             return
     if isinstance(old, list) and isinstance(new, list):
         items, others = cast("list[Any]", old), cast("list[Any]", new)
@@ -287,19 +287,19 @@ def field_changes(old: Any, new: Any, path: str = "") -> Iterator[FieldChange]:
 
 
 def _after(old: App | None, new: App, schedules: tuple[ScheduleChange, ...]) -> App:
-    """The app as it will stand: the wanted one with the schedules that the changes leave."""
+    """Return the app after the deployment: the wanted app with the schedules that the changes leave."""
     before = old.schedules if old else {}
-    standing: dict[str, Schedule] = {}
+    remaining: dict[str, Schedule] = {}
     for change in schedules:
         if change.action in ("create", "replace", "amend"):
-            standing[change.name] = new.schedules[change.name]
+            remaining[change.name] = new.schedules[change.name]
         elif change.action in ("unchanged", "kept") and change.name in before:
-            standing[change.name] = before[change.name]
-    return msgspec.structs.replace(new, schedules=standing)
+            remaining[change.name] = before[change.name]
+    return msgspec.structs.replace(new, schedules=remaining)
 
 
 def _refusals(app: str, after: App) -> Iterator[Refusal]:
-    """Parts that go although schedules that stay are triggered by them (rule 23)."""
+    """Yield the removed parts that trigger remaining schedules (rule 23)."""
     needed: dict[tuple[Literal["datasets", "programs"], str], list[str]] = {}
     for schedule in after.schedules.values():
         for leaf in leaves(schedule.trigger):

@@ -1,9 +1,9 @@
-"""Fingerprints: whether two parts of an app are the same, whatever file and line they stand in.
+"""Fingerprints, by which parts of an app are compared independently of file and line.
 
-A fingerprint is the SHA-256 of a canonical form without places (`at`) and without a
-schedule's initial `status`, which is never a difference (rule 23). Fields that have
-their default are left out of it, so that a field added to the model by a new version
-changes no fingerprint that is stored. `args` are the user's: an "at" in there counts.
+A fingerprint is the SHA-256 of a canonical form without places (`at`) and without a schedule's initial
+`status`, which is never a difference (rule 23). Fields with their default value are left out, so that a
+new field of the model does not change stored fingerprints. `args` belong to the user: an "at" in them
+counts.
 """
 
 import hashlib
@@ -18,29 +18,29 @@ from tidegate.domain.time.duration import duration_text
 from tidegate.domain.value import Value
 
 METADATA = ("description", "owner")
-"""What people read and nothing acts upon: a difference in these alone resets no job."""
+"""Fields without effect on jobs: a difference in these alone does not reset a job."""
 
 _LEFT_OUT: dict[type[Value], tuple[str, ...]] = {Schedule: ("status",)}
 
 
 def fingerprint(value: Value) -> str:
-    """The fingerprint of an app, dataset, program or schedule, metadata included."""
+    """Return the fingerprint of an app, dataset, program or schedule, metadata included."""
     return _digest(canonical(value))
 
 
 def behaviour_fingerprint(value: Value) -> str:
-    """The fingerprint of what a part does: without its description and owner."""
+    """Return the fingerprint of a part without its description and owner."""
     form = canonical(value)
     return _digest({key: form[key] for key in form if key not in METADATA})
 
 
 def canonical(value: Value, *, defaults: bool = False) -> dict[str, Any]:
-    """A value of the model as builtins: no places, no status, durations and times as the YAML has them.
+    """Return a value of the model as builtins without places and status; durations and times as in the YAML.
 
     Tagged structs (triggers and constraints) keep their `kind`.
 
     Args:
-        defaults: whether fields that have their default are there too.
+        defaults: whether to include fields that have their default value.
     """
     form: dict[str, Any] = {}
     config = value.__struct_config__
@@ -73,7 +73,7 @@ def _canonical(value: Any, defaults: bool) -> Any:
 
 @lru_cache(maxsize=128)
 def _fields(kind: type[Value]) -> tuple[tuple[str, str, Any], ...]:
-    """Per field that counts: its name, its name in JSON, and its default in canonical form."""
+    """Return for each field that counts its name, its JSON name, and its default in canonical form."""
     left_out = ("at", *_LEFT_OUT.get(kind, ()))
     found: list[tuple[str, str, Any]] = []
     for field in msgspec.structs.fields(kind):

@@ -1,7 +1,7 @@
-"""The canonical plan: what a set of apps comes to, as plain data with fingerprints.
+"""The canonical plan: a set of apps as plain data with fingerprints.
 
-The same YAML gives the same plan byte for byte, in whatever order its parts stand, so a
-plan can be kept in git, compared, and read by tools that know nothing of Tidegate.
+The same YAML gives the same plan byte for byte, in any order of its parts. So a plan can be kept in
+git, compared, and read by other tools.
 """
 
 from collections.abc import Mapping
@@ -12,11 +12,11 @@ from tidegate.domain.model import App
 from tidegate.domain.value import Value
 
 PLAN_VERSION = 1
-"""Raised when a plan of an older version could be misread."""
+"""Increase it when a reader could misread a plan of an older version."""
 
 
 def plan(apps: Mapping[str, App]) -> dict[str, Any]:
-    """The plan of a set of apps: builtin values, sorted by name, with defaults left out."""
+    """Return the plan of a set of apps: builtin values, sorted by name, without defaults."""
     return {"version": PLAN_VERSION, "apps": {name: _app(apps[name]) for name in sorted(apps)}}
 
 
@@ -34,7 +34,7 @@ def _app(app: App) -> dict[str, Any]:
 
 
 def _parts(parts: Mapping[str, Value], statuses: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Each part with its fingerprint; schedules with the status in which they would begin."""
+    """Return each part with its fingerprint, and schedules also with their initial status."""
     found: dict[str, Any] = {}
     for name in sorted(parts):
         form = canonical(parts[name])

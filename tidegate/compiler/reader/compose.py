@@ -49,7 +49,7 @@ class _Place:
 
 
 def read(file: str, data: bytes) -> tuple[MappingNode | None, Findings]:
-    """Reads one file.
+    """Read one file.
 
     Returns:
         The tree of the file's one mapping, or None if the findings hold an error.
@@ -196,7 +196,7 @@ class _Composer:
         return MappingNode(values, keys, start.line + 1, start.column + 1)
 
     def _usable(self, key: Node, event: Any, keys: dict[str, ScalarNode]) -> bool:
-        """Whether a key may stand where it stands; says why not."""
+        """Return whether a key may stand where it stands; says why not."""
         add = self._findings.add
         if isinstance(event, yaml.AliasEvent):
             return False
@@ -235,7 +235,7 @@ class _Composer:
 
 
 def _report_syntax(findings: Findings, error: yaml.YAMLError) -> None:
-    """The parser's own complaint, with its place."""
+    """Return the parser's own complaint, with its place."""
     mark: Any = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     place = _Place(mark) if mark is not None else At(file=findings.file, line=1, column=1)
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "cannot be read"

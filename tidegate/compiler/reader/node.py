@@ -45,38 +45,38 @@ class MappingNode(msgspec.Struct, frozen=True):
     end_column: int = 0
 
     def get(self, key: str) -> "Node | None":
-        """The node of a key, None if the key is absent."""
+        """Return the node of a key, None if the key is absent."""
         return self.values.get(key)
 
     def text(self, key: str, default: str = "") -> str:
-        """The string at a key; the default for anything else."""
+        """Return the string at a key; the default for anything else."""
         node = self.values.get(key)
         return node.value if isinstance(node, ScalarNode) and isinstance(node.value, str) else default
 
     def number(self, key: str, default: int) -> int:
-        """The integer at a key; the default for anything else."""
+        """Return the integer at a key; the default for anything else."""
         node = self.values.get(key)
         if isinstance(node, ScalarNode) and isinstance(node.value, int):
             return int(node.value)
         return default
 
     def flag(self, key: str, default: bool) -> bool:
-        """The boolean at a key; the default for anything else."""
+        """Return the boolean at a key; the default for anything else."""
         node = self.values.get(key)
         return node.value if isinstance(node, ScalarNode) and isinstance(node.value, bool) else default
 
     def mapping(self, key: str) -> "MappingNode | None":
-        """The mapping at a key, None for anything else."""
+        """Return the mapping at a key, None for anything else."""
         node = self.values.get(key)
         return node if isinstance(node, MappingNode) else None
 
     def items(self, key: str) -> "tuple[Node, ...]":
-        """The members of the list at a key, none for anything else."""
+        """Return the members of the list at a key, none for anything else."""
         node = self.values.get(key)
         return node.items if isinstance(node, SequenceNode) else ()
 
     def strings(self, key: str) -> tuple[ScalarNode, ...]:
-        """The scalars of the list at a key that are strings."""
+        """Return the scalars of the list at a key that are strings."""
         return tuple(n for n in self.items(key) if isinstance(n, ScalarNode) and isinstance(n.value, str))
 
 
@@ -84,7 +84,7 @@ Node = ScalarNode | SequenceNode | MappingNode
 
 
 def plain(node: Node) -> Any:
-    """The builtin value of a node. The reader has bounded its depth, so this recursion is bounded too."""
+    """Return the builtin value of a node. The reader has bounded its depth, so this recursion is bounded too."""
     if isinstance(node, ScalarNode):
         return node.value
     if isinstance(node, MappingNode):
@@ -93,7 +93,7 @@ def plain(node: Node) -> Any:
 
 
 def find(root: Node, path: "tuple[str | int, ...]") -> Node:
-    """The node at a path of keys and member numbers, or the deepest one on the way to it."""
+    """Return the node at a path of keys and member numbers, or the deepest one on the way to it."""
     node = root
     for step in path:
         if isinstance(node, MappingNode) and isinstance(step, str) and step in node.values:
@@ -106,7 +106,7 @@ def find(root: Node, path: "tuple[str | int, ...]") -> Node:
 
 
 def from_value(value: Any, line: int = 1, column: int = 1) -> Node:
-    """A tree of one builtin value, every node of it at the same place.
+    """Return a tree of one builtin value, every node of it at the same place.
 
     Raises:
         TypeError: for a value that JSON does not know, or a key that is not a string.

@@ -38,7 +38,7 @@ class ScalarError(UserError, ValueError):
 
 
 def resolve(text: str) -> bool | int | float | str | None:
-    """The value of a plain (unquoted) scalar.
+    """Return the value of a plain (unquoted) scalar.
 
     Raises:
         ScalarError: for a number that is too long or not finite.

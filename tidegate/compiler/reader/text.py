@@ -25,7 +25,7 @@ _UTF8_MARK = b"\xef\xbb\xbf"
 
 
 def decode(file: str, data: bytes) -> tuple[str | None, Findings]:
-    """The text of a file, or None with the reason among the findings."""
+    """Return the text of a file, or None with the reason among the findings."""
     findings = Findings(file)
     start = At(file=file, line=1, column=1)
     if len(data) > MAX_FILE_BYTES:
@@ -71,7 +71,7 @@ def _place(file: str, text: str, offset: int) -> At:
 
 
 def offset_in_line(before: str) -> int:
-    """How many characters stand after the last line end."""
+    """Return how many characters stand after the last line end."""
     return len(before) - (before.rfind("\n") + 1)
 
 

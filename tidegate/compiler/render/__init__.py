@@ -1,4 +1,4 @@
-"""Drawing what the compiler found: one small file for each thing and format.
+"""Renderers of the compiler's results: one small file for each result and format.
 
-Nothing here decides anything: what is drawn was computed elsewhere and is passed in.
+A renderer decides nothing: it receives computed data.
 """

@@ -4,25 +4,25 @@ from tidegate.compiler.diagnostics.catalogue import CATALOGUE
 
 _FAMILIES = {
     "R": "Reading the file",
-    "S": "The shape of what was read",
+    "S": "Structure",
     "V": "Values",
     "N": "Names",
-    "L": "What schedules mean together",
+    "L": "Rules between parts",
 }
 
 _INTRODUCTION = (
     "# Diagnostics",
     "",
-    "Every message of `tidegate lint` and `tidegate plan` has one of these codes. Errors stop a deployment,",
-    "warnings do not (`tidegate lint --strict` makes them), and notes never do. This page is rendered from",
-    "`tidegate/compiler/diagnostics/catalogue.py`.",
+    "Every message of `tidegate lint` and `tidegate plan` has one of these codes. Errors stop a deployment.",
+    "Warnings do not, but `tidegate lint --strict` fails on them. Notes never stop anything. This page is",
+    "rendered from `tidegate/compiler/diagnostics/catalogue.py`.",
 )
 
-_TABLE_HEAD = ("| code | severity | rule | why, and what to do |", "|---|---|---|---|")
+_TABLE_HEAD = ("| code | severity | title | explanation |", "|---|---|---|---|")
 
 
 def catalogue_markdown() -> str:
-    """The whole document, a table for each family of codes."""
+    """Return the whole document, with a table for each family of codes."""
     lines = [*_INTRODUCTION]
     for letter, family in _FAMILIES.items():
         lines += ["", f"## {letter}: {family}", "", *_TABLE_HEAD]

@@ -7,7 +7,7 @@ from tidegate.compiler.diagnostics.diagnostic import Diagnostic
 
 
 def diagnostics_json(diagnostics: Iterable[Diagnostic]) -> list[dict[str, Any]]:
-    """One object for each diagnostic; lines and columns count from 1, `end_column` is exclusive."""
+    """Return an object for each diagnostic; lines and columns count from 1, `end_column` is exclusive."""
     return [
         {
             "code": d.code,

@@ -5,7 +5,7 @@
           |               ^^^^
     hint: did you mean "high"?
 
-The first line is what editors and CI systems know how to jump to.
+Editors and CI systems can jump to the place in the first line.
 """
 
 from collections.abc import Iterable
@@ -13,19 +13,19 @@ from collections.abc import Iterable
 from tidegate.compiler.diagnostics.diagnostic import Diagnostic
 
 MAX_LINE_CHARACTERS = 100
-"""A longer source line is shown as the part around the place."""
+"""Of a longer source line, only the part around the place is printed."""
 
 MARGIN_CHARACTERS = 30
-"""What is shown before the place in a line that is cut."""
+"""Characters before the place in a cut line."""
 
 
 def diagnostics_text(diagnostics: Iterable[Diagnostic]) -> str:
-    """All diagnostics, an empty line between each two, without a last line end."""
+    """Return all diagnostics, separated by empty lines, without a final line end."""
     return "\n\n".join(_one(diagnostic) for diagnostic in diagnostics)
 
 
 def summary_text(diagnostics: Iterable[Diagnostic]) -> str:
-    """How many there are: "2 errors, 1 warning, 3 notes"; "" if there are none."""
+    """Return the numbers of diagnostics: "2 errors, 1 warning, 3 notes"; "" without diagnostics."""
     found = list(diagnostics)
     counts = [(sum(d.severity == s for d in found), s) for s in ("error", "warning", "note")]
     return ", ".join(f"{n} {word}{'s' if n > 1 else ''}" for n, word in counts if n)
@@ -41,7 +41,7 @@ def _one(diagnostic: Diagnostic) -> str:
 
 
 def _excerpt(diagnostic: Diagnostic) -> list[str]:
-    """The source line and, below it, the carets."""
+    """Return the source line and the line with the carets."""
     source = "".join(c if c.isprintable() else "·" for c in diagnostic.source)
     start = diagnostic.at.column - 1
     width = max(1, min(diagnostic.end_column - diagnostic.at.column, len(source) - start))

@@ -8,7 +8,7 @@ from tidegate.compiler.plan.diff import Diff
 
 
 def diff_json(difference: Diff) -> dict[str, Any]:
-    """Builtin values, ready for any JSON encoder."""
+    """Return the difference as builtin values for a JSON encoder."""
     return {
         "empty": difference.empty,
         "update_schedules": difference.update_schedules,

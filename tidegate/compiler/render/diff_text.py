@@ -1,9 +1,8 @@
-"""A difference as text for people, in the signs that Terraform made familiar.
+"""A difference as text for people, with signs as in Terraform.
 
     + created   ~ changed   - deleted   = kept as deployed, since updating is off
 
-What a change does to live jobs stands below it, after an arrow. Nothing is printed for
-what stays as it is.
+The consequences of a change for live jobs follow it, after an arrow. Unchanged parts are not printed.
 """
 
 from collections import Counter
@@ -24,7 +23,7 @@ from tidegate.compiler.plan.diff import (
 from tidegate.domain.size import size_text
 
 MAX_VALUE_CHARACTERS = 70
-"""Longer values are cut: the plan is for reading, `--format json` has them whole."""
+"""Longer values are cut; `--format json` prints them in full."""
 
 _SIGNS = {
     "create": "+",
@@ -45,7 +44,7 @@ _SINGULAR = {
 
 
 def diff_text(difference: Diff) -> str:
-    """The whole difference, without a last line end."""
+    """Return the whole difference, without a final line end."""
     lines: list[str] = []
     for app in difference.apps:
         lines.extend(_app(app))
@@ -95,7 +94,7 @@ def _past(action: str | None) -> str:
         "replace": "replaced",
         "amend": "amended",
         "delete": "deleted",
-    }.get(action or "", "left alone")
+    }.get(action or "", "unchanged")
 
 
 def _field(field: FieldChange) -> str:
@@ -114,7 +113,7 @@ def _value(path: str, value: Any) -> str:
 
 
 def consequence_text(consequence: Consequence) -> str:
-    """What a change does to something live, in a few words."""
+    """Return one consequence in a few words."""
     n, detail = consequence.count, consequence.detail
     match consequence.kind:
         case "discards":
@@ -125,13 +124,11 @@ def consequence_text(consequence: Consequence) -> str:
         case "holds":
             return f"{n} waiting {_plural('job', n)} {'is' if n == 1 else 'are'} held until it is resumed"
         case "lets_go":
-            return f"{n} held {_plural('job', n)} {'is' if n == 1 else 'are'} let go"
+            return f"{n} held {_plural('job', n)} {'is' if n == 1 else 'are'} released"
         case "launches":
-            return (
-                f"{n} decided {_plural('launch', n, 'launches')} {'goes' if n == 1 else 'go'} on as decided"
-            )
+            return f"{n} decided {_plural('launch', n, 'launches')} {'continues' if n == 1 else 'continue'}"
         case "leaves":
-            return f"{n} active {_plural('run', n)} {'goes' if n == 1 else 'go'} on to the end"
+            return f"{n} active {_plural('run', n)} {'continues' if n == 1 else 'continue'}"
         case "starts":
             return f"starts {detail}"
         case "keeps":
@@ -152,7 +149,7 @@ def _refusals(refusals: tuple[Refusal, ...]) -> Iterator[str]:
             f"refused: {_SINGULAR[refusal.section]} {refusal.name} of {refusal.app} is removed,"
             f" but it triggers {_plural('schedule', len(refusal.schedules))} {names}"
         )
-    yield "hint: deploy with --update-schedules, put the removed part back, or deploy with --force"
+    yield "hint: deploy with --update-schedules, restore the removed part, or deploy with --force"
 
 
 def _total(difference: Diff) -> str:

@@ -12,7 +12,7 @@ from tidegate.domain.wording import plural
 
 
 def least_events(trigger: Trigger) -> int:
-    """The least number of events that satisfies a trigger; at least, where only the data can tell."""
+    """Return the least number of events that satisfies a trigger; at least, where only the data can tell."""
     if trigger.wait_at_most is not None:
         return 1
     if isinstance(trigger, Composite):
@@ -21,7 +21,7 @@ def least_events(trigger: Trigger) -> int:
 
 
 def check_batch(schedule: Schedule, place: Place, scope: Scope) -> None:
-    """Reports a batch that is too small for the trigger, or that is never filled.
+    """Report a batch that is too small for the trigger, or that is never filled.
 
     Args:
         place: of `max_batch`; nothing is looked at where there is none.
@@ -47,7 +47,7 @@ def check_batch(schedule: Schedule, place: Place, scope: Scope) -> None:
 
 
 def check_collect_within(trigger: Trigger, scope: Scope) -> None:
-    """Warns of a `collect_within` that never drops an event.
+    """Warn of a `collect_within` that never drops an event.
 
     Looks at the trigger and at the members of an `any`, with which the whole trigger is satisfied. A
     member of an `all` that one event satisfies still loses that event while the others lack theirs.
@@ -73,7 +73,7 @@ def check_collect_within(trigger: Trigger, scope: Scope) -> None:
 
 
 def _single(trigger: Trigger) -> bool:
-    """Whether every event satisfies the trigger at once."""
+    """Return whether every event satisfies the trigger at once."""
     if isinstance(trigger, Composite):
         return trigger.needed == 1 and all(member.quiet is None and _single(member) for member in trigger.of)
     return trigger.any_event_satisfies

@@ -17,7 +17,7 @@ DAY = timedelta(days=1)
 
 
 def check_closed_window(schedule: Schedule, place: Place, scope: Scope) -> None:
-    """Warns of windows that stay closed for longer than a timeout that nobody chose."""
+    """Warn of windows that stay closed for longer than a timeout that nobody chose."""
     if schedule.timeout.at is not None:
         return
     for constraint in schedule.constraints:
@@ -38,7 +38,7 @@ def check_closed_window(schedule: Schedule, place: Place, scope: Scope) -> None:
 
 
 def longest_closed(window: WindowConstraint) -> timedelta:
-    """The longest time in an ordinary week for which a window is closed; holidays may make it longer."""
+    """Return the longest time in an ordinary week for which a window is closed; holidays may make it longer."""
     weekend = () if window.calendar is None else window.calendar.weekend
     opens = [
         number
@@ -54,6 +54,6 @@ def longest_closed(window: WindowConstraint) -> timedelta:
 
 
 def _length(window: WindowConstraint) -> timedelta:
-    """How long the window is open, on a day on which no clock changes."""
+    """Return how long the window is open, on a day on which no clock changes."""
     minutes = (window.to.hour - window.from_.hour) * 60 + window.to.minute - window.from_.minute
     return timedelta(minutes=minutes) % DAY

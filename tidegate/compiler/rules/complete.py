@@ -12,7 +12,7 @@ from tidegate.domain.wording import with_article
 
 
 def check_complete(period: Cycle, dataset: Dataset, place: Node, scope: Scope) -> bool:
-    """Whether a trigger's period can be completed by its dataset; reports why not."""
+    """Return whether a trigger's period can be completed by its dataset; reports why not."""
     time = dataset.partitions.time if dataset.partitions else None
     if time is None:
         scope.findings.add(

@@ -26,7 +26,7 @@ are two thousand edges and not a million. Neighbours are kept in order, each onc
 
 
 def check_cycles(app: App, findings: Findings) -> None:
-    """Reports each cycle once, at its first schedule in the file, with its whole path."""
+    """Report each cycle once, at its first schedule in the file, with its whole path."""
     for cycle in cycles(app):
         first = app.schedules[cycle[0]]
         if first.at is None or findings.full:
@@ -47,7 +47,7 @@ def check_cycles(app: App, findings: Findings) -> None:
 
 
 def cycles(app: App) -> list[tuple[str, ...]]:
-    """The cycles to report, in the order of the file.
+    """Return the cycles to report, in the order of the file.
 
     One for each group of schedules that trigger each other, and each schedule that triggers
     itself: a group of n can hold far more cycles than anybody would read.
@@ -145,7 +145,7 @@ def _unwind(stack: list[Node], on_stack: set[Node], until: Node) -> list[Node]:
 
 
 def _path_back(start: str, graph: Graph, group: frozenset[str]) -> tuple[str, ...]:
-    """The shortest way from a schedule through others of its group back to itself."""
+    """Return the shortest way from a schedule through others of its group back to itself."""
     before: dict[str, str] = {}
     followed: set[Node] = set()
     coming = deque([start])

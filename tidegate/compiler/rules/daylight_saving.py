@@ -36,7 +36,7 @@ Touched = list[tuple[date, str]]
 
 
 def check_daylight_saving(app: App, today: date, findings: Findings) -> None:
-    """Notes the coming dates on which crons and windows of the app are touched.
+    """Note the coming dates on which crons and windows of the app are touched.
 
     Args:
         today: the dates from this day on, and for `DAYS_LOOKED_AHEAD` days, are coming.
@@ -123,7 +123,7 @@ def _coming(zone: str, today: date) -> Iterator[ClockChange]:
 
 
 def _dates(change: ClockChange) -> Iterator[date]:
-    """The dates of the wall times that a change skips or doubles."""
+    """Yield the dates of the wall times that a change skips or doubles."""
     first, second = change.changed
     day = first.date()
     while datetime.combine(day, time()) < second:

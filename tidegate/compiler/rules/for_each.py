@@ -27,7 +27,7 @@ ForEach = Literal["partition"] | Cycle
 
 
 def same_partitions(one: PartitionScheme | None, other: PartitionScheme | None) -> bool:
-    """Whether two datasets are cut into the same keys; where they begin does not matter."""
+    """Return whether two datasets are cut into the same keys; where they begin does not matter."""
     if one is None or other is None:
         return False
     return _shape(one) == _shape(other)
@@ -43,7 +43,7 @@ def _shape(scheme: PartitionScheme) -> tuple[object, ...]:
 
 
 def check_for_each(schedule: Schedule, place: Place, scope: Scope) -> bool:
-    """Whether every member of the trigger can be evaluated for each key; reports those that cannot."""
+    """Return whether every member of the trigger can be evaluated for each key; reports those that cannot."""
     if schedule.for_each is None:
         return True
     members = _members(schedule.trigger, inside_all=False)
@@ -76,7 +76,7 @@ def _has_key(member: LeafTrigger, inside_all: bool, for_each: ForEach, place: Pl
 
 
 def _members(trigger: Trigger, *, inside_all: bool) -> list[tuple[LeafTrigger, bool]]:
-    """The leaves, each with whether its nearest composite is an `all`."""
+    """Return the leaves, each with whether its nearest composite is an `all`."""
     if not isinstance(trigger, Composite):
         return [(trigger, inside_all)]
     in_all = trigger.shares_fires
@@ -132,7 +132,7 @@ def _clash(place: Place, for_each: ForEach, complete: Cycle, scope: Scope) -> No
 
 
 def _mapped(scheme: PartitionScheme, for_each: Cycle) -> bool:
-    """Whether each key of a scheme belongs to one period of the cycle."""
+    """Return whether each key of a scheme belongs to one period of the cycle."""
     return scheme.time is not None and nests_in(scheme.time.cycle, for_each)
 
 

@@ -22,7 +22,7 @@ _OWN_SOURCE = "read all of it, or write a source of your own: incremental: my_fe
 
 
 def check_incremental(app: App, nodes: Mapping[str, MappingNode], findings: Findings) -> None:
-    """Reports what cannot be read incrementally, and outputs that would forget.
+    """Report what cannot be read incrementally, and outputs that would forget.
 
     Args:
         nodes: the programs as they stand in the file, by name.
@@ -73,7 +73,7 @@ def _check_spread(app: App, program: Program, entry: MappingNode, findings: Find
 
 
 def _lies_in_one(source: PartitionScheme | None, output: PartitionScheme) -> bool:
-    """Whether the rows of a partition of the source go into a single partition of the output."""
+    """Return whether the rows of a partition of the source go into a single partition of the output."""
     if source is None:
         return False
     if output.time is not None and (source.time is None or is_finer(output.time.cycle, source.time.cycle)):
@@ -82,7 +82,7 @@ def _lies_in_one(source: PartitionScheme | None, output: PartitionScheme) -> boo
 
 
 def _fault_of_format(app: App, dataset: Dataset) -> tuple[str, str] | None:
-    """Why the format of a dataset does not tell what is new, with a hint."""
+    """Return why the format of a dataset does not tell what is new, with a hint."""
     writers = sorted(p.name for p in app.programs.values() if dataset.name in p.writes)
     if dataset.format == "iceberg":
         if writers and dataset.write_mode() != "append":

@@ -35,7 +35,7 @@ def output_partition(
     place: Place,
     scope: Scope,
 ) -> OutputPartition:
-    """The kind of output partition of a schedule.
+    """Return the kind of output partition of a schedule.
 
     Args:
         wanted: what the YAML says, "" if nothing.
@@ -74,7 +74,7 @@ def _key_fits(for_each: str, trigger: Trigger, schemes: list[PartitionScheme], s
 
 
 def _manifest_fits(trigger: Trigger, schemes: list[PartitionScheme], scope: Scope) -> bool:
-    """Whether every key that the trigger can collect is a key of every output."""
+    """Return whether every key that the trigger can collect is a key of every output."""
     collected = (leaf.trigger.dataset_collected for leaf in leaves(trigger))
     inputs = [scope.datasets[name].partitions for name in collected if name in scope.datasets]
     return bool(inputs) and all(same_partitions(one, other) for one in inputs for other in schemes)

@@ -5,7 +5,7 @@ from tidegate.domain.model import App, Dataset
 
 
 def check_folders(app: App, findings: Findings) -> None:
-    """Refuses each dataset whose path meets that of one before it, at the later one."""
+    """Refuse each dataset whose path meets that of one before it, at the later one."""
     ends: dict[str, Dataset] = {}
     passed: dict[str, Dataset] = {}
     for dataset in app.datasets.values():

@@ -54,7 +54,7 @@ WITH_NAME = (f"{PARTITIONS_OF}DATASET", f"{RUN_ARGUMENT}NAME", f"{RUN_OUTPUT}DAT
 
 
 def check_references(schedule: Schedule, args: Node | None, scope: Scope) -> None:
-    """Reports references in the arguments that are none, or that no job of the schedule has."""
+    """Report references in the arguments that are none, or that no job of the schedule has."""
     for place, reference in _references(args, scope.findings):
         if scope.findings.full:
             return
@@ -71,7 +71,7 @@ def check_references(schedule: Schedule, args: Node | None, scope: Scope) -> Non
 
 
 def check_upstream_arguments(app: App, args: Mapping[str, Node], findings: Findings) -> None:
-    """Warns of arguments of the upstream run that no schedule of the upstream programs hands over.
+    """Warn of arguments of the upstream run that no schedule of the upstream programs hands over.
 
     Args:
         args: the arguments by schedule, of those that are to be judged.
@@ -98,7 +98,7 @@ def check_upstream_arguments(app: App, args: Mapping[str, Node], findings: Findi
 
 
 def _references(node: Node | None, findings: Findings) -> Iterator[tuple[ScalarNode, str]]:
-    """The references in a tree, each at the text that holds it; texts that cannot be read are reported."""
+    """Yield the references in a tree, each at the text that holds it; texts that cannot be read are reported."""
     if isinstance(node, MappingNode):
         for member in node.values.values():
             yield from _references(member, findings)
@@ -118,7 +118,7 @@ def _references(node: Node | None, findings: Findings) -> Iterator[tuple[ScalarN
 
 
 def _family(reference: str) -> str | None:
-    """The beginning of a reference that ends in a name of the user's."""
+    """Return the beginning of a reference that ends in a name of the user's."""
     families = (PARTITIONS_OF, RUN_ARGUMENT, RUN_OUTPUT)
     return next((f for f in families if reference.startswith(f) and len(reference) > len(f)), None)
 
@@ -166,7 +166,7 @@ def _lacking(reference: str, schedule: Schedule, scope: Scope) -> tuple[str, str
 def _lacking_name(
     reference: str, cut: list[str], upstream: frozenset[str], scope: Scope
 ) -> tuple[str, str] | None:
-    """As `_lacking`, for the references that end in the name of a dataset."""
+    """Return as `_lacking`, for the references that end in the name of a dataset."""
     family = _family(reference)
     name = reference.removeprefix(family or "")
     if family == PARTITIONS_OF and name not in cut:
@@ -185,6 +185,6 @@ def _dataset_hint(name: str, known: list[str]) -> str:
 
 
 def _cut(name: str, scope: Scope) -> bool:
-    """Whether events of a dataset have partition keys."""
+    """Return whether events of a dataset have partition keys."""
     dataset = scope.datasets.get(name)
     return dataset is not None and dataset.partitions is not None

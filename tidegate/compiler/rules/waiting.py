@@ -11,7 +11,7 @@ from tidegate.domain.model import Composite, Schedule, Trigger
 
 
 def check_waiting(schedule: Schedule, place: Place, scope: Scope) -> None:
-    """Warns of a schedule whose half-collected job nothing bounds."""
+    """Warn of a schedule whose half-collected job nothing bounds."""
     if schedule.timeout.from_ == "first_event":
         return
     waiting = _waits_unbounded(schedule.trigger)
@@ -26,7 +26,7 @@ def check_waiting(schedule: Schedule, place: Place, scope: Scope) -> None:
 
 
 def _waits_unbounded(trigger: Trigger) -> Composite | None:
-    """The composite that may wait for ever, None if there is none."""
+    """Return the composite that may wait for ever, None if there is none."""
     if not isinstance(trigger, Composite) or _bounded(trigger):
         return None
     members = [member for member in trigger.of if not (_bounded(member) or _clock(member))]

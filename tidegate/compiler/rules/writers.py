@@ -9,7 +9,7 @@ from tidegate.domain.model import App, Program
 
 
 def check_writers(app: App, findings: Findings) -> None:
-    """Warns of each dataset with more than one writer, at the second one."""
+    """Warn of each dataset with more than one writer, at the second one."""
     first: dict[str, Program] = {}
     for program in app.programs.values():
         for dataset in program.writes:

@@ -21,7 +21,7 @@ from tidegate.compiler.scenarios.scope import ExampleScope, number_of
 
 
 def read_expectation(node: MappingNode, within: timedelta, scope: ExampleScope) -> Expectation | None:
-    """One expectation, or None after a mistake was reported. `within` is the example's own slack."""
+    """Return one expectation, or None after a mistake was reported. `within` is the example's own slack."""
     kind = next(key for key in node.keys if key in EXPECTATIONS)
     slack = scope.duration(node.get("within"))
     expected = EXPECTATIONS[kind](node, scope)

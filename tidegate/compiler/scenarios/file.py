@@ -59,7 +59,7 @@ class ScenarioFile:
         return self._findings.diagnostics()
 
     def scenario(self, app: CompiledApp, until: str | None = None) -> Scenario | None:
-        """The scenario for an app; None where `diagnostics` has errors, which grow by this.
+        """Return the scenario for an app; None where `diagnostics` has errors, which grow by this.
 
         Args:
             until: the last instant that is played, as the YAML would spell it, in place of the file's own.
@@ -75,7 +75,7 @@ class ScenarioFile:
 
 
 def _completed(root: MappingNode, name: str, until: str | None, zone: str) -> MappingNode:
-    """The file's mapping as an example: without `app`, with a name and a start."""
+    """Return the file's mapping as an example: without `app`, with a name and a start."""
     values = {key: node for key, node in root.values.items() if key != "app"}
     values.setdefault("name", ScalarNode(name, root.line, root.column))
     first = _first(root.items("given"), zone)
@@ -88,7 +88,7 @@ def _completed(root: MappingNode, name: str, until: str | None, zone: str) -> Ma
 
 
 def _first(actions: tuple[Node, ...], zone: str) -> Node | None:
-    """The earliest absolute `at` of some actions: where a file without `start` begins."""
+    """Return the earliest absolute `at` of some actions: where a file without `start` begins."""
     found: list[tuple[datetime, Node]] = []
     for action in actions:
         at = action.get("at") if isinstance(action, MappingNode) else None
@@ -153,7 +153,7 @@ def _integer(text: str) -> int:
 
 
 def _too_deep(value: Any, left: int = MAX_DEPTH) -> bool:
-    """Whether more lists and mappings stand in each other than in any YAML that is read."""
+    """Return whether more lists and mappings stand in each other than in any YAML that is read."""
     members: list[Any] = []
     if isinstance(value, dict):
         members = list(cast("dict[str, Any]", value).values())

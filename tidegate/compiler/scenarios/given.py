@@ -31,7 +31,7 @@ from tidegate.domain.wording import shown
 
 
 def read_given(node: MappingNode, scope: ExampleScope) -> Given | None:
-    """One action with its instant, or None after a mistake was reported."""
+    """Return one action with its instant, or None after a mistake was reported."""
     kind = next(key for key in node.keys if key in ACTIONS)
     when = scope.instant(node.values["at"], "`at`")
     action = ACTIONS[kind](node.values[kind], scope)

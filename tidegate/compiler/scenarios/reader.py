@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 def read_scenarios(root: MappingNode, app: App, findings: Findings, broken: Broken) -> tuple[Scenario, ...]:
-    """The scenarios of an app's `examples:`; those with a mistake are left out and reported."""
+    """Return the scenarios of an app's `examples:`; those with a mistake are left out and reported."""
     if EXAMPLES in broken:
         return ()
     scenarios: list[Scenario] = []
@@ -44,7 +44,7 @@ def _check_name(scenario: Scenario, earlier: list[Scenario], node: MappingNode, 
 
 
 def read_scenario(node: MappingNode, path: Path, scope: ExampleScope) -> Scenario | None:
-    """One example, or None if it has mistakes, which are reported.
+    """Return one example, or None if it has mistakes, which are reported.
 
     Args:
         path: where the example is in what the schema has checked.
@@ -74,7 +74,7 @@ def read_scenario(node: MappingNode, path: Path, scope: ExampleScope) -> Scenari
 
 
 def _default_until(start: datetime, instants: list[datetime]) -> datetime:
-    """The last instant that the example speaks of, or a day where it speaks of none but the start."""
+    """Return the last instant that the example speaks of, or a day where it speaks of none but the start."""
     last = max((instant for instant in instants), default=start)
     return last if last > start else start + timedelta(days=1)
 

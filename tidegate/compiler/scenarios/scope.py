@@ -48,16 +48,16 @@ class ExampleScope:
     # --- values ---
 
     def sound(self, node: MappingNode, path: Path, key: str) -> Node | None:
-        """The value at a key; None where it is absent, or where the schema found a mistake in it."""
+        """Return the value at a key; None where it is absent, or where the schema found a mistake in it."""
         return None if (*path, key) in self.broken else node.get(key)
 
     def sound_members(self, node: MappingNode, path: Path, key: str) -> list[Any]:
-        """The members of the list at a key in which the schema found no mistake."""
+        """Return the members of the list at a key in which the schema found no mistake."""
         members = enumerate(node.items(key))
         return [member for number, member in members if (*path, key, number) not in self.broken]
 
     def size(self, node: Node | None) -> int | None:
-        """A number of bytes: a whole number, or a size such as 12MB."""
+        """Return a number of bytes: a whole number, or a size such as 12MB."""
         if isinstance(node, ScalarNode) and isinstance(node.value, str):
             try:
                 return parse_size(node.value)
@@ -69,7 +69,7 @@ class ExampleScope:
     # --- names ---
 
     def name(self, node: Node, what: str) -> str | None:
-        """The name of a declared schedule, dataset or program; `what` says which."""
+        """Return the name of a declared schedule, dataset or program; `what` says which."""
         found, declared = text_of(node), self._declared[f"{what}s"]
         if found in declared:
             return found
@@ -81,7 +81,7 @@ class ExampleScope:
     # --- times ---
 
     def duration(self, node: Node | None) -> timedelta | None:
-        """A duration; zero is allowed."""
+        """Return a duration; zero is allowed."""
         if node is None:
             return None
         try:
@@ -91,7 +91,7 @@ class ExampleScope:
             return None
 
     def instant(self, node: Node | None, label: str, *, bounded: bool = True) -> datetime | None:
-        """An instant: absolute, or `+duration` from the start; within the example if `bounded`."""
+        """Return an instant: absolute, or `+duration` from the start; within the example if `bounded`."""
         if node is None:
             return None
         text = text_of(node)
@@ -139,7 +139,7 @@ class ExampleScope:
     # --- partition keys ---
 
     def dataset_keys(self, node: Node | None, around: Node, dataset: str) -> tuple[str, ...] | None:
-        """The keys of partitions that arrive: of the dataset's scheme, "" where it has none.
+        """Return the keys of partitions that arrive: of the dataset's scheme, "" where it has none.
 
         Args:
             around: what the list of keys stands in, to point at where there is none.
@@ -179,7 +179,7 @@ class ExampleScope:
         return tuple(dict.fromkeys(keys)) if len(keys) == len(node.items) else None
 
     def key(self, node: Node) -> str:
-        """A partition key as written; of two dimensions, joined as everywhere."""
+        """Return a partition key as written; of two dimensions, joined as everywhere."""
         if isinstance(node, MappingNode):
             return "|".join(part for _, part in sorted(_parts(node).items()))
         return text_of(node)
@@ -190,12 +190,12 @@ class ExampleScope:
 
 
 def text_of(node: Node) -> str:
-    """A string, or a number that was meant as one."""
+    """Return a string, or a number that was meant as one."""
     return str(plain(node))
 
 
 def number_of(node: Node | None) -> int | None:
-    """A whole number, None where there is none."""
+    """Return a whole number, None where there is none."""
     return None if node is None else int(plain(node))
 
 

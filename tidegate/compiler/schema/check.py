@@ -75,7 +75,7 @@ def _add(broken: set[Path], path: Path) -> None:
 
 
 def _kinds(error: Any) -> list[str]:
-    """The kinds of a trigger or constraint that the instance of a `oneOf` error names."""
+    """Return the kinds of a trigger or constraint that the instance of a `oneOf` error names."""
     names = [branch["required"][0] for branch in error.validator_value]
     return [name for name in names if name in error.instance]
 
@@ -101,13 +101,13 @@ def _fault(error: Any, root: MappingNode, path: Path, is_key: bool) -> Fault:
 
 
 def _option(error: Any) -> str:
-    """The key whose `dependentSchemas` an error comes from; "" for any other error."""
+    """Return the key whose `dependentSchemas` an error comes from; "" for any other error."""
     steps = list(error.absolute_schema_path)
     return steps[-2] if len(steps) >= 3 and steps[-3] == "dependentSchemas" else ""
 
 
 def _key_place(root: MappingNode, path: Path, node: Node) -> Node:
-    """The key that leads to a mapping or list: what is missing in there has no place of its own."""
+    """Return the key that leads to a mapping or list: what is missing in there has no place of its own."""
     if path and isinstance(path[-1], str):
         parent = find(root, path[:-1])
         return parent.keys[path[-1]] if isinstance(parent, MappingNode) else node

@@ -14,7 +14,7 @@ _DEFINITION = "#/$defs/"
 
 
 def inlined(schema: dict[str, Any]) -> dict[str, Any]:
-    """The same schema without `$ref` and `$defs`, and without annotations for readers."""
+    """Return the same schema without `$ref` and `$defs`, and without annotations for readers."""
     return _Inliner(schema["$defs"]).of({key: schema[key] for key in schema if key != "$defs"})
 
 
@@ -44,7 +44,7 @@ class _Inliner:
         return self._done[name]
 
     def _members(self, parts: dict[str, Any]) -> dict[str, Any]:
-        """The keywords of a schema; names under `properties` are no keywords and are all kept."""
+        """Return the keywords of a schema; names under `properties` are no keywords and are all kept."""
         found: dict[str, Any] = {}
         for key, value in parts.items():
             if key == "properties":

@@ -14,5 +14,5 @@ LATER: dict[str, tuple[str, ...]] = {
 
 
 def is_later(place: str, key: str) -> bool:
-    """Whether a key is known to the language at a place, named by the title of its schema."""
+    """Return whether a key is known to the language at a place, named by the title of its schema."""
     return key in LATER.get(place.removeprefix("a ").removeprefix("an "), ())

@@ -17,7 +17,7 @@ from tidegate.compiler.schema.inline import inlined
 
 @lru_cache(maxsize=1)
 def app_validator() -> Any:
-    """The validator of whole apps. Imported at the first use: that takes a fifth of a second."""
+    """Return the validator of whole apps. Imported at the first use: that takes a fifth of a second."""
     from jsonschema import Draft202012Validator, validators
 
     extended: Any = cast("Any", validators).extend(
@@ -28,14 +28,14 @@ def app_validator() -> Any:
 
 @lru_cache(maxsize=1)
 def schedule_validator() -> Any:
-    """The validator of one schedule, for specifications that come from elsewhere than an app's file."""
+    """Return the validator of one schedule, for specifications that come from elsewhere than an app's file."""
     app = app_validator()
     return app.evolve(schema=app.schema["properties"]["schedules"]["additionalProperties"])
 
 
 @lru_cache(maxsize=1)
 def example_validator() -> Any:
-    """The validator of one example, for a file that holds it alone."""
+    """Return the validator of one example, for a file that holds it alone."""
     app = app_validator()
     return app.evolve(schema=app.schema["properties"]["examples"]["items"])
 
@@ -74,7 +74,7 @@ MAX_REPEATED_MEMBERS = 10
 
 
 def repeated_members(members: list[Any]) -> list[int]:
-    """The numbers of the first members that stand earlier in the list too, counted from 0."""
+    """Return the numbers of the first members that stand earlier in the list too, counted from 0."""
     seen: set[str] = set()
     repeated: list[int] = []
     for index, member in enumerate(members):

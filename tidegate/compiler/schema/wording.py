@@ -57,7 +57,7 @@ class Worded(Value, kw_only=True):
 
 
 def word(fault: Fault) -> Iterator[Worded]:
-    """The words for one fault."""
+    """Yield the words for one fault."""
     yield from _WORDS[fault.keyword](fault)
 
 
@@ -70,7 +70,7 @@ def _title(fault: Fault) -> str:
 
 
 def _example(fault: Fault) -> str:
-    """A hint that shows one good value, in the flow style of YAML."""
+    """Return a hint that shows one good value, in the flow style of YAML."""
     examples = fault.schema.get("examples") or fault.schema.get("enum")
     return (
         f"write for example {flow(examples[0])}" if examples else "`tidegate schema` prints what is allowed"
@@ -78,7 +78,7 @@ def _example(fault: Fault) -> str:
 
 
 def flow(value: Any) -> str:
-    """A value in YAML's flow style, for hints."""
+    """Return a value in YAML's flow style, for hints."""
     if isinstance(value, dict):
         members = cast("dict[str, Any]", value)
         return "{" + ", ".join(f"{k}: {flow(v)}" for k, v in members.items()) + "}"
@@ -167,7 +167,7 @@ def _pattern(fault: Fault) -> Iterator[Worded]:
 
 
 def _as_name(text: str) -> str:
-    """A text made into a name, for a hint."""
+    """Return a text made into a name, for a hint."""
     name = "".join(c if c.isascii() and c.isalnum() else "_" for c in text.lower()).strip("_")
     return name.lstrip("0123456789_")[:63]
 
@@ -223,7 +223,7 @@ def _one_of(fault: Fault) -> Iterator[Worded]:
 
 
 def _apart(title: str) -> str:
-    """How to keep two kinds of one thing."""
+    """Return how to keep two kinds of one thing."""
     if title.endswith("trigger"):
         return "make them members of `all: [...]` or `any: [...]`"
     if title in _LISTED:

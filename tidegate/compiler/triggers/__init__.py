@@ -31,7 +31,7 @@ MAX_TRIGGER_DEPTH = 8
 
 
 def build_trigger(node: Node | None, scope: Scope, program: str, depth: int = 1) -> Trigger | None:
-    """The trigger that a node describes; None after an error has been reported.
+    """Return the trigger that a node describes; None after an error has been reported.
 
     Args:
         program: of the schedule, "" if it has none that is known.

@@ -54,7 +54,7 @@ def _build(written: Written, scope: Scope) -> CronTrigger | None:
 
 
 def _ever_fires(trigger: CronTrigger, node: MappingNode, scope: Scope) -> bool:
-    """Whether the pattern meets a business day of its calendar; reports one that does not."""
+    """Return whether the pattern meets a business day of its calendar; reports one that does not."""
     if trigger.calendar is None:
         return True
     if scope.findings.full or _meets_a_day(
@@ -75,13 +75,13 @@ def _ever_fires(trigger: CronTrigger, node: MappingNode, scope: Scope) -> bool:
 
 
 def _days_of(cron: str) -> str:
-    """The same pattern at midnight: whether it meets a day has nothing to do with the hour."""
+    """Return the same pattern at midnight: whether it meets a day has nothing to do with the hour."""
     return cron if cron.startswith("@") else " ".join(("0", "0", *cron.split()[2:]))
 
 
 @lru_cache(maxsize=1024)
 def _meets_a_day(cron: str, calendar: Calendar, nth: int | None) -> bool:
-    """Whether a pattern ever fires. Remembered: a search in vain looks at each day of nine years."""
+    """Return whether a pattern ever fires. Remembered: a search in vain looks at each day of nine years."""
     trigger = CronTrigger(cron=cron, calendar=calendar, nth_business_day=nth)
     if any(fires_on(trigger, day) for day in calendar.open):
         return True
@@ -89,7 +89,7 @@ def _meets_a_day(cron: str, calendar: Calendar, nth: int | None) -> bool:
 
 
 def _nth(node: MappingNode, scope: Scope) -> int | None:
-    """Which business day of the month is meant; None for every one."""
+    """Return which business day of the month is meant; None for every one."""
     if "nth_business_day" not in node.values:
         return None
     nth = node.number("nth_business_day", 1)

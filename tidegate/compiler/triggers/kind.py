@@ -41,7 +41,7 @@ class Written:
     member: Callable[[Node], Trigger | None]
 
     def members(self, nodes: tuple[Node, ...]) -> tuple[Trigger, ...] | None:
-        """The triggers inside this one; None if one of them has an error."""
+        """Return the triggers inside this one; None if one of them has an error."""
         built = tuple(found for node in nodes if (found := self.member(node)) is not None)
         return built if len(built) == len(nodes) else None
 

@@ -59,7 +59,7 @@ def _one_way(node: MappingNode, scope: Scope) -> bool:
 
 
 def _fits(node: MappingNode, dataset: Dataset, scope: Scope) -> bool:
-    """Whether a dataset without partitions is asked for nothing that needs them."""
+    """Return whether a dataset without partitions is asked for nothing that needs them."""
     if dataset.partitions is not None:
         return True
     for way in ("keys", "complete"):
@@ -84,7 +84,7 @@ def _fits(node: MappingNode, dataset: Dataset, scope: Scope) -> bool:
 
 
 def _key(node: Node, dataset: Dataset, scope: Scope) -> str | None:
-    """A key in its canonical form, or None with a finding."""
+    """Return a key in its canonical form, or None with a finding."""
     scheme = dataset.partitions or PartitionScheme()
     try:
         key = join_key(scheme, plain(node)) if isinstance(node, MappingNode) else str(plain(node))
@@ -103,7 +103,7 @@ def _key(node: Node, dataset: Dataset, scope: Scope) -> str | None:
 
 
 def _example(scheme: PartitionScheme) -> str:
-    """The first key of a scheme, as the YAML spells it."""
+    """Return the first key of a scheme, as the YAML spells it."""
     first: dict[str, str] = {}
     if scheme.time is not None:
         first[scheme.time.name] = scheme.time.start

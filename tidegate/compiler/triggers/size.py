@@ -35,7 +35,7 @@ def _build(written: Written, scope: Scope) -> SizeTrigger | None:
 
 
 def _bytes(node: MappingNode, scope: Scope) -> int | None:
-    """The bytes that are asked for; None without any, or after an error has been reported."""
+    """Return the bytes that are asked for; None without any, or after an error has been reported."""
     place = node.get("bytes")
     if not isinstance(place, ScalarNode) or not isinstance(place.value, str):
         return node.number("bytes", 1) if place is not None else None
