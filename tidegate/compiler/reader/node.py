@@ -84,7 +84,7 @@ Node = ScalarNode | SequenceNode | MappingNode
 
 
 def plain(node: Node) -> Any:
-    """Return the builtin value of a node. The reader has bounded its depth, so this recursion is bounded too."""
+    """Return the builtin value of a node. The reader limits the depth, and so this recursion."""
     if isinstance(node, ScalarNode):
         return node.value
     if isinstance(node, MappingNode):

@@ -38,7 +38,7 @@ def check_closed_window(schedule: Schedule, place: Place, scope: Scope) -> None:
 
 
 def longest_closed(window: WindowConstraint) -> timedelta:
-    """Return the longest time in an ordinary week for which a window is closed; holidays may make it longer."""
+    """Return the longest closed time of a window in a week without holidays."""
     weekend = () if window.calendar is None else window.calendar.weekend
     opens = [
         number

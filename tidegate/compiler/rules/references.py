@@ -98,7 +98,7 @@ def check_upstream_arguments(app: App, args: Mapping[str, Node], findings: Findi
 
 
 def _references(node: Node | None, findings: Findings) -> Iterator[tuple[ScalarNode, str]]:
-    """Yield the references in a tree, each at the text that holds it; texts that cannot be read are reported."""
+    """Yield the references in a tree with their texts; report texts that are not valid templates."""
     if isinstance(node, MappingNode):
         for member in node.values.values():
             yield from _references(member, findings)

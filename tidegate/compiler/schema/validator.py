@@ -28,7 +28,7 @@ def app_validator() -> Any:
 
 @lru_cache(maxsize=1)
 def schedule_validator() -> Any:
-    """Return the validator of one schedule, for specifications that come from elsewhere than an app's file."""
+    """Return the validator of one schedule, for a specification outside an app's file."""
     app = app_validator()
     return app.evolve(schema=app.schema["properties"]["schedules"]["additionalProperties"])
 

@@ -88,7 +88,7 @@ def _refused(changes: Diff) -> Refused:
     ]
     return Refused(
         f"the deployment would remove {'; '.join(parts)}",
-        "deploy with --update-schedules, put the removed part back, or deploy with --force",
+        "deploy with --update-schedules, restore the removed part, or deploy with --force",
     )
 
 
