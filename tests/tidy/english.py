@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from tests.tidy.finding import Finding, Source
 from tests.tidy.links import without_code
 
-FOLDERS = ("README.md", "docs/", "schedules/", "tidegate/domain/")
+FOLDERS = ("README.md", "docs/", "schedules/", "tidegate/domain/", "tidegate/compiler/")
 """What is held to plain English; paths from the project's folder."""
 
 INSTEAD = {

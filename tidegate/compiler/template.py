@@ -1,12 +1,11 @@
-"""Templates: texts in a schedule's `args` that refer to what triggered the run.
+"""Templates: texts in a schedule's `args` with references to what triggered the run.
 
     days: "{{ trigger.partitions }}"               becomes the list, with its type
     title: "run for {{ business_date }}"           becomes a text
-    shell: 'echo {{ "{{" }}'                       a quoted text stands for itself
+    shell: 'echo {{ "{{" }}'                       a quoted text is copied
 
-Only the form is known here: `compiler.rules.references` says which references there are and
-which a trigger can give, `scheduler.decision.references` gives them their values. Pure; never evaluates
-anything, so a text from a file can name a value and do no more.
+This module knows only the syntax: `compiler.rules.references` lists the references and what they need,
+`scheduler.decision.references` computes their values. A template only names values: nothing is evaluated.
 """
 
 import json
@@ -20,14 +19,14 @@ from tidegate.domain.wording import shown
 OPENING, CLOSING = "{{", "}}"
 
 MAX_REFERENCES_PER_TEXT = 100
-"""A text with more is a program, and belongs into one."""
+"""A text with more references should be built in the program."""
 
 MAX_REFERENCE_CHARACTERS = 200
-"""As long as the longest key of a file."""
+"""The limit of keys in a file."""
 
 
 class TemplateError(UserError, ValueError):
-    """A text whose references cannot be read, with a hint at what to write."""
+    """A text that is not a valid template."""
 
 
 class Reference(Value, kw_only=True):
@@ -37,13 +36,13 @@ class Reference(Value, kw_only=True):
 
 
 class Template(Value, kw_only=True):
-    """A text cut into what stands as it is and what is referred to."""
+    """A text, split into literal parts and references."""
 
     parts: tuple[str | Reference, ...]
 
     @property
     def references(self) -> tuple[str, ...]:
-        """The names that it refers to, in their order, each once."""
+        """The names of its references in their order, without duplicates."""
         return tuple(dict.fromkeys(part.name for part in self.parts if isinstance(part, Reference)))
 
 
@@ -78,8 +77,8 @@ def render(value: Any, values: Callable[[str], Any]) -> Any:
     """Return the arguments with every reference replaced by its value, in lists and mappings too.
 
     A string that is one reference becomes the value with its type. Inside a longer string values
-    become text: the members of a list with commas between them, null as nothing. What cannot be
-    read as a template stays as it stands; lint has refused it.
+    become text: the members of a list with commas between them, null as the empty text. An invalid
+    template stays unchanged; lint has refused it.
 
     Args:
         value: any JSON, never changed.

@@ -1,8 +1,7 @@
-"""Bytes of a YAML file to a tree of nodes that know their places.
+"""The YAML reader: from the bytes of a file to a tree of nodes with places.
 
-`text` checks the bytes and characters, `compose` turns the parser's events into nodes within
-limits, `scalar` gives plain scalars the meaning of YAML 1.2. Nothing here knows the language
-of Tidegate: that begins with `compiler.schema`.
+`text` checks the bytes and characters, `compose` turns the parser's events into nodes within limits,
+`scalar` resolves plain scalars as YAML 1.2. The language of Tidegate begins with `compiler.schema`.
 """
 
 from tidegate.compiler.reader.compose import read

@@ -1,9 +1,8 @@
-"""Events of the YAML parser to nodes, within limits.
+"""The composer: from events of the YAML parser to nodes, within limits.
 
-PyYAML's C parser gives the events; the nodes are made here, since PyYAML's own composer
-resolves aliases and YAML 1.1 scalars and knows no limits. What makes YAML surprising is
-refused with its place: anchors, aliases, merge keys, tags, directives, several documents,
-duplicate keys, keys that are not strings.
+The events come from PyYAML's C parser. PyYAML's own composer is not used, since it resolves aliases and
+YAML 1.1 scalars and has no limits. Surprising features of YAML are refused with their place: anchors,
+aliases, merge keys, tags, directives, several documents, duplicate keys, keys that are not strings.
 """
 
 from collections.abc import Iterator
@@ -19,27 +18,27 @@ from tidegate.domain.model import At
 from tidegate.domain.wording import shown
 
 MAX_DEPTH = 64
-"""Mappings and lists inside each other; no app needs 20, and 64 keeps every recursion here harmless."""
+"""Levels of mappings and lists; an app needs fewer than 20, and 64 is safe for every recursion here."""
 
 MAX_NODES = 100_000
-"""Scalars, lists and mappings of a file: what 1 MiB of honest YAML holds at most."""
+"""Scalars, lists and mappings of a file; 1 MiB of ordinary YAML has fewer."""
 
 MAX_KEY_CHARACTERS = 200
-"""A longer key is text in the wrong place."""
+"""A longer key is most likely text in the wrong place."""
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 MAX_SHOWN_REST = 20
-"""How much of the text is quoted at which the parser stopped."""
+"""Quoted characters of the text at which the parser stopped."""
 
-_ANCHOR_HINT = "write the value out wherever it is needed; most keys may be left out for their default"
+_ANCHOR_HINT = "write the value out in each place; most keys have a default and may be left out"
 
 
 class _Stop(Exception):
-    """Ends the composition of a file whose finding leaves nothing to go on with."""
+    """Stops the composition of a file after an error that prevents reading on."""
 
 
 class _Place:
-    """A parser's mark as a place; the parser counts from 0."""
+    """A mark of the parser, which counts from 0, as a place."""
 
     __slots__ = ("column", "line")
 
@@ -205,7 +204,7 @@ class _Composer:
             hint = (
                 f'write it in quotes: "{event.value[:20]}"'
                 if isinstance(key, ScalarNode)
-                else 'use a plain name; a reference stands in quotes, such as "{{ business_date }}"'
+                else 'use a plain name; write a reference in quotes, such as "{{ business_date }}"'
             )
             add("R112", key, f"a key must be a string, got {got}", hint)
             return False
@@ -214,7 +213,7 @@ class _Composer:
                 "R110",
                 key,
                 "merge keys are not allowed, got <<",
-                "write the keys of the merged mapping out",
+                "write out the keys of the merged mapping",
             )
             return False
         if len(key.value) > MAX_KEY_CHARACTERS:
@@ -222,13 +221,13 @@ class _Composer:
                 "R112",
                 key,
                 f"a key has at most {MAX_KEY_CHARACTERS} characters, got {len(key.value)}",
-                "shorten it; long text belongs into a value such as `description`",
+                "shorten it; put long text into a value such as `description`",
             )
             return False
         first = keys.get(key.value)
         if first is not None:
-            related = (Related(at=self._findings.at(first), note="it stands here first"),)
-            summary = f"a key stands once in a mapping, got {shown(key.value)} again"
+            related = (Related(at=self._findings.at(first), note="the first one is here"),)
+            summary = f"the keys of a mapping are unique, got {shown(key.value)} again"
             add("R111", key, summary, "delete one of the two, or rename it", related)
             return False
         return True
@@ -255,7 +254,7 @@ def _report_syntax(findings: Findings, error: yaml.YAMLError) -> None:
 
 def _syntax_hint(problem: str) -> str:
     if "mapping values are not allowed" in problem:
-        return "look for a missing line end or wrong indentation, or quote a value that holds a colon"
+        return "look for a missing line end or wrong indentation, or quote a value that contains a colon"
     if "cannot start any token" in problem:
         return "quote the value: @, ` and % cannot begin a plain one"
     if "block end" in problem or "expected key" in problem:

@@ -1,8 +1,7 @@
-"""The node tree: what a YAML file says, with the place of every part.
+"""The node tree: the content of a YAML file with the place of every part.
 
-A node is a scalar, a sequence or a mapping. Lines and columns count from 1, columns in
-characters. `plain` gives the same content as builtin values, `from_value` the other way
-round for specifications that come from elsewhere than a file.
+A node is a scalar, a sequence or a mapping. Lines and columns count from 1, columns in characters.
+`plain` converts a node to builtin values, `from_value` converts builtin values to nodes.
 """
 
 from typing import Any, cast

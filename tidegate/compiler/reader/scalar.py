@@ -1,8 +1,7 @@
-"""What a plain scalar means: the core schema of YAML 1.2, and nothing of YAML 1.1.
+"""Plain scalars, resolved by the core schema of YAML 1.2 and not of YAML 1.1.
 
-So `no`, `22:30`, `1_000` and `2013-01-01` are strings, `010` is the integer 10, and only
-`true`, `false` and `null` (with their capitalised forms) are what they look like.
-Source: YAML 1.2.2, section 10.3.2.
+So `no`, `22:30`, `1_000` and `2013-01-01` are strings, `010` is the integer 10, and only `true`, `false`
+and `null` (with their capitalised forms) are booleans and null. Source: YAML 1.2.2, section 10.3.2.
 """
 
 import re
@@ -26,7 +25,7 @@ _NOT_FINITE = re.compile(r"([-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))\Z")
 
 
 class ScalarError(UserError, ValueError):
-    """A plain scalar that is a number, but not one that can be kept.
+    """A plain scalar that is a number, but is too long or not finite.
 
     Attributes:
         code: of the diagnostic.
@@ -65,13 +64,13 @@ def resolve(text: str) -> bool | int | float | str | None:
         raise ScalarError(
             "R118",
             f'a number must be finite, got "{text}"',
-            "JSON has no such number: quote it, or give a finite one",
+            "JSON has no such number: quote it, or write a finite one",
         )
     return text
 
 
 def _refuse_long(text: str, digits: int) -> None:
-    """Judged by length alone: converting 5,000 digits is what the limit is there to avoid."""
+    """Refuse an integer by its length, without the cost of converting thousands of digits."""
     if digits > MAX_INTEGER_DIGITS:
         raise ScalarError(
             "R117",

@@ -1,7 +1,7 @@
-"""Bytes to text: size, encoding, and the characters that a reader of the file could not see.
+"""The decoder: checks of size, encoding and invisible characters.
 
-A file that looks right and is not is worse than one that looks wrong, so tabs, control
-characters and every invisible character are refused here, each with its place.
+A mistake that is invisible in an editor is hard to find, so tabs, control characters and all invisible
+characters are refused, each with its place.
 """
 
 import re
@@ -10,7 +10,7 @@ from tidegate.compiler.diagnostics.diagnostic import Findings
 from tidegate.domain.model import At
 
 MAX_FILE_BYTES = 1024 * 1024
-"""1 MiB is some 30,000 lines: more than an app that one team can read."""
+"""1 MiB is some 30,000 lines: more than one team can maintain in an app."""
 
 _SUSPECT = re.compile(
     "[\x00-\x08\x09\x0b\x0c\x0e-\x1f\x7f-\x9f"
@@ -18,7 +18,7 @@ _SUSPECT = re.compile(
     "\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\uffff"
     "\U000e0000-\U000e0fff]"
 )
-"""All that a file may not hold: C0 and C1 controls but line ends, odd spaces, zero-width, bidirectional."""
+"""Refused characters: controls except line ends, unusual spaces, zero-width and bidirectional ones."""
 
 _BYTE_ORDER_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 _UTF8_MARK = b"\xef\xbb\xbf"
@@ -45,7 +45,7 @@ def decode(file: str, data: bytes) -> tuple[str | None, Findings]:
                 "save the file as UTF-8",
             )
             return None, findings
-    # A mark at the very beginning is what some editors write, and is invisible to nobody's parser.
+    # Some editors write a byte order mark at the very beginning, which every parser accepts.
     body = data.removeprefix(_UTF8_MARK)
     try:
         text = body.decode("utf-8")
@@ -61,7 +61,7 @@ def decode(file: str, data: bytes) -> tuple[str | None, Findings]:
 
 
 _MAX_REPORTED = 20
-"""Invisible characters come in swarms; twenty places show the pattern."""
+"""A file with one invisible character often has many; twenty places are enough."""
 
 
 def _place(file: str, text: str, offset: int) -> At:
@@ -101,7 +101,7 @@ def _report_character(findings: Findings, text: str, offset: int) -> None:
             "R103",
             place,
             f"a control character is not allowed, got {name}",
-            "delete it, and write the text anew",
+            "delete it, and write the text again",
         )
     else:
         findings.add(

@@ -1,5 +1,4 @@
-"""What parts of an app must be to each other, beyond what each part is by itself.
+"""Rules between the parts of an app. Each rule has a file of its own.
 
-One file a rule, named after what it judges. Each takes values of the model and adds to the
-findings; none changes anything.
+A rule reads values of the model and adds findings; it does not change the model.
 """

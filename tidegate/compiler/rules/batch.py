@@ -1,7 +1,7 @@
-"""`max_batch`, `batching` and `collect_within`: whether they can do anything beside the trigger.
+"""The rules for `max_batch`, `batching` and `collect_within` beside a trigger.
 
-All three follow from the least number of events that satisfies the trigger: a batch must hold
-it, and where one event is enough nothing is ever half collected, so nothing can grow old.
+They depend on the least number of events that satisfies the trigger: a batch must allow this number, and
+if one event is enough, `collect_within` never drops an event.
 """
 
 from tidegate.compiler.builders.scope import Scope
@@ -24,7 +24,7 @@ def check_batch(schedule: Schedule, place: Place, scope: Scope) -> None:
     """Report a batch that is too small for the trigger, or that is never filled.
 
     Args:
-        place: of `max_batch`; nothing is looked at where there is none.
+        place: the place of `max_batch`.
     """
     if schedule.max_batch is None:
         return
@@ -41,7 +41,8 @@ def check_batch(schedule: Schedule, place: Place, scope: Scope) -> None:
         scope.findings.add(
             "L410",
             place,
-            f"a batch holds what the trigger needs, got {schedule.max_batch} for {plural(needed, 'event')}",
+            f"`max_batch` is at least the number of events that the trigger needs,"
+            f" got {schedule.max_batch} for {plural(needed, 'event')}",
             f"write max_batch: {needed} or more, or `batching: each` to launch as soon as there are enough",
         )
 
@@ -49,8 +50,8 @@ def check_batch(schedule: Schedule, place: Place, scope: Scope) -> None:
 def check_collect_within(trigger: Trigger, scope: Scope) -> None:
     """Warn of a `collect_within` that never drops an event.
 
-    Looks at the trigger and at the members of an `any`, with which the whole trigger is satisfied. A
-    member of an `all` that one event satisfies still loses that event while the others lack theirs.
+    It checks the trigger and the members of an `any`, each of which satisfies the whole trigger. A member
+    of an `all` that one event satisfies can still lose that event while other members lack theirs.
     """
     if isinstance(trigger, Composite) and trigger.alternatives and trigger.quiet is None:
         for member in trigger.of:

@@ -1,8 +1,8 @@
-"""A window that stays closed for longer than the default timeout lets a job wait.
+"""The rule for a window that stays closed for longer than the default timeout.
 
-With `days` or a calendar a window is closed over a weekend at least, and what becomes ready on a
-Friday evening is discarded on Saturday (rule 5), which nobody has asked for. Said only where
-the timeout is the default one: who writes a timeout has decided.
+With `days` or a calendar a window is closed at least over the weekend, and a job that becomes ready on
+Friday evening is discarded on Saturday (rule 5). The warning is given only with the default timeout: a
+written timeout is deliberate.
 """
 
 from datetime import timedelta
@@ -17,7 +17,7 @@ DAY = timedelta(days=1)
 
 
 def check_closed_window(schedule: Schedule, place: Place, scope: Scope) -> None:
-    """Warn of windows that stay closed for longer than a timeout that nobody chose."""
+    """Warn of windows that stay closed for longer than the default timeout."""
     if schedule.timeout.at is not None:
         return
     for constraint in schedule.constraints:
@@ -31,8 +31,7 @@ def check_closed_window(schedule: Schedule, place: Place, scope: Scope) -> None:
         scope.findings.add(
             "L413",
             constraint.at if constraint.at is not None else place,
-            "without a `timeout` a job waits 24h and is then discarded, got a window that stays closed for"
-            f" {hours}h",
+            f"without a `timeout` a job is discarded after 24h, got a window that stays closed for {hours}h",
             f"write `timeout: {days}d` beside `constraints`, or `timeout: {{after: {days}d, then: run}}`",
         )
 
@@ -46,7 +45,7 @@ def longest_closed(window: WindowConstraint) -> timedelta:
         if day not in weekend and (not window.days or day in window.days)
     ]
     if not opens:
-        # It opens on dates that the calendar names, and in no ordinary week.
+        # It opens only on dates in the calendar's `open`.
         return len(DAY_NAMES) * DAY
     following = [*opens[1:], opens[0] + len(DAY_NAMES)]
     apart = max(after - before for before, after in zip(opens, following, strict=True))

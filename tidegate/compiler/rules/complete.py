@@ -1,7 +1,7 @@
-"""`complete`: a period can be completed only if the dataset's partitions are its parts.
+"""The rule for `complete`: the partitions of the dataset must make up the period.
 
-Minutes make up hours, hours days, days weeks, months and years, months years. Weeks make up
-nothing longer: a month begins in the middle of one.
+Minutes make up hours, hours make up days, days make up weeks, months and years, and months make up years.
+Weeks do not make up months or years, which begin in the middle of a week.
 """
 
 from tidegate.compiler.builders.scope import Scope
@@ -18,7 +18,7 @@ def check_complete(period: Cycle, dataset: Dataset, place: Node, scope: Scope) -
         scope.findings.add(
             "L403",
             place,
-            f'`complete: {period}` needs a dimension of time, got "{dataset.name}", which has none',
+            f'`complete: {period}` needs a time dimension, got "{dataset.name}" without one',
             "name the keys with `keys: [...]`",
         )
         return False

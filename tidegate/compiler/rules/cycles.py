@@ -1,8 +1,8 @@
-"""Cycles among schedules: a run of each would trigger the next, without end.
+"""The rule against cycles of schedules, whose runs would trigger each other without end.
 
-An edge leads from a schedule to every schedule that its runs can trigger: by `run` of its
-program, or by `partitions` or `size` of a dataset that its program writes. A trigger that cannot
-hold without a clock (`cron`, `elapsed`) has no incoming edges: the clock bounds how often it fires.
+An edge leads from a schedule to every schedule that its runs can trigger: by `run` of its program, or by
+`partitions` or `size` of a dataset that its program writes. A trigger that needs a clock (`cron`,
+`elapsed`) has no incoming edges: the clock limits how often it fires.
 """
 
 from collections import defaultdict, deque
@@ -12,16 +12,16 @@ from tidegate.compiler.diagnostics.diagnostic import Findings, Related
 from tidegate.domain.model import App, Composite, Schedule, Trigger
 
 Cause = tuple[str, str]
-"""What triggers: ("run", program) or ("partitions", dataset)."""
+"""A cause of a trigger: ("run", program) or ("partitions", dataset)."""
 
 Node = str | Cause
 """A schedule's name, or a cause."""
 
 Graph = dict[Node, dict[Node, None]]
-"""From schedules to the causes that their runs are, from causes to the schedules that they trigger.
+"""Edges from schedules to the causes that their runs produce, and from causes to triggered schedules.
 
-In this form it grows with the file: a thousand schedules of a program and a thousand that it triggers
-are two thousand edges and not a million. Neighbours are kept in order, each once.
+The causes keep the graph small: a thousand schedules of a program and a thousand schedules that it
+triggers are two thousand edges and not a million. Neighbours are unique and ordered.
 """
 
 
@@ -33,15 +33,15 @@ def check_cycles(app: App, findings: Findings) -> None:
             continue
         path = " -> ".join((*cycle, cycle[0]))
         related = tuple(
-            Related(at=at, note=f"{name} stands here")
+            Related(at=at, note=f"{name} is here")
             for name in cycle[1:]
             if (at := app.schedules[name].at) is not None
         )
         findings.add(
             "L401",
             first.at,
-            f"schedules must not trigger each other in a circle, got {path}",
-            "take one trigger out of the circle, or put a cron beside it in `all`",
+            f"schedules must not trigger each other in a cycle, got {path}",
+            "remove one of these triggers, or combine it with a cron in `all`",
             related,
         )
 
@@ -49,8 +49,8 @@ def check_cycles(app: App, findings: Findings) -> None:
 def cycles(app: App) -> list[tuple[str, ...]]:
     """Return the cycles to report, in the order of the file.
 
-    One for each group of schedules that trigger each other, and each schedule that triggers
-    itself: a group of n can hold far more cycles than anybody would read.
+    These are one cycle for each group of schedules that trigger each other, and each schedule that
+    triggers itself: a group can have too many cycles to report all.
     """
     graph = _graph(app)
     order = {name: number for number, name in enumerate(app.schedules)}
@@ -64,7 +64,7 @@ def cycles(app: App) -> list[tuple[str, ...]]:
 
 
 def causes(trigger: Trigger) -> frozenset[Cause]:
-    """What can make the trigger hold without the help of a clock."""
+    """Return the causes that can satisfy the trigger without a clock."""
     if isinstance(trigger, Composite):
         if _needs_clock(trigger):
             return frozenset()
@@ -91,7 +91,7 @@ def _graph(app: App) -> Graph:
 
 
 def _caused_by(schedule: Schedule, app: App, triggered: Mapping[Cause, object]) -> Iterator[Cause]:
-    """What a run of a schedule is to others, as far as anything is triggered by it."""
+    """Return the causes that a run of a schedule produces and that trigger schedules."""
     written = (("partitions", dataset) for dataset in _writes(schedule, app))
     return (cause for cause in (("run", schedule.program), *written) if cause in triggered)
 
@@ -102,7 +102,7 @@ def _writes(schedule: Schedule, app: App) -> tuple[str, ...]:
 
 
 def _strong_groups(graph: Graph) -> list[list[Node]]:
-    """Tarjan's strongly connected components, with a stack of its own: apps may hold 10,000 schedules."""
+    """Return the strongly connected components (Tarjan), without recursion: apps may have 10,000 schedules."""
     index: dict[Node, int] = {}
     low: dict[Node, int] = {}
     on_stack: set[Node] = set()

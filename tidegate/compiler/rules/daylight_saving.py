@@ -1,9 +1,9 @@
-"""A note of the coming dates on which a change of the clocks touches a schedule.
+"""The note of the next dates on which a clock change affects a schedule.
 
-Said only where it matters: a cron at fixed times that are skipped or come twice, and a window that
-opens or closes within such an hour. Patterns of every hour go on in real time and are left
-alone. What happens on those dates is docs/adr/0008-cron-and-daylight-saving.md; nothing is
-wrong with them, so this is neither an error nor a warning. `today` is an argument.
+It concerns crons at fixed times that are skipped or repeated, and windows that open or close within such
+an hour. Hourly patterns continue in real time and are not noted. The behaviour is defined in
+docs/adr/0008-cron-and-daylight-saving.md; the file is correct, so this is neither an error nor a
+warning. `today` is an argument.
 """
 
 from collections.abc import Iterator
@@ -20,37 +20,37 @@ from tidegate.domain.time.wall_clock import first_instant
 from tidegate.domain.wording import listed
 
 DAYS_LOOKED_AHEAD = 366
-"""A year: both changes of every zone, and no more dates than anybody reads."""
+"""A year contains both changes of every zone."""
 
 TIMES_NAMED = 3
-"""More times of a day than this are told by the first and the last."""
+"""Of more times of a day, only the first and the last are printed."""
 
 _ONE_DAY = timedelta(days=1)
-_REMEDY = "choose an hour that they leave alone, or `timezone: UTC`"
+_REMEDY = "choose another hour, or `timezone: UTC`"
 
 NOTES_PER_APP = 10
-"""Notes must not crowd out what is wrong; the last one tells how many more there would be."""
+"""Notes must not displace errors; the last note gives the number of further ones."""
 
 Touched = list[tuple[date, str]]
-"""The dates that are touched, each with what happens then."""
+"""The affected dates, each with the effect."""
 
 
 def check_daylight_saving(app: App, today: date, findings: Findings) -> None:
-    """Note the coming dates on which crons and windows of the app are touched.
+    """Note the next dates on which a clock change affects crons and windows of the app.
 
     Args:
-        today: the dates from this day on, and for `DAYS_LOOKED_AHEAD` days, are coming.
+        today: the first day of the `DAYS_LOOKED_AHEAD` days that are checked.
     """
     notes = list(_notes(app, today))
     kept = notes[: min(NOTES_PER_APP, MAX_DIAGNOSTICS_PER_FILE - len(findings.diagnostics()))]
     for number, (at, summary, hint) in enumerate(kept):
         more = len(notes) - len(kept) if number == len(kept) - 1 else 0
-        rest = f"; so it is with {more} more of the crons and windows of this app" if more else ""
+        rest = f"; {more} more crons and windows of this app are affected" if more else ""
         findings.add("L420", at, summary, f"{hint}{rest}")
 
 
 def _notes(app: App, today: date) -> Iterator[tuple[At, str, str]]:
-    """Place, summary and hint of every note."""
+    """Yield place, summary and hint of every note."""
     for schedule in app.schedules.values():
         for leaf in leaves(schedule.trigger):
             cron, at = leaf.trigger.wall_clock, leaf.trigger.at
@@ -70,7 +70,7 @@ def _notes(app: App, today: date) -> Iterator[tuple[At, str, str]]:
 def _wording(name: str, zone: str, touched: Touched) -> tuple[str, str]:
     dates = listed([str(day) for day, _ in touched], "and")
     effects = "; ".join(f"on {day} {effect}" for day, effect in touched)
-    return f"the clocks of {zone} are changed around the {name}, got {dates}", f"{effects}; {_REMEDY}"
+    return f"the clocks of {zone} change around the {name}, got {dates}", f"{effects}; {_REMEDY}"
 
 
 def _of_cron(cron: WallClock, today: date) -> Iterator[tuple[date, str]]:
@@ -85,7 +85,7 @@ def _of_cron(cron: WallClock, today: date) -> Iterator[tuple[date, str]]:
             if change.forward:
                 yield day, f"there is no {times}: it runs at {_shown(change.shown_after, day)}"
             else:
-                yield day, f"{times} comes twice: it runs the second time"
+                yield day, f"{times} is repeated: it runs the second time"
 
 
 def _of_window(window: WindowConstraint, today: date) -> Iterator[tuple[date, str]]:
@@ -97,7 +97,7 @@ def _of_window(window: WindowConstraint, today: date) -> Iterator[tuple[date, st
 
 
 def _effect_on_window(window: WindowConstraint, change: ClockChange, day: date) -> str | None:
-    """What a change of the clocks on a date does to a window; None if nothing that shows."""
+    """Return the effect of a clock change on a window on a date; None without a visible effect."""
     first, second = change.changed
     opens, closes = datetime.combine(day, window.from_), datetime.combine(day, window.to)
     opened_before = window.to <= window.from_
@@ -105,12 +105,12 @@ def _effect_on_window(window: WindowConstraint, change: ClockChange, day: date) 
     ends = opens_on(window, day - _ONE_DAY) if opened_before else begins
     if change.forward and begins and not opened_before and first <= opens and closes <= second:
         return f"it does not open: {_shown(first, day)} is followed by {_shown(second, day)}"
-    # At the very edge of the hour the window opens or closes at the same instant as ever.
+    # At the edge of the hour the window opens or closes at the usual instant.
     opens_within, closes_within = begins and first < opens < second, ends and first < closes < second
     if not opens_within and not closes_within:
         return None
     if not change.forward:
-        return f"{_shown(first, day)} to {_shown(second, day)} comes twice: it is opened twice"
+        return f"{_shown(first, day)} to {_shown(second, day)} is repeated: the window opens twice"
     does = "opens" if opens_within else "closes"
     return (
         f"there is no {window.from_ if opens_within else window.to:%H:%M}: it {does} at {_shown(second, day)}"
@@ -132,7 +132,7 @@ def _dates(change: ClockChange) -> Iterator[date]:
 
 
 def _named(times: list[time]) -> str:
-    """Times of a day in ascending order, for people."""
+    """Return ascending times of a day as text."""
     words = [f"{at:%H:%M}" for at in times]
     return listed(words, "or") if len(words) <= TIMES_NAMED else f"time from {words[0]} to {words[-1]}"
 

@@ -1,8 +1,8 @@
-"""`for_each`: every member of the trigger must have a key, and the keys must be able to meet.
+"""The rule for `for_each`: every member of the trigger must have a key, and the keys must match.
 
-`for_each: partition` takes the partition keys as they are, so all datasets of the trigger
-must be cut alike. `for_each: day` maps finer keys to their day. A cron has no key; inside
-`all` it counts for each (rule 24).
+`for_each: partition` uses the partition keys, so all datasets of the trigger must have the same
+partitions. `for_each: day` maps finer keys to their day. A cron has no key; inside `all` its fire
+counts for each key (rule 24).
 """
 
 from typing import Literal
@@ -23,7 +23,7 @@ from tidegate.domain.time.cycle import nests_in
 from tidegate.domain.wording import with_article
 
 ForEach = Literal["partition"] | Cycle
-"""What `for_each` may say."""
+"""The values of `for_each`."""
 
 
 def same_partitions(one: PartitionScheme | None, other: PartitionScheme | None) -> bool:
@@ -36,7 +36,7 @@ def same_partitions(one: PartitionScheme | None, other: PartitionScheme | None) 
 def _shape(scheme: PartitionScheme) -> tuple[object, ...]:
     time = (scheme.time.name, scheme.time.cycle, scheme.time.timezone) if scheme.time else None
     static = (scheme.static.name, frozenset(scheme.static.keys)) if scheme.static else None
-    # In one dimension the name is no part of the key.
+    # With one dimension, the name is not part of the key.
     if static is None and time is not None:
         return time[1:]
     return static[1:] if time is None and static is not None else (time, static)
@@ -96,15 +96,15 @@ def _check_member(
             "L402",
             place,
             f'with `for_each` every member has a key, got "{dataset.name}", a dataset without partitions',
-            "give `partitions` to the dataset, or take the member out of the trigger",
+            "give `partitions` to the dataset, or remove the member from the trigger",
         )
         return False
     if member.names_keys:
         scope.findings.add(
             "V208",
             place,
-            "`keys` names keys and `for_each` takes each by itself, got both",
-            "delete `for_each`, or delete `keys` to take every key",
+            "`keys` waits for several keys and `for_each` handles each key separately, got both",
+            "delete `for_each`, or delete `keys` to handle every key",
         )
         return False
     if for_each != "partition" and not _mapped(scheme, for_each):
@@ -126,7 +126,7 @@ def _clash(place: Place, for_each: ForEach, complete: Cycle, scope: Scope) -> No
     scope.findings.add(
         "L408",
         place,
-        f"`complete: {complete}` is judged for each {complete}, got `for_each: {for_each}`",
+        f"`complete: {complete}` is evaluated for each {complete}, got `for_each: {for_each}`",
         f"write `for_each: {complete}`",
     )
 
@@ -137,7 +137,7 @@ def _mapped(scheme: PartitionScheme, for_each: Cycle) -> bool:
 
 
 def _alike(schedule: Schedule, place: Place, scope: Scope) -> bool:
-    """With `for_each: partition` all datasets must have the same keys, or no key would ever meet."""
+    """Return whether all datasets have the same keys, as `for_each: partition` needs; report others."""
     first: tuple[str, PartitionScheme] | None = None
     good = True
     for leaf in leaves(schedule.trigger):
@@ -152,7 +152,7 @@ def _alike(schedule: Schedule, place: Place, scope: Scope) -> bool:
                 "L408",
                 _place(leaf.trigger, place),
                 f"`for_each: partition` needs the same partitions in every member, got {dataset.name}"
-                f" beside {first[0]}, which is cut differently",
-                "write a cycle that both can be mapped to, such as `for_each: day`",
+                f" beside {first[0]}, which has other partitions",
+                "write a cycle to which both can be mapped, such as `for_each: day`",
             )
     return good

@@ -1,17 +1,17 @@
-"""Two datasets in one folder, or one inside the other: each would take the other's files for its own."""
+"""The rule that datasets do not share or nest folders: each would read the files of the other."""
 
 from tidegate.compiler.diagnostics.diagnostic import Findings, Related
 from tidegate.domain.model import App, Dataset
 
 
 def check_folders(app: App, findings: Findings) -> None:
-    """Refuse each dataset whose path meets that of one before it, at the later one."""
+    """Report each dataset whose folder equals, contains or is inside the folder of an earlier one."""
     ends: dict[str, Dataset] = {}
     passed: dict[str, Dataset] = {}
     for dataset in app.datasets.values():
         if dataset.path is None or dataset.at is None:
             continue
-        # Some file systems hold names that differ in case only for the same.
+        # In some file systems names that differ only in case are equal.
         parts = dataset.path.casefold().split("/")
         folders = ["/".join(parts[:count]) for count in range(1, len(parts) + 1)]
         around = next((ends[folder] for folder in folders if folder in ends), None)
@@ -22,8 +22,8 @@ def check_folders(app: App, findings: Findings) -> None:
                 "V207",
                 dataset.at,
                 f"a dataset has a folder of its own, got {both}",
-                "give each a folder that lies neither in nor around the other's",
-                (Related(at=other.at, note=f"{other.name} stands here"),),
+                "give each a folder that is neither inside nor around the other's",
+                (Related(at=other.at, note=f"{other.name} is here"),),
             )
         ends.setdefault(folders[-1], dataset)
         for folder in folders:

@@ -1,8 +1,7 @@
-"""A reminder: a trigger that needs several things may stay half collected for ever (rule 20).
+"""The warning for a trigger that may wait without end for one of several members (rule 20).
 
-Said only for a composite that needs two members of events and has no bound, since that is
-where one lost delivery stops a pipeline silently. A single trigger waits for nothing but
-itself, and a clock always comes.
+It concerns only a composite without a time limit that needs events of two members: there, one lost
+delivery silently stops a pipeline. A single trigger needs no other member, and a clock always fires.
 """
 
 from tidegate.compiler.builders.scope import Scope
@@ -11,7 +10,7 @@ from tidegate.domain.model import Composite, Schedule, Trigger
 
 
 def check_waiting(schedule: Schedule, place: Place, scope: Scope) -> None:
-    """Warn of a schedule whose half-collected job nothing bounds."""
+    """Warn of a schedule whose job may wait for a member without a time limit."""
     if schedule.timeout.from_ == "first_event":
         return
     waiting = _waits_unbounded(schedule.trigger)
@@ -20,13 +19,13 @@ def check_waiting(schedule: Schedule, place: Place, scope: Scope) -> None:
     scope.findings.add(
         "L406",
         waiting.at if waiting.at is not None else place,
-        f"a job that lacks one member of `{waiting.kind}` waits for ever, got no `wait_at_most`",
+        f"a job that lacks one member of `{waiting.kind}` waits without end, got no `wait_at_most`",
         f"add `wait_at_most: 3h` beside `{waiting.kind}`, or `from: first_event` to the timeout",
     )
 
 
 def _waits_unbounded(trigger: Trigger) -> Composite | None:
-    """Return the composite that may wait for ever, None if there is none."""
+    """Return the composite that may wait without end, or None."""
     if not isinstance(trigger, Composite) or _bounded(trigger):
         return None
     members = [member for member in trigger.of if not (_bounded(member) or _clock(member))]

@@ -1,7 +1,7 @@
-"""Two programs that write the same dataset: allowed, and worth a warning.
+"""The warning for two programs that write the same dataset.
 
-The later run overwrites what the earlier one wrote of the same partition. That can be meant
-(a correction program), so it is no error.
+The later run overwrites the partitions of the earlier one. This can be intended, for example by a
+correction program, so it is a warning and not an error.
 """
 
 from tidegate.compiler.diagnostics.diagnostic import Findings, Related
@@ -21,5 +21,5 @@ def check_writers(app: App, findings: Findings) -> None:
                 program.at,
                 f'a dataset has one writer, got "{dataset}" from {earlier.name} and {program.name}',
                 "let one of them write a dataset of its own, unless they write different partitions",
-                (Related(at=earlier.at, note=f"{earlier.name} stands here"),),
+                (Related(at=earlier.at, note=f"{earlier.name} is here"),),
             )

@@ -1,10 +1,10 @@
 """Scenarios in files of their own, which `tidegate simulate` plays against an app.
 
-    name.yaml    the same keys as one of an app's `examples:`, and `app:` for which app it is
+    name.yaml    the same keys as one of an app's `examples:`, and `app:` for the name of the app
     name.jsonl   one `given` action a line, as JSON
-    name.csv     partitions that came: the columns at, dataset, and if need be key, bytes, rows
+    name.csv     partitions that arrived: the columns at, dataset, and optionally key, bytes, rows
 
-Nothing is played here, and no file is read: contents come in, a scenario or diagnostics go out.
+This module receives contents and returns a scenario or diagnostics; it reads no files.
 """
 
 import csv
@@ -33,7 +33,7 @@ COLUMNS = ("at", "dataset", "key", "bytes", "rows")
 NEEDED_COLUMNS = COLUMNS[:2]
 
 AFTERWARDS = timedelta(days=1)
-"""How long the clock runs on after the last event of a file that says no `until` and expects nothing."""
+"""The time played after the last event of a file without `until` and expectations."""
 
 
 class ScenarioFile:
@@ -134,7 +134,7 @@ def _json_rows(lines: list[str]) -> Iterator[Node]:
             continue
         try:
             value = json.loads(line, parse_constant=_refuse, parse_int=_integer)
-            # A lone half of a surrogate pair is no text: it could neither be stored nor printed.
+            # Half of a surrogate pair can be neither stored nor printed.
             json.dumps(value, ensure_ascii=False).encode()
         except (ValueError, RecursionError):
             value = None

@@ -39,8 +39,8 @@ def read_scenarios(root: MappingNode, app: App, findings: Findings, broken: Brok
 
 def _check_name(scenario: Scenario, earlier: list[Scenario], node: MappingNode, findings: Findings) -> None:
     if any(other.name == scenario.name for other in earlier):
-        summary = f"the name of an example is its own, got {shown(scenario.name)} again"
-        findings.add("N306", node.values["name"], summary, "say in its name what this one shows")
+        summary = f"the name of an example is unique, got {shown(scenario.name)} again"
+        findings.add("N306", node.values["name"], summary, "choose a name that says what this example shows")
 
 
 def read_scenario(node: MappingNode, path: Path, scope: ExampleScope) -> Scenario | None:

@@ -1,9 +1,8 @@
 """A scenario: one of an app's `examples:`, read and checked (docs/scenarios.md).
 
-It says what is given at which instants and what is expected to come of it. The values here
-are what `compiler.scenarios.reader` makes of the YAML and what `scheduler.simulation` plays on
-the real engine; they know neither text nor engine. `when` is an instant of the virtual clock,
-`at`, as everywhere in the model, the place in the YAML.
+It lists actions with their instants, and the expected results. `compiler.scenarios.reader` builds these
+values from the YAML, and `scheduler.simulation` plays them on the real engine. `when` is an instant of
+the virtual clock; `at` is the place in the YAML, as everywhere in the model.
 """
 
 from datetime import datetime, timedelta
@@ -20,7 +19,7 @@ RunEnd = Literal["succeeded", "failed", "cancelled"]
 
 
 class Behaviour(Value, kw_only=True):
-    """How the runs of a program go: they end so, this long after they began."""
+    """The behaviour of a program's runs: their duration and their end."""
 
     takes: timedelta = DEFAULT_RUN_TAKES
     ends: RunEnd = "succeeded"
@@ -30,7 +29,7 @@ class Behaviour(Value, kw_only=True):
 
 
 class PartitionsArrive(Value, kw_only=True):
-    """Partitions of a dataset come from elsewhere. A dataset without partitions has the one key ""."""
+    """Partitions of a dataset arrive from outside. A dataset without partitions has the one key ""."""
 
     dataset: str
     keys: tuple[str, ...]
@@ -39,11 +38,11 @@ class PartitionsArrive(Value, kw_only=True):
 
 
 class RunSeen(Value, kw_only=True):
-    """A run that somebody else started is seen; the same `id` twice is the same run.
+    """An external run is reported; the same `id` twice is the same run.
 
     Attributes:
-        args: what it was started with.
-        outputs: the keys of the partitions that it writes, by dataset; they have come once it succeeded.
+        args: the arguments of the run.
+        outputs: the keys of the partitions that it writes, by dataset; they arrive when it succeeds.
     """
 
     program: str
@@ -72,7 +71,7 @@ class Delete(Value, kw_only=True):
 
 
 class Update(Value, kw_only=True):
-    """Schedules are changed: each mapping is merged over the specification that stands."""
+    """Schedules are changed: each mapping is merged over the deployed specification."""
 
     changes: dict[str, dict[str, Any]]
 
@@ -94,23 +93,23 @@ class TriggerByHand(Value, kw_only=True):
 
 
 class ReportGauges(Value, kw_only=True):
-    """Somebody reports numbers, by the names of their gauges."""
+    """Values of gauges are reported, by name."""
 
     values: dict[str, float]
 
 
 class Restart(Value, kw_only=True):
-    """The scheduler dies with whatever it was about to hand out, and comes back at once."""
+    """The scheduler stops without finishing its work, and restarts at once."""
 
 
 class Down(Value, kw_only=True):
-    """The scheduler is away for a time; what happens meanwhile is read at its return."""
+    """The scheduler is down for a time, and reads the missed events after its restart."""
 
     duration: timedelta
 
 
 class FailLaunch(Value, kw_only=True):
-    """The next launches of a schedule come to nothing."""
+    """The next launches of a schedule fail."""
 
     schedule: str
     times: int = 1
@@ -144,10 +143,10 @@ class Given(Value, kw_only=True):
 
 
 class ExpectLaunch(Value, kw_only=True):
-    """A run is launched. What is None is not looked at.
+    """A run is launched. Attributes that are None are not compared.
 
     Attributes:
-        partitions: every key of its manifest over all datasets; of a cron's run its business date.
+        partitions: all keys of its manifest over all datasets; for the run of a cron, its business date.
     """
 
     schedule: str
@@ -157,7 +156,7 @@ class ExpectLaunch(Value, kw_only=True):
 
 
 class ExpectDiscarded(Value, kw_only=True):
-    """A job is given up, or is a dead letter."""
+    """A job is discarded, or is a dead letter."""
 
     schedule: str
     when: datetime | None = None

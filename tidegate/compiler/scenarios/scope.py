@@ -1,8 +1,7 @@
-"""The scope of an example: the names it may use, its beginning and end, and how its values are read.
+"""The scope of an example: the declared names, its start and end, and the readers of its values.
 
-What the JSON Schema cannot check is checked here, since it depends on the app's own names and
-partition schemes, or on the start and end of the example. A name counts as known if the YAML
-declares it, even when that part has errors of its own.
+It checks what the JSON Schema cannot: values that depend on the app's names and partition schemes, or on
+the start and end of the example. A name is known if the YAML declares it, even if that part has errors.
 """
 
 from collections.abc import Iterable
@@ -23,14 +22,13 @@ from tidegate.domain.wording import shown
 NO_DURATION = timedelta(0)
 
 FIRST_YEAR, LAST_YEAR = 1970, 2199
-"""Examples play in these years, far enough from both ends of the calendar for any arithmetic."""
+"""Examples are in these years: far enough from the limits of `datetime` for any arithmetic."""
 
 
 class ExampleScope:
-    """What one example may refer to, and how its values are read; a mistake becomes a finding.
+    """The names that one example may use, and the readers of its values.
 
-    Every method that reads a value returns None for one that is wrong, after reporting it. The
-    values have the shapes of the JSON Schema.
+    A reader returns None after reporting a wrong value. The values have the shapes of the JSON Schema.
     """
 
     def __init__(self, root: MappingNode, app: App, findings: Findings, broken: Broken) -> None:
@@ -171,7 +169,7 @@ class ExampleScope:
             except PartitionKeyError as error:
                 key, wrong = "", str(error)
             except OverflowError:
-                key, wrong = "", f"a key lies within the years 1 to 9999, got {shown(plain(item))}"
+                key, wrong = "", f"a key is in the years 1 to 9999, got {shown(plain(item))}"
             if wrong is None:
                 keys.append(key)
             else:
@@ -185,7 +183,7 @@ class ExampleScope:
         return text_of(node)
 
     def keys(self, nodes: Iterable[Node]) -> tuple[str, ...]:
-        """Expected keys, sorted, each once."""
+        """Return the expected keys, sorted and unique."""
         return tuple(sorted({self.key(node) for node in nodes}))
 
 

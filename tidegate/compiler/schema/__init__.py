@@ -1,8 +1,7 @@
 """The JSON Schema of the language: one file, for editors and for the check in `compiler.schema.check`.
 
-The schema says what may stand where. It is deliberately flat: a trigger is one object whose
-kinds are keys beside each other, so that a mistake gives one plain error instead of one for
-each branch of a union.
+The schema is deliberately flat: a trigger is one object whose kinds are keys beside each other, so that a
+mistake gives one plain error instead of one for each branch of a union.
 """
 
 import pkgutil

@@ -1,9 +1,8 @@
-"""The shape of an app: the JSON Schema's verdict, turned into diagnostics with places.
+"""The check of an app against the JSON Schema, with diagnostics at the places of the errors.
 
-`jsonschema` finds the errors; what it says of them is for machines, so every kind of error
-is worded again here, at the node it speaks of. The result names what is broken (datasets,
-programs, schedules, members of an example): the builders leave that out and go on with the
-rest, so that they never meet a value of a wrong shape.
+`jsonschema` finds the errors, and `compiler.schema.wording` writes a message for each. The result lists the
+broken parts (datasets, programs, schedules, members of an example): the builders leave them out and
+continue with the rest, so that they never receive a value of a wrong shape.
 """
 
 from itertools import islice
@@ -15,7 +14,7 @@ from tidegate.compiler.schema.validator import app_validator, example_validator,
 from tidegate.compiler.schema.wording import Fault, word
 
 MAX_SCHEMA_ERRORS = 400
-"""Enough for a file's hundred diagnostics; a file of nothing but mistakes must not take seconds."""
+"""Enough for the hundred diagnostics of a file; it bounds the time for a file full of mistakes."""
 
 Path = tuple[str | int, ...]
 """The keys and member numbers that lead to a value."""
@@ -29,7 +28,7 @@ Broken = frozenset[Path]
 
 EXAMPLES: Path = ("examples",)
 ALONE: Path = ("examples", 0)
-"""Where `check_example` says that its example stands."""
+"""The path that `check_example` gives to its example."""
 
 
 def check_app(root: MappingNode, findings: Findings) -> Broken:
@@ -115,7 +114,7 @@ def _key_place(root: MappingNode, path: Path, node: Node) -> Node:
 
 
 def _label(path: Path) -> str:
-    """What a message calls the value at a path."""
+    """Return the name of the value at a path in messages."""
     if not path:
         return "the file"
     last = path[-1]

@@ -1,7 +1,7 @@
-"""Keys that belong to the language but that this version does not know yet.
+"""Keys that are reserved for a later version.
 
-They are refused with a message of their own, so that nobody takes a rule for active that
-nothing reads. A key leaves this table when its trigger, constraint or option arrives.
+They are refused with a message of their own, so that a user does not expect an effect. Remove a key from
+this table when its trigger, constraint or option is implemented.
 """
 
 LATER: dict[str, tuple[str, ...]] = {
@@ -10,7 +10,7 @@ LATER: dict[str, tuple[str, ...]] = {
     "program": ("job",),
     "dataset": ("external",),
 }
-"""By the title of the place, without its article: the keys that are yet to come."""
+"""Reserved keys by the title of the place, without its article."""
 
 
 def is_later(place: str, key: str) -> bool:

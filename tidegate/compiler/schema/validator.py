@@ -70,7 +70,7 @@ def _unique_items(_validator: Any, wanted: bool, instance: object, schema: dict[
 
 
 MAX_REPEATED_MEMBERS = 10
-"""So many show the pattern."""
+"""Ten repeated members are enough to show the mistake."""
 
 
 def repeated_members(members: list[Any]) -> list[int]:

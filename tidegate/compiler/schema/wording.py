@@ -1,8 +1,8 @@
-"""The words for each kind of schema error: what the rule is, what was there, what to write.
+"""The messages for schema errors: the rule, the value, and what to write instead.
 
-A fault is one error of the validator with the node it speaks of; `word` says it as one or
-more worded faults. One function for each keyword of JSON Schema that our schema uses;
-`tests/compiler/test_schema.py` holds that no keyword is left without its words.
+A fault is one error of the validator with its node; `word` returns one or more messages for it. There is
+one function for each keyword of JSON Schema that the schema uses; `tests/compiler/test_schema.py`
+checks that none is missing.
 """
 
 from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ _TYPES = {
 
 
 _LISTED = ("a constraint", "an action", "an expectation")
-"""Titles of what is a member of a list."""
+"""Titles of members of lists."""
 
 
 class Fault(Value, kw_only=True):
@@ -35,8 +35,8 @@ class Fault(Value, kw_only=True):
     Attributes:
         expected: the value of the keyword in the schema.
         schema: the part of the schema that holds the keyword.
-        place: where a message about the whole node points: its key, if it has one.
-        label: what messages call the node.
+        place: the place of messages about the whole node: its key, if it has one.
+        label: the name of the node in messages.
     """
 
     keyword: str
@@ -48,7 +48,7 @@ class Fault(Value, kw_only=True):
 
 
 class Worded(Value, kw_only=True):
-    """What a diagnostic will say."""
+    """The code, place and texts of a diagnostic."""
 
     code: str
     place: Node
@@ -157,7 +157,7 @@ def _enum(fault: Fault) -> Iterator[Worded]:
 
 def _pattern(fault: Fault) -> Iterator[Worded]:
     value = fault.node.value if isinstance(fault.node, ScalarNode) else None
-    # Where a text is only one of the things allowed, the title is about all of them.
+    # If the schema allows other types beside a text, its title describes all of them.
     rule = str(fault.schema.get("patternErrorMessage", _title(fault)))
     hint = _example(fault)
     if isinstance(value, str) and _as_name(value) != value and "lower-case" in rule:
@@ -250,7 +250,7 @@ def _dependent(fault: Fault) -> Iterator[Worded]:
 
 
 def _any_of(fault: Fault) -> Iterator[Worded]:
-    """Only below `dependentSchemas`: an option that belongs beside one of several kinds."""
+    """Yield the message for an option beside a wrong kind; `anyOf` is used only for this."""
     kinds = [f"`{branch['required'][0]}`" for branch in fault.expected]
     summary = f"{fault.label} belongs beside {listed(kinds)}, got it without"
     yield Worded(code="S111", place=fault.place, summary=summary, hint=f"delete {fault.label}")

@@ -1,6 +1,6 @@
-"""The kinds of triggers, and the one function that builds any of them.
+"""The registry of the kinds of triggers, and the function that builds any of them.
 
-The registry is the only place that lists the kinds. A kind's file holds all that is its own.
+The registry is the only place that lists the kinds. Each kind has a file of its own.
 """
 
 from tidegate.compiler.builders.duration import optional_duration
@@ -27,7 +27,7 @@ KINDS: dict[str, TriggerKind] = {
 }
 
 MAX_TRIGGER_DEPTH = 8
-"""Composites inside each other; a condition that needs more is better told in two schedules."""
+"""Nested composites; a deeper condition is easier to read in two schedules."""
 
 
 def build_trigger(node: Node | None, scope: Scope, program: str, depth: int = 1) -> Trigger | None:
@@ -59,7 +59,7 @@ def build_trigger(node: Node | None, scope: Scope, program: str, depth: int = 1)
 
 
 def _options(node: MappingNode, kind: str, scope: Scope) -> Options:
-    """What stands beside the kind's key."""
+    """Return the options beside the kind's key."""
     options = Options(
         wait_at_most=optional_duration(node, "wait_at_most", scope),
         quiet=optional_duration(node, "quiet", scope),

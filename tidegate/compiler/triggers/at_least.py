@@ -1,4 +1,4 @@
-"""The `at_least` trigger: `at_least: {n: 2, of: [...]}` holds when so many of its members hold."""
+"""The `at_least` trigger: `at_least: {n: 2, of: [...]}` holds when `n` of its members hold."""
 
 from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.triggers.kind import TriggerKind, Written
@@ -16,7 +16,7 @@ def _build(written: Written, scope: Scope) -> AtLeastTrigger | None:
         scope.findings.add(
             "V212",
             node.values["n"],
-            f"`at_least` asks for no more than it has, got n: {n} of {plural(len(nodes), 'member')}",
+            f"`n` is at most the number of members, got n: {n} of {plural(len(nodes), 'member')}",
             f"write n: {len(nodes)} or less, or add members",
         )
         return None

@@ -18,7 +18,7 @@ from tidegate.domain.time.fire_times import fires_on, next_fire
 from tidegate.domain.wording import shown
 
 _ANY_INSTANT = datetime(2024, 1, 1, tzinfo=UTC)
-"""Where the search for a fire begins. Lint has no clock, and weekdays and holidays come round."""
+"""The start of the search for a fire. Lint has no clock, and weekdays and holidays recur."""
 
 
 def _build(written: Written, scope: Scope) -> CronTrigger | None:
@@ -35,7 +35,7 @@ def _build(written: Written, scope: Scope) -> CronTrigger | None:
         scope.findings.add(
             "V209",
             node.keys["catch_up_at_most"],
-            "`catch_up_at_most` bounds what is made up for, got `catch_up: none` beside it",
+            "`catch_up_at_most` limits the fires to catch up, got `catch_up: none` beside it",
             "delete one of the two",
         )
     calendar = calendar_at(node, scope)
@@ -69,7 +69,7 @@ def _ever_fires(trigger: CronTrigger, node: MappingNode, scope: Scope) -> bool:
         node.values["cron"],
         f'a cron fires on some {days} of its calendar "{trigger.calendar.name}", got {shown(trigger.cron)},'
         f" which never does within {MAX_YEARS_APART} years",
-        "name days on which there is work, or add them to `open` of the calendar",
+        "write a cron that matches business days, or add the days to `open` of the calendar",
     )
     return False
 

@@ -1,4 +1,4 @@
-"""What a kind of trigger is to the compiler: a key of the YAML and a function that builds it.
+"""A kind of trigger in the compiler: a key of the YAML and a function that builds it.
 
 A new kind is one new file beside this one and one line in the registry (`compiler.triggers`), its
 struct in `domain.model.triggers` and one property in the schema. The rules ask the struct for facts.
@@ -15,7 +15,7 @@ from tidegate.domain.model import At, Trigger
 
 
 class Options(TypedDict):
-    """What every kind has besides its own, ready to be handed to its struct."""
+    """The options of every kind, as keyword arguments of its struct."""
 
     wait_at_most: timedelta | None
     quiet: timedelta | None
@@ -26,13 +26,13 @@ class Options(TypedDict):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Written:
-    """A trigger as it was written.
+    """A trigger as written in the YAML.
 
     Attributes:
         node: the mapping that holds the kind's key and the options beside it.
-        options: those that every kind may have, and the place of the kind's key.
-        program: of the schedule, "" if it has none that is known.
-        member: builds a trigger inside this one; None if that has an error.
+        options: the options of every kind, and the place of the kind's key.
+        program: the program of the schedule; "" if unknown.
+        member: builds a member of this trigger; returns None after an error.
     """
 
     node: MappingNode

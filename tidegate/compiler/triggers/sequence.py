@@ -1,4 +1,4 @@
-"""The `sequence` trigger: holds when its members have come to hold one after the other."""
+"""The `sequence` trigger: holds when its members were satisfied one after the other."""
 
 from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.triggers.kind import TriggerKind, Written
