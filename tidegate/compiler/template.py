@@ -69,7 +69,7 @@ def parse(text: str) -> Template:
         parts.append(_part(inside.strip()))
     raise TemplateError(
         f"a text has at most {MAX_REFERENCES_PER_TEXT} references, got more in {shown(text)}",
-        "hand the values over one by one, and let the program write the text",
+        "pass the values as separate arguments, and build the text in the program",
     )
 
 

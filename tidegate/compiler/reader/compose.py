@@ -195,7 +195,7 @@ class _Composer:
         return MappingNode(values, keys, start.line + 1, start.column + 1)
 
     def _usable(self, key: Node, event: Any, keys: dict[str, ScalarNode]) -> bool:
-        """Return whether a key may stand where it stands; says why not."""
+        """Return whether a key is allowed at its place; report one that is not."""
         add = self._findings.add
         if isinstance(event, yaml.AliasEvent):
             return False

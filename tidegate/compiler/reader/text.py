@@ -71,7 +71,7 @@ def _place(file: str, text: str, offset: int) -> At:
 
 
 def offset_in_line(before: str) -> int:
-    """Return how many characters stand after the last line end."""
+    """Return the number of characters after the last line end."""
     return len(before) - (before.rfind("\n") + 1)
 
 

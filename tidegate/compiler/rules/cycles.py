@@ -102,7 +102,7 @@ def _writes(schedule: Schedule, app: App) -> tuple[str, ...]:
 
 
 def _strong_groups(graph: Graph) -> list[list[Node]]:
-    """Return the strongly connected components (Tarjan), without recursion: apps may have 10,000 schedules."""
+    """Return the strongly connected components (Tarjan), without recursion: apps may be large."""
     index: dict[Node, int] = {}
     low: dict[Node, int] = {}
     on_stack: set[Node] = set()

@@ -1,10 +1,9 @@
-"""Incremental reads: whether it can be told what is new, and whether the outputs keep what they have.
+"""The rules for incremental reading: the source must show its new data, and the outputs must keep rows.
 
-What is new comes once. So a source must only ever grow (files that are landed, an Iceberg
-table that is appended to) or say itself what is new, and an output that replaced its rows
-would lose what earlier runs have read. And it comes to one run: a partition that lies in
-several output partitions would be taken whole by the first of their runs. Judged over the
-whole app, since it depends on who else writes the dataset.
+New data is read once. So a source must only grow (landed files, an Iceberg table that is appended to) or
+be a source module, and an output that replaces its rows would lose the data of earlier runs. New data is
+read by one run: the first run would read a source partition that belongs to several output partitions
+completely. The rules need the whole app, since other programs may write the dataset.
 """
 
 from collections.abc import Mapping
@@ -16,16 +15,16 @@ from tidegate.domain.time.cycle import is_finer
 from tidegate.domain.wording import shown
 
 KEEPS = ("append", "merge")
-"""Write modes that leave the rows of earlier runs where they are."""
+"""Write modes that keep the rows of earlier runs."""
 
 _OWN_SOURCE = "read all of it, or write a source of your own: incremental: my_feeds.orders"
 
 
 def check_incremental(app: App, nodes: Mapping[str, MappingNode], findings: Findings) -> None:
-    """Report what cannot be read incrementally, and outputs that would forget.
+    """Report sources that cannot be read incrementally, and outputs that do not keep their rows.
 
     Args:
-        nodes: the programs as they stand in the file, by name.
+        nodes: the nodes of the programs, by name.
     """
     for program in app.programs.values():
         if not program.incremental:
@@ -46,7 +45,7 @@ def _check_source(app: App, program: Program, entry: MappingNode, findings: Find
     fault = None
     if name in program.writes:
         fault = (
-            f"a program cannot follow what it writes itself, got {shown(name)}",
+            f"a program cannot read its own output incrementally, got {shown(name)}",
             "read all of it, or let another program write it",
         )
     elif program.incremental[name] is True:
@@ -65,9 +64,9 @@ def _check_spread(app: App, program: Program, entry: MappingNode, findings: Find
             findings.add(
                 "L416",
                 entry.values["incremental"],
-                f"each partition of {source.name} must lie in a single one of {output.name}, got "
-                f"{shown(source.name)} cut less finely than by {cut}",
-                f"cut it at least as finely, or let {program.name} write a dataset without partitions",
+                f"each partition of {source.name} must be within a single partition of {output.name}, got "
+                f"{shown(source.name)}, which is not partitioned by {cut}",
+                f"partition it at least as finely, or let {program.name} write a dataset without partitions",
             )
             return
 
@@ -82,18 +81,18 @@ def _lies_in_one(source: PartitionScheme | None, output: PartitionScheme) -> boo
 
 
 def _fault_of_format(app: App, dataset: Dataset) -> tuple[str, str] | None:
-    """Return why the format of a dataset does not tell what is new, with a hint."""
+    """Return why the format of a dataset does not show new data, with a hint."""
     writers = sorted(p.name for p in app.programs.values() if dataset.name in p.writes)
     if dataset.format == "iceberg":
         if writers and dataset.write_mode() != "append":
-            wrong = f"{writers[0]} replaces rows of {dataset.name}, so what is new cannot be told"
+            wrong = f"{writers[0]} replaces rows of {dataset.name}, so new rows cannot be found"
             return f"{wrong}, got `write: {dataset.write_mode()}`", f"let it append, or {_OWN_SOURCE}"
         return None
     if dataset.path is None:
-        wrong = f"files that are landed need a `path`, got {shown(dataset.name)} without"
+        wrong = f"landed files need a `path`, got {shown(dataset.name)} without one"
         return wrong, "give the dataset a path, such as landing/flights"
     if writers:
-        wrong = f"{writers[0]} writes {dataset.name}, and only landed files tell what is new in Parquet"
+        wrong = f"{writers[0]} writes {dataset.name}, and in Parquet only landed files show what is new"
         return f"{wrong}, got `incremental: true`", f"give it the format iceberg, or {_OWN_SOURCE}"
     return None
 
@@ -105,7 +104,7 @@ def _check_output(dataset: Dataset | None, program: Program, name: ScalarNode, f
     findings.add(
         "L415",
         name,
-        f"{program.name} reads only what is new of {source}, so {dataset.name} must keep the rows it has, "
+        f"{program.name} reads only new data of {source}, so {dataset.name} must keep its rows, "
         f"got `write: {dataset.write_mode()}`",
         "write append or merge for the dataset",
     )

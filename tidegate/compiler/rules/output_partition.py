@@ -1,11 +1,11 @@
-"""`output_partition`: which partitions of its outputs a run writes, and whether it can.
+"""The rule for `output_partition`: the partitions of its outputs that a run writes.
 
 The default follows from the trigger and the outputs (docs/rules.md, "What a run writes"):
 
     no output has partitions                             none
     for_each                                             key
-    partitions and size triggers cut like every output   manifest
-    a clock, and outputs cut by time alone               business_date
+    partitions and size triggers like every output       manifest
+    a clock, and outputs with time partitions only       business_date
     anything else                                        none
 """
 
@@ -21,9 +21,9 @@ from tidegate.domain.model import (
 )
 
 _HINTS: dict[str, str] = {
-    "key": "write `output_partition: none`, or cut the outputs like the keys of `for_each`",
-    "manifest": "delete `output_partition`, or cut the outputs like the datasets of the trigger",
-    "business_date": "delete `output_partition`; it needs a clock, and outputs cut by time alone",
+    "key": "write `output_partition: none`, or partition the outputs by the keys of `for_each`",
+    "manifest": "delete `output_partition`, or partition the outputs like the datasets of the trigger",
+    "business_date": "delete `output_partition`; it needs a clock, and outputs with time partitions only",
 }
 
 
@@ -38,8 +38,8 @@ def output_partition(
     """Return the kind of output partition of a schedule.
 
     Args:
-        wanted: what the YAML says, "" if nothing.
-        place: where to report what cannot be.
+        wanted: the value in the YAML; "" without one.
+        place: where to report an impossible value.
     """
     outputs = [scope.datasets[name].partitions for name in program.writes if name in scope.datasets]
     if len(outputs) < len(program.writes):

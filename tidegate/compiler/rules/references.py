@@ -1,4 +1,4 @@
-"""References in `args`: whether there is such a value, and whether the trigger can give it.
+"""The rules for references in `args`: the value must exist, and the trigger must provide it.
 
     scheduled_time                              a cron
     business_date                               a cron, or `output_partition: business_date`
@@ -10,7 +10,7 @@
     trigger.run.args.NAME                       run
     trigger.run.outputs.DATASET                 run of a program that writes it
 
-How they stand in a text is `compiler.template`; their values are `scheduler.decision.references`.
+`compiler.template` parses them; `scheduler.decision.references` computes their values.
 """
 
 from collections import defaultdict
@@ -46,7 +46,7 @@ REFERENCES = (
     "trigger.run.program",
     "trigger.run.status",
 )
-"""Those without a name of the user's at their end."""
+"""The references that do not end in a name of the user."""
 
 _NO_ARGUMENTS = "add it to the `args` of the upstream schedule; where it is missing the value is null"
 
@@ -54,27 +54,27 @@ WITH_NAME = (f"{PARTITIONS_OF}DATASET", f"{RUN_ARGUMENT}NAME", f"{RUN_OUTPUT}DAT
 
 
 def check_references(schedule: Schedule, args: Node | None, scope: Scope) -> None:
-    """Report references in the arguments that are none, or that no job of the schedule has."""
+    """Report unknown references, and references whose value no job of the schedule has."""
     for place, reference in _references(args, scope.findings):
         if scope.findings.full:
             return
         if reference not in REFERENCES and _family(reference) is None:
             hint = did_you_mean(reference, [*REFERENCES, *WITH_NAME], "references")
-            summary = f"a reference names a value that there is, got {shown(reference)}"
+            summary = f"a reference names a known value, got {shown(reference)}"
             scope.findings.add("N308", place, summary, hint)
             continue
         lacking = _lacking(reference, schedule, scope)
         if lacking is not None:
             needs, hint = lacking
-            summary = f"`{reference}` needs {needs}, got a schedule without"
+            summary = f"`{reference}` needs {needs}, got a schedule without it"
             scope.findings.add("L411", place, summary, hint)
 
 
 def check_upstream_arguments(app: App, args: Mapping[str, Node], findings: Findings) -> None:
-    """Warn of arguments of the upstream run that no schedule of the upstream programs hands over.
+    """Warn of references to upstream arguments that no schedule of the upstream programs has.
 
     Args:
-        args: the arguments by schedule, of those that are to be judged.
+        args: the arguments to check, by schedule.
     """
     handed_over: defaultdict[str, set[str]] = defaultdict(set)
     for schedule in app.schedules.values():
@@ -90,9 +90,7 @@ def check_upstream_arguments(app: App, args: Mapping[str, Node], findings: Findi
         for place, reference in found:
             argument = reference.removeprefix(RUN_ARGUMENT)
             if upstream and argument not in known and not findings.full:
-                summary = (
-                    f"no schedule of {listed(upstream)} hands over such an argument, got {shown(argument)}"
-                )
+                summary = f"no schedule of {listed(upstream)} has this argument, got {shown(argument)}"
                 hint = did_you_mean(argument, listing, "arguments") if known else _NO_ARGUMENTS
                 findings.add("L412", place, summary, hint)
 
@@ -118,7 +116,7 @@ def _references(node: Node | None, findings: Findings) -> Iterator[tuple[ScalarN
 
 
 def _family(reference: str) -> str | None:
-    """Return the beginning of a reference that ends in a name of the user's."""
+    """Return the prefix of a reference that ends in a name of the user, else None."""
     families = (PARTITIONS_OF, RUN_ARGUMENT, RUN_OUTPUT)
     return next((f for f in families if reference.startswith(f) and len(reference) > len(f)), None)
 
@@ -141,7 +139,7 @@ def _collected(schedule: Schedule) -> _Collected:
 
 
 def _lacking(reference: str, schedule: Schedule, scope: Scope) -> tuple[str, str] | None:
-    """What a reference needs that the schedule does not have, with a hint; None if it has everything."""
+    """Return what a reference needs and the schedule lacks, with a hint; None if nothing is missing."""
     collected = _collected(schedule)
     cut = sorted(name for name in collected.datasets if _cut(name, scope))
     if reference == "scheduled_time" and not collected.cron:

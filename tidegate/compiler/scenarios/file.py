@@ -153,7 +153,7 @@ def _integer(text: str) -> int:
 
 
 def _too_deep(value: Any, left: int = MAX_DEPTH) -> bool:
-    """Return whether more lists and mappings stand in each other than in any YAML that is read."""
+    """Return whether lists and mappings nest deeper than the YAML reader allows."""
     members: list[Any] = []
     if isinstance(value, dict):
         members = list(cast("dict[str, Any]", value).values())

@@ -140,7 +140,7 @@ class ExampleScope:
         """Return the keys of partitions that arrive: of the dataset's scheme, "" where it has none.
 
         Args:
-            around: what the list of keys stands in, to point at where there is none.
+            around: the node around the list of keys, for the place of a missing list.
         """
         found = self.app.datasets.get(dataset)
         if found is None:

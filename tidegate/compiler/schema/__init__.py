@@ -10,7 +10,7 @@ SCHEMA_FILE = "app.schema.json"
 
 
 def schema_text() -> str:
-    """Return the schema as it stands in the file."""
+    """Return the text of the schema file."""
     data = pkgutil.get_data(__name__, SCHEMA_FILE)
     assert data is not None, "the schema is part of this package"
     return data.decode("utf-8")

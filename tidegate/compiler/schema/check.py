@@ -46,7 +46,7 @@ def check_schedule(spec: MappingNode, findings: Findings) -> bool:
 
 
 def check_example(example: MappingNode, findings: Findings) -> Broken:
-    """Check an example that stands in a file of its own, at the path `ALONE`."""
+    """Check an example from a file of its own; its path is `ALONE`."""
     return _check(example_validator(), example, findings, ALONE)
 
 

@@ -1,4 +1,4 @@
-"""The schema with its references replaced by what they refer to.
+"""The schema with its references replaced by their targets.
 
 Looking up `$ref` takes a quarter of the validator's time on a large app. Beside a `$ref` our
 schema has annotations only, so replacing one is a merge. A trigger contains triggers, so
@@ -34,7 +34,7 @@ class _Inliner:
             return self._members(parts)
         target = self._definition(reference.removeprefix(_DEFINITION))
         beside = self._members({key: parts[key] for key in parts if key != "$ref"})
-        # Without anything beside it the very same object is taken, which closes the circle of triggers.
+        # Without other keywords the same object is used, which closes the cycle of triggers.
         return {**target, **beside} if beside else target
 
     def _definition(self, name: str) -> dict[str, Any]:
@@ -44,7 +44,7 @@ class _Inliner:
         return self._done[name]
 
     def _members(self, parts: dict[str, Any]) -> dict[str, Any]:
-        """Return the keywords of a schema; names under `properties` are no keywords and are all kept."""
+        """Return the keywords of a schema; names under `properties` are not keywords and are all kept."""
         found: dict[str, Any] = {}
         for key, value in parts.items():
             if key == "properties":

@@ -74,7 +74,7 @@ MAX_REPEATED_MEMBERS = 10
 
 
 def repeated_members(members: list[Any]) -> list[int]:
-    """Return the numbers of the first members that stand earlier in the list too, counted from 0."""
+    """Return the indexes, from 0, of the first members that are equal to an earlier member."""
     seen: set[str] = set()
     repeated: list[int] = []
     for index, member in enumerate(members):
