@@ -64,7 +64,7 @@ SPRING, AUTUMN = "on 2026-03-29 ", "on 2026-10-25 "
 
 EFFECTS = [
     ("a fixed time", cron("30 2 * * *"), SPRING + "there is no 02:30: it runs at 03:00; "),
-    ("a fixed time", cron("30 2 * * *"), AUTUMN + "02:30 comes twice: it runs the second time; "),
+    ("a fixed time", cron("30 2 * * *"), AUTUMN + "02:30 is repeated: it runs the second time; "),
     ("some times", cron("0,30 2,3 * 3 *"), SPRING + "there is no 02:00 or 02:30: it runs at 03:00; "),
     ("many times", cron("*/10 2 * 3 *"), SPRING + "there is no time from 02:00 to 02:50: it runs at 03:00; "),
     ("the beginning of the hour", cron("0 2 * * *"), SPRING + "there is no 02:00: "),
@@ -74,7 +74,7 @@ EFFECTS = [
         "2026-10-04 there is no 02:15: it runs at 02:30; ",
     ),
     ("an opening", window("02:30", "06:00"), SPRING + "there is no 02:30: it opens at 03:00; "),
-    ("an opening", window("02:30", "06:00"), AUTUMN + "02:00 to 03:00 comes twice: it is opened twice; "),
+    ("an opening", window("02:30", "06:00"), AUTUMN + "02:00 to 03:00 is repeated: the window opens twice; "),
     ("an end", window("22:00", "02:30"), SPRING + "there is no 02:30: it closes at 03:00; "),
     ("the whole window", window("02:15", "02:45"), SPRING + "it does not open: 02:00 is followed by 03:00; "),
     ("the whole hour", window("02:00", "03:00"), SPRING + "it does not open: "),
@@ -87,7 +87,7 @@ def test_what_is_touched_is_told(sentence: str, part: Trigger | Constraint, says
     (note,) = notes(part)
     assert (note.code, note.severity, note.at.line) == ("L420", "note", 1)
     assert says in note.hint
-    assert note.hint.endswith("choose an hour that they leave alone, or `timezone: UTC`")
+    assert note.hint.endswith("choose another hour, or `timezone: UTC`")
 
 
 LEFT_ALONE = [
@@ -145,7 +145,7 @@ def test_parts_without_a_place_are_not_told() -> None:
 def test_of_many_notes_some_are_shown_and_the_rest_is_counted() -> None:
     found = notes(*[cron("30 2 * * *")] * (NOTES_PER_APP + 5))
     assert len(found) == NOTES_PER_APP
-    assert found[-1].hint.endswith("; so it is with 5 more of the crons and windows of this app")
+    assert found[-1].hint.endswith("; 5 more crons and windows of this app are affected")
     assert "more" not in found[-2].hint
 
 
