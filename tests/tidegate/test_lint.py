@@ -106,7 +106,7 @@ def test_a_note_names_coming_dates_and_fails_nothing(folder: Path) -> None:
     (folder / "a.yaml").write_text(GOOD.replace("'@daily'", "'30 2 * * *', timezone: Europe/Berlin"))
     code, output = run("lint", "a.yaml", "--strict")
     assert code == 0
-    assert "a.yaml:3:39: note[L420]: the clocks of Europe/Berlin are changed" in output
+    assert "a.yaml:3:39: note[L420]: the clocks of Europe/Berlin change" in output
     assert output.endswith("ok: 1 app, 1 schedule, 1 note\n")
 
 
