@@ -1,11 +1,14 @@
 """DAGSTER_HOME: the project's own settings go there, or those for development."""
 
+import tomllib
 from pathlib import Path
 
 import pytest
 import yaml
 
+from tidegate.processes.dagster import LOCATION_NAME, MODULE
 from tidegate.processes.home import DEVELOPMENT, prepare_home, site_of
+from tidegate.project.create import STARTER
 from tidegate.project.settings import Settings, load_settings
 
 REPOSITORY = Path(__file__).parents[2]
@@ -61,7 +64,25 @@ def test_dagster_accepts_the_settings(name: str, tmp_path: Path, monkeypatch: py
     assert config["run_monitoring"]["enabled"] is True
 
 
-def test_the_workspace_of_the_repository_names_the_code_location() -> None:
-    workspace = yaml.safe_load((REPOSITORY / "workspace.yaml").read_text())
+def test_the_workspace_of_the_repository_is_that_of_a_new_project() -> None:
+    text = (REPOSITORY / "workspace.yaml").read_text()
 
-    assert workspace["load_from"][0]["grpc_server"]["location_name"] == "tidegate"
+    assert text == (STARTER / "workspace.yaml").read_text()
+    (location,) = yaml.safe_load(text)["load_from"]
+    assert location["python_module"] == {"module_name": MODULE, "location_name": LOCATION_NAME}
+
+
+def test_the_repository_names_the_same_location_to_dagsters_commands() -> None:
+    settings = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["dagster"]
+
+    assert settings == {"module_name": MODULE, "code_location_name": LOCATION_NAME}
+
+
+def test_the_workspace_for_production_names_a_code_server() -> None:
+    workspace = yaml.safe_load((REPOSITORY / "workspace.production.yaml").read_text())
+
+    assert workspace["load_from"][0]["grpc_server"]["location_name"] == LOCATION_NAME
+
+
+def test_the_first_visit_of_the_ui_begins_without_a_dialog() -> None:
+    assert yaml.safe_load(DEVELOPMENT)["nux"] == {"enabled": False}

@@ -17,6 +17,8 @@ REQUIREMENTS_FILE = "requirements.txt"
 
 FILES: Mapping[str, str] = {
     "tidegate.toml": "tidegate.toml",
+    "dagster.yaml": "dagster.yaml",
+    "workspace.yaml": "workspace.yaml",
     APP_FILE: APP_FILE,
     "programs/__init__.py": "programs/__init__.py",
     "programs/daily_sales.py": "programs/daily_sales.py",

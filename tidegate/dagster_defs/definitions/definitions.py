@@ -15,6 +15,7 @@ from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
 from tidegate.dagster_defs.definitions.assets import build_assets
 from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.definitions.native_schedule import native_names, native_schedules
+from tidegate.dagster_defs.definitions.nothing_deployed import nothing_deployed
 from tidegate.dagster_defs.definitions.plan_state import (
     Plan,
     deployed_plan,
@@ -25,6 +26,7 @@ from tidegate.dagster_defs.definitions.plan_state import (
 from tidegate.dagster_defs.dispatch.dispatcher import Native, dispatcher
 from tidegate.dagster_defs.run.recovery import recovery_job, recovery_schedule
 from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.store.error import StoreMissing
 
 _read_here: dict[str, tuple[ScheduleState, ...]] = {}
 """The schedules that this process has read from the store, by the plan as it is shipped; a run reads none."""
@@ -49,9 +51,13 @@ def build_definitions(location: Location) -> Definitions:
 
 
 def _read(location: Location) -> tuple[Plan, tuple[ScheduleState, ...]]:
-    with location.open_store().reading() as reader:
-        plan = deployed_plan(reader)
-        states = reader.schedules()
+    """What is deployed: nothing, where there is no store yet."""
+    try:
+        with location.open_store().reading() as reader:
+            plan = deployed_plan(reader)
+            states = reader.schedules()
+    except StoreMissing:
+        plan, states = Plan(apps=()), ()
     _read_here.clear()
     _read_here[encode_plan(plan)] = states
     return plan, states
@@ -64,8 +70,9 @@ def _automation(plan: AssetPlan, states: tuple[ScheduleState, ...], location: Lo
     for state in states:
         if state.ref in names and state.app in native:
             native[state.app][state.ref] = (names[state.ref], state.status)
+    dispatchers = [dispatcher(app, plan, native[app], location) for app in apps]
     return Definitions(
-        sensors=[dispatcher(app, plan, native[app], location) for app in apps],
+        sensors=dispatchers if plan.plan.apps else [nothing_deployed(location)],
         schedules=[
             *native_schedules((s for s in states if s.app in native), location),
             recovery_schedule(location),

@@ -19,10 +19,13 @@ RECOVERY = "tidegate_recover_commits"
 RECOVERY_OP = "finish_and_clean"
 """The recovery job, its schedule and its op: see `dagster_defs.run.recovery`."""
 
+NOTHING_DEPLOYED = "tidegate_nothing_deployed"
+"""The sensor of a code location without apps: see `dagster_defs.definitions.nothing_deployed`."""
+
 RESERVED = frozenset(
     {"context", "conf", "config", "meta", "arg_dict", "dict", "input_arg_dict", "output_arg_dict"}
     | {"int", "str", "float", "bool", "input", "output", "type"}
-    | {RECOVERY, RECOVERY_OP}
+    | {RECOVERY, RECOVERY_OP, NOTHING_DEPLOYED}
 )
 """Names that Dagster refuses for ops, schedules and sensors, or that are taken."""
 

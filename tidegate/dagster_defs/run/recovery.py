@@ -31,9 +31,11 @@ from pyspark.sql import SparkSession
 from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
 from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.definitions.names import RECOVERY, RECOVERY_OP
+from tidegate.dagster_defs.definitions.nothing_deployed import NOTHING_DEPLOYED_TEXT
 from tidegate.dagster_defs.run import cleaning
 from tidegate.dagster_defs.run.commit_events import CommitEvents
 from tidegate.domain.commit_store import CommitStepStore
+from tidegate.scheduler.store.error import StoreMissing
 from tidegate.scheduler.store.protocol import Store
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.recovery import recover_all
@@ -75,6 +77,10 @@ def recovery_schedule(location: Location) -> ScheduleDefinition:
     """The schedule that starts it when there is something to do."""
 
     def look(context: ScheduleEvaluationContext) -> RunRequest | SkipReason:
+        try:
+            location.open_store()
+        except StoreMissing:
+            return SkipReason(NOTHING_DEPLOYED_TEXT)
         left = leftovers(location.open_commits(), location.clock())
         if not (left.due or left.dead_attempts or cleaning.noted(location.open_store())):
             return SkipReason(_nothing_to_do(left))

@@ -1,0 +1,123 @@
+"""`dagster dev` in the folder of a new project: before anything is deployed, and after that."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from tidegate.cli.main import application
+from tidegate.dagster_defs.definitions.names import NOTHING_DEPLOYED, RECOVERY
+from tidegate.dagster_defs.definitions.nothing_deployed import NOTHING_DEPLOYED_TEXT
+from tidegate.processes.dagster import CHECKOUT, HOST, LOCATION_NAME, free_port
+from tidegate.processes.graphql import answers, ask, reload_location
+from tidegate.project.create import create_project
+
+pytestmark = pytest.mark.dagster
+
+READY_SECONDS = 180
+END_SECONDS = 60
+ELSEWHERE = ("DAGSTER_HOME", "TIDEGATE_PROJECT", "TIDEGATE_STORE_URL")
+
+QUESTION = """
+{
+  shouldShowNux
+  workspaceOrError {
+    __typename
+    ... on Workspace {
+      locationEntries {
+        name
+        loadStatus
+        locationOrLoadError {
+          __typename
+          ... on PythonError { message }
+          ... on RepositoryLocation {
+            repositories {
+              assetNodes { assetKey { path } }
+              sensors { name description }
+              schedules { name }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a new project, which is the working folder."""
+    create_project(tmp_path, "1.0", iceberg=False)
+    for name in ELSEWHERE:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def url(project: Path) -> Iterator[str]:
+    """The address of the UI of `dagster dev`, once it answers."""
+    port = free_port()
+    log = project / "dagster-dev.log"
+    environment = {**os.environ, "PYTHONPATH": str(CHECKOUT)}
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "dagster", "dev", "-h", HOST, "-p", str(port)],
+            cwd=project,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        deadline = time.monotonic() + READY_SECONDS
+        while not answers(f"http://{HOST}:{port}"):
+            assert process.poll() is None, log.read_text()
+            assert time.monotonic() < deadline, log.read_text()
+            time.sleep(0.5)
+        yield f"http://{HOST}:{port}"
+    finally:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(END_SECONDS)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def location(url: str) -> dict[str, Any]:
+    """The only repository of the only location, which has loaded without an error."""
+    (entry,) = ask(url, QUESTION, {})["workspaceOrError"]["locationEntries"]
+    assert (entry["name"], entry["loadStatus"]) == (LOCATION_NAME, "LOADED")
+    assert entry["locationOrLoadError"]["__typename"] == "RepositoryLocation", entry
+    (repository,) = entry["locationOrLoadError"]["repositories"]
+    return repository
+
+
+def test_it_loads_before_and_after_the_first_deployment(url: str) -> None:
+    empty = location(url)
+
+    assert empty["assetNodes"] == []
+    assert empty["sensors"] == [{"name": NOTHING_DEPLOYED, "description": NOTHING_DEPLOYED_TEXT}]
+    assert not ask(url, QUESTION, {})["shouldShowNux"]
+
+    assert CliRunner().invoke(application, ["deploy"]).exit_code == 0
+    assert reload_location(url, LOCATION_NAME) is None
+    loaded = location(url)
+
+    assert {tuple(node["assetKey"]["path"]) for node in loaded["assetNodes"]} == {
+        ("shop", "raw_orders"),
+        ("shop", "daily_sales"),
+    }
+    assert [sensor["name"] for sensor in loaded["sensors"]] == ["shop_dispatcher"]
+    assert [schedule["name"] for schedule in loaded["schedules"]] == [RECOVERY]
