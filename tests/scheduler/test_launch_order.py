@@ -103,3 +103,15 @@ def test_the_engine_lets_a_low_job_through_within_the_bound():
     assert ahead
     assert all(job.satisfied_at < at("11:00") for job in ahead)
     assert world.only("low").decided_at <= at("13:00")
+
+
+def test_jobs_of_one_schedule_that_are_ready_at_one_instant_start_in_the_order_of_their_keys():
+    world = World(
+        "each: {program: q, for_each: partition, status: active, trigger: {partitions: {dataset: raw}}}"
+    )
+    days = [f"2026-02-{day:02}" for day in range(1, 21)]
+    world.arrive("10:00", "raw", *reversed(days))
+    launched = world.tick("10:00").launched
+    offered = [request.job for request in world.offer_launches("10:00")]
+    assert [world.job(id).key for id in launched] == days
+    assert [world.job(id).key for id in offered] == days

@@ -6,8 +6,9 @@ So a lower priority is a penalty in time, and waiting works it off:
     key = the moment the trigger was satisfied + the penalty of the priority
 
 The smallest goes first; of two that are equal, the one that was satisfied first. So at the same
-instant the higher priority wins. The bound: a job is overtaken by jobs of higher priority only if
-these were satisfied after it by less than the difference of the penalties, so by less than an hour.
+instant the higher priority wins, and the jobs of one schedule start in the order of their keys. The bound:
+a job is overtaken by jobs of higher priority only if these were satisfied after it by less than the
+difference of the penalties, so by less than an hour.
 """
 
 from datetime import datetime, timedelta
@@ -22,7 +23,7 @@ PENALTIES: dict[Priority, timedelta] = {
 }
 """How much later than a high one a job of this priority is taken to have become ready."""
 
-LaunchOrderKey = tuple[datetime, datetime, str]
+LaunchOrderKey = tuple[datetime, datetime, str, str, str]
 """Compares in the order of launching."""
 
 
@@ -33,4 +34,4 @@ def launch_order_key(job: Job, satisfied_at: datetime | None) -> LaunchOrderKey:
         satisfied_at: when its trigger was satisfied; without one it counts from its opening.
     """
     ready = satisfied_at or job.opened_at
-    return ready + PENALTIES[job.priority], ready, job.id
+    return ready + PENALTIES[job.priority], ready, job.schedule, job.key, job.id
