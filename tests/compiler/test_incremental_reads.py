@@ -3,7 +3,7 @@
 import pytest
 
 from tidegate.compiler.compile import compile_files
-from tidegate.compiler.plan.fingerprint import behaviour_fingerprint
+from tidegate.compiler.plan.fingerprint import fingerprint
 
 APP = """\
 app: a
@@ -39,8 +39,8 @@ def test_what_is_read_and_how(read: str, incremental: dict[str, object]) -> None
 
 def test_how_something_is_read_is_part_of_the_program() -> None:
     whole, new = program("landed"), program("{dataset: landed, incremental: true}")
-    assert behaviour_fingerprint(whole) == behaviour_fingerprint(program("{dataset: landed}"))
-    assert behaviour_fingerprint(whole) != behaviour_fingerprint(new)
+    assert fingerprint(whole) == fingerprint(program("{dataset: landed}"))
+    assert fingerprint(whole) != fingerprint(new)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 
 from tests.spark_jobs.reference import Reference, Row
 from tests.spark_jobs.test_flights import assert_same, collected
-from tidegate.demo.feed import DEFAULT_DAYS, DEFAULT_FROM, days_from, feed_plan
+from tidegate.demo.feed import days_from, feed_plan
 from tidegate.demo.project import make_project, replacements
 from tidegate.demo.run import REFERENCE, WEEKLY, Demo
 from tidegate.project.settings import Settings
@@ -101,14 +101,14 @@ class Killer:
         if self.killed_with or not states[JobState.SUCCEEDED] or not states[JobState.LAUNCHED]:
             return
         self.killed_with = states
-        demo.kill_daemon()
-        demo.restart_daemon()
+        demo.daemon.kill()
+        demo.daemon = demo.processes.start_daemon()
 
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     """The default demo."""
-    days = days_from(DEFAULT_FROM, DEFAULT_DAYS)
+    days = days_from(date(2013, 12, 22), 10)
     return run_demo(tmp_path_factory.mktemp("undisturbed"), days, lambda demo: None)
 
 

@@ -11,11 +11,11 @@ from pyspark.sql.types import TimestampType
 
 from tests.spark_jobs.flights_app import FlightsProject
 from tests.spark_jobs.reference import Reference, Row
-from tidegate.demo.feed import DEFAULT_DAYS, DEFAULT_FROM, days_from
+from tidegate.demo.feed import days_from
 
 pytestmark = pytest.mark.spark
 
-DEFAULT = days_from(DEFAULT_FROM, DEFAULT_DAYS)
+DEFAULT = days_from(date(2013, 12, 22), 10)
 END_OF_SUMMER_TIME = date(2013, 11, 3)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -27,8 +27,6 @@ ORIGINS = ("EWR", "JFK", "LGA")
 REFERENCES = ("planes", "airlines", "airports")
 FIRST_DAY = date(2013, 1, 1)
 LAST_DAY = date(2013, 12, 31)
-DEFAULT_FROM = date(2013, 12, 22)
-DEFAULT_DAYS = 10
 
 _DATE_COLUMNS = ["year", "month", "day"]
 

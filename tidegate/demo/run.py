@@ -90,15 +90,7 @@ class Demo:
             making = [sys.executable, "-m", "tidegate.demo.class_archive", str(self._archive)]
             self._archiving = ManagedProcess("class-archive", making, self.site)
         self.processes.start_code_server()
-        self.restart_daemon()
-
-    def kill_daemon(self) -> None:
-        """End the daemon at once, as a crash would; runs that are under way go on."""
-        self._daemon.kill()
-
-    def restart_daemon(self) -> None:
-        """Start the daemon again after it has died."""
-        self._daemon = self.processes.start_daemon()
+        self.daemon = self.processes.start_daemon()
 
     def land(self, chunks: Sequence[Chunk]) -> None:
         """Land deliveries, one after the other."""

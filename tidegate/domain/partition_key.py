@@ -208,30 +208,6 @@ def expected_keys(scheme: PartitionScheme, cycle: Cycle, enclosing: str) -> tupl
     return keys
 
 
-def keys_between(scheme: PartitionScheme, first: str, last: str) -> tuple[str, ...]:
-    """Return every key from `first` to `last`, both included, in order.
-
-    With a time dimension both are time keys, or whole keys whose time part is used, and each period
-    is combined with every static key. Static keys are in the order of their list.
-
-    Raises:
-        PartitionKeyError: a key is wrong, `last` is before `first`, or there are more than `MAX_KEYS` keys.
-    """
-    time = scheme.time
-    if time is None:
-        assert scheme.static is not None, "a scheme has at least one dimension"
-        known = scheme.static.keys
-        _check_static(scheme.static, first)
-        _check_static(scheme.static, last)
-        found = known[known.index(first) : known.index(last) + 1]
-    else:
-        begin, end = (parse_time_key(_time_part(scheme, key), time) for key in (first, last))
-        found = _bounded(_keys(scheme, time, begin.start, end.end), f"{first} to {last}")
-    if not found:
-        raise PartitionKeyError(f'"{last}" is before "{first}"; write the earlier key first')
-    return found
-
-
 def _keys(scheme: PartitionScheme, time: TimeDimension, start: datetime, end: datetime) -> Iterator[str]:
     while start < end:
         key = format_time_key(start, time)
@@ -250,11 +226,6 @@ def _bounded(keys: Iterator[str], of: str) -> tuple[str, ...]:
             raise PartitionKeyError(f"{of} has more than {MAX_KEYS:,} partitions; choose a shorter period")
         found.append(key)
     return tuple(found)
-
-
-def _time_part(scheme: PartitionScheme, key: str) -> str:
-    assert scheme.time is not None
-    return split_key(scheme, key)[scheme.time.name] if SEPARATOR in key else key
 
 
 def _time_of(scheme: PartitionScheme, cycle: Cycle) -> TimeDimension:

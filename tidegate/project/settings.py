@@ -22,8 +22,6 @@ MAY_LACK_HOST = ("file", "hdfs", "viewfs")
 """Their URLs may leave the host to Hadoop's own settings, as in hdfs:///lake."""
 MAX_SETTINGS_BYTES = 256 * 1024
 
-_PASSWORD = re.compile(r"(://[^:/@]*):[^@/]*@")
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Settings:
@@ -56,11 +54,6 @@ class Settings:
     iceberg_catalog: Mapping[str, str] = field(repr=False)
     dagster_home: Path
     tick_seconds: int
-
-    @property
-    def shown_store_url(self) -> str:
-        """The store's URL for messages: without its password."""
-        return _PASSWORD.sub(r"\1:***@", self.store_url)
 
 
 def load_settings(start: Path | None = None) -> Settings:

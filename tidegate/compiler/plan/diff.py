@@ -12,13 +12,16 @@ from typing import Any, Literal, cast
 import msgspec
 
 from tidegate.compiler.plan.consequence import Action, Consequence, Effect, consequences
-from tidegate.compiler.plan.fingerprint import METADATA, canonical
+from tidegate.compiler.plan.fingerprint import canonical
 from tidegate.domain.model import (
     App,
     Schedule,
     leaves,
 )
 from tidegate.domain.value import Value
+
+METADATA = ("description", "owner")
+"""Fields without effect on jobs: a difference in these alone does not reset a job."""
 
 
 class FieldChange(Value, kw_only=True):

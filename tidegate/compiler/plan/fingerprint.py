@@ -17,21 +17,12 @@ from tidegate.domain.model import Schedule
 from tidegate.domain.time.duration import duration_text
 from tidegate.domain.value import Value
 
-METADATA = ("description", "owner")
-"""Fields without effect on jobs: a difference in these alone does not reset a job."""
-
 _LEFT_OUT: dict[type[Value], tuple[str, ...]] = {Schedule: ("status",)}
 
 
 def fingerprint(value: Value) -> str:
     """Return the fingerprint of an app, dataset, program or schedule, metadata included."""
     return _digest(canonical(value))
-
-
-def behaviour_fingerprint(value: Value) -> str:
-    """Return the fingerprint of a part without its description and owner."""
-    form = canonical(value)
-    return _digest({key: form[key] for key in form if key not in METADATA})
 
 
 def canonical(value: Value, *, defaults: bool = False) -> dict[str, Any]:

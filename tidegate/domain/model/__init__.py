@@ -11,7 +11,6 @@ fingerprint: moving a schedule down a file is not a change.
 
 from tidegate.domain.model.app import (
     App,
-    decode_app,
     encode,
 )
 from tidegate.domain.model.calendar import (
@@ -124,7 +123,6 @@ __all__ = [
     "WindowConstraint",
     "WriteMode",
     "child_path",
-    "decode_app",
     "encode",
     "leaves",
 ]

@@ -34,8 +34,3 @@ class App(Value, kw_only=True):
 def encode(value: Value) -> bytes:
     """Return a value of the model as canonical JSON: sorted keys, no white space."""
     return msgspec.json.encode(value, order="sorted")
-
-
-def decode_app(data: bytes | str) -> App:
-    """Return the app that `encode` wrote."""
-    return msgspec.json.decode(data, type=App)

@@ -133,7 +133,7 @@ def _explain_job(reader: Reader, job: Job, state: ScheduleState | None, now: dat
         schedule=job.schedule,
         at=now,
         status=status,
-        headline=_headline(job, decision),
+        headline=_headline(decision),
         job=job,
         trigger=decision.trigger,
         constraints=decision.constraints,
@@ -161,7 +161,7 @@ def can_run_at(decision: Decision, now: datetime) -> datetime | None:
     return max(known) if known and len(known) == len(instants) else None
 
 
-def _headline(job: Job, decision: Decision) -> str:
+def _headline(decision: Decision) -> str:
     match decision.outcome:
         case Launch():
             return "ready: the next tick launches it"
