@@ -116,6 +116,12 @@ def test_a_timeout_whose_time_is_wrong() -> None:
     assert codes(schedule({"partitions": {"dataset": "days"}}, timeout={"after": "9000d"})) == ["V201"]
 
 
+def test_of_too_many_calendars_none_is_built_and_only_their_number_is_reported() -> None:
+    app = schedule({"cron": "@daily", "calendar": "c7"})
+    many = {f"c{number}": {"country": "nowhere"} for number in range(101)}
+    assert codes({**app, "calendars": many}) == ["S108"]
+
+
 def test_a_key_that_a_dataset_of_static_keys_does_not_have() -> None:
     app = schedule({"partitions": {"dataset": "areas", "keys": ["SFO"]}})
     compilation = compile_files({"a.yaml": json.dumps({"app": "a", **app}).encode()})

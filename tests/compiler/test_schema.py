@@ -11,7 +11,6 @@ from jsonschema import Draft202012Validator
 
 from tests.hostile.test_fuzz import APPS, VALUES
 from tidegate.compiler import constraints, triggers
-from tidegate.compiler.builders.app import MAX_CALENDARS
 from tidegate.compiler.reader import plain, read
 from tidegate.compiler.scenarios.expect import EXPECTATIONS
 from tidegate.compiler.scenarios.given import ACTIONS
@@ -106,10 +105,6 @@ def test_the_readers_know_the_actions_and_expectations_of_the_schema() -> None:
 
 def test_an_expectation_names_the_reasons_that_there_are() -> None:
     assert SCHEMA["$defs"]["expectation"]["properties"]["reason"]["enum"] == [each.value for each in Reason]
-
-
-def test_the_builder_stops_at_as_many_calendars_as_the_schema_allows() -> None:
-    assert SCHEMA["properties"]["calendars"]["maxProperties"] == MAX_CALENDARS
 
 
 def test_a_key_that_is_supported_is_no_longer_announced() -> None:

@@ -21,9 +21,6 @@ from tidegate.domain.model import App
 
 DEFAULT_TIMEZONE = "UTC"
 
-MAX_CALENDARS = 100
-"""The schema's limit: a calendar computes years of holidays, and no app needs more calendars."""
-
 
 def build_app(root: MappingNode, findings: Findings, broken: Broken) -> App:
     """Build the app of a file, without the broken parts."""
@@ -75,11 +72,15 @@ def _in_zone(scope: Scope, root: MappingNode) -> Scope:
 
 
 def _with_calendars(scope: Scope, root: MappingNode, broken: Broken) -> Scope:
-    """Return the same scope with the app's calendars; calendars with errors are broken parts."""
-    section = list(_parts(root, "calendars", broken))
-    built = [build_calendar(key, node, scope) for key, node in section[:MAX_CALENDARS]]
+    """Return the same scope with the app's calendars; calendars with errors are broken parts.
+
+    A calendar computes years of holidays, so none is built when there are more than the schema allows.
+    """
+    section = [] if ("calendars",) in broken else list(_parts(root, "calendars", broken))
+    built = [build_calendar(key, node, scope) for key, node in section]
     good = {calendar.name: calendar for calendar in built if calendar is not None}
-    wrong = {f"calendars.{key.value}" for key, _ in section} - {f"calendars.{name}" for name in good}
+    named = root.mapping("calendars")
+    wrong = {f"calendars.{name}" for name in (named.values if named else {}) if name not in good}
     return replace(scope, calendars=good, broken=scope.broken | wrong)
 
 

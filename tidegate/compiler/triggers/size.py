@@ -40,19 +40,10 @@ def _bytes(node: MappingNode, scope: Scope) -> int | None:
     if not isinstance(place, ScalarNode) or not isinstance(place.value, str):
         return node.number("bytes", 1) if place is not None else None
     try:
-        size = parse_size(place.value)
+        return parse_size(place.value)
     except SizeError as error:
         scope.findings.add("V213", place, error.message, error.hint)
         return None
-    if size == 0:
-        scope.findings.add(
-            "V213",
-            place,
-            f"a size to wait for is above zero, got {shown(place.value)}",
-            "write for example 500MB, or a `partitions` trigger to fire at every event",
-        )
-        return None
-    return size
 
 
 KIND = TriggerKind(key="size", build=_build)
