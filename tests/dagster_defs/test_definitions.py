@@ -1,5 +1,7 @@
 """Definitions: what is deployed is what Dagster shows, and nothing that could kill the location."""
 
+from dataclasses import replace
+
 import msgspec
 import pytest
 from dagster import AssetKey, AssetSpec, DefaultScheduleStatus, DefaultSensorStatus
@@ -53,6 +55,14 @@ def test_there_is_one_running_dispatcher_an_app(repository: RepositoryDefinition
     assert sensor.default_status is DefaultSensorStatus.RUNNING
     assert sensor.minimum_interval_seconds is not None
     assert sensor.minimum_interval_seconds < 5
+
+
+def test_a_dispatcher_that_ticks_as_often_as_it_can_has_an_interval_that_dagster_takes(
+    store: MemoryStore,
+) -> None:
+    (sensor,) = repository_of(replace(location_of(store), dispatch_interval_seconds=1)).sensor_defs
+
+    assert sensor.minimum_interval_seconds == 1
 
 
 def test_a_plain_cron_has_a_schedule_that_runs_if_it_is_active(store: MemoryStore) -> None:

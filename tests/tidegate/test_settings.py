@@ -1,12 +1,15 @@
 """Settings: what a project's file may say, its defaults, and what a wrong file is told."""
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from tidegate.project.settings import SettingsError, load_settings
+from tidegate.project.settings_file import TICK_SECONDS_MAX
 from tidegate.project.settings_markdown import settings_markdown
 from tidegate.project.spark import spark_settings, warehouse
+from tidegate.scheduler.tick.tick import AWAY_AFTER
 from tidegate.spark_jobs.iceberg.runtime import IcebergSettings
 
 
@@ -144,7 +147,12 @@ def test_the_environment_overrides_the_store_and_its_password_is_never_shown(
             "dagster.tick_seconds must be a whole number",
             "tick_seconds = 5",
         ),
-        ("[dagster]\ntick_seconds = 0\n", "must be a whole number from 1 to 3600, got 0", "tick_seconds = 5"),
+        ("[dagster]\ntick_seconds = 0\n", "must be a whole number from 1 to 600, got 0", "tick_seconds = 5"),
+        (
+            "[dagster]\ntick_seconds = 601\n",
+            "must be a whole number from 1 to 600, got 601",
+            "tick_seconds = 5",
+        ),
         ('[warehouse]\npath = ""\n', "warehouse.path is no path", 'path = "warehouse"'),
         ('[warehouse]\npath = "hdsf://n/lake"\n', 'the file system "hdsf"', "hdfs:, viewfs:"),
         ('[warehouse]\npath = "s3a:///lake"\n', "warehouse.path is no URL of a folder", "s3a://name/lake"),
@@ -206,3 +214,7 @@ def test_the_projects_own_settings_load() -> None:
 def test_the_page_of_the_settings_is_what_the_program_knows() -> None:
     page = (Path(__file__).parents[2] / "docs" / "settings.md").read_text(encoding="utf-8")
     assert page == settings_markdown(), "`make pages` writes docs/settings.md again"
+
+
+def test_ticks_that_come_late_still_come_before_the_scheduler_counts_as_away() -> None:
+    assert timedelta(seconds=TICK_SECONDS_MAX) <= AWAY_AFTER * 0.8

@@ -18,6 +18,9 @@ from tidegate.domain.wording import shown
 Table = dict[str, Any]
 """Settings of another program, by their own names."""
 
+TICK_SECONDS_MAX = 600
+"""A tick may come late; the scheduler counts as away after 15 minutes (`tidegate/scheduler/tick/tick.py`)."""
+
 
 class Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One section of the file."""
@@ -117,11 +120,11 @@ class DagsterSection(Section, frozen=True, kw_only=True):
     tick_seconds: Annotated[
         int,
         _key(
-            "a whole number from 1 to 3600",
+            f"a whole number from 1 to {TICK_SECONDS_MAX}",
             "5",
-            "How often the scheduler looks for new work, in seconds.",
+            "How often the scheduler looks for new work, in seconds. Dagster looks every five seconds at most.",
             least=1,
-            most=3600,
+            most=TICK_SECONDS_MAX,
         ),
     ] = 5
 

@@ -59,8 +59,9 @@ def dispatcher(app: str, plan: AssetPlan, native: Native, location: Location) ->
         # What the app's programs write; datasets from outside are in the group, but not in the selection.
         asset_selection=AssetSelection.groups(app),
         evaluation_fn=lambda context: Dispatch(context, app, plan, native, location, pace).run(),
-        # The daemon looks every five seconds, a hair too early for an interval of just that.
-        minimum_interval_seconds=max(location.dispatch_interval_seconds - 1, 0),
+        # The daemon looks every five seconds, a hair too early for an interval of just that. Dagster
+        # reads 0 as not set, and would then wait 30 seconds.
+        minimum_interval_seconds=max(location.dispatch_interval_seconds - 1, 1),
         default_status=DefaultSensorStatus.RUNNING,
         description=f"Takes in events, decides what may run, and launches the jobs of app {app}.",
         tags={APP: app},
