@@ -155,5 +155,31 @@ def test_a_launched_job_is_not_cancelled():
     world = half_collected()
     world.trigger("11:00", "s")
     world.tick("11:00")
-    with pytest.raises(Refused, match="is PENDING_LAUNCH and cannot be discarded"):
-        world.cancel("11:01", world.only("s").id)
+    (job,) = world.launch_all("11:00")
+    with pytest.raises(Refused, match="is LAUNCHED and cannot be discarded"):
+        world.cancel("11:01", job)
+
+
+def test_a_job_whose_run_was_asked_for_and_is_not_seen_is_cancelled_and_gives_back_its_slots():
+    world = World("s: {program: q, status: active, trigger: {partitions: {dataset: raw}},"
+                  " constraints: [{concurrency: {max: 1}}, {rate: {max: 1, per: 1d}}]}")  # fmt: skip
+    world.arrive("10:00", "raw", "2026-03-08")
+    world.tick("10:00")
+    (request,) = world.offer_launches("10:00")
+    world.cancel("10:01", request.job)
+    assert world.outcome("s") == ("DISCARDED", "D-CANCELLED")
+
+    world.arrive("10:02", "raw", "2026-03-09")
+    world.tick("10:02")
+    assert [str(job.state) for job in world.jobs("s")] == ["DISCARDED", "PENDING_LAUNCH"]
+
+
+def test_the_run_of_a_cancelled_job_that_appears_later_does_nothing():
+    world = half_collected()
+    world.trigger("11:00", "s")
+    world.tick("11:00")
+    (request,) = world.offer_launches("11:00")
+    world.cancel("11:01", request.job)
+    assert "the job is DISCARDED (D-CANCELLED)" in world.claim("11:02", request.job, "late").refusal
+    world.run("11:03", "q", "succeeded", "late", request.job)
+    assert world.outcome("s") == ("DISCARDED", "D-CANCELLED")

@@ -14,7 +14,7 @@ from tidegate.scheduler.commands.gauge import report_gauges
 from tidegate.scheduler.commands.manual import cancel, resume, suspend, trigger
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.launch.claim import Claim, claim
-from tidegate.scheduler.launch.dead_letter import requeue
+from tidegate.scheduler.launch.dead_letter import requeue, retry
 from tidegate.scheduler.launch.outbox import LaunchRequest, offer_launches
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.job import Job, JobState
@@ -139,6 +139,10 @@ class World:
     def cancel(self, clock: str, job: str) -> Job:
         with self.store.transaction() as transaction:
             return cancel(transaction, job, at(clock))
+
+    def retry(self, clock: str, job: str) -> Job:
+        with self.store.transaction() as transaction:
+            return retry(transaction, job, at(clock))
 
     def requeue(self, clock: str, job: str) -> Job:
         with self.store.transaction() as transaction:

@@ -122,7 +122,7 @@ class DagsterSection(Section, frozen=True, kw_only=True):
         _key(
             f"a whole number from 1 to {TICK_SECONDS_MAX}",
             "5",
-            "How often the scheduler looks for new work, in seconds. Dagster looks every five seconds at most.",
+            "How often the scheduler looks for new work, in seconds. Dagster looks every five.",
             least=1,
             most=TICK_SECONDS_MAX,
         ),

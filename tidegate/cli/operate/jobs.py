@@ -1,4 +1,4 @@
-"""`tidegate jobs`: the job queue, one job in full, cancelling a waiting one, and the dead letters."""
+"""`tidegate jobs`: the job queue, one job in full, cancelling one, and trying failed ones again."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ DEFAULT_LIMIT = 100
 
 UNFINISHED = frozenset(JobState) - FINISHED
 
-app = typer.Typer(no_args_is_help=True, help="List, show, cancel and requeue jobs.")
+app = typer.Typer(no_args_is_help=True, help="List, show, cancel, retry and requeue jobs.")
 
 
 @app.command("list")
@@ -102,7 +102,7 @@ def show_job(
 
 @app.command("cancel")
 def cancel_job(job: Annotated[str, typer.Argument(help="The job's id, or its beginning.")]) -> None:
-    """Discard a waiting job, with reason D-CANCELLED. A launched one is ended in the Dagster UI."""
+    """Discard a job that waits or has no run yet (D-CANCELLED). A launched one is ended in the Dagster UI."""
     from tidegate.cli.names import find_job
     from tidegate.cli.opened_store import opened_store
     from tidegate.scheduler.commands.manual import cancel
@@ -110,6 +110,21 @@ def cancel_job(job: Annotated[str, typer.Argument(help="The job's id, or its beg
     with opened_store() as store, store.transaction() as transaction:
         found = cancel(transaction, find_job(transaction, job).id, datetime.now(UTC))
     typer.echo(f"job {found.id} of {found.schedule} is discarded: {found.reason}")
+
+
+@app.command("retry")
+def retry_job(job: Annotated[str, typer.Argument(help="The job's id, or its beginning.")]) -> None:
+    """Run a failed job again: a further attempt with the same partitions, arguments and commit.
+
+    It waits for the constraints of its schedule like any other.
+    """
+    from tidegate.cli.names import find_job
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.scheduler.launch.dead_letter import retry
+
+    with opened_store() as store, store.transaction() as transaction:
+        queued = retry(transaction, find_job(transaction, job).id, datetime.now(UTC))
+    typer.echo(f"job {queued.id} of {queued.schedule} is queued again, attempt {queued.attempt}")
 
 
 @app.command("requeue")

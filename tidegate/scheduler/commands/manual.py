@@ -16,7 +16,7 @@ from tidegate.scheduler.decision.after import opened, record
 from tidegate.scheduler.decision.fate import Change
 from tidegate.scheduler.decision.route import is_full
 from tidegate.scheduler.model.deployed import ScheduleState
-from tidegate.scheduler.model.job import WAITING, Job, job_id
+from tidegate.scheduler.model.job import WAITING, Job, JobState, job_id
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.refused import Refused
@@ -143,16 +143,18 @@ def wrong_key(schedule: Schedule, app: App, key: str) -> str | None:
 
 
 def cancel(transaction: Transaction, job: str, now: datetime) -> Job:
-    """Discard a waiting job by hand.
+    """Discard a job by hand that waits, or of which no run is known yet.
+
+    A request for its run may be under way: that run finds that the job cannot be claimed.
 
     Raises:
-        Refused: no such job, or it does not wait any more.
+        Refused: no such job, or it has a run, or has ended.
     """
     advance_before(transaction, now)
     found = next(iter(transaction.jobs(ids=[job])), None)
     if found is None:
         raise Refused(f"there is no job {job}", "`tidegate jobs list` shows the jobs")
-    if not found.waiting:
+    if not found.waiting and found.state is not JobState.PENDING_LAUNCH:
         raise Refused(
             f"job {job} is {found.state} and cannot be discarded",
             "a launched job is ended by terminating its run in the Dagster UI",

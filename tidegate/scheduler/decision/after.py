@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from tidegate.scheduler.decision.by_hand import queued, triggered
+from tidegate.scheduler.decision.by_hand import queued, retried, triggered
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import FINISHED, TRANSITIONS, IllegalTransition, Job, JobState, LaunchPlan
 from tidegate.scheduler.model.journal import Entry, EntryKind
@@ -155,5 +155,7 @@ def _by_hand(job: Job, entry: Entry, state: ScheduleState) -> Job:
     match entry.data["action"]:
         case "requeue":
             return queued(job, state, entry.at)
+        case "retry":
+            return retried(job, state, entry.at)
         case action:
             return triggered(job, state.spec, entry.at, force=action == "force")

@@ -1,4 +1,4 @@
-"""By hand: what a person makes of a job, by triggering it or by queueing a dead letter again (rule 17).
+"""By hand: what a person makes of a job, by triggering it, or by queueing a failed one again (rule 17).
 
 Pure; `scheduler.commands.manual` and `scheduler.launch.dead_letter` let it happen.
 """
@@ -25,6 +25,11 @@ def triggered(job: Job, schedule: Schedule, now: datetime, *, force: bool) -> Jo
 
 def queued(job: Job, state: ScheduleState, now: datetime) -> Job:
     """The dead letter, waiting again for its constraints, with its next attempt."""
+    return msgspec.structs.replace(retried(job, state, now), launch=None)
+
+
+def retried(job: Job, state: ScheduleState, now: datetime) -> Job:
+    """The failed job, waiting again for its constraints, with its next attempt and the same launch plan."""
     return msgspec.structs.replace(
         _with_whole_timeout(job, state.spec, now),
         state=JobState.PENDING_CONSTRAINT,
@@ -37,8 +42,9 @@ def queued(job: Job, state: ScheduleState, now: datetime) -> Job:
         offered_at=None,
         closed=True,
         next_check_at=now,
-        launch=None,
+        run_id=None,
         resources=(),
+        launched_at=None,
         ended_at=None,
         detail="",
     )

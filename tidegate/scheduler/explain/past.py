@@ -273,7 +273,8 @@ class _Past:
     def _launch(self, entry: Entry) -> None:
         job = entry.job or ""
         self._slots[job] = entry.data["resources"]
-        self._launches[job] = Launched(program=entry.data["program"], holder=job, at=entry.at)
+        # A job that is tried again counts once.
+        self._launches.setdefault(job, Launched(program=entry.data["program"], holder=job, at=entry.at))
 
     def _without_launch(self, entry: Entry) -> None:
         """A launch that came to nothing counts in no rate."""

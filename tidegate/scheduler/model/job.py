@@ -1,9 +1,9 @@
 """The job: one firing of one schedule, waiting or launched, and the states it may pass through.
 
     PENDING_TRIGGER -> PENDING_CONSTRAINT -> PENDING_LAUNCH -> LAUNCHED -> SUCCEEDED
-          |                   |                   |               |----> FAILED
-          |                   |                   |----> FAILED (F-LAUNCH: no run could be made),
-          |                   |                   |      from where a person may queue it again
+          |                   |                   |               |----> FAILED, from where a person
+          |                   |                   |                      may queue it again
+          |                   |                   |----> FAILED (F-LAUNCH: no run could be made)
           +-------------------+-------------------+----> DISCARDED, with a reason
 
 PENDING_LAUNCH is the outbox: the decision is durable and the slots are taken, but no run is
@@ -70,8 +70,8 @@ TRANSITIONS: dict[JobState, frozenset[JobState]] = {
     JobState.DISCARDED: frozenset(),
 }
 """Every transition that exists. PENDING_LAUNCH to an end happens when the run ends before it was seen;
-FAILED to PENDING_CONSTRAINT only for a dead letter (F-LAUNCH), which never had a run; PENDING_CONSTRAINT
-back to PENDING_TRIGGER only where a changed schedule carries its events to another trigger."""
+FAILED to PENDING_CONSTRAINT only where a person tries the job again; PENDING_CONSTRAINT back to
+PENDING_TRIGGER only where a changed schedule carries its events to another trigger."""
 
 
 class ByHand(StrEnum):

@@ -51,7 +51,8 @@ class Applier:
         try:
             decision = decide(view, self._now)
             if isinstance(decision.outcome, Launch):
-                self._plans[view.job.id] = plan_launch(view, decision.satisfied_at)
+                # A retried job keeps its plan: its next attempt does the same work.
+                self._plans[view.job.id] = view.job.launch or plan_launch(view, decision.satisfied_at)
         except Exception as error:  # noqa: BLE001 - one schedule's bug must not stop the others
             self._postpone(view.job, error)
             return None
