@@ -66,7 +66,7 @@ def commits(location: Location) -> CommitStepStore:
 def leave(location: Location, commit: str, ref: DatasetRef = CLEAN, key: str = DAY, token: int = 1) -> None:
     """A run has put its sequence, and died."""
     table = stage_rows(location.warehouse, ref, {key: [token]}, commit=commit, token=token)
-    put(location.open_commits(), sequence_of(commit, token, [table], tells=True))
+    put(location.open_commits(), sequence_of(commit, token, [table], reports_events=True))
 
 
 def spoil(location: Location, commit: str, ref: DatasetRef = CLEAN, token: int = 1) -> None:

@@ -98,4 +98,4 @@ def test_a_run_that_repeats_nothing_says_so(
     result = execute(location, instance, "clean", partition="2023-03-09", tags=tags)
 
     said = [entry.user_message for entry in instance.all_logs(result.run_id)]
-    assert any("commit flights.s-1 is published already: nothing is repeated" in line for line in said)
+    assert any("commit flights.s-1 is already published; skipping the run" in line for line in said)

@@ -153,7 +153,7 @@ def test_run_again_after_a_success_only_what_is_replaced_is_computed_anew(world:
     said = "\n".join(entry.user_message for entry in world.instance.all_logs(second.run_id))
     if world.ref.write == "append":
         assert (world.rows, len(CALLS), world.events) == ([1], 1, 1)
-        assert "is published already: nothing is repeated" in said
+        assert "is already published; skipping the run" in said
     else:
         assert (world.rows, len(CALLS), world.events) == ([2], 2, 2)
         assert "nothing is repeated" not in said

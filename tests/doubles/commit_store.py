@@ -71,8 +71,8 @@ class MemoryCommitStepStore(CommitStepStore):
         with self._lock:
             return tuple(self._attempts[token] for token in sorted(self._attempts))
 
-    def give_up(self, token: int, now: datetime) -> bool:
-        """See `CommitStepStore.give_up`."""
+    def expire(self, token: int, now: datetime) -> bool:
+        """See `CommitStepStore.expire`."""
         with self._lock:
             if token not in self._attempts or self._attempts[token].until > now:
                 return False

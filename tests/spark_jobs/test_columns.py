@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tidegate.spark_jobs.datasets.columns import ColumnClash, Type, united_columns
+from tidegate.spark_jobs.datasets.columns import ColumnClash, Type, union_columns
 
 
 def struct(*, nullable: bool = True, **columns: Type) -> dict[str, Any]:
@@ -25,7 +25,7 @@ def values(kind: Type) -> dict[str, Any]:
 
 
 def united(standing: dict[str, Any], coming: dict[str, Any]) -> dict[str, Any]:
-    return json.loads(united_columns(json.dumps(standing), json.dumps(coming)))
+    return json.loads(union_columns(json.dumps(standing), json.dumps(coming)))
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_two_types_of_one_column_are_refused(standing: Type, coming: Type, messa
 
 def test_no_column_must_have_a_value_since_a_later_publish_may_leave_it_out() -> None:
     must = struct(nullable=False, a=struct(nullable=False, x="integer"))
-    assert json.loads(united_columns("", json.dumps(must))) == struct(a=struct(x="integer"))
+    assert json.loads(union_columns("", json.dumps(must))) == struct(a=struct(x="integer"))
     assert united(must, struct(nullable=False, b="date")) == struct(
         a=struct(nullable=False, x="integer"), b="date"
     )

@@ -114,7 +114,7 @@ def test_whatever_is_not_ours_is_unknown(
     spoil(move)
     answer = move.verify(CONTEXT)
     assert answer.verdict is Verdict.UNKNOWN
-    assert seen in answer.seen
+    assert seen in answer.reason
 
 
 def entry(commit: str, token: int = 1) -> PartitionEntry:
@@ -171,13 +171,13 @@ def test_a_log_that_is_older_than_the_sequence_is_unknown(tmp_path: Path) -> Non
     put_version(FILES, str(tmp_path), TableVersion(number=4, commit="x"))
     answer = switch(tmp_path, "c1", base=9).verify(CONTEXT)
     assert answer.verdict is Verdict.UNKNOWN
-    assert "stands at version 4, but was at 9" in answer.seen
+    assert "stands at version 4, but was at 9" in answer.reason
 
 
 def test_the_log_remembers_a_bounded_number_of_commits() -> None:
     version = TableVersion()
     for number in range(RECENT_COMMITS + 5):
-        version = version.then(commit=f"c{number}", schema="{}", token=1, partitions={})
+        version = version.with_commit(commit=f"c{number}", schema="{}", token=1, partitions={})
     assert len(version.recent) == RECENT_COMMITS
     assert version.recent[-1] == f"c{RECENT_COMMITS + 4}"
 

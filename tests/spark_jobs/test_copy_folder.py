@@ -26,7 +26,7 @@ class Copy(NamedTuple):
 
     def verify(self, files: LocalFiles | None = None) -> tuple[Verdict, str]:
         answer = self.step.verify(CommitContext(files=files or LocalFiles()))
-        return answer.verdict, answer.seen
+        return answer.verdict, answer.reason
 
     def execute(self, files: LocalFiles | None = None) -> None:
         self.step.execute(CommitContext(files=files or LocalFiles()))

@@ -165,8 +165,8 @@ def test_a_file_is_copied_from_one_file_system_to_another(tmp_path: Path, spark:
 @pytest.mark.parametrize(
     ("place", "said"),
     [
-        ("s3a://bucket/lake", ("format parquet", "s3a: cannot tell two writers", "format: iceberg", "rest")),
-        ("oss://bucket/lake", ("oss: cannot tell two writers", "[warehouse] path")),
+        ("s3a://bucket/lake", ("format parquet", "s3a: two writers of one file", "format: iceberg", "rest")),
+        ("oss://bucket/lake", ("oss: two writers of one file", "[warehouse] path")),
         (
             "abfss://c@a/lake",
             ("no file system for abfss:", '"org.apache.hadoop:hadoop-azure', "[spark.conf]"),
@@ -191,7 +191,7 @@ def test_a_mount_promises_no_more_than_what_stands_behind_it(
     files, url = HadoopFiles(lambda: spark), f"{mounted(spark, 'viewfs', tmp_path)}/app/not there yet"
     assert files.moves_folders_whole(url)
     monkeypatch.setitem(cast(dict[str, Promises], SCHEMES), "file", Promises())
-    with pytest.raises(OutputError, match=r"viewfs: mounts file:.*, where a rename is no single act"):
+    with pytest.raises(OutputError, match=r"viewfs: mounts file:.*, where a rename is not atomic"):
         files.moves_folders_whole(url)
 
 

@@ -26,7 +26,7 @@ def test_a_dataset_is_given_to_its_format(name: str) -> None:
 
 
 def test_a_format_that_this_version_does_not_know_is_refused() -> None:
-    with pytest.raises(OutputError, match="this version reads and writes parquet and iceberg, got delta"):
+    with pytest.raises(OutputError, match="this version supports the formats parquet and iceberg, got delta"):
         format_of(DatasetRef(app="a", name="t", format="delta"))
 
 

@@ -81,7 +81,7 @@ def test_a_publish_of_another_store(house: House) -> None:
     ((kind, where, what),) = findings(house, MemoryCommitStepStore())
 
     assert (kind, where) == ("table", f"{house.app}/t")
-    assert "commit c1 has published into it, and the store does not know it" in what
+    assert "commit c1 has published into it, but the store has no record" in what
 
 
 def test_a_dead_run_and_then_its_staging(house: House) -> None:
@@ -90,6 +90,6 @@ def test_a_dead_run_and_then_its_staging(house: House) -> None:
     house.stage(house.frame((D22, 1, "dead")), ref, D22, commit="dies", token=token)
     assert [kind for kind, _, _ in findings(house)] == ["dead run"]
 
-    house.store.give_up(token, NOW)
+    house.store.expire(token, NOW)
 
     assert [kind for kind, _, _ in findings(house)] == ["orphaned staging"]

@@ -17,7 +17,7 @@ from tests.spark_jobs.rest_catalog import RestCatalog
 from tidegate.spark_jobs.commit.step import Verdict
 from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog
-from tidegate.spark_jobs.iceberg.catalog_options import catalog_fault, completed
+from tidegate.spark_jobs.iceberg.catalog_options import catalog_fault, with_defaults
 from tidegate.spark_jobs.iceberg.runtime import CATALOG
 
 pytestmark = pytest.mark.spark
@@ -68,7 +68,7 @@ def rest_house(rest: RestCatalog, tmp_path: Path, spark: SparkSession) -> Iterat
 
 def _house_with(spark: SparkSession, folder: Path, options: dict[str, str]) -> Iterator[House]:
     assert catalog_fault(options, str(folder)) is None
-    with _other_catalog(spark, completed(options, str(folder))) as other:
+    with _other_catalog(spark, with_defaults(options, str(folder))) as other:
         yield House(folder, other)
 
 
@@ -176,7 +176,7 @@ def test_a_catalog_that_cannot_be_opened_names_the_setting(
 ) -> None:
     assert catalog_fault(options, str(tmp_path)) is None, "nothing of this shows in the settings"
     with (
-        _other_catalog(spark, completed(options, str(tmp_path))) as other,
+        _other_catalog(spark, with_defaults(options, str(tmp_path))) as other,
         pytest.raises(OutputError) as refused,
     ):
         IcebergCatalog(other)

@@ -16,7 +16,7 @@ from tidegate.spark_jobs.iceberg.log import (
 def log_with(publishes: int) -> PublishLog:
     log = PublishLog()
     for number in range(1, publishes + 1):
-        log = log.then(Publish(commit=f"c{number}", token=100 - number % 3, snapshot=number))
+        log = log.with_publish(Publish(commit=f"c{number}", token=100 - number % 3, snapshot=number))
     return log
 
 
@@ -60,7 +60,7 @@ def test_partitions_are_kept_while_they_are_few() -> None:
         return Publish(commit="c", token=1, snapshot=1, keys=keys)
 
     few, many = publish("2013-12-22", "é漢字"), publish("x" * KEYS_LENGTH, "y")
-    log = PublishLog().then(few).then(publish()).then(many)
+    log = PublishLog().with_publish(few).with_publish(publish()).with_publish(many)
     assert [one.keys for one in log.recent] == [few.keys, (), None]
     assert decode_log(encode_log(log)) == log
 
@@ -77,7 +77,7 @@ def test_its_text_has_a_limit() -> None:
     log = PublishLog()
     for number in range(RECENT_PUBLISHES):
         keys = (f"{number:0{KEYS_LENGTH}d}",)
-        log = log.then(Publish(commit=f"c{number}", token=1, snapshot=number, keys=keys))
+        log = log.with_publish(Publish(commit=f"c{number}", token=1, snapshot=number, keys=keys))
         assert len(encode_log(log)) <= LOG_LENGTH + 100
     known = [one.keys is not None for one in log.recent]
     assert len(known) == RECENT_PUBLISHES
@@ -85,6 +85,6 @@ def test_its_text_has_a_limit() -> None:
     assert known[-1]
 
     for number in range(3):
-        log = log.then(Publish(commit=f"{number}" * LOG_LENGTH, token=1, snapshot=number))
+        log = log.with_publish(Publish(commit=f"{number}" * LOG_LENGTH, token=1, snapshot=number))
     assert [one.commit[0] for one in log.recent] == ["2"], "the newest always stays"
     assert log.number == RECENT_PUBLISHES + 3

@@ -10,7 +10,7 @@ from tests.spark_jobs.iceberg_house import D22, D23, House
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.iceberg.steps.drop_staging_tables import DropStagingTables
 from tidegate.spark_jobs.publication.table import Publication
-from tidegate.spark_jobs.repair.orphans import find_orphans, give_up_dead, remove_orphans
+from tidegate.spark_jobs.repair.orphans import expire_dead_attempts, find_orphans, remove_orphans
 
 pytestmark = pytest.mark.spark
 
@@ -31,7 +31,7 @@ def dead(house: House, ref: DatasetRef, commit: str, number: int = 1) -> int:
 
 def clean(house: House, *refs: DatasetRef) -> list[int]:
     """One cleaning; returns the tokens whose staging was removed."""
-    give_up_dead(house.store, NOW)
+    expire_dead_attempts(house.store, NOW)
     found = find_orphans(refs, house.warehouse, house.store, lambda: house.spark)
     remove_orphans(found, refs, house.warehouse, lambda: house.spark)
     return [one.token for one in found]

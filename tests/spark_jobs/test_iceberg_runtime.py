@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tidegate.spark_jobs.iceberg import runtime as iceberg_runtime
-from tidegate.spark_jobs.iceberg.catalog_options import catalog_fault, completed
+from tidegate.spark_jobs.iceberg.catalog_options import catalog_fault, with_defaults
 from tidegate.spark_jobs.iceberg.runtime import EXTENSIONS, IcebergSettings, iceberg_conf
 
 JAR = Path("/wheel/iceberg-spark-runtime.jar")
@@ -72,7 +72,7 @@ def test_maven_and_another_catalog_by_setting(kind: dict[str, str]) -> None:
     ],
 )
 def test_options_are_completed(catalog: dict[str, str], becomes: dict[str, str]) -> None:
-    assert completed(catalog, "/lake") == {**becomes, "cache-enabled": "false"}
+    assert with_defaults(catalog, "/lake") == {**becomes, "cache-enabled": "false"}
     assert catalog_fault(catalog, "/lake") is None
 
 

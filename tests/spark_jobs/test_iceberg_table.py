@@ -205,7 +205,7 @@ def test_verify_has_three_answers(house: House) -> None:
     house.catalog.drop((STAGING_NAMESPACE, lost.step.staging))
     answer = lost.version_step().verify(house.context)
     assert answer.verdict is Verdict.UNKNOWN
-    assert "neither is it published nor is its staging table" in answer.seen
+    assert "neither is it published nor is its staging table" in answer.reason
 
 
 def test_both_formats_are_published_as_one_sequence(house: House) -> None:

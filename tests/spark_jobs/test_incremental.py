@@ -80,9 +80,9 @@ def test_the_source_is_told_what_was_read_and_what_was_reset(run: Run) -> None:
     run.read(D22)
     (asked,) = run.asked
     assert (asked.positions, asked.reset) == ({D23: "b"}, {D22})
-    assert asked.takes(D22) and not asked.takes(D23) and not asked.takes_all
+    assert asked.selects(D22) and not asked.selects(D23) and not asked.selects_all
     run.read()
-    assert run.asked[-1].takes_all and run.asked[-1].takes(D23)
+    assert run.asked[-1].selects_all and run.asked[-1].selects(D23)
 
 
 def test_the_history_of_a_table_tells_short_positions_whole_and_many_by_their_digest(run: Run) -> None:

@@ -42,7 +42,7 @@ class Feed:
             warehouse=self.warehouse,
             params=Params(),
             positions=self.positions,
-            takes=lambda key: not keys or key in keys,
+            selects=lambda key: not keys or key in keys,
         )
 
     def read(self, *keys: str) -> list[str]:
@@ -139,7 +139,7 @@ def test_a_partition_with_too_many_files_is_refused(feed: Feed, monkeypatch: pyt
 
 def test_a_name_that_cannot_be_written_down_is_told(feed: Feed) -> None:
     feed.land(D22, os.fsdecode(b"caf\xe9.parquet"))
-    with pytest.raises(SourceError, match="a file whose name is no UTF-8"):
+    with pytest.raises(SourceError, match="a file whose name is not UTF-8"):
         feed.read()
 
 
@@ -154,7 +154,7 @@ def test_a_file_that_changes_while_it_is_read_stops_the_publish(feed: Feed) -> N
     feed.land(D22, "a.parquet", modified=1_001)
 
     with pytest.raises(
-        SourceError, match=r"was landed anew while it was read: .*/a.parquet; nothing was published"
+        SourceError, match=r"was landed again while it was read: .*/a.parquet; nothing was published"
     ):
         check_unchanged(asked, new)
 

@@ -24,7 +24,7 @@ def asked(positions: dict[str, str] | None = None, *, daily: bool = False) -> In
         warehouse=Warehouse(path=Path("w"), project=Path("p")),
         params=Params(),
         positions=positions or {},
-        takes=lambda key: key != D23,
+        selects=lambda key: key != D23,
     )
 
 
@@ -68,9 +68,9 @@ def test_the_parts_of_a_dataset_with_partitions_are_its_keys_and_only_those_of_t
         ({}, {"": 1.5}, "gives the offset 1.5", "whole numbers"),
         ({}, {"": ""}, "gives an offset of 0 characters", "leave a part without rows out"),
         ({}, {"": "x" * 1_001}, "gives an offset of 1001 characters", "1 to 1000 characters"),
-        ({}, {1: 1}, "returned the part 1", "name parts by texts"),
+        ({}, {1: 1}, "returned the part 1", "use texts as names of parts"),
         ({}, [1], "newest returned list", 'for example {"": 1200}'),
-        ({"": '{"snapshot":1}'}, {"": 1}, "is no offset", "--to '1200'"),
+        ({"": '{"snapshot":1}'}, {"": 1}, "is not an offset", "--to '1200'"),
     ],
 )
 def test_what_cannot_be_is_refused_in_words(
@@ -84,7 +84,7 @@ def test_what_cannot_be_is_refused_in_words(
 
 def test_there_are_only_so_many_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(incremental_offsets, "MAX_PARTS", 1)
-    with pytest.raises(SourceError, match="returned 2 parts, at most 1 are kept"):
+    with pytest.raises(SourceError, match="returned 2 parts, at most 1 are allowed"):
         new_ranges("feeds.orders", {"a": 1, "b": 1}, asked())
 
 
@@ -92,7 +92,7 @@ def test_there_are_only_so_many_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     ("path", "message"),
     [
         ("no.such.module", "source no.such.module: no such module"),
-        ("tests.spark_jobs.staging", "it has no function newest"),
+        ("tests.spark_jobs.staging", "has no function newest"),
     ],
 )
 def test_a_module_that_is_none(path: str, message: str) -> None:

@@ -260,7 +260,7 @@ def test_a_file_that_is_landed_anew_under_the_run_stops_it_before_it_publishes(h
     house.land(D22, 1)
     (file,) = (house.folder / "landing").rglob("*.parquet")
     orders_feed.MEANWHILE.append(lambda: pq.write_table(pa.table({"id": [7, 8]}), file))
-    with pytest.raises(SourceError, match="was landed anew while it was read"):
+    with pytest.raises(SourceError, match="was landed again while it was read"):
         house.run(LOAD, D22)
     assert house.rows("lake") == []
     house.run(LOAD, D22)

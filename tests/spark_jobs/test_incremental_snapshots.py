@@ -63,8 +63,8 @@ class Source:
                 params=Params(),
                 positions=self.positions,
                 reset=frozenset(self.reset),
-                takes=lambda key: not keys or key in keys,
-                takes_all=not keys,
+                selects=lambda key: not keys or key in keys,
+                selects_all=not keys,
             ),
         )
         assert new.frame is not None
@@ -254,8 +254,8 @@ def test_a_partition_of_two_dimensions_is_followed_apart(spark: SparkSession, wa
             warehouse=warehouse,
             params=Params(),
             positions=positions,
-            takes=lambda one: one == key,
-            takes_all=False,
+            selects=lambda one: one == key,
+            selects_all=False,
         )
         new = read_new_snapshots(spark, asked)
         assert new.frame is not None

@@ -27,7 +27,7 @@ from tidegate.spark_jobs.commit.sequence import CommitSequence, watermark_resour
 from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Effect, Verified, step_kind, unknown
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
 from tidegate.spark_jobs.errors import SparkJobError
-from tidegate.spark_jobs.repair.orphans import give_up_dead, needed_tokens
+from tidegate.spark_jobs.repair.orphans import expire_dead_attempts, needed_tokens
 
 TABLE, CONSUMER, SOURCE = "app/table", "app/program", "app/source"
 TOUCHED = (TABLE, watermark_resource(CONSUMER, SOURCE))
@@ -105,7 +105,7 @@ class World:
         """Removes what is staged and belongs to nobody."""
         staged = list(self.staged)
         self.turns.point()
-        for attempt in give_up_dead(self.store, self.clock.now()):
+        for attempt in expire_dead_attempts(self.store, self.clock.now()):
             self.seen["given up"] += attempt.token > 0
         for token in set(staged) - needed_tokens(self.store):
             self.turns.point()
@@ -229,7 +229,7 @@ def check_end(world: World, seed: int) -> None:
     """When all is quiet a recovery ends what is unfinished, and nothing is left over."""
     world.clock.time += 2 * LEASE
     world.far.loses = 0
-    done = recover_all(world.kept, world.context, blocked_too=True, clock=world.clock)
+    done = recover_all(world.kept, world.context, include_blocked=True, clock=world.clock)
     assert [one.error for one in done if one.error is not None] == [], f"seed {seed}"
     assert world.kept.list_unfinished() == ()
     assert world.read() == list(range(world.position())), f"seed {seed}"

@@ -58,7 +58,7 @@ def test_what_a_run_reads(
     key: str,
     taken: bool,
 ) -> None:
-    assert KeySelection(output, keys).takes(given, key) is taken
+    assert KeySelection(output, keys).selects(given, key) is taken
 
 
 @pytest.mark.parametrize(
@@ -76,4 +76,4 @@ def test_what_a_run_reads(
 def test_whether_every_partition_is_read_whatever_the_run_writes(
     output: PartitionScheme | None, given: PartitionScheme | None, whole: bool
 ) -> None:
-    assert KeySelection(output, ("2013-12-22",)).takes_all(given) is whole
+    assert KeySelection(output, ("2013-12-22",)).selects_all(given) is whole

@@ -53,7 +53,7 @@ def test_an_attempt_is_renewed_while_its_run_lives_and_closed_when_it_ends(
         assert token == 42
         assert clock.quiet.wait(SIGNAL_SECONDS)
         assert lease_ends(store) == [NOON + 7 * THIRD + LEASE]
-        assert not store.give_up(token, clock.now())
+        assert not store.expire(token, clock.now())
     assert store.attempts() == ()
 
 
@@ -68,7 +68,7 @@ def test_a_run_that_was_given_up_publishes_nothing(store: MemoryCommitStepStore)
     clock = ScriptedClock()
     with AttemptLease(store, "c1", ["app/a"], clock=clock) as token:
         clock.move(LEASE_SECONDS)
-        assert store.give_up(token, clock.now())
+        assert store.expire(token, clock.now())
 
         with pytest.raises(CommitFenced, match=r"given up: its lease of 120 s .* nothing was published"):
             publish(notes("c1", token), store, CONTEXT, clock)
@@ -187,7 +187,7 @@ def test_an_owner_that_goes_on_and_on_is_not_waited_for_for_ever(store: MemoryCo
 
     prolong()
     clock.polled = prolong
-    with pytest.raises(CommitBusy, match=f"in the hands of {other} for {WAIT_SECONDS} s"):
+    with pytest.raises(CommitBusy, match=f"held by {other} for {WAIT_SECONDS} s"):
         finish(sequence, store, CONTEXT, clock)
 
     assert clock.now() - NOON == timedelta(seconds=WAIT_SECONDS)

@@ -20,7 +20,12 @@ from tidegate.spark_jobs.errors import CommitFenced, CommitUnknown
 from tidegate.spark_jobs.files.filesystem import LocalFiles
 from tidegate.spark_jobs.parquet.output import staging_folder
 from tidegate.spark_jobs.publication.table import sequence_of
-from tidegate.spark_jobs.repair.orphans import find_orphans, give_up_dead, needed_tokens, remove_orphans
+from tidegate.spark_jobs.repair.orphans import (
+    expire_dead_attempts,
+    find_orphans,
+    needed_tokens,
+    remove_orphans,
+)
 
 NOW = datetime(2023, 3, 10, 12, 0, tzinfo=UTC)
 LEASE = timedelta(minutes=2)
@@ -63,7 +68,7 @@ def clean(warehouse: Warehouse, store: MemoryCommitStepStore) -> list[int]:
 def test_the_staging_of_a_run_at_work_stays(store: MemoryCommitStepStore, warehouse: Warehouse) -> None:
     token = attempt(store, warehouse, "c1")
 
-    assert give_up_dead(store, NOW) == ()
+    assert expire_dead_attempts(store, NOW) == ()
     assert clean(warehouse, store) == []
     assert staged(warehouse, "c1", token)
 
@@ -75,7 +80,7 @@ def test_the_staging_of_a_dead_run_goes_once_its_attempt_is_closed(
     store.renew(other, NOW + 2 * LEASE)
 
     assert clean(warehouse, store) == [], "a lease that ran out closes nothing by itself"
-    assert [one.commit for one in give_up_dead(store, NOW + LEASE)] == ["c1"]
+    assert [one.commit for one in expire_dead_attempts(store, NOW + LEASE)] == ["c1"]
     assert clean(warehouse, store) == [dead]
 
     assert not staged(warehouse, "c1", dead)
@@ -87,7 +92,7 @@ def test_a_run_that_was_only_asleep_cannot_publish_any_more(
 ) -> None:
     token = store.begin("c1", [TABLE.id], until=NOW + LEASE)
     table = stage_rows(warehouse, TABLE, {DAY: [1]}, commit="c1", token=token)
-    give_up_dead(store, NOW + LEASE)
+    expire_dead_attempts(store, NOW + LEASE)
     clean(warehouse, store)
 
     with pytest.raises(CommitFenced):
@@ -104,7 +109,7 @@ def test_what_an_unfinished_sequence_publishes_stays(
     sequence = sequence_of("c1", token, [table])
     store.put("c1", sequence.datasets, token, encode_sequence(sequence))
 
-    assert give_up_dead(store, NOW + LEASE) == ()
+    assert expire_dead_attempts(store, NOW + LEASE) == ()
     assert clean(warehouse, store) == []
     assert needed_tokens(store) == {token}
 
@@ -125,7 +130,7 @@ def test_where_a_sequence_cannot_be_read_nothing_is_removed(
     store: MemoryCommitStepStore, warehouse: Warehouse
 ) -> None:
     dead = attempt(store, warehouse, "c1")
-    give_up_dead(store, NOW + LEASE)
+    expire_dead_attempts(store, NOW + LEASE)
     token = store.begin("c2", [TABLE.id], until=NOW + LEASE)
     store.put("c2", [TABLE.id], token, "written by another version")
 
@@ -216,7 +221,7 @@ def test_a_cleaner_beside_runs_takes_nothing_from_them(warehouse: Warehouse, tmp
     def cleaner() -> None:
         opened = open_sql_store(url)
         store = SqlCommitStepStore(opened.engine)
-        give_up_dead(store, datetime.now(UTC))
+        expire_dead_attempts(store, datetime.now(UTC))
         removed.extend(clean(warehouse, store))
         opened.close()
 

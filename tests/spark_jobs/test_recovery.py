@@ -151,7 +151,7 @@ def test_after_so_many_failures_its_datasets_are_blocked_and_no_others(store: Co
     assert recover(["app/c"], store, CONTEXT) == ("c2",)
 
     WORLD.broken.clear()
-    (done,) = recover_all(store, CONTEXT, blocked_too=True)
+    (done,) = recover_all(store, CONTEXT, include_blocked=True)
     assert done.error is None
     assert recover(["app/a", "app/b"], store, CONTEXT) == ()
 
@@ -216,7 +216,7 @@ def test_one_that_is_abandoned_meanwhile_is_not_missed(store: CommitStepStore) -
 
 def test_a_run_whose_sequence_is_abandoned_meanwhile_has_failed(store: CommitStepStore) -> None:
     WORLD.meanwhile = lambda note: abandon_at_once(store, note)
-    with pytest.raises(CommitAbandoned, match="may be published in part"):
+    with pytest.raises(CommitAbandoned, match="may be partly published"):
         publish(attempt(store, "c1"), store, CONTEXT)
     assert id_to_publish("c1", store) == "c1~2"
 

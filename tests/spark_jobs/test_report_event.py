@@ -60,7 +60,7 @@ def test_it_stands_after_the_publish_and_before_the_broom(tmp_path: Path, tells:
     warehouse = Warehouse(path=tmp_path, project=tmp_path)
     table = stage_rows(warehouse, daily("table"), {"2013-12-22": [1, 2]}, commit="c1", token=1)
 
-    steps = sequence_of("c1", 1, [table], tells=tells).steps
+    steps = sequence_of("c1", 1, [table], reports_events=tells).steps
 
     told = [step for step in steps if isinstance(step, ReportEvent)]
     assert len(told) == reports

@@ -22,7 +22,7 @@ def after(*publishes: tuple[WriteMode, int, dict[str, int]]) -> TableVersion:
     version = TableVersion()
     for number, (mode, token, rows) in enumerate(publishes, start=1):
         entries = {key: entry(f"c{number}", token, count) for key, count in rows.items()}
-        version = version.then(
+        version = version.with_commit(
             commit=f"c{number}", schema=COLUMNS, token=token, partitions=entries, mode=mode
         )
     return version

@@ -119,7 +119,7 @@ def test_parquet_is_refused_before_anything_is_written_where_it_is_not_safe(
     url = mounted(spark, "cosn", tmp_path)
     warehouse = Warehouse(path=url, project=tmp_path, files=AllFiles(lambda: spark))
     ref = DatasetRef(app="app", name="t", scheme=DAILY)
-    with pytest.raises(OutputError, match="cosn: cannot tell two writers of one file apart"):
+    with pytest.raises(OutputError, match="cosn: two writers of one file can both succeed"):
         parquet.stage(
             spark.createDataFrame([(D22,)], "day string"), ref, (D22,), warehouse, commit="c", token=1
         )

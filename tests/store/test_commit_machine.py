@@ -69,8 +69,8 @@ class CommitMachine(RuleBasedStateMachine):
         self.both(lambda store: store.end(token))
 
     @rule(token=TOKENS, now=INSTANTS)
-    def give_up(self, token: int, now: datetime) -> None:
-        self.both(lambda store: store.give_up(token, now))
+    def expire(self, token: int, now: datetime) -> None:
+        self.both(lambda store: store.expire(token, now))
 
     @rule(
         token=TOKENS,

@@ -178,7 +178,7 @@ def test_an_attempt_is_open_until_it_puts_ends_or_is_given_up(store: CommitStepS
     assert store.put("c1", ["app/a"], puts, "steps") == "stored"
     store.end(ends)
     assert store.renew(lives, NOON + 2 * LEASE)
-    assert [store.give_up(token, NOON + LEASE) for token in (puts, ends, stalls, lives)] == [
+    assert [store.expire(token, NOON + LEASE) for token in (puts, ends, stalls, lives)] == [
         False,
         False,
         True,
@@ -193,8 +193,8 @@ def test_an_attempt_is_open_until_it_puts_ends_or_is_given_up(store: CommitStepS
 def test_an_attempt_that_is_not_open_cannot_put(store: CommitStepStore) -> None:
     """Whoever was given up has lost its staging, and must not promise to publish it."""
     token = begin(store)
-    assert not store.give_up(token, NOON + LEASE - timedelta(microseconds=1))
-    assert store.give_up(token, NOON + LEASE)
+    assert not store.expire(token, NOON + LEASE - timedelta(microseconds=1))
+    assert store.expire(token, NOON + LEASE)
 
     assert store.put("c1", ["app/a"], token, "steps") == "fenced"
     assert store.put("c1", ["app/a"], begin(store, "another commit"), "steps") == "fenced"
@@ -381,7 +381,7 @@ def test_of_many_who_race_one_wins(store: CommitStepStore) -> None:
         take,
         read_the_same,
         lambda n: store.set_watermark((*DAY, "", 1), str(n), str(n)),
-        lambda n: store.give_up(stalled, NOON + LEASE),
+        lambda n: store.expire(stalled, NOON + LEASE),
     ]
     with ThreadPoolExecutor(4) as pool:
         for race in races:
@@ -392,6 +392,6 @@ def test_an_attempt_is_either_given_up_or_puts(store: CommitStepStore) -> None:
     with ThreadPoolExecutor(2) as pool:
         for n in range(12):
             token = begin(store, f"c{n}")
-            given_up = pool.submit(store.give_up, token, NOON + LEASE)
+            given_up = pool.submit(store.expire, token, NOON + LEASE)
             answer = pool.submit(store.put, f"c{n}", ["app/a"], token, "steps")
             assert answer.result() == ("fenced" if given_up.result() else "stored")

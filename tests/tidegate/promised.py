@@ -60,7 +60,7 @@ def store(warehouse: Warehouse, engine_store: SqlStore) -> SqlCommitStepStore:
     store = SqlCommitStepStore(engine_store.engine)
     for number, day in enumerate((FIRST, SECOND), start=1):
         table = stage_rows(warehouse, TABLE, {day: [number]}, commit=f"c{number}", token=number)
-        put(store, sequence_of(f"c{number}", number, [table], tells=True))
+        put(store, sequence_of(f"c{number}", number, [table], reports_events=True))
     return store
 
 

@@ -154,7 +154,7 @@ def test_a_step_that_cannot_be_asked_is_told_and_stops_no_other(
     monkeypatch.setattr(CommitsProject, "context", bare)
 
     assert "unknown   drop the staging tables of tidegate.`test`.`lake`" in run("show", "c3")
-    assert "it cannot be looked at: this step needs Spark" in run("show", "c3")
+    assert "it cannot be verified: this step needs Spark" in run("show", "c3")
 
 
 def test_an_attempt_of_a_commit_is_shown(store: SqlCommitStepStore) -> None:
@@ -215,7 +215,7 @@ def test_of_several_tables_the_half_that_is_done_stays(
     store: SqlCommitStepStore, warehouse: Warehouse
 ) -> None:
     tables = [stage_rows(warehouse, ref, {FIRST: [3]}, commit="c3", token=3) for ref in (TABLE, OTHER)]
-    sequence = sequence_of("c3", 3, tables, tells=True)
+    sequence = sequence_of("c3", 3, tables, reports_events=True)
     put(store, sequence)
     for step in sequence.steps[:3]:
         step.execute(CommitContext(files=LocalFiles()))

@@ -108,5 +108,5 @@ def test_a_sequence_of_another_version_is_found(store: SqlCommitStepStore) -> No
     store.put("c3", [TABLE.id], token, "of another version")
 
     assert findings() == [("unreadable sequence", "c3"), ("staging", str(load_settings().warehouse))]
-    with pytest.raises(UserError, match="no staging can be told to be orphaned"):
+    with pytest.raises(UserError, match="orphaned staging cannot be determined"):
         run("fsck", "--clean")

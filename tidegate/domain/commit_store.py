@@ -5,10 +5,10 @@ not read the steps. Every method is one transaction. A record whose checksum doe
 was never committed and is treated as absent.
 
     begin ──► attempt (token, lease) ──put──► unfinished ──remove──► finished (keeps the result)
-                  └──give_up──► put is refused        └──abandon──► a record; put is refused
+                  └──expire──► put is refused        └──abandon──► a record; put is refused
 
 An attempt is a run that may put a sequence: it has a fencing token and a lease, which it
-renews. After the lease expires another process may call `give_up`: from then on `put` is refused
+renews. After the lease expires another process may call `expire`: from then on `put` is refused
 and the staged files can be removed. A finished sequence keeps its result, so that a retry after a
 lost answer finds its own publish. All instants are aware, UTC, and come from the caller's clock.
 """
@@ -50,7 +50,7 @@ class CommitStepStore(Protocol):
         """Return the open attempts, oldest token first."""
         ...
 
-    def give_up(self, token: int, now: datetime) -> bool:
+    def expire(self, token: int, now: datetime) -> bool:
         """Close an attempt whose lease has expired. Return False if it has not, or if no attempt is open."""
         ...
 

@@ -1,23 +1,23 @@
 """The failures that a user of the programs can cause or has to act upon.
 
 Each message names the dataset, partition or setting and says what to do. The command line
-and the Dagster definitions show the message without a traceback. It sits at the bottom of
-spark_jobs: everything here may raise these, nothing here may swallow them.
+and the Dagster definitions show the message without a traceback. Every module of
+spark_jobs may raise these errors; none may swallow them.
 """
 
 from tidegate.domain.error import UserError
 
 
 class SparkJobError(UserError):
-    """Base of the expected failures of a program's run."""
+    """Base class of the expected failures of a program's run."""
 
 
 class JavaNotFound(SparkJobError):
-    """No Java 17 to run Spark with."""
+    """Java 17, which Spark needs, was not found."""
 
 
 class ProgramError(SparkJobError):
-    """The program cannot be imported, or it returned something else than its outputs."""
+    """The program cannot be imported, or did not return its outputs."""
 
 
 class OutputError(SparkJobError):
@@ -25,32 +25,32 @@ class OutputError(SparkJobError):
 
 
 class SourceError(SparkJobError):
-    """What is new of a dataset cannot be told, or its source broke a promise. Nothing was published."""
+    """The new rows cannot be determined, or the source broke its contract. Nothing was published."""
 
 
 class CommitUnknown(SparkJobError):
-    """A step cannot tell whether it was done. The sequence is kept: a human must look."""
+    """A step cannot determine whether it was done. The sequence is kept: a person must inspect it."""
 
 
 class CommitFailed(SparkJobError):
-    """A step was executed and still is not done. The sequence is kept for the next run."""
+    """A step was executed and is still not done. The sequence is kept for the next run."""
 
 
 class CommitAbandoned(CommitFailed):
-    """A person has taken the sequence away while it was being finished."""
+    """A person abandoned the sequence while it was being finished."""
 
 
 class CommitConflict(SparkJobError):
-    """Another run has moved what this one has read. Nothing was published; it may be run again."""
+    """Another run moved a watermark that this one had read. Nothing was published; run it again."""
 
 
 class CommitFenced(SparkJobError):
-    """This attempt was given up before it could publish. Nothing was published; it may be run again."""
+    """The lease of this attempt expired before it published. Nothing was published; run it again."""
 
 
 class CommitBusy(SparkJobError):
-    """Another process was finishing a sequence for longer than one waits."""
+    """Another process held a sequence for longer than the wait limit."""
 
 
 class CommitBlocked(SparkJobError):
-    """A sequence has failed too often. Its datasets are not written until a human has looked."""
+    """A sequence has failed too often. Its datasets are not written until a person resolves it."""

@@ -1,11 +1,11 @@
 """Runs one program: recover, read, call, stage, publish.
 
     recover ─► published already? ─► begin ─► read inputs ─► call ─► stage ─► publish ─► prune
-                     └──► the recorded result      └──► watermarks, then what is new ──┘
+                     └──► the recorded result      └──► watermarks, then new rows ─────┘
 
-Everything about exactly-once rests on the commit id: it comes from the cause of the run
+Exactly-once publishing depends on the commit id: it comes from the cause of the run
 (the job, or the id of a run started by hand), so a second attempt after any crash finds
-what the first one did. This module knows neither Dagster nor the scheduler.
+what the first one did. This module depends on neither Dagster nor the scheduler.
 """
 
 import logging
@@ -26,7 +26,7 @@ from tidegate.spark_jobs.errors import CommitConflict, CommitFenced, OutputError
 from tidegate.spark_jobs.incremental.reads import IncrementalReads, manifest_facts
 from tidegate.spark_jobs.programs.params import Params
 from tidegate.spark_jobs.programs.program import load_program, outputs_of
-from tidegate.spark_jobs.publication.table import Publication, prune_table, read_taken, top_token
+from tidegate.spark_jobs.publication.table import Publication, prune_table, read_selected, top_token
 
 log = logging.getLogger(__name__)
 
@@ -46,24 +46,24 @@ def run_program(
     commit_id: str,
     events: Events | None = None,
 ) -> tuple[PublishedPartition, ...]:
-    """Runs a program and publishes its outputs exactly once.
+    """Run a program and publish its outputs exactly once.
 
-    An input holds the partitions that lie inside or around those the run writes, all of them when it
-    writes none (`datasets/key_selection.py`); of one that is read incrementally only what is new since the
-    program's last commit. A partition that is missing is no error; a dataset that never had any is None.
+    An input holds the partitions that lie inside or around those the run writes, or all partitions when the
+    run writes none (`datasets/key_selection.py`). An incremental input holds only the rows that are new since
+    the program's last commit. A missing partition is not an error; a dataset that never had data is None.
 
     Args:
-        spark: the session, or what starts it: nothing is started to repeat a known result.
+        spark: the session, or a function that starts it; it is not started to return a known result.
         datasets: the app's datasets by name; those the program reads and writes are looked up.
         params: what the run was launched for; `params.partitions` are the keys it writes.
-        commit_id: the same for every attempt of one job, and for nothing else; see `id_to_publish`.
-        events: who is told of what is published; None: nobody is.
+        commit_id: the same for every attempt of one job, and unique to that job; see `id_to_publish`.
+        events: receives the published partitions; None reports them to no one.
 
     Returns:
-        What was published, one entry for each partition; the same again for a repeated call.
+        One entry for each published partition; a repeated call returns the same.
 
     Raises:
-        SparkJobError: a failure that its reader can act upon, see `errors.py`.
+        SparkJobError: a failure that a user can act upon, see `errors.py`.
     """
     writes = [_ref(app, datasets, name, program) for name in program.writes]
     keys = {ref.name: _keys(ref, params) for ref in writes}
@@ -77,9 +77,9 @@ def run_program(
     published = _published(commit_id, program, commit_store, context)
     if published is not None:
         return published
-    # Taken before the inputs are read: whoever has a larger one has seen at least what we see.
-    seen = [top_token(ref, warehouse, start) for ref in writes]
-    with AttemptLease(commit_store, commit_id, touched, at_least=max(seen, default=0)) as token:
+    # The token is taken before the inputs are read: a run with a larger token reads at least the same rows.
+    tokens = [top_token(ref, warehouse, start) for ref in writes]
+    with AttemptLease(commit_store, commit_id, touched, at_least=max(tokens, default=0)) as token:
         selection = KeySelection(_output_scheme(writes, program), params.partitions)
         inputs = _inputs(program, reads, selection, warehouse, new, start)
         outputs = outputs_of(program, load_program(program.run)(start(), inputs, params))
@@ -93,8 +93,8 @@ def run_program(
             new.check()
         except Exception:
             publication.discard()
-            # Another attempt of this commit that gets through removes the staging of all of them: then
-            # this one has failed for that reason, and its work is done.
+            # Another attempt of this commit that publishes removes the staging of all attempts. Then this
+            # attempt failed because of that, and the work is done.
             published = _published(commit_id, program, commit_store, context)
             if published is None:
                 raise
@@ -113,14 +113,14 @@ def _inputs(
     new: IncrementalReads,
     start: Callable[[], SparkSession],
 ) -> dict[str, DataFrame | None]:
-    """What the program is given of each dataset that it reads."""
+    """Return the rows that the program receives, by input dataset."""
     found: dict[str, DataFrame | None] = {}
     for name, ref in reads.items():
         how = program.incremental.get(name, False)
         if how:
             found[name] = new.read(start(), ref, how, selection)
         else:
-            found[name] = read_taken(start(), ref, warehouse, _takes(selection, ref))
+            found[name] = read_selected(start(), ref, warehouse, _selects(selection, ref))
     return found
 
 
@@ -128,7 +128,7 @@ def _publish(publication: Publication) -> tuple[PublishedPartition, ...]:
     try:
         return publication.publish()
     except (CommitConflict, CommitFenced):
-        # The only failures after which nothing can come of what was staged.
+        # After these two failures alone, the staged output can never be published.
         publication.discard()
         raise
 
@@ -136,17 +136,17 @@ def _publish(publication: Publication) -> tuple[PublishedPartition, ...]:
 def _published(
     commit: str, program: Program, commit_store: CommitStepStore, context: CommitContext
 ) -> tuple[PublishedPartition, ...] | None:
-    """What was published under this commit id, by whichever attempt; None when nothing was."""
+    """Return what any attempt published under this commit id; None when nothing was published."""
     published = resolve(commit, commit_store, context)
     if published is not None:
-        log.warning("%s: commit %s is published already; nothing is repeated", program.name, commit)
+        log.warning("%s: commit %s is already published; skipping the run", program.name, commit)
     return published
 
 
 def _ref(app: str, datasets: Mapping[str, Dataset], name: str, program: Program) -> DatasetRef:
     if name not in datasets:
         raise ProgramError(
-            f"program {program.name} names the dataset {name}, which app {app} does not declare",
+            f"program {program.name} uses the dataset {name}, which app {app} does not declare",
             "check the app with: tidegate lint",
         )
     return dataset_ref(app, datasets[name])
@@ -157,7 +157,7 @@ def _keys(ref: DatasetRef, params: Params) -> tuple[str, ...]:
         return ALL_OF_IT
     if not params.partitions:
         raise OutputError(
-            f"{ref.name} has partitions, but the run was launched to write none",
+            f"{ref.name} has partitions, but the run was launched without partitions to write",
             "set output_partition of the schedule, or choose partitions when launching by hand",
         )
     for key in params.partitions:
@@ -172,14 +172,14 @@ def _keys(ref: DatasetRef, params: Params) -> tuple[str, ...]:
 def _output_scheme(writes: list[DatasetRef], program: Program) -> PartitionScheme | None:
     schemes = {ref.name: ref.scheme for ref in writes if ref.scheme is not None}
     first = next(iter(schemes.values()), None)
-    for name, scheme in schemes.items():
+    for scheme in schemes.values():
         if first is not None and scheme.dimension_names() != first.dimension_names():
             raise OutputError(
-                f"program {program.name}: its outputs {', '.join(schemes)} are cut differently ({name})",
-                "let one program write datasets with the same partitions, or with none",
+                f"program {program.name}: the outputs {', '.join(schemes)} have different partitions",
+                "let one program write datasets with the same partitions, or without partitions",
             )
     return first
 
 
-def _takes(selection: KeySelection, ref: DatasetRef) -> Callable[[str], bool]:
-    return lambda key: selection.takes(ref.scheme, key)
+def _selects(selection: KeySelection, ref: DatasetRef) -> Callable[[str], bool]:
+    return lambda key: selection.selects(ref.scheme, key)

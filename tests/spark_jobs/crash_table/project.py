@@ -31,7 +31,7 @@ from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse, dataset_ref
 from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE
 from tidegate.spark_jobs.programs.params import Params
-from tidegate.spark_jobs.repair.orphans import find_orphans, give_up_dead, remove_orphans
+from tidegate.spark_jobs.repair.orphans import expire_dead_attempts, find_orphans, remove_orphans
 from tidegate.spark_jobs.runner import run_program
 
 DAYS = ("2013-12-22", "2013-12-23")
@@ -99,7 +99,7 @@ class Project:
     def clear(self) -> None:
         """What the recovery job does, an hour later, about runs that died and were never tried again."""
         store, refs = self.store(), [dataset_ref(self.app, dataset) for dataset in self._written()]
-        give_up_dead(store, datetime.now(UTC) + timedelta(hours=1))
+        expire_dead_attempts(store, datetime.now(UTC) + timedelta(hours=1))
         orphans = find_orphans(refs, self.warehouse, store, lambda: self.spark)
         remove_orphans(orphans, refs, self.warehouse, lambda: self.spark)
 

@@ -16,7 +16,7 @@ from tidegate.spark_jobs.commit.sequence import CommitSequence
 from tidegate.spark_jobs.commit.step import Effect, Verdict
 from tidegate.spark_jobs.datasets.dataset_ref import dataset_ref
 from tidegate.spark_jobs.errors import SparkJobError
-from tidegate.spark_jobs.repair.fsck import look
+from tidegate.spark_jobs.repair.fsck import verify_step
 from tidegate.spark_jobs.repair.orphans import find_orphans, remove_orphans
 
 DECLINED_EXIT_CODE = 1
@@ -50,7 +50,9 @@ def abandon(
 def foretold(sequence: CommitSequence, project: CommitsProject) -> list[str]:
     """What is done of a sequence and what will never be, and what readers will see of it."""
     answers = [
-        (step, look(step, project.context)) for step in sequence.steps if step.effect is not Effect.CLEANS
+        (step, verify_step(step, project.context))
+        for step in sequence.steps
+        if step.effect is not Effect.CLEANS
     ]
     lines = [f"{answer.verdict:<9} {step.describe()}" for step, answer in answers]
     shown = [answer.verdict for step, answer in answers if step.effect is Effect.PUBLISHES]

@@ -12,7 +12,7 @@ from tidegate.cli.commits.project import CommitsProject, now, opened_project
 from tidegate.cli.printing import Format, FormatOption, print_json
 from tidegate.spark_jobs.repair.fsck import Examined, Finding
 from tidegate.spark_jobs.repair.fsck import fsck as find
-from tidegate.spark_jobs.repair.orphans import find_orphans, give_up_dead, remove_orphans
+from tidegate.spark_jobs.repair.orphans import expire_dead_attempts, find_orphans, remove_orphans
 
 FOUND_EXIT_CODE = 1
 
@@ -43,7 +43,7 @@ def fsck(
 def _clean(project: CommitsProject) -> list[str]:
     """Returns what was removed."""
     examined = _examined(project)
-    give_up_dead(project.commits, now())
+    expire_dead_attempts(project.commits, now())
     orphans = find_orphans(examined.refs, examined.warehouse, examined.store, project.spark)
     remove_orphans(orphans, examined.refs, examined.warehouse, project.spark)
     return [one.place for one in orphans]

@@ -23,7 +23,7 @@ from tidegate.spark_jobs.commit.owner import is_gone
 from tidegate.spark_jobs.commit.recovery import is_blocked, recover_all
 from tidegate.spark_jobs.commit.sequence import decode_result
 from tidegate.spark_jobs.errors import CommitUnknown
-from tidegate.spark_jobs.repair.fsck import look
+from tidegate.spark_jobs.repair.fsck import verify_step
 
 app = typer.Typer(help="List, finish, abandon and check commit sequences.", no_args_is_help=True)
 app.command()(abandon)
@@ -65,10 +65,10 @@ def show(commit: Annotated[str, typer.Argument(help="The commit id, from `commit
                 if state.error:
                     typer.echo(f"it said last, at {instant(state.failed_at)}: {state.error}")
             for number, step in enumerate(sequence.steps, start=1):
-                answer = look(step, project.context)
+                answer = verify_step(step, project.context)
                 typer.echo(f"{number:>4}  {answer.verdict:<9} {step.describe()}")
-                if answer.seen:
-                    typer.echo(f"                {answer.seen}")
+                if answer.reason:
+                    typer.echo(f"                {answer.reason}")
         for attempt in project.commits.attempts():
             if attempt.commit == commit:
                 state = "dead since" if attempt.until <= now() else "at work, lease until"
@@ -83,7 +83,7 @@ def recover(dataset: DatasetArgument = None) -> None:
     """
     with opened_project() as project:
         wanted = None if dataset is None else [dataset]
-        done = recover_all(project.commits, project.context, datasets=wanted, blocked_too=True)
+        done = recover_all(project.commits, project.context, datasets=wanted, include_blocked=True)
         for one in done:
             if one.error is None:
                 count = len(decode_result(project.commits.result(one.commit) or "[]"))

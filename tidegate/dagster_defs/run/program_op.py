@@ -76,7 +76,7 @@ def run_op(
         return
     if commits.result(work.commit_id) is not None:
         context.log.warning(
-            f"commit {work.commit_id} is published already: nothing is repeated, it is reported again"
+            f"commit {work.commit_id} is already published; skipping the run and reporting it again"
         )
     try:
         published = run_program(

@@ -42,7 +42,7 @@ from tidegate.spark_jobs.commit.recovery import recover_all
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, dataset_ref
 from tidegate.spark_jobs.errors import CommitBlocked, SparkJobError
 from tidegate.spark_jobs.repair.leftovers import Leftovers, dead_attempts, leftovers
-from tidegate.spark_jobs.repair.orphans import find_orphans, give_up_dead, remove_orphans
+from tidegate.spark_jobs.repair.orphans import expire_dead_attempts, find_orphans, remove_orphans
 from tidegate.spark_jobs.session.session import session
 
 EVERY_MINUTE = "* * * * *"
@@ -131,7 +131,7 @@ def _give_up(commits: CommitStepStore, store: Store, now: datetime) -> tuple[str
         return ()
     # Noted first: once an attempt is closed, nothing but its staging tells of it.
     cleaning.ask_for_it(store)
-    return tuple(attempt.commit for attempt in give_up_dead(commits, now))
+    return tuple(attempt.commit for attempt in expire_dead_attempts(commits, now))
 
 
 def _finish(

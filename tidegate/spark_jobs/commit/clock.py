@@ -1,7 +1,7 @@
-"""The clock of commits: what time it is, and how to wait. Given to whoever needs it.
+"""The clock of commits: returns the current time and waits. It is always passed as an argument.
 
-Leases and polling are the only things in this package that know time at all. Tests give a clock
-of their own, so that none of them sleeps.
+Only leases and polling depend on time in this package. Tests pass a clock of their own, so that
+none of them sleeps.
 """
 
 import threading
@@ -10,14 +10,14 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Tells the time and waits."""
+    """Returns the current time and waits."""
 
     def now(self) -> datetime:
-        """This instant, aware, in UTC."""
+        """Return the current time, aware, in UTC."""
         ...
 
     def wait(self, stop: threading.Event, seconds: float) -> bool:
-        """Waits until `stop` is set, or so many seconds have passed. Whether it is set."""
+        """Wait until `stop` is set, at most `seconds`. Return whether it is set."""
         ...
 
 

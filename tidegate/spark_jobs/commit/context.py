@@ -1,8 +1,8 @@
-"""What a commit step acts on: files, watermarks, who is told, and Spark where it cannot do without.
+"""What a commit step acts on: files, watermarks, the scheduler's events, and Spark where a step needs it.
 
-Spark is given as what starts it, since most sequences never need it: a publish of Parquet
-is finished where no session runs. A step that publishes into a table format asks for the
-session when it is verified or executed, never when it is made, encoded or decoded.
+Spark is passed as the function that starts it, since most sequences never need it: a publish of
+Parquet can be finished in a process without a session. A step that needs the session starts it in
+`verify` or `execute`, never when it is created, encoded or decoded.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,63 +31,64 @@ class Watermarks(Protocol):
 
 
 class Events(Protocol):
-    """Tells the scheduler of published partitions, each once however often it is called."""
+    """Reports published partitions to the scheduler, each once even if it is called again."""
 
     def reported(self, commit: str, partitions: Sequence[PartitionFact]) -> bool:
-        """Whether all of them are known to have been published by this commit."""
+        """Return whether all of these partitions are recorded as published by this commit."""
         ...
 
     def report(self, commit: str, partitions: Sequence[PartitionFact]) -> None:
-        """Makes them known; those that are known already stay as they are."""
+        """Record the partitions as published; those already recorded stay unchanged."""
         ...
 
 
 class NoEvents:
-    """Where nobody can be told. A sequence that has someone to tell cannot be finished there."""
+    """Events without a scheduler: a sequence that reports events cannot be finished here."""
 
     def reported(self, commit: str, partitions: Sequence[PartitionFact]) -> bool:
         """See `Events.reported`."""
-        raise _nobody()
+        raise _no_store()
 
     def report(self, commit: str, partitions: Sequence[PartitionFact]) -> None:
         """See `Events.report`."""
-        raise _nobody()
+        raise _no_store()
 
 
 class NoWatermarks:
-    """Where there is no store. Whoever finishes a sequence puts the sequence's own store in its place."""
+    """Watermarks without a store. `finish` replaces them by the sequence's own store."""
 
     def watermarks(self, consumer: str, source: str, part: str | None = None) -> Mapping[str, Watermark]:
         """See `CommitStepStore.watermarks`."""
-        raise _nobody()
+        raise _no_store()
 
     def set_watermark(self, move: WatermarkMove, position: str, commit: str) -> bool:
         """See `CommitStepStore.set_watermark`."""
-        raise _nobody()
+        raise _no_store()
 
 
-def _nobody() -> CommitFailed:
+def _no_store() -> CommitFailed:
     return CommitFailed(
-        "this step needs the schedule store, and none was given",
+        "this step needs the schedule store, which is not available here",
         "finish the commit with: tidegate commits recover",
     )
 
 
 def _no_spark() -> "SparkSession":
     raise CommitFailed(
-        "this step needs Spark, and none was given", "finish the commit with: tidegate commits recover"
+        "this step needs Spark, which is not available here",
+        "finish the commit with: tidegate commits recover",
     )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CommitContext:
-    """Where steps act.
+    """What steps act on.
 
     Attributes:
         files: the file system of the warehouse.
-        spark: the session of this process, started when first asked for.
-        watermarks: the store of the sequence, as far as watermarks go.
-        events: who is told of what was published.
+        spark: returns the session of this process; the first call starts it.
+        watermarks: the store of the sequence.
+        events: receives the published partitions.
     """
 
     files: FileSystem

@@ -1,9 +1,9 @@
-"""Works through a commit sequence that is stored, step by step, until it can be removed.
+"""Executes a stored commit sequence step by step, and removes it after its last step.
 
-One process at a time does that, by a lease which saves work and is not relied upon: each
-step is verified before and after, so of two processes the slower one finds it done. What
-must never happen is told by an exception that leaves the sequence in the store: the next
-writer of the dataset meets it again, and nothing is published over it meanwhile.
+A lease lets one process at a time do that. It only saves work: each step is verified before and
+after, so of two processes the slower one finds the step done. Any failure raises an exception and
+leaves the sequence in the store: the next writer of the dataset finishes it first, and nothing is
+published over it meanwhile.
 """
 
 import logging
@@ -22,10 +22,10 @@ from tidegate.spark_jobs.commit.step import CommitStep, Effect, Verdict
 from tidegate.spark_jobs.errors import CommitAbandoned, CommitBusy, CommitFailed, CommitUnknown
 
 WAIT_SECONDS = 5 * LEASE_SECONDS
-"""How long one waits for another process that is alive and finishing the same sequence."""
+"""How long to wait for another living process that is finishing the same sequence."""
 POLL_SECONDS = 1.0
 ERROR_CHARACTERS = 2_000
-"""How much of a failure's text is kept: errors of Java come with pages of frames."""
+"""How much of an error message is kept: errors of Java contain long stack traces."""
 
 log = logging.getLogger(__name__)
 
@@ -33,20 +33,20 @@ log = logging.getLogger(__name__)
 def finish(
     sequence: CommitSequence, store: CommitStepStore, context: CommitContext, clock: Clock = SYSTEM_CLOCK
 ) -> tuple[PublishedPartition, ...]:
-    """Does every step of a stored sequence that is not done, in order, and removes it.
+    """Execute the steps of a stored sequence that are not done, in order, and remove the sequence.
 
-    While another living process does so, it is waited for, up to `WAIT_SECONDS`. A failure is counted.
+    Wait up to `WAIT_SECONDS` while another living process does so. Failures are counted.
 
     Raises:
-        CommitUnknown: a step cannot tell whether it was done. Nothing after it is done.
-        CommitFailed: a step that readers depend on did not hold after it was executed.
-        CommitAbandoned: a person has taken the sequence away meanwhile.
-        CommitBusy: another process has it for longer than one waits.
+        CommitUnknown: a step cannot determine whether it was done. No later step is executed.
+        CommitFailed: a step that readers depend on is not done after it was executed.
+        CommitAbandoned: a person has abandoned the sequence meanwhile.
+        CommitBusy: another process held the sequence for longer than `WAIT_SECONDS`.
     """
-    # A watermark belongs beside the sequence that moves it, whatever the caller has thought of.
+    # Watermarks always belong to the store of the sequence that moves them.
     context = replace(context, watermarks=store)
     owner, wait = new_owner(), threading.Event()
-    give_up_at = clock.now() + timedelta(seconds=WAIT_SECONDS)
+    deadline = clock.now() + timedelta(seconds=WAIT_SECONDS)
     while True:
         now = clock.now()
         state = store.take(sequence.id, owner, now=now, until=now + LEASE)
@@ -54,21 +54,21 @@ def finish(
             return _result(sequence.id, store)
         if state.owner == owner:
             with Ownership(store, sequence.id, owner, clock) as ownership:
-                if _work(sequence, store, context, ownership, clock):
+                if _execute(sequence, store, context, ownership, clock):
                     return _result(sequence.id, store)
         elif is_gone(state.owner):
             store.release(sequence.id, state.owner)
-        elif now >= give_up_at:
+        elif now >= deadline:
             raise CommitBusy(
-                f"commit {sequence.id} has been in the hands of {state.owner} for {WAIT_SECONDS} s",
-                "run it again once that process is done; if it hangs, end it",
+                f"commit {sequence.id} has been held by {state.owner} for {WAIT_SECONDS} s",
+                "run it again once that process is done; if it hangs, stop it",
             )
         else:
             clock.wait(wait, POLL_SECONDS)
 
 
 def read_sequence(commit: str, body: str) -> CommitSequence:
-    """A sequence from its stored text.
+    """Return the sequence of a stored text.
 
     Raises:
         CommitUnknown: another version of this program wrote it.
@@ -82,48 +82,48 @@ def read_sequence(commit: str, body: str) -> CommitSequence:
 
 
 def abandoned(commit: str) -> CommitAbandoned:
-    """The failure of one whose sequence was taken away by a person while it was at work."""
+    """Return the error of a process whose sequence was abandoned while it worked on it."""
     return CommitAbandoned(
-        f"commit {commit} was abandoned meanwhile, and may be published in part",
-        "see what stands in its datasets, and run it again to replace it",
+        f"commit {commit} was abandoned meanwhile and may be partly published",
+        "check its datasets, and run it again to replace the data",
     )
 
 
-def _work(
+def _execute(
     sequence: CommitSequence,
     store: CommitStepStore,
     context: CommitContext,
     ownership: Ownership,
     clock: Clock,
 ) -> bool:
-    """Does what is to be done, unless the ownership is lost on the way. Whether it came to the end."""
+    """Execute all steps. Return False when the ownership was lost before the last one."""
     try:
         for number, step in enumerate(sequence.steps, start=1):
             if ownership.lost:
                 return False
-            _do(step, sequence, number, store, context)
+            _execute_step(step, sequence, number, store, context)
         store.remove(sequence.id, encode_result(sequence.result))
     except Exception as error:
-        # The answer of `remove` may have been lost, or another process have been faster.
-        if _counted(sequence.id, store, ownership.owner, error, clock):
+        # The response of `remove` may have been lost, or another process may have been faster.
+        if _record_failure(sequence.id, store, ownership.owner, error, clock):
             raise
     except BaseException:
-        # The process is told to end: that is no failure of the sequence.
+        # The process was asked to end, which is not a failure of the sequence.
         store.release(sequence.id, ownership.owner)
         raise
     return True
 
 
-def _counted(commit: str, store: CommitStepStore, owner: str, error: Exception, clock: Clock) -> bool:
-    """Counts a failure. False when it is none: the sequence is finished, by us or by another process."""
+def _record_failure(commit: str, store: CommitStepStore, owner: str, error: Exception, clock: Clock) -> bool:
+    """Count a failure. Return False when the sequence is finished, by this or another process."""
     try:
         if store.result(commit) is not None:
             return False
-        said = f"{type(error).__name__}: {error}"[:ERROR_CHARACTERS]
-        failures = store.fail(commit, owner, said, clock.now())
-        log.warning("commit %s could not be finished (failure %d): %s", commit, failures, error)
-    except Exception as unreachable:  # noqa: BLE001 -- what comes up is the failure itself
-        log.warning("a failure of commit %s could not be counted: %s", commit, unreachable)
+        message = f"{type(error).__name__}: {error}"[:ERROR_CHARACTERS]
+        failures = store.fail(commit, owner, message, clock.now())
+        log.warning("could not finish commit %s (failure %d): %s", commit, failures, error)
+    except Exception as unreachable:  # noqa: BLE001 -- the caller raises the failure itself
+        log.warning("could not record a failure of commit %s: %s", commit, unreachable)
     return True
 
 
@@ -134,7 +134,7 @@ def _result(commit: str, store: CommitStepStore) -> tuple[PublishedPartition, ..
     return decode_result(result)
 
 
-def _do(
+def _execute_step(
     step: CommitStep, sequence: CommitSequence, number: int, store: CommitStepStore, context: CommitContext
 ) -> None:
     failure: Exception | None = None
@@ -144,18 +144,18 @@ def _do(
         try:
             step.execute(context)
         except OSError as error:
-            # Another process may have done it in the same moment, and then it failed for us.
+            # It may have failed because another process did it at the same moment.
             failure = error
         if _verified(step, sequence, number, store, context):
             return
     except OSError as error:
-        # It cannot even be looked at.
+        # The step could not even be verified.
         if step.effect is not Effect.CLEANS:
             raise
         failure = error
-    undone = f"{_name(step, sequence, number)} was executed and is not done: {failure or 'no error came'}"
+    undone = f"{_name(step, sequence, number)} was executed and is not done: {failure or 'no error raised'}"
     if step.effect is Effect.CLEANS:
-        log.warning("%s; the publish is whole without it", undone)
+        log.warning("%s; the publish is complete without it", undone)
         return
     raise CommitFailed(
         undone, "the sequence is kept, and the next run of the dataset tries again"
@@ -168,11 +168,11 @@ def _verified(
     answer = step.verify(context)
     if answer.verdict is Verdict.UNKNOWN:
         if store.result(sequence.id) is not None:
-            # Finished by another process, and its traces have been cleaned away since we looked.
+            # Another process has finished the sequence and removed its evidence meanwhile.
             return True
         raise CommitUnknown(
-            f"{_name(step, sequence, number)} cannot be verified: {answer.seen}",
-            f"nothing was changed, and {', '.join(sequence.datasets)} stays blocked until it is resolved",
+            f"{_name(step, sequence, number)} cannot be verified: {answer.reason}",
+            f"nothing was changed; {', '.join(sequence.datasets)} stays blocked until this is resolved",
         )
     return answer.verdict is Verdict.DONE
 

@@ -1,9 +1,9 @@
-"""Leases with a heartbeat: of a run that may still put a sequence, and of who finishes one.
+"""Leases with a heartbeat: of a run that may still put a sequence, and of the owner that finishes one.
 
-A lease is prolonged three times before it would end, from a thread, until the work is done. What
-a lost one means differs: an attempt that was given up cannot put its sequence any more (the
-store refuses, so nothing here has to be right about it), while an owner that was replaced only
-stops doing what another does now. The clocks of two machines may differ by less than half a lease.
+A thread renews a lease three times per lease period until the work is done. The two leases differ in what
+losing them means: an attempt whose lease expired cannot put its sequence any more (the store refuses it, so
+correctness does not depend on this module), while an owner that was replaced only stops duplicate work.
+The clocks of two machines may differ by less than half a lease.
 """
 
 import logging
@@ -17,9 +17,9 @@ from tidegate.spark_jobs.commit.clock import SYSTEM_CLOCK, Clock
 from tidegate.spark_jobs.errors import CommitFenced
 
 LEASE_SECONDS = 120
-"""How long a process that died keeps others waiting at most."""
+"""The longest time that a dead process keeps others waiting."""
 RENEWALS_PER_LEASE = 3
-"""Two renewals may fail, or clocks differ by half a lease, before a living one is taken for dead."""
+"""Two renewals may fail, or clocks differ by half a lease, before a living process counts as dead."""
 
 LEASE = timedelta(seconds=LEASE_SECONDS)
 
@@ -27,39 +27,39 @@ log = logging.getLogger(__name__)
 
 
 class Heartbeat:
-    """Calls `beat` three times a lease from a thread, until it answers False or is stopped."""
+    """Calls `beat` three times per lease from a thread, until it returns False or is stopped."""
 
     def __init__(self, what: str, beat: Callable[[], bool], clock: Clock) -> None:
         self._what = what
         self._beat = beat
         self._clock = clock
         self._stop = threading.Event()
-        # A daemon: one that hangs in a dead network must not keep the process from ending.
+        # A daemon thread: one that hangs on the network must not keep the process from ending.
         self._thread = threading.Thread(target=self._run, name=f"lease of {what}", daemon=True)
 
     def start(self) -> None:
-        """Begins; the first beat comes after a third of the lease."""
+        """Start the thread; the first beat comes after a third of the lease."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends it, and waits for a beat that is under way: afterwards the lease is prolonged no more."""
+        """Stop the thread and wait for a running beat; the lease is not renewed afterwards."""
         self._stop.set()
         self._thread.join(LEASE_SECONDS)
 
     def _run(self) -> None:
-        goes_on = True
-        while goes_on and not self._clock.wait(self._stop, LEASE_SECONDS / RENEWALS_PER_LEASE):
+        held = True
+        while held and not self._clock.wait(self._stop, LEASE_SECONDS / RENEWALS_PER_LEASE):
             try:
-                goes_on = self._beat()
+                held = self._beat()
             except Exception as error:  # noqa: BLE001 -- whatever the store's driver raises
-                log.warning("the lease of %s could not be prolonged: %s", self._what, error)
+                log.warning("could not renew the lease of %s: %s", self._what, error)
 
 
 class AttemptLease:
-    """An attempt, for as long as the block runs: `with AttemptLease(store, commit, datasets) as token:`.
+    """The lease of an attempt while a block runs: `with AttemptLease(store, commit, datasets) as token:`.
 
-    A block that fails after the attempt was given up has failed for that reason, whatever it says: what it
-    had staged is gone. It ends with CommitFenced.
+    When the block fails after the attempt lost its lease, the block raises CommitFenced: its staging has been
+    removed, which is the cause of whatever error it raised.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class AttemptLease:
         self._at_least = at_least
         self._clock = clock
         self._token = 0
-        self._given_up = False
+        self._fenced = False
         self._heartbeat = Heartbeat(f"an attempt of commit {commit}", self._renew, clock)
 
     def __enter__(self) -> int:
@@ -94,25 +94,25 @@ class AttemptLease:
         try:
             self._store.end(self._token)
         except Exception as failure:  # noqa: BLE001 -- it must not hide why the block ended
-            log.warning("an attempt of commit %s could not be closed: %s", self._commit, failure)
-        if self._given_up and isinstance(error, Exception):
+            log.warning("could not close an attempt of commit %s: %s", self._commit, failure)
+        if self._fenced and isinstance(error, Exception):
             raise fenced(self._commit) from error
 
     def _renew(self) -> bool:
         if self._store.renew(self._token, self._clock.now() + LEASE):
             return True
-        # What is put needs no attempt any more.
+        # Once its sequence is put, an attempt needs no lease.
         put = self._store.exists(self._commit) or self._store.result(self._commit) is not None
-        self._given_up = not put
+        self._fenced = not put
         return False
 
 
 class Ownership:
-    """A sequence that was taken, for as long as the block runs. It is not given back at the end.
+    """The ownership of a taken sequence while a block runs. It is not released at the end.
 
     Attributes:
-        owner: who took it.
-        lost: another one has it now, or it is finished or gone.
+        owner: the owner that took the sequence.
+        lost: whether another owner has it now, or it is finished or removed.
     """
 
     def __init__(self, store: CommitStepStore, sequence: str, owner: str, clock: Clock) -> None:
@@ -121,7 +121,7 @@ class Ownership:
         self._store = store
         self._sequence = sequence
         self._clock = clock
-        self._heartbeat = Heartbeat(f"commit {sequence}", self._prolong, clock)
+        self._heartbeat = Heartbeat(f"commit {sequence}", self._renew, clock)
 
     def __enter__(self) -> "Ownership":
         self._heartbeat.start()
@@ -132,7 +132,7 @@ class Ownership:
     ) -> None:
         self._heartbeat.stop()
 
-    def _prolong(self) -> bool:
+    def _renew(self) -> bool:
         now = self._clock.now()
         state = self._store.take(self._sequence, self.owner, now=now, until=now + LEASE)
         self.lost = state is None or state.owner != self.owner
@@ -142,9 +142,8 @@ class Ownership:
 
 
 def fenced(commit: str) -> CommitFenced:
-    """The failure of an attempt that was given up."""
+    """Return the error of an attempt that lost its lease."""
     return CommitFenced(
-        f"this attempt of commit {commit} was taken for dead and given up: its lease of {LEASE_SECONDS} s"
-        " had run out",
-        "nothing was published; run it again, and see why the process stood still for so long",
+        f"this attempt of commit {commit} was closed: its lease of {LEASE_SECONDS} s expired",
+        "nothing was published; run it again, and check why the process paused for so long",
     )

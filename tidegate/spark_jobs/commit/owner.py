@@ -1,8 +1,8 @@
-"""Names for those who finish sequences, from which another process sees whether one has died.
+"""Names of the processes that finish sequences, from which another process detects whether one has died.
 
-A name says machine, process and start of the process, as far as the operating system tells them.
-A process of the same machine that is gone need not be waited for. That is a guess which saves
-time, never a proof: steps are idempotent, so a wrong one costs double work and nothing else.
+A name holds the machine, the process and its start time, as far as the operating system reports them.
+Another process does not wait for an owner of the same machine that has ended. This is a guess that saves
+time, not a proof: steps are idempotent, so a wrong guess only costs duplicate work.
 """
 
 import itertools
@@ -19,13 +19,13 @@ _count = itertools.count(1)
 
 
 def new_owner() -> str:
-    """A name that no other owner has, for the calling process: "host/pid/machine/start/number"."""
+    """Return a unique owner name for the calling process: "host/pid/machine/start/number"."""
     pid = os.getpid()
     return "/".join((socket.gethostname(), str(pid), machine(), _started(pid) or "?", str(next(_count))))
 
 
 def is_gone(owner: str) -> bool:
-    """Whether this owner's process was on this machine and has ended."""
+    """Return whether this owner's process was on this machine and has ended."""
     fields = owner.split("/")
     if len(fields) != 5 or fields[2] != machine() or fields[2] == UNKNOWN_MACHINE:
         return False
@@ -35,7 +35,7 @@ def is_gone(owner: str) -> bool:
 
 @cache
 def machine() -> str:
-    """Tells this boot of this machine, and its numbering of processes, from all others."""
+    """Return an identifier of this machine, its current boot and its process namespace."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text()
         numbering = Path("/proc/self/ns/pid").readlink()
@@ -45,11 +45,11 @@ def machine() -> str:
 
 
 def _started(pid: int) -> str | None:
-    """When a process started, in ticks since boot; None for one that is gone or a zombie."""
+    """Return when a process started, in ticks since boot; None for one that has ended or is a zombie."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
         return None
-    # The name of the program, in parentheses, may hold anything.
+    # The program's name, in parentheses, may hold any characters.
     state, *fields = stat.rpartition(")")[2].split()
     return None if state in ("Z", "X") else fields[18]

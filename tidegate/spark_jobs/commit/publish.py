@@ -1,10 +1,10 @@
-"""Publishes the staged output of a run: puts its commit sequence, and works through it.
+"""Publishes the staged output of a run: puts its commit sequence and finishes it.
 
-    put ──► stored ──► finish              the one moment at which a run promises everything
+    put ──► stored ──► finish              from here on the publish will be finished
      ├────► known ───► finish that one     another attempt of the same commit was first
-     └────► fenced, moved ──► an error, and nothing was or ever will be published
+     └────► fenced, moved ──► an error; nothing is published, now or later
 
-What a dead process has left is finished by `recovery`, how steps are done is told in `finish`.
+`finish` executes the steps of a sequence; `recovery` finishes the sequences that dead processes left.
 Neither needs Spark unless a step does.
 """
 
@@ -30,14 +30,15 @@ log = logging.getLogger(__name__)
 def publish(
     sequence: CommitSequence, store: CommitStepStore, context: CommitContext, clock: Clock = SYSTEM_CLOCK
 ) -> tuple[PublishedPartition, ...]:
-    """Publishes what a run has staged.
+    """Publish the staged output of a run.
 
-    Returns the result of the sequence that was published under this id: this one, or an
-    earlier attempt's, of which this one is then only a repetition.
+    Return the result of the sequence that was published under this id: this one, or that of an
+    earlier attempt of the same commit.
 
     Raises:
         CommitConflict: another run has moved, or is about to move, a watermark that this one has read.
-        CommitFenced: this attempt was given up. After these two nothing was, or ever will be, published.
+            Nothing of this sequence is published, now or later.
+        CommitFenced: the lease of this attempt expired. Nothing is published, now or later.
         CommitUnknown, CommitFailed, CommitBusy: see `finish`.
     """
     match _put(sequence, store):
@@ -48,7 +49,7 @@ def publish(
         case "moved":
             raise _conflict(sequence)
         case "known":
-            log.warning("commit %s was put by another attempt; this one publishes nothing", sequence.id)
+            log.warning("another attempt has put commit %s; this one publishes nothing", sequence.id)
             published = resolve(sequence.id, store, context, clock)
             if published is None:
                 raise abandoned(sequence.id)
@@ -56,10 +57,10 @@ def publish(
 
 
 def id_to_publish(commit: str, store: CommitStepStore) -> str:
-    """The commit id under which a run's work can be published: the one given, unless that was abandoned.
+    """Return the commit id under which a run can publish: the given id, unless that was abandoned.
 
-    What an abandoned sequence has published stands in its tables under its id, and would be taken for
-    what the new one is to publish. So the new one is another commit, "c~2", for every attempt the same.
+    The tables may hold part of an abandoned sequence under its id, which `verify` would mistake for the new
+    publish. So the new publish is another commit, "c~2", the same for every attempt.
     """
     current, number = commit, 1
     while store.was_abandoned(current):
@@ -71,7 +72,7 @@ def id_to_publish(commit: str, store: CommitStepStore) -> str:
 def resolve(
     commit: str, store: CommitStepStore, context: CommitContext, clock: Clock = SYSTEM_CLOCK
 ) -> tuple[PublishedPartition, ...] | None:
-    """The result of a commit, finished now if it was not; None when it never was put."""
+    """Return the result of a commit, finishing it first if necessary; None when it was never put."""
     body = store.get(commit)
     if body is not None:
         return finish(read_sequence(commit, body), store, context, clock)
@@ -88,10 +89,10 @@ def _put(sequence: CommitSequence, store: CommitStepStore) -> Put:
     try:
         return store.put(sequence.id, sequence.datasets, sequence.token, encode_sequence(sequence), moves)
     except Exception:
-        # Perhaps only the answer was lost. Once the attempt is closed, what stands there is final.
+        # Perhaps only the response was lost. Once the attempt is closed, the content of the store is final.
         store.end(sequence.token)
         if store.exists(sequence.id) or store.result(sequence.id) is not None:
-            log.warning("commit %s was stored, though the store's answer was lost", sequence.id)
+            log.warning("commit %s was stored, although the store's response was lost", sequence.id)
             return "known"
         raise
 
@@ -101,5 +102,5 @@ def _conflict(sequence: CommitSequence) -> CommitConflict:
     read = sorted({f"{step.source}, as {step.consumer}" for step in steps})
     return CommitConflict(
         f"commit {sequence.id}: another run has read the new rows of {'; '.join(read)} meanwhile",
-        "nothing was published, run it again",
+        "nothing was published; run it again",
     )

@@ -1,9 +1,9 @@
-"""Finishes what dead runs have left unfinished: before a dataset is written, or for all of them.
+"""Finishes the sequences that dead runs left: those of a dataset before it is written, or all of them.
 
-Sequences that have a dataset in common are finished in the order of their tokens, others at the same
-time. A sequence that fails stops those behind it and nobody else. After `BLOCKED_AFTER` failures
-it is not tried again until a person asks for it, so that a broken one fails its dataset's runs at
-once and says why, instead of costing each of them another try.
+Sequences that have a dataset in common are finished in the order of their tokens, others in
+parallel. A failing sequence stops only those behind it. After `BLOCKED_AFTER` failures it is blocked: it
+is not tried again until a person requests it, so that runs of its datasets fail at once with the
+reason instead of trying it again.
 """
 
 import logging
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 BLOCKED_AFTER = 5
-"""Failed tries after which a sequence is no longer tried unasked."""
+"""Failures after which a sequence is no longer tried automatically."""
 THREADS = 4
-"""Sequences that are finished at the same time; most of their time is waiting for files and catalogs."""
+"""Sequences that are finished in parallel; they mostly wait for files and catalogs."""
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Recovered:
-    """What became of one unfinished sequence: `error` is None when it is finished now."""
+    """The outcome of recovering one sequence: `error` is None when it is finished now."""
 
     commit: str
     datasets: tuple[str, ...]
@@ -44,13 +44,13 @@ class Recovered:
 def recover(
     datasets: Sequence[str], store: CommitStepStore, context: CommitContext, clock: Clock = SYSTEM_CLOCK
 ) -> tuple[str, ...]:
-    """Finishes every unfinished sequence about one of these datasets, oldest first.
+    """Finish every unfinished sequence of these datasets, oldest first.
 
-    Returns the ids of those that were unfinished and are finished now.
+    Return the ids of the sequences that were finished.
 
     Raises:
         CommitBlocked: a sequence has failed `BLOCKED_AFTER` times; it was not tried.
-        CommitUnknown, CommitFailed, CommitBusy: see `finish`. The dataset may not be written.
+        CommitUnknown, CommitFailed, CommitBusy: see `finish`. The datasets must not be written.
     """
     done = recover_all(store, context, datasets=datasets, clock=clock)
     failed = [one.error for one in done if one.error is not None]
@@ -64,17 +64,17 @@ def recover_all(
     context: CommitContext,
     *,
     datasets: Sequence[str] | None = None,
-    blocked_too: bool = False,
+    include_blocked: bool = False,
     clock: Clock = SYSTEM_CLOCK,
 ) -> tuple[Recovered, ...]:
-    """Tries to finish every unfinished sequence about these datasets; None: about any.
+    """Try to finish every unfinished sequence of these datasets; None means of any dataset.
 
     Args:
-        blocked_too: try those as well that have failed too often.
+        include_blocked: also try blocked sequences.
 
     Returns:
-        What became of each: those that cannot even be read, then the others, smallest token first.
-        Nothing that is an `Exception` is raised.
+        One outcome per sequence: first the unreadable ones, then the others, smallest token first.
+        Failures are returned, not raised.
     """
     unreadable: list[Recovered] = []
     found: list[CommitSequence] = []
@@ -89,7 +89,7 @@ def recover_all(
         context = replace(context, spark=one_at_a_time(context.spark))
 
     def work(group: Sequence[CommitSequence]) -> tuple[Recovered, ...]:
-        return tuple(_in_order(group, store, context, blocked_too, clock))
+        return tuple(_in_order(group, store, context, include_blocked, clock))
 
     if len(groups) > 1:
         with ThreadPoolExecutor(min(THREADS, len(groups))) as pool:
@@ -102,7 +102,7 @@ def recover_all(
 
 
 def independent(sequences: Sequence[CommitSequence]) -> tuple[tuple[CommitSequence, ...], ...]:
-    """The sequences in groups that have no dataset in common, smallest token first in each."""
+    """Group the sequences so that no two groups have a dataset in common, smallest token first in each."""
     groups: list[tuple[set[str], list[CommitSequence]]] = []
     for sequence in sequences:
         mine = (set(sequence.datasets), [sequence])
@@ -124,7 +124,7 @@ def _in_order(
     group: Sequence[CommitSequence],
     store: CommitStepStore,
     context: CommitContext,
-    blocked_too: bool,
+    include_blocked: bool,
     clock: Clock,
 ) -> Iterator[Recovered]:
     stopped: dict[str, str] = {}
@@ -135,16 +135,16 @@ def _in_order(
             if before is not None:
                 raise CommitBlocked(
                     f"commit {sequence.id} waits for commit {before}, which cannot be finished",
-                    f"see what is wrong with: tidegate commits show {before}",
+                    f"inspect it with: tidegate commits show {before}",
                 )
-            if not blocked_too:
+            if not include_blocked:
                 _check_not_blocked(sequence, store)
             finish(sequence, store, context, clock)
-            log.warning("finished commit %s, which an earlier run had left unfinished", sequence.id)
+            log.warning("finished commit %s, which an earlier run left unfinished", sequence.id)
         except CommitAbandoned:
             log.warning("commit %s was abandoned while it was being finished", sequence.id)
             continue
-        except Exception as failure:  # noqa: BLE001 -- told in the result: others go on
+        except Exception as failure:  # noqa: BLE001 -- returned in the outcome: others go on
             error = failure
             stopped |= dict.fromkeys(sequence.datasets, sequence.id)
         yield Recovered(commit=sequence.id, datasets=sequence.datasets, error=error)
@@ -155,14 +155,14 @@ def _check_not_blocked(sequence: CommitSequence, store: CommitStepStore) -> None
     if state is not None and is_blocked(state):
         raise CommitBlocked(
             f"commit {sequence.id} has failed {state.failures} times, and"
-            f" {', '.join(sequence.datasets)} cannot be written; it said last: {state.error}",
-            f"look with `tidegate commits show {sequence.id}`, repair what it says and run"
-            f" `tidegate commits recover`, or take it away with `tidegate commits abandon {sequence.id}`",
+            f" {', '.join(sequence.datasets)} cannot be written; its last error: {state.error}",
+            f"inspect it with `tidegate commits show {sequence.id}`, fix the cause and run"
+            f" `tidegate commits recover`, or discard it with `tidegate commits abandon {sequence.id}`",
         )
 
 
 def is_blocked(state: RecoveryState) -> bool:
-    """Whether a sequence has failed so often that only a person has it tried again."""
+    """Return whether a sequence has failed so often that it is only tried on request."""
     return state.failures >= BLOCKED_AFTER
 
 
@@ -173,7 +173,7 @@ def _unfinished(store: CommitStepStore, datasets: Sequence[str] | None) -> tuple
 
 
 def one_at_a_time(start: "Callable[[], SparkSession]") -> "Callable[[], SparkSession]":
-    """The same, for threads: what starts Spark need not be ready to be called by two at once."""
+    """Return `start` with a lock: the function that starts Spark need not be thread-safe."""
     lock = threading.Lock()
 
     def started() -> "SparkSession":

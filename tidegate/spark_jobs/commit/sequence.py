@@ -1,8 +1,8 @@
-"""A commit sequence: everything that has yet to happen for one publish, in order.
+"""A commit sequence: all steps of one publish, in order.
 
-It is put into the store whole, before its first step, and removed after its last. Its id
+The whole sequence is put into the store before its first step and removed after its last. Its id
 comes from the cause (the job's key, or the id of a run started by hand), so a second
-attempt of the same job finds the first one's sequence instead of making another.
+attempt of the same job finds the first one's sequence instead of creating another.
 """
 
 import json
@@ -21,10 +21,10 @@ class CommitSequence(Value, kw_only=True):
     Attributes:
         id: commit id.
         datasets: the datasets written, as "app/name", and the watermarks moved, as `watermark_resource`
-            names them; the next run about any of them finishes this first.
+            names them; the next run that uses one of them finishes this sequence first.
         token: fencing token of the run.
-        steps: in the order in which they are done.
-        result: what the publish amounts to, reported once every step is done.
+        steps: in the order of execution.
+        result: the published partitions, reported once every step is done.
     """
 
     id: str
@@ -35,9 +35,9 @@ class CommitSequence(Value, kw_only=True):
 
 
 def watermark_resource(consumer: str, source: str) -> str:
-    """The name under which a sequence lists that it moves watermarks of `consumer` in `source`.
+    """Return the name under which a sequence lists the watermarks of `consumer` in `source`.
 
-    No dataset has such a name. The next run of the consumer looks for it, as for its outputs.
+    It differs from every dataset name. The next run of the consumer looks for it, as for its outputs.
     """
     return f"{consumer} <- {source}"
 
@@ -58,10 +58,10 @@ def encode_sequence(sequence: CommitSequence) -> str:
 
 
 def decode_sequence(body: str) -> CommitSequence:
-    """The sequence that `encode_sequence` wrote.
+    """Return the sequence that `encode_sequence` wrote.
 
     Raises:
-        ValueError: it was written by another version of this program.
+        ValueError: another version of this program wrote it.
     """
     fields = cast(dict[str, Any], json.loads(body))
     return CommitSequence(

@@ -1,9 +1,9 @@
-"""A commit step: one idempotent effect which can say whether it has happened.
+"""A commit step: one idempotent effect that can verify whether it has happened.
 
 Steps are written into the store as JSON and read back by another process, so a step is a
 plain value with a `kind`. A new kind of step is one file with the decorator `@step_kind`:
-in `commit/steps/`, or among the steps of a table format. `load_kinds_with` brings the formats' kinds here,
-so this package knows no format.
+in `commit/steps/`, or in the `steps/` folder of a table format. The formats register theirs through
+`load_kinds_with`, so this package does not depend on any format.
 """
 
 from collections.abc import Callable
@@ -25,54 +25,54 @@ class Verdict(StrEnum):
 
 
 class Effect(StrEnum):
-    """What a step is to the readers of the datasets."""
+    """The effect of a step on the readers of the datasets."""
 
     PREPARES = "prepares"
-    """It brings data where no reader looks yet."""
+    """It moves data to a place that no reader uses yet."""
     PUBLISHES = "publishes"
     """It changes what readers see."""
     FOLLOWS = "follows"
-    """It tells others of what was published: watermarks, events."""
+    """It records what was published: watermarks, events."""
     CLEANS = "cleans"
-    """It removes what no reader and no later step needs."""
+    """It removes data that no reader and no later step needs."""
 
 
 class Verified(Value, kw_only=True):
-    """A verdict, with what was seen; the text is shown when the verdict is UNKNOWN."""
+    """A verdict and its reason; the reason is shown when the verdict is UNKNOWN."""
 
     verdict: Verdict
-    seen: str = ""
+    reason: str = ""
 
 
 DONE = Verified(verdict=Verdict.DONE)
 NOT_DONE = Verified(verdict=Verdict.NOT_DONE)
 
 
-def unknown(seen: str) -> Verified:
-    """The answer of a step which cannot tell."""
-    return Verified(verdict=Verdict.UNKNOWN, seen=seen)
+def unknown(reason: str) -> Verified:
+    """Return the answer of a step that cannot determine whether it has happened."""
+    return Verified(verdict=Verdict.UNKNOWN, reason=reason)
 
 
 class CommitStep(Protocol):
     """One effect of a publish. Its fields are its JSON; `context` is where it acts.
 
     Attributes:
-        effect: what it is to readers. A step that only cleans and does not hold after it was executed is
-            logged and passed over: all that matters is published.
+        effect: the effect on readers. A step with the effect CLEANS that fails is logged and skipped: the
+            output is already published.
     """
 
     effect: ClassVar[Effect]
 
     def verify(self, context: CommitContext) -> Verified:
-        """Whether this very effect has happened. Looks only, changes nothing."""
+        """Return whether exactly this effect has happened. Must not change anything."""
         ...
 
     def execute(self, context: CommitContext) -> None:
-        """Makes it happen. Called when `verify` said NOT_DONE; may be called by two processes at once."""
+        """Perform the effect. Called after `verify` returned NOT_DONE, possibly by two processes at once."""
         ...
 
     def describe(self) -> str:
-        """One line for a person who looks at an unfinished sequence."""
+        """Return one line for a person who inspects an unfinished sequence."""
         ...
 
 
@@ -89,7 +89,7 @@ def load_kinds_with(load: Callable[[], None]) -> None:
 
 
 def step_kind(kind: str) -> Callable[[type[StepType]], type[StepType]]:
-    """Registers a class of steps under the name that its JSON carries."""
+    """Register a class of steps under the `kind` in its JSON."""
 
     def register(cls: type[StepType]) -> type[StepType]:
         assert _kinds.get(kind, cls).__qualname__ == cls.__qualname__, f"two kinds of step are called {kind}"
@@ -100,7 +100,7 @@ def step_kind(kind: str) -> Callable[[type[StepType]], type[StepType]]:
 
 
 def encode_step(step: CommitStep) -> dict[str, Any]:
-    """The step as plain JSON values, with its kind."""
+    """Return the step as plain JSON values, with its kind."""
     for kind, cls in _kinds.items():
         if type(step) is cls:
             return {"kind": kind, **msgspec.to_builtins(step)}
@@ -108,10 +108,10 @@ def encode_step(step: CommitStep) -> dict[str, Any]:
 
 
 def decode_step(spec: dict[str, Any]) -> CommitStep:
-    """The step that `encode_step` wrote.
+    """Return the step that `encode_step` wrote.
 
     Raises:
-        ValueError: the kind is not known here, or the fields do not fit: the sequence was
+        ValueError: the kind is unknown, or the fields do not fit: the sequence was
             written by another version of this program.
     """
 

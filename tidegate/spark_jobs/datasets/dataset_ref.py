@@ -1,8 +1,8 @@
-"""Where a dataset stands, and the names of its folders.
+"""The location of a dataset, and the names of its folders.
 
-A dataset without `path` lives in the warehouse, under app and name. One with a `path` is
-relative to the project: usually landed from outside as hive-style folders, and read as it
-is until something publishes into it.
+A dataset without `path` is in the warehouse, under app and name. A `path` is
+relative to the project: such a dataset is usually landed from outside as hive-style folders,
+and read as it is until a program publishes into it.
 """
 
 import hashlib
@@ -23,10 +23,10 @@ COMMIT_DIGEST_DIGITS = 32
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Warehouse:
-    """Where tables are kept and reached.
+    """The location of the tables.
 
     Attributes:
-        path: absolute folder or URL of the tables, one folder an app.
+        path: absolute folder or URL of the tables, one folder per app.
         project: absolute folder or URL that a dataset's own `path` is relative to.
         files: the file system of both.
     """
@@ -37,13 +37,13 @@ class Warehouse:
 
 
 class DatasetRef(Value, kw_only=True):
-    """A dataset as the reader and the writer see it.
+    """A dataset as readers and writers use it.
 
     Attributes:
         scheme: None for a dataset without partitions, whose only key is "".
-        path: relative to the project; None lets the warehouse decide.
-        write: what a publish does with the rows that stand there; the default replaces what is written.
-        merge_keys: for `merge`, the columns that name a row within its partition.
+        path: relative to the project; None for a dataset in the warehouse.
+        write: what a publish does with existing rows; the default replaces the partitions it writes.
+        merge_keys: for `merge`, the columns that identify a row within its partition.
     """
 
     app: str
@@ -56,18 +56,18 @@ class DatasetRef(Value, kw_only=True):
 
     @property
     def id(self) -> str:
-        """The dataset among all apps. Neither part may contain a "/", so no two share it."""
+        """The unique name among all apps, "app/name". Neither part may contain a "/"."""
         return f"{self.app}/{self.name}"
 
     def root(self, warehouse: Warehouse) -> str:
-        """Absolute path or URL of the dataset's folder.
+        """Return the absolute path or URL of the dataset's folder.
 
         Raises:
-            OutputError: the names lead elsewhere than into a folder of the dataset's own.
+            OutputError: the names do not lead to a folder inside the warehouse or project.
         """
         base = warehouse.path if self.path is None else warehouse.project
         names = (self.app, self.name) if self.path is None else tuple(self.path.rstrip("/").split("/"))
-        if not all(_stays(name) for name in names):
+        if not all(_is_plain_name(name) for name in names):
             raise OutputError(
                 f"dataset {self.id!r:.200} has no folder of its own: {'/'.join(names)!r:.200}",
                 "check the app with: tidegate lint",
@@ -75,25 +75,25 @@ class DatasetRef(Value, kw_only=True):
         return "/".join((str(base).rstrip("/"), *names))
 
     def dimensions(self) -> tuple[str, ...]:
-        """The partition columns, in the order in which they stand in a key."""
+        """Return the partition columns, in the order of the partition key."""
         return self.scheme.dimension_names() if self.scheme is not None else ()
 
     def parts(self, key: str) -> dict[str, str]:
-        """The value of each partition column in a key."""
+        """Return the value of each partition column in a key."""
         return split_key(self.scheme, key) if self.scheme is not None else {}
 
     def partition_folder(self, key: str) -> str:
-        """The folder of a partition relative to the root, "day=2013-12-22/origin=EWR"; "" without any."""
+        """Return a partition's folder relative to the root, "day=2013-12-22/origin=EWR"; "" without any."""
         return "/".join(f"{name}={quote(value, safe='')}" for name, value in self.parts(key).items())
 
 
-def _stays(name: str) -> bool:
-    """Whether a name leads one folder down, and nowhere else."""
+def _is_plain_name(name: str) -> bool:
+    """Return whether a name leads exactly one folder down."""
     return name not in ("", ".", "..") and not {"/", "\0"} & {*name}
 
 
 def dataset_ref(app: str, dataset: Dataset) -> DatasetRef:
-    """The reference of a dataset of the validated model."""
+    """Return the reference of a dataset of the validated model."""
     return DatasetRef(
         app=app,
         name=dataset.name,
@@ -106,15 +106,15 @@ def dataset_ref(app: str, dataset: Dataset) -> DatasetRef:
 
 
 def folder_value(name: str) -> tuple[str, str] | None:
-    """Column and value of a hive-style folder name, or None for any other name."""
+    """Return the column and value of a hive-style folder name, or None for any other name."""
     column, separator, value = name.partition("=")
     return (column, unquote(value)) if separator and column else None
 
 
 def commit_folder(commit: str) -> str:
-    """A commit id as a folder name: itself when it is plain, else its digest.
+    """Return a commit id as a folder name: the id itself when it is plain, else its digest.
 
-    Two ids never share a name: a digest begins with a mark that no plain id may begin with.
+    Two ids never share a name: a digest begins with "0x", and a plain id must not.
     """
     if PLAIN_COMMIT.fullmatch(commit) and not commit.startswith("0x"):
         return commit

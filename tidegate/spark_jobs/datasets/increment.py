@@ -1,10 +1,10 @@
-"""What is new of a dataset since a program's last commit: the question, and the answer.
+"""The new rows of a dataset since a program's last commit: the request and the result.
 
-A source is cut into parts, each with a watermark: a position, which is a text that only the
-kind of source understands. A table format answers through `TableFormat.read_new`, a source of the
-user's own through `incremental.offsets`. The rows must be exactly those
-between the old positions and the new ones, however often and whenever they are looked at:
-the positions are committed together with what the program makes of the rows.
+A source has parts, each with a watermark: a position, which is a text that only the
+kind of source interprets. A table format reads new rows through `TableFormat.read_new`, a user-defined
+source through `incremental.offsets`. The rows must be exactly those
+between the old positions and the new ones, no matter how often they are read:
+the positions are committed together with the program's output for these rows.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,20 +17,20 @@ from tidegate.spark_jobs.programs.params import Params
 
 
 def _nothing_to_check() -> None:
-    """Most kinds read what cannot change."""
+    """Accept: most kinds of source read data that cannot change."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class IncrementalRead:
-    """The question.
+    """A request for the new rows of a dataset.
 
     Attributes:
-        consumer: "app/program"; named in messages.
+        consumer: "app/program"; shown in messages.
         positions: how far the consumer has read, by part; a part that it never read, or whose
             watermark was reset, is missing.
-        reset: the parts whose watermark stands at the beginning because somebody has put it there.
-        takes: whether the run reads a partition of the dataset.
-        takes_all: whether it reads every partition, also those that come one day.
+        reset: the parts whose watermark a person has reset to the beginning.
+        selects: whether the run reads a partition of the dataset.
+        selects_all: whether the run reads every partition, including future ones.
     """
 
     consumer: str
@@ -39,28 +39,28 @@ class IncrementalRead:
     params: Params
     positions: Mapping[str, str] = field(default_factory=dict[str, str])
     reset: frozenset[str] = frozenset()
-    takes: Callable[[str], bool] = lambda _: True
-    takes_all: bool = True
+    selects: Callable[[str], bool] = lambda _: True
+    selects_all: bool = True
 
     def watermark(self, part: str) -> str:
-        """The watermark of a part, in words."""
+        """Return a label of a part's watermark for messages."""
         return f"the watermark of {self.consumer} in {self.ref.id}{f', part {part}' if part else ''}"
 
     def remedy(self, part: str, position: str) -> str:
-        """The command that puts a watermark somewhere else."""
+        """Return the command that sets a part's watermark to `position`."""
         named = f" --part '{part}'" if part else ""
         return f"tidegate watermarks reset {self.consumer} {self.ref.id}{named} --to '{position}'"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Increment:
-    """The answer.
+    """The result of an incremental read.
 
     Attributes:
-        frame: the new rows; None as long as nobody knows the columns.
-        positions: how far has been read with these rows, for the parts whose watermark moves.
-        check: called once the rows have been used and before they are published; raises when they may
-            not have been those of `positions`.
+        frame: the new rows; None while the columns are unknown.
+        positions: the new positions of the parts whose watermark moves.
+        check: called after the rows were used and before they are published; raises when the rows
+            may not match `positions`.
     """
 
     frame: DataFrame | None

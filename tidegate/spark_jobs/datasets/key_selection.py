@@ -1,10 +1,10 @@
-"""Which partitions of its inputs a run reads, given the partitions it writes.
+"""Selects the input partitions that a run reads, given the partitions it writes.
 
 The rule, dimension by dimension: an input partition is read when it lies inside, or
-around, one of the output partitions. An input with the same scheme gives the same keys; a
+contains, one of the output partitions. An input with the same scheme gives the same keys; a
 finer one all parts of the period (every airport of the day); a coarser one the period
-that holds the output. A dimension that only one of the two has does not restrict
-anything, so outputs without partitions read their inputs whole.
+that contains the output. A dimension that only one of the two has does not restrict
+the selection, so outputs without partitions read all partitions of their inputs.
 """
 
 from collections.abc import Iterable
@@ -22,16 +22,16 @@ class KeySelection:
         self._keys = tuple(keys)
         self._wanted: dict[PartitionScheme, frozenset[tuple[str | None, str | None]]] = {}
 
-    def takes(self, scheme: PartitionScheme | None, key: str) -> bool:
-        """Whether the run reads this partition of an input with this scheme."""
+    def selects(self, scheme: PartitionScheme | None, key: str) -> bool:
+        """Return whether the run reads this partition of an input with this scheme."""
         if scheme is None or self._scheme is None:
             return True
         if scheme not in self._wanted:
             self._wanted[scheme] = frozenset(_shared(self._scheme, scheme, key) for key in self._keys)
         return _shared(scheme, self._scheme, key) in self._wanted[scheme]
 
-    def takes_all(self, scheme: PartitionScheme | None) -> bool:
-        """Whether the run reads every partition of an input with this scheme, also those yet to come."""
+    def selects_all(self, scheme: PartitionScheme | None) -> bool:
+        """Return whether the run reads every partition of an input with this scheme, even future ones."""
         if scheme is None or self._scheme is None:
             return True
         both_in_time = scheme.time is not None and self._scheme.time is not None
@@ -40,7 +40,7 @@ class KeySelection:
 
 
 def _shared(scheme: PartitionScheme, other: PartitionScheme, key: str) -> tuple[str | None, str | None]:
-    """What a key says in terms both schemes have: the coarser period, and the static value."""
+    """Return the parts of a key that both schemes have: the coarser period, and the static value."""
     parts = split_key(scheme, key)
     period = None
     if scheme.time is not None and other.time is not None:

@@ -2,9 +2,9 @@
 
     <root>/day=2013-12-22/origin=EWR/anything.parquet
 
-Nothing is written here. A file being landed carries a name that begins with "." or "_"
-until it is whole, so it is not seen before. The partition columns are strings; the folder
-says them, whatever the files may hold in columns of the same name.
+Nothing is written here. A file being landed has a name that begins with "." or "_"
+until it is complete, so it is not read before. The partition columns are strings taken from the
+folder names, even if the files have columns of the same name.
 """
 
 import logging
@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 
 def landed_folders(files: FileSystem, ref: DatasetRef, root: str) -> dict[str, str]:
-    """The folder of each partition that has data, by key, in the order of the keys."""
+    """Return the folder of each partition that has data, by key, in the order of the keys."""
     found: dict[str, str] = {}
     for parts, folder in _walk(files, root, frozenset(ref.dimensions()), {}):
         key = join_key(ref.scheme, parts) if ref.scheme is not None else ""
@@ -28,20 +28,20 @@ def landed_folders(files: FileSystem, ref: DatasetRef, root: str) -> dict[str, s
         if fault is None:
             found[key] = folder
         else:
-            log.warning("%s is not a partition of %s and is not read: %s", folder, ref.name, fault)
+            log.warning("%s is not a partition of %s; skipping it: %s", folder, ref.name, fault)
     return dict(sorted(found.items()))
 
 
 def read_landed(
-    spark: SparkSession, ref: DatasetRef, warehouse: Warehouse, takes: Callable[[str], bool]
+    spark: SparkSession, ref: DatasetRef, warehouse: Warehouse, selects: Callable[[str], bool]
 ) -> DataFrame | None:
-    """The partitions whose key is taken; no rows when none is, None when nothing was ever landed."""
+    """Return the rows of the selected partitions; no rows when none is, None when nothing was ever landed."""
     root = ref.root(warehouse)
     folders = landed_folders(warehouse.files, ref, root)
     if not folders:
         return None
-    taken = [folder for key, folder in folders.items() if takes(key)]
-    # Without a partition of ours the newest one still tells the columns.
+    taken = [folder for key, folder in folders.items() if selects(key)]
+    # When no partition is selected, the newest one provides the columns.
     frame = spark.read.option("basePath", root).parquet(*(taken or [list(folders.values())[-1]]))
     for name in ref.dimensions():
         frame = frame.withColumn(name, frame[name].cast("string"))

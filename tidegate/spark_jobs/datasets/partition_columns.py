@@ -1,8 +1,8 @@
-"""The partition columns of an output: added, spelled as keys, and held to the keys of the run.
+"""The partition columns of an output: added, formatted as keys, and checked against the keys of the run.
 
-Whatever the format, a partition column is a string in the spelling of its key, so that
+In every table format, a partition column is a string formatted like its key, so that
 "007" is not 7 and an instant falls into the period of its dimension's own time zone. A run
-writes the partitions that it was launched for and no others.
+writes only the partitions that it was launched for.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,14 +20,14 @@ NO_VALUE = "(null)"
 SHOWN_KEYS = 10
 """How many surplus keys a message names."""
 CYCLES_WITH_TIME = ("minute", "hour")
-"""Cycles whose keys hold a time of day; a key of a longer one is a date."""
+"""Cycles whose keys hold a time of day; the key of a longer cycle is a date."""
 
 
 def refuse_surplus(ref: DatasetRef, keys: tuple[str, ...], rows: Mapping[str, int]) -> None:
-    """Raises OutputError when there are rows of other partitions than the run's.
+    """Raise OutputError when there are rows outside the run's partitions.
 
     Args:
-        rows: number of rows that the program returned of each partition.
+        rows: number of rows that the program returned, by partition.
     """
     surplus = sorted(rows.keys() - set(keys))
     if surplus:
@@ -35,27 +35,27 @@ def refuse_surplus(ref: DatasetRef, keys: tuple[str, ...], rows: Mapping[str, in
             f"{ref.name}: the program returned rows outside the partitions of its run: "
             f"{', '.join(f'{key} ({rows[key]} rows)' for key in surplus[:SHOWN_KEYS])}"
             f"{', …' if len(surplus) > SHOWN_KEYS else ''}; the run writes {', '.join(keys)}",
-            "let the program return rows of params.partitions only",
+            "let the program return only rows of params.partitions",
         )
 
 
 def with_partition_columns(frame: DataFrame, ref: DatasetRef, keys: tuple[str, ...]) -> DataFrame:
-    """The frame with every partition column as a string in the spelling of its key."""
+    """Return the frame with every partition column as a string formatted like its key."""
     missing = [name for name in ref.dimensions() if name not in frame.columns]
     if missing and len(keys) != 1:
         raise OutputError(
             f"{ref.name}: the program's output has no column {', '.join(missing)}, and the run writes "
             f"{len(keys)} partitions",
-            "return the partition columns; only a run of a single partition can do without",
+            "return the partition columns; they are optional only when the run writes one partition",
         )
     for name in ref.dimensions():
-        value = sf.lit(ref.parts(keys[0])[name]) if name in missing else _spelled(frame, ref, name)
+        value = sf.lit(ref.parts(keys[0])[name]) if name in missing else _formatted(frame, ref, name)
         frame = frame.withColumn(name, value)
     return frame
 
 
-def _spelled(frame: DataFrame, ref: DatasetRef, name: str) -> Column:
-    """A partition column as its keys are written; strings are taken as they are."""
+def _formatted(frame: DataFrame, ref: DatasetRef, name: str) -> Column:
+    """Return a partition column formatted like its keys; strings stay unchanged."""
     column, kind = frame[name], frame.schema[name].dataType
     time = ref.scheme.time if ref.scheme else None
     if time is None or time.name != name or not isinstance(kind, DateType | TimestampType | TimestampNTZType):
@@ -65,8 +65,8 @@ def _spelled(frame: DataFrame, ref: DatasetRef, name: str) -> Column:
         return sf.date_format(wall, "yyyy-MM-dd")
     if not isinstance(kind, TimestampType):
         return sf.date_format(column, "yyyy-MM-dd-HH:mm")
-    # Instants are in UTC, keys in the wall time of their dimension. Where the clock was put back by an
-    # hour, the second pass through that hour carries its offset.
+    # Instants are in UTC, keys in the wall time of their dimension. When the clock is set back by an
+    # hour, the key of the second pass through that hour ends with the UTC offset.
     wall = sf.from_utc_timestamp(column, time.timezone)
     hour_before = sf.from_utc_timestamp(column - sf.expr("INTERVAL 1 HOUR"), time.timezone)
     minutes = sf.floor((sf.unix_seconds(wall) - sf.unix_seconds(column)) / 60)
@@ -81,7 +81,7 @@ def _spelled(frame: DataFrame, ref: DatasetRef, name: str) -> Column:
 
 
 def in_partitions(dimensions: Sequence[str], wanted: Sequence[Sequence[str]]) -> Column:
-    """The condition that a row lies in one of some partitions, given by their values in order."""
+    """Return the condition that a row is in one of some partitions, given by their values in order."""
     groups: dict[tuple[str, ...], list[str]] = {}
     for values in wanted:
         groups.setdefault(tuple(values[:-1]), []).append(values[-1])

@@ -1,10 +1,10 @@
-"""What a table format reports to those who repair: staged output, and the state of a table."""
+"""What a table format reports for repair: staged output, and the state of a table."""
 
 from tidegate.domain.value import Value
 
 
 class Orphan(Value, kw_only=True):
-    """Something staged, which is an orphan when no run can publish it.
+    """Staged output, which is an orphan when no run can publish it.
 
     Attributes:
         token: fencing token of the run that staged it.
@@ -22,11 +22,11 @@ class Orphan(Value, kw_only=True):
 
 
 class MissingData(Value, kw_only=True):
-    """Data that a table names and that does not exist.
+    """Data that a table refers to and that does not exist.
 
     Attributes:
         key: the partition.
-        what: what is missing, and what names it.
+        what: the missing data, and what refers to it.
     """
 
     key: str
@@ -38,7 +38,7 @@ class TableReport(Value, kw_only=True):
 
     Attributes:
         commits: the newest commits that have published into it, oldest first.
-        missing: data that it names and that does not exist.
+        missing: data that it refers to and that does not exist.
     """
 
     commits: tuple[str, ...] = ()

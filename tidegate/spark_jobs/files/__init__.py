@@ -1,1 +1,1 @@
-"""File systems: the few operations that publishing relies on, local or through Hadoop."""
+"""File systems: the operations that publishing relies on, local or through Hadoop."""

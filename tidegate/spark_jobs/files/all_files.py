@@ -1,7 +1,7 @@
-"""One file system for every place: paths and file: URLs of this machine, all others by Hadoop.
+"""One file system for every place: local paths and file: URLs directly, all others through Hadoop.
 
-A warehouse on a cluster stands beside a project on this machine, and one sequence may touch
-both. Local places are served without Spark: finishing a local publish starts no session.
+The warehouse may be on a cluster and the project on this machine, and one sequence may touch
+both. Local places do not need Spark: finishing a local publish starts no session.
 """
 
 from collections.abc import Callable
@@ -10,11 +10,11 @@ from pyspark.sql import SparkSession
 
 from tidegate.spark_jobs.files.filesystem import Entry, FileSystem, LocalFiles
 from tidegate.spark_jobs.files.hadoop_files import HadoopFiles
-from tidegate.spark_jobs.files.scheme import is_here, scheme_of
+from tidegate.spark_jobs.files.scheme import is_local, scheme_of
 
 
 class AllFiles:
-    """See `FileSystem` for the methods. Nothing is moved from one file system to another."""
+    """See `FileSystem` for the methods. A rename stays within one file system."""
 
     def __init__(self, spark: Callable[[], SparkSession]) -> None:
         self._local = LocalFiles()
@@ -54,7 +54,7 @@ class AllFiles:
 
     def copy(self, source: str, target: str) -> None:
         """See `FileSystem.copy`. The two may be on different file systems."""
-        if is_here(source) and is_here(target):
+        if is_local(source) and is_local(target):
             self._local.copy(_path(source), _path(target))
         else:
             self._hadoop.copy(_url(source), _url(target))
@@ -64,11 +64,11 @@ class AllFiles:
         return self._of(file).digest(_path(file))
 
     def _of(self, place: str) -> FileSystem:
-        return self._local if is_here(place) else self._hadoop
+        return self._local if is_local(place) else self._hadoop
 
 
 def _path(place: str) -> str:
-    """A place as its file system takes it: a file: URL becomes a path."""
+    """Return a place as its file system expects it: a file: URL becomes a path."""
     if scheme_of(place) != "file":
         return place
     path = place[len("file:") :]

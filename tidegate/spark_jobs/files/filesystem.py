@@ -1,10 +1,10 @@
-"""The few file operations that publishing relies on, as a seam, and their local implementation.
+"""The interface of the file operations that publishing relies on, and their local implementation.
 
-Everything that must hold after a crash rests on three of them: `put_if_absent` creates a
+Crash safety depends on three of them: `put_if_absent` creates a
 whole file or nothing and lets one of two writers win, `rename` moves a whole folder or
-nothing, `sync` makes written data survive a power cut. Another file system is another
-class with these methods (hadoop_files.py); nothing else touches files. Names that begin with "." or "_" are
-not data, as Spark holds it too.
+nothing, `sync` makes written data survive a power failure. Another file system is another
+class with these methods (hadoop_files.py); nothing else touches files. As in Spark, names that begin with
+"." or "_" are not data.
 """
 
 import errno
@@ -39,27 +39,27 @@ class FileSystem(Protocol):
     """File operations on absolute paths or URLs with "/" between the names."""
 
     def list(self, folder: str) -> tuple[Entry, ...]:
-        """What is in a folder, sorted by name; nothing for a folder that does not exist."""
+        """Return the entries of a folder, sorted by name; none for a folder that does not exist."""
         ...
 
     def exists(self, path: str) -> bool:
-        """Whether a file or folder stands there."""
+        """Return whether a file or folder exists."""
         ...
 
     def read(self, file: str) -> bytes | None:
-        """The whole content, or None for a file that does not exist."""
+        """Return the whole content, or None for a file that does not exist."""
         ...
 
     def put_if_absent(self, file: str, content: bytes) -> bool:
-        """Creates a durable file, whole or not at all. False when one stands there already.
+        """Create a durable file atomically. Return False when the file already exists.
 
         Raises:
-            FileNotFoundError: somebody removed the folder, or the half-written file, meanwhile.
+            FileNotFoundError: another process removed the folder, or the half-written file, meanwhile.
         """
         ...
 
     def rename(self, source: str, target: str) -> None:
-        """Moves a folder, whole or not at all, durably.
+        """Move a folder atomically and durably.
 
         Raises:
             FileNotFoundError: the source does not exist.
@@ -68,27 +68,27 @@ class FileSystem(Protocol):
         ...
 
     def delete(self, path: str) -> None:
-        """Removes a file or a folder with all it holds; one that is not there is no error."""
+        """Remove a file, or a folder with its content; a missing path is not an error."""
         ...
 
     def sync(self, folder: str) -> None:
-        """Returns once everything in the folder would survive a power cut."""
+        """Make everything in the folder survive a power failure."""
         ...
 
     def moves_folders_whole(self, folder: str) -> bool:
-        """Whether `rename` can be used there; where not, files are copied one by one.
+        """Return whether `rename` is atomic there; otherwise files are copied one by one.
 
         Raises:
-            OutputError: nothing can be published there safely, either way.
+            OutputError: neither way of publishing is safe there.
         """
         ...
 
     def copy(self, source: str, target: str) -> None:
-        """Copies a file durably, whole or not at all, over whatever stands at the target."""
+        """Copy a file durably and atomically, replacing the target."""
         ...
 
     def digest(self, file: str) -> str | None:
-        """SHA-256 of the content in hexadecimal digits, or None for a file that does not exist."""
+        """Return the SHA-256 of the content in hexadecimal, or None for a file that does not exist."""
         ...
 
 
@@ -96,7 +96,7 @@ class LocalFiles:
     """The file system of this machine, or a shared POSIX mount with atomic rename and link."""
 
     def list(self, folder: str) -> tuple[Entry, ...]:
-        """See `FileSystem.list`. A name that vanishes while it is looked at is left out."""
+        """See `FileSystem.list`. An entry that vanishes during the call is left out."""
         entries: list[Entry] = []
         try:
             with os.scandir(folder) as found:
@@ -121,8 +121,8 @@ class LocalFiles:
     def put_if_absent(self, file: str, content: bytes) -> bool:
         """See `FileSystem.put_if_absent`.
 
-        The content is written beside under a hidden name and then linked: a link appears
-        whole, and fails where the name is taken. A crash between leaves the hidden file.
+        The content is written to a hidden file beside it, which is then linked: a link appears
+        atomically and fails when the name exists. A crash in between leaves the hidden file.
         """
         target = Path(file)
         _make_folders(target.parent)
@@ -152,7 +152,7 @@ class LocalFiles:
     def delete(self, path: str) -> None:
         """See `FileSystem.delete`."""
         if Path(path).is_dir() and not Path(path).is_symlink():
-            # Another process may delete the same folder: what is gone is as it should be.
+            # Another process may delete the same folder; missing files are not an error.
             shutil.rmtree(path, ignore_errors=True)
             if self.exists(path):
                 shutil.rmtree(path)
@@ -192,7 +192,7 @@ class LocalFiles:
 
 
 def is_data(name: str) -> bool:
-    """Whether a file of this name holds data, as Spark sees it."""
+    """Return whether Spark reads a file of this name as data."""
     return not name.startswith((".", "_"))
 
 
@@ -206,7 +206,7 @@ def _entry(item: "os.DirEntry[str]") -> Entry:
 
 
 def _make_folders(folder: Path) -> None:
-    """Creates a folder and its parents, each entered durably into its own parent."""
+    """Create a folder and its parents, each durably."""
     if folder.is_dir():
         return
     _make_folders(folder.parent)
@@ -218,7 +218,7 @@ def _make_folders(folder: Path) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Makes the names in a folder durable; one that was deleted meanwhile has none."""
+    """Make the entries of a folder durable; ignore a folder that was deleted meanwhile."""
     with suppress(FileNotFoundError):
         _sync(folder)
 

@@ -1,13 +1,13 @@
 """The file systems of a cluster, reached through the Hadoop FileSystem of the Spark session.
 
-What a store promises is listed in scheme.py, and how a file is created follows from it:
+scheme.py lists what each store guarantees, which decides how a file is created:
 
-    link, rename   written beside under a hidden name, then given its name, unless it is taken
-    create         written at its name, where it shows when it is closed, unless it is taken
+    link, rename   written to a hidden file beside it, then linked or renamed, unless the name exists
+    create         written under its name and visible once closed, unless the name exists
     none           refused: two writers could both believe they were first
 
-A Java failure becomes the `OSError` that Python would raise. Nothing is kept: whoever asks
-pays a call to the JVM, and the first one starts the session.
+A Java failure becomes the `OSError` that Python would raise. Nothing is cached: every operation
+calls the JVM, and the first one starts the session.
 """
 
 import errno
@@ -76,7 +76,7 @@ class HadoopFiles:
                 else:
                     self._place(system, path, content, linked=creates_by == "link")
             except Py4JJavaError as error:
-                # Some drivers tell a taken name in words of their own, so it is looked at.
+                # Some drivers report an existing name by another exception, so check whether it exists.
                 if _class(error) in TAKEN or (_class(error) not in MISSING and system.exists(path)):
                     return False
                 raise
@@ -91,7 +91,7 @@ class HadoopFiles:
             if system.exists(path):
                 raise FileExistsError(errno.EEXIST, "the target of a rename exists", target)
             system.mkdirs(path.getParent())
-            # Not FileSystem.rename: that one moves into a folder that has come meanwhile.
+            # Not FileSystem.rename, which moves into a target folder that was created meanwhile.
             self._context(path).rename(self._at(source)[0], path, self._options())
 
     def delete(self, path: str) -> None:
@@ -124,7 +124,7 @@ class HadoopFiles:
                 self._context(path).rename(written, path, self._options("OVERWRITE"))
 
     def digest(self, file: str) -> str | None:
-        """See `FileSystem.digest`. The content is read where the JVM is and does not come here."""
+        """See `FileSystem.digest`. The content is read in the JVM and not sent to Python."""
         with suppress(FileNotFoundError), self._opened(file) as stream:
             return str(self._java.org.apache.commons.codec.digest.DigestUtils.sha256Hex(stream))
         return None
@@ -155,7 +155,7 @@ class HadoopFiles:
 
     def _create(self, system: Any, path: Any, content: bytes, *, synced: bool = False) -> None:
         stream = system.create(path, False)
-        # Not closed when this fails: closing is what shows the file.
+        # Not closed when this fails: closing makes the file visible.
         stream.write(bytearray(content))
         if synced:
             stream.hsync()
@@ -166,21 +166,21 @@ class HadoopFiles:
         return self._java.org.apache.hadoop.fs.Path(path.getParent(), name)
 
     def _promised(self, place: str) -> str:
-        """How files are created there, if at all."""
+        """Return how files are created there. Raise OutputError where it is not safe."""
         promises = promises_of(place)
         if promises.creates_by is None:
-            raise _refused(place, "cannot tell two writers of one file apart")
+            raise _refused(place, "two writers of one file can both succeed")
         if scheme_of(place) == "viewfs" and not promises_of(self._behind(place)).moves_folders:
-            raise _refused(place, f"mounts {self._behind(place)}, where a rename is no single act")
+            raise _refused(place, f"mounts {self._behind(place)}, where a rename is not atomic")
         if promises.provided:
             with java_failures(place):
                 path, system = self._at(place)
                 if not system.hasPathCapability(path, promises.provided):
-                    raise _refused(place, f"can only be relied on if {promises.if_only}")
+                    raise _refused(place, f"is only safe if {promises.if_only}")
         return promises.creates_by
 
     def _behind(self, place: str) -> str:
-        """Where a mounted place really is, or the first folder above it that exists."""
+        """Resolve a mounted place, or its nearest parent that exists."""
         with java_failures(place):
             path, system = self._at(place)
             while not system.exists(path) and path.getParent() is not None:
@@ -188,13 +188,13 @@ class HadoopFiles:
             return str(system.resolvePath(path).toString())
 
     def _at(self, place: str) -> tuple[Any, Any]:
-        """The path and its file system, as Java objects."""
+        """Return the path and its file system, as Java objects."""
         path = self._java.org.apache.hadoop.fs.Path(place)
         try:
             return path, path.getFileSystem(self._conf)
         except Py4JJavaError as error:
-            said = str(error.java_exception.toString())
-            if not any(name in said for name in NO_DRIVER):
+            message = str(error.java_exception.toString())
+            if not any(name in message for name in NO_DRIVER):
                 raise
             package = promises_of(place).package or "the package of its driver"
             raise OutputError(
@@ -225,16 +225,16 @@ class HadoopFiles:
 
 @contextmanager
 def java_failures(place: str) -> Iterator[None]:
-    """Turns failures of Java into those of Python's own file functions."""
+    """Convert Java exceptions to those of Python's file functions."""
     try:
         yield
     except Py4JJavaError as error:
-        said = str(error.java_exception.toString())
+        message = str(error.java_exception.toString())
         if _class(error) in MISSING:
-            raise FileNotFoundError(errno.ENOENT, said, place) from error
+            raise FileNotFoundError(errno.ENOENT, message, place) from error
         if _class(error) in TAKEN:
-            raise FileExistsError(errno.EEXIST, said, place) from error
-        raise OSError(errno.EIO, said, place) from error
+            raise FileExistsError(errno.EEXIST, message, place) from error
+        raise OSError(errno.EIO, message, place) from error
     except Py4JError as error:
         raise OSError(errno.EIO, f"the JVM of Spark: {error}", place) from error
 

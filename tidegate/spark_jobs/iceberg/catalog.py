@@ -82,7 +82,7 @@ class IcebergCatalog:
 
     def table(self, name: TableName) -> Any | None:
         """The table as it stands now, or None."""
-        with java_failures(f"load {spoken(name)}"):
+        with java_failures(f"load {sql_name(name)}"):
             try:
                 return self._catalog.loadTable(self._identifier(name))
             except Py4JJavaError as error:
@@ -92,12 +92,12 @@ class IcebergCatalog:
 
     def exists(self, name: TableName) -> bool:
         """Whether there is such a table."""
-        with java_failures(f"look for {spoken(name)}"):
+        with java_failures(f"look for {sql_name(name)}"):
             return self._catalog.tableExists(self._identifier(name))
 
     def draft(self, name: TableName, schema: Any, spec: Any, properties: dict[str, str]) -> Any:
         """A transaction that would create a table; nobody sees it before its metadata is swapped in."""
-        with java_failures(f"plan {spoken(name)}"):
+        with java_failures(f"plan {sql_name(name)}"):
             namespace = self._namespace(name[0])
             if not self._catalog.namespaceExists(namespace):
                 self._create_namespace(namespace)
@@ -113,12 +113,12 @@ class IcebergCatalog:
             StaleTable: it is not, and nothing has happened.
             IcebergFailure: the answer is lost. Whether it has happened is to be looked up.
         """
-        with self.exclusive(name), java_failures(f"commit to {spoken(name)}"):
+        with self.exclusive(name), java_failures(f"commit to {sql_name(name)}"):
             operations.commit(read, made)
 
     def drop(self, name: TableName) -> None:
         """Removes a table's metadata; its data files too unless its property gc.enabled is false."""
-        with java_failures(f"drop {spoken(name)}"):
+        with java_failures(f"drop {sql_name(name)}"):
             self._catalog.dropTable(self._identifier(name), True)
 
     def names(self, namespace: str) -> tuple[str, ...]:
@@ -142,11 +142,11 @@ class IcebergCatalog:
             return
         with _one_commit_a_process:
             file = self.java.java.io.File(f"{self._lock_root}/{LOCK_FOLDER}/{quote('.'.join(name))}.lock")
-            with java_failures(f"lock {spoken(name)}"):
+            with java_failures(f"lock {sql_name(name)}"):
                 file.getParentFile().mkdirs()
                 channel = self.java.java.io.RandomAccessFile(file, "rw").getChannel()
             try:
-                with java_failures(f"lock {spoken(name)}"):
+                with java_failures(f"lock {sql_name(name)}"):
                     channel.lock()
                 yield
             finally:
@@ -215,7 +215,7 @@ class IcebergCatalog:
             raise
         return tuple(found)
 
-    def listed(self, texts: Iterable[str]) -> Any:
+    def java_list(self, texts: Iterable[str]) -> Any:
         """Texts as a list of Java."""
         made = self.java.java.util.ArrayList()
         for text in texts:
@@ -301,6 +301,6 @@ def each(found: Any) -> Iterator[Any]:
         yield iterator.next()
 
 
-def spoken(name: TableName) -> str:
+def sql_name(name: TableName) -> str:
     """A table as SQL names it."""
     return ".".join((CATALOG, *(f"`{part}`" for part in name)))

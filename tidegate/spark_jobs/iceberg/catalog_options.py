@@ -38,7 +38,7 @@ def kind_of(options: Mapping[str, str]) -> str:
     return options.get("type", "hadoop").lower()
 
 
-def completed(options: Mapping[str, str], warehouse: str) -> dict[str, str]:
+def with_defaults(options: Mapping[str, str], warehouse: str) -> dict[str, str]:
     """The options with our defaults: a catalog of type `hadoop` on the warehouse, nothing cached."""
     kind = kind_of(options)
     found = {**options, "type": kind} if kind else dict(options)

@@ -35,14 +35,14 @@ class IcebergFormat:
     steps: tuple[type[CommitStep], ...] = (PublishIceberg, DropStagingTables)
 
     def read(
-        self, spark: SparkSession, ref: DatasetRef, warehouse: Warehouse, takes: Callable[[str], bool]
+        self, spark: SparkSession, ref: DatasetRef, warehouse: Warehouse, selects: Callable[[str], bool]
     ) -> DataFrame | None:
         """See `TableFormat.read`."""
-        return read_table(spark, ref, takes)
+        return read_table(spark, ref, selects)
 
-    def read_new(self, spark: SparkSession, asked: IncrementalRead) -> Increment:
+    def read_new(self, spark: SparkSession, request: IncrementalRead) -> Increment:
         """See `TableFormat.read_new`."""
-        return read_new_snapshots(spark, asked)
+        return read_new_snapshots(spark, request)
 
     def top_token(self, ref: DatasetRef, warehouse: Warehouse, spark: Spark) -> int:
         """See `TableFormat.top_token`."""

@@ -61,7 +61,7 @@ class PublishLog(Value, kw_only=True):
             return None
         return self.recent[len(self.recent) - count :]
 
-    def then(self, publish: Publish) -> "PublishLog":
+    def with_publish(self, publish: Publish) -> "PublishLog":
         """The log with one more publish. Where it grows too long, old keys go first, then old publishes."""
         keys = publish.keys
         if keys is not None and sum(map(len, keys)) > KEYS_LENGTH:

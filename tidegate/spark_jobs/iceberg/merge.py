@@ -20,7 +20,7 @@ from tidegate.spark_jobs.iceberg.catalog import (
     IcebergCatalog,
     StaleTable,
     TableName,
-    spoken,
+    sql_name,
 )
 from tidegate.spark_jobs.iceberg.staging import write_staging
 from tidegate.spark_jobs.iceberg.table import added_files, partition_filter
@@ -67,18 +67,20 @@ def merge_files(
     condition = partition_filter(catalog, dimensions, partitions)
     # Read as it stands, for a snapshot is read with the columns of its own time, and a column that was
     # renamed since would be lost. Should it stand differently by now, the swap is refused.
-    standing = spark.read.table(spoken(name))
+    existing = spark.read.table(sql_name(name))
     if dimensions:
-        standing = standing.where(in_partitions(dimensions, partitions))
-    standing = standing.select("*", sf.col("_file").alias(FILE_COLUMN))
-    coming = spark.table(spoken((STAGING_NAMESPACE, staging))).select(*(f"`{c}`" for c in columns)).distinct()
+        existing = existing.where(in_partitions(dimensions, partitions))
+    existing = existing.select("*", sf.col("_file").alias(FILE_COLUMN))
+    incoming = (
+        spark.table(sql_name((STAGING_NAMESPACE, staging))).select(*(f"`{c}`" for c in columns)).distinct()
+    )
     # A key that is a new column has no value in the rows that stand.
-    known = {column.lower() for column in standing.columns}
-    own = [standing[f"`{c}`"] if c.lower() in known else sf.lit(None) for c in columns]
-    same = reduce(and_, (mine.eqNullSafe(coming[f"`{c}`"]) for mine, c in zip(own, columns, strict=True)))
+    known = {column.lower() for column in existing.columns}
+    own = [existing[f"`{c}`"] if c.lower() in known else sf.lit(None) for c in columns]
+    same = reduce(and_, (mine.eqNullSafe(incoming[f"`{c}`"]) for mine, c in zip(own, columns, strict=True)))
     hit = {
         row[FILE_COLUMN]
-        for row in standing.join(coming, same, "left_semi").select(FILE_COLUMN).distinct().collect()
+        for row in existing.join(incoming, same, "left_semi").select(FILE_COLUMN).distinct().collect()
     }
     if not hit:
         return MergedFiles()
@@ -93,8 +95,8 @@ def merge_files(
     finally:
         tasks.close()
     if len(replaced) < len(hit):
-        raise StaleTable(f"merge into {spoken(name)}: it stands differently by now")
-    left = standing.where(sf.col(FILE_COLUMN).isin(sorted(hit))).join(coming, same, "left_anti")
+        raise StaleTable(f"merge into {sql_name(name)}: it stands differently by now")
+    left = existing.where(sf.col(FILE_COLUMN).isin(sorted(hit))).join(incoming, same, "left_anti")
     # A name that nobody else has: another process may finish the same sequence at the same time.
     survivors = f"{staging}_{uuid.uuid4().hex}"
     written = write_staging(catalog, survivors, table, left.drop(FILE_COLUMN))

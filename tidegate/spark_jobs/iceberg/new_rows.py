@@ -23,9 +23,9 @@ from tidegate.domain.value import Value
 from tidegate.spark_jobs.datasets.increment import Increment, IncrementalRead
 from tidegate.spark_jobs.datasets.partition_columns import in_partitions
 from tidegate.spark_jobs.errors import SourceError
-from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, TableName, java_failures, spoken
+from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, TableName, java_failures, sql_name
 from tidegate.spark_jobs.iceberg.output import table_name
-from tidegate.spark_jobs.iceberg.table import added_files, check_partitions, described
+from tidegate.spark_jobs.iceberg.table import added_files, check_partitions, data_file
 
 WHOLE = ""
 """The part whose watermark holds for all partitions."""
@@ -67,23 +67,23 @@ class _Past(NamedTuple):
     snapshot: Any
 
 
-def read_new_snapshots(spark: SparkSession, asked: IncrementalRead) -> Increment:
+def read_new_snapshots(spark: SparkSession, request: IncrementalRead) -> Increment:
     """The rows that were appended since the watermarks, to the partitions that are taken.
 
     Raises:
         SourceError: rows were removed or replaced meanwhile, or snapshots are gone.
     """
-    catalog, name, dimensions = IcebergCatalog(spark), table_name(asked.ref), asked.ref.dimensions()
+    catalog, name, dimensions = IcebergCatalog(spark), table_name(request.ref), request.ref.dimensions()
     table = catalog.table(name)
     current = None if table is None else table.currentSnapshot()
     if table is None or current is None:
         return Increment(frame=None)
     check_partitions(table, name, dimensions)
-    history = _History(table, current, asked)
-    if asked.takes_all or not dimensions:
-        groups, moved = _all_groups(asked, history)
+    history = _History(table, current, request)
+    if request.selects_all or not dimensions:
+        groups, moved = _all_groups(request, history)
     else:
-        groups, moved = _taken_groups(asked, history, _present(spark, name, current, dimensions))
+        groups, moved = _taken_groups(request, history, _present(spark, name, current, dimensions))
     newest = _encode(current.snapshotId())
     frames = [
         _rows(spark, name, group, current.snapshotId(), dimensions)
@@ -98,9 +98,9 @@ def read_new_snapshots(spark: SparkSession, asked: IncrementalRead) -> Increment
 class _History:
     """The snapshots of a table from the current one back, as far as they have been asked for."""
 
-    def __init__(self, table: Any, current: Any, asked: IncrementalRead) -> None:
+    def __init__(self, table: Any, current: Any, request: IncrementalRead) -> None:
         self._table = table
-        self._asked = asked
+        self._request = request
         self._seen = [_past(current)]
         self._found = {self._seen[0].id: 0}
         self._touched: dict[int, frozenset[str]] = {}
@@ -140,7 +140,7 @@ class _History:
             if past.kind in (NEW_ROWS, NOTHING_NEW):
                 continue
             if past.id not in self._touched:
-                with java_failures(f"look at snapshot {past.id} of {self._asked.ref.id}"):
+                with java_failures(f"look at snapshot {past.id} of {self._request.ref.id}"):
                     touched = frozenset(_touched(catalog, self._table, past.snapshot, dimensions))
                 self._touched[past.id] = touched
             ours = sorted(key for key in self._touched[past.id] if group.has(key))
@@ -155,31 +155,31 @@ class _History:
             why = "it is no ancestor of the current one; the table was rolled back, or made anew"
             oldest = self._seen[0].id
         return SourceError(
-            f"{self._asked.consumer} has read {self._named(part)} up to snapshot {max(wanted)}, and {why}: "
+            f"{self._request.consumer} has read {self._named(part)} up to snapshot {max(wanted)}, and {why}: "
             "what is new cannot be told",
             "compare the table with what was made of it; then go on from there with: "
-            + self._asked.remedy(part, _encode(oldest)),
+            + self._request.remedy(part, _encode(oldest)),
         )
 
     def _broken(self, past: _Past, touched: Sequence[str], part: str) -> SourceError:
         where = f" of {', '.join(touched[:3])}" if touched[0] else ""
         return SourceError(
-            f"{self._asked.ref.id}: snapshot {past.id} ({past.kind}) has removed or replaced "
-            f"rows{where}, which {self._asked.consumer} may have read: what is new cannot be told",
+            f"{self._request.ref.id}: snapshot {past.id} ({past.kind}) has removed or replaced "
+            f"rows{where}, which {self._request.consumer} may have read: what is new cannot be told",
             "correct what was made of those rows; then go on with what came after it: "
-            + self._asked.remedy(part, _encode(past.id)),
+            + self._request.remedy(part, _encode(past.id)),
         )
 
     def _named(self, part: str) -> str:
-        return f"{self._asked.ref.id}, partition {part}," if part else self._asked.ref.id
+        return f"{self._request.ref.id}, partition {part}," if part else self._request.ref.id
 
 
-def _all_groups(asked: IncrementalRead, history: _History) -> tuple[list[_Group], set[str]]:
+def _all_groups(request: IncrementalRead, history: _History) -> tuple[list[_Group], set[str]]:
     """The groups of a run that reads everything, and the parts whose watermark moves."""
-    floor = _decode(asked, WHOLE)
-    own: dict[str, int | None] = dict.fromkeys(asked.reset - {WHOLE})
-    for part in asked.positions.keys() - {WHOLE}:
-        mark = _decode(asked, part)
+    floor = _decode(request, WHOLE)
+    own: dict[str, int | None] = dict.fromkeys(request.reset - {WHOLE})
+    for part in request.positions.keys() - {WHOLE}:
+        mark = _decode(request, part)
         if (
             mark is not None
             and history.latest(part, {mark} | ({floor} if floor is not None else set())) != floor
@@ -188,18 +188,18 @@ def _all_groups(asked: IncrementalRead, history: _History) -> tuple[list[_Group]
     rest = _Group(
         after=None if floor is None else history.latest(WHOLE, [floor]), keys=frozenset(own), kind="but"
     )
-    return [rest, *_grouped(own)], {WHOLE, *(asked.reset - {WHOLE})}
+    return [rest, *_grouped(own)], {WHOLE, *(request.reset - {WHOLE})}
 
 
 def _taken_groups(
-    asked: IncrementalRead, history: _History, present: Iterable[str]
+    request: IncrementalRead, history: _History, present: Iterable[str]
 ) -> tuple[list[_Group], set[str]]:
     """The same for a run that reads some of the partitions that there are."""
-    floor = _decode(asked, WHOLE)
+    floor = _decode(request, WHOLE)
     own: dict[str, int | None] = {}
     for key in present:
-        if asked.takes(key):
-            marks = {_decode(asked, key), None if key in asked.reset else floor} - {None}
+        if request.selects(key):
+            marks = {_decode(request, key), None if key in request.reset else floor} - {None}
             own[key] = history.latest(key, [mark for mark in marks if mark is not None]) if marks else None
     return _grouped(own), set(own)
 
@@ -219,7 +219,7 @@ def _rows(
     else:
         # Iceberg takes the appends of the range alone; that nothing else happened was looked at before.
         between = {"start-snapshot-id": str(group.after), "end-snapshot-id": str(current)}
-        rows = spark.read.options(**between).table(spoken(name))
+        rows = spark.read.options(**between).table(sql_name(name))
     if not dimensions or not group.keys:
         return rows
     listed = in_partitions(dimensions, [key.split(SEPARATOR) for key in sorted(group.keys)])
@@ -231,7 +231,7 @@ def _past(snapshot: Any) -> _Past:
 
 
 def _at(spark: SparkSession, name: TableName, snapshot: int) -> DataFrame:
-    return spark.read.option("snapshot-id", str(snapshot)).table(spoken(name))
+    return spark.read.option("snapshot-id", str(snapshot)).table(sql_name(name))
 
 
 def _present(spark: SparkSession, name: TableName, current: Any, dimensions: Sequence[str]) -> list[str]:
@@ -239,7 +239,7 @@ def _present(spark: SparkSession, name: TableName, current: Any, dimensions: Seq
     found = (
         spark.read.format("iceberg")
         .option("snapshot-id", str(current.snapshotId()))
-        .load(f"{spoken(name)}.partitions")
+        .load(f"{sql_name(name)}.partitions")
         .select(*(f"partition.`{dimension}`" for dimension in dimensions))
         .collect()
     )
@@ -251,21 +251,21 @@ def _touched(catalog: IcebergCatalog, table: Any, snapshot: Any, dimensions: Seq
     io = table.io()
     for files in (snapshot.removedDataFiles(io), added_files(table, snapshot), snapshot.addedDeleteFiles(io)):
         for file in files:
-            yield SEPARATOR.join(described(catalog, file, dimensions).values)
+            yield SEPARATOR.join(data_file(catalog, file, dimensions).values)
 
 
 def _encode(snapshot: int) -> str:
     return msgspec.json.encode(SnapshotPosition(snapshot=snapshot)).decode()
 
 
-def _decode(asked: IncrementalRead, part: str) -> int | None:
-    position = asked.positions.get(part)
+def _decode(request: IncrementalRead, part: str) -> int | None:
+    position = request.positions.get(part)
     if position is None:
         return None
     try:
         return msgspec.json.decode(position, type=SnapshotPosition).snapshot
     except msgspec.DecodeError as error:
         raise SourceError(
-            f"{asked.watermark(part)} is no snapshot: {position}",
-            "put it where the table stands: " + asked.remedy(part, '{"snapshot": 123}'),
+            f"{request.watermark(part)} is no snapshot: {position}",
+            "put it where the table stands: " + request.remedy(part, '{"snapshot": 123}'),
         ) from error

@@ -10,7 +10,7 @@ from typing import Any
 
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.datasets.table_report import Orphan
-from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE, IcebergCatalog, java_failures, spoken
+from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE, IcebergCatalog, java_failures, sql_name
 from tidegate.spark_jobs.iceberg.output import table_name
 from tidegate.spark_jobs.iceberg.staging import DATA_PATH, drop_staging
 from tidegate.spark_jobs.iceberg.table import draft_table
@@ -34,7 +34,7 @@ def staging_tables(refs: Sequence[DatasetRef], catalog: IcebergCatalog) -> Itera
         folder = str(staging.properties().get(DATA_PATH) or "").rpartition("/")[0]
         dataset = folders.get(folder) or _would_stand_in(catalog, folder, staging.schema(), unborn)
         if dataset is not None:
-            place = spoken((STAGING_NAMESPACE, name))
+            place = sql_name((STAGING_NAMESPACE, name))
             yield Orphan(token=int(found[1]), dataset=dataset, place=place, format=FORMAT, table=name)
 
 
@@ -71,7 +71,7 @@ def _taken_over(catalog: IcebergCatalog, name: str, ref: DatasetRef) -> frozense
     table = table_name(ref)
     if catalog.table(table) is None:
         return frozenset()
-    with java_failures(f"list the files of {spoken(table)}"):
-        files: Any = catalog.spark.read.format("iceberg").load(f"{spoken(table)}.all_data_files")
+    with java_failures(f"list the files of {sql_name(table)}"):
+        files: Any = catalog.spark.read.format("iceberg").load(f"{sql_name(table)}.all_data_files")
         ours = files.where(files.file_path.contains(f"/_{name}/")).select("file_path").distinct()
         return frozenset(row[0] for row in ours.collect())

@@ -23,11 +23,11 @@ from tidegate.spark_jobs.datasets.partition_columns import (
     refuse_surplus,
     with_partition_columns,
 )
-from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE, IcebergCatalog, TableName, spoken
+from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE, IcebergCatalog, TableName, sql_name
 from tidegate.spark_jobs.iceberg.staging import drop_staging, published_locations, staging_name, write_staging
 from tidegate.spark_jobs.iceberg.steps.drop_staging_tables import DropStagingTables
 from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
-from tidegate.spark_jobs.iceberg.table import added_files, described, log_of, write_target
+from tidegate.spark_jobs.iceberg.table import added_files, data_file, log_of, write_target
 
 
 class StagedPartition(Value, kw_only=True):
@@ -102,7 +102,7 @@ def stage(
     log = log_of(target.table)
     staging = write_staging(catalog, staging_name(name, commit, token), target.table, frame, target.schema)
     snapshot = staging.currentSnapshot()
-    files = [described(catalog, file, dimensions) for file in added_files(staging, snapshot)]
+    files = [data_file(catalog, file, dimensions) for file in added_files(staging, snapshot)]
     partitions = dict.fromkeys(keys, StagedPartition())
     for file in files:
         key = _key(file.values)
@@ -112,7 +112,7 @@ def stage(
         )
     refuse_surplus(ref, keys, {key: part.rows for key, part in partitions.items()})
     if ref.write == "merge":
-        staged = frame.sparkSession.table(spoken((STAGING_NAMESPACE, staging_name(name, commit, token))))
+        staged = frame.sparkSession.table(sql_name((STAGING_NAMESPACE, staging_name(name, commit, token))))
         refuse_repeated(ref, staged)
     step = PublishIceberg(
         table=name,
@@ -154,26 +154,26 @@ def top_token(spark: SparkSession, ref: DatasetRef) -> int:
     return 0 if table is None else log_of(table).top_token
 
 
-def read_table(spark: SparkSession, ref: DatasetRef, takes: Callable[[str], bool]) -> DataFrame | None:
+def read_table(spark: SparkSession, ref: DatasetRef, selects: Callable[[str], bool]) -> DataFrame | None:
     """The rows of the partitions whose key is taken, as of one snapshot; None for a table without any."""
     name = table_name(ref)
     table = IcebergCatalog(spark).table(name)
     snapshot = None if table is None else table.currentSnapshot()
     if snapshot is None:
         return None
-    rows = spark.read.option("snapshot-id", str(snapshot.snapshotId())).table(spoken(name))
+    rows = spark.read.option("snapshot-id", str(snapshot.snapshotId())).table(sql_name(name))
     dimensions = ref.dimensions()
     if not dimensions:
-        return rows if takes("") else rows.where(sf.lit(False))
+        return rows if selects("") else rows.where(sf.lit(False))
     present = (
         spark.read.format("iceberg")
         .option("snapshot-id", str(snapshot.snapshotId()))
-        .load(f"{spoken(name)}.partitions")
+        .load(f"{sql_name(name)}.partitions")
         .select(*(f"partition.`{dimension}`" for dimension in dimensions))
         .collect()
     )
     found = [tuple(row) for row in present]
-    taken = [values for values in found if None not in values and takes(_key(values))]
+    taken = [values for values in found if None not in values and selects(_key(values))]
     return rows if len(taken) == len(found) else rows.where(in_partitions(dimensions, taken))
 
 

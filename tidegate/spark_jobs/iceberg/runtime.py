@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
-from tidegate.spark_jobs.iceberg.catalog_options import completed
+from tidegate.spark_jobs.iceberg.catalog_options import with_defaults
 
 CATALOG = "tidegate"
 """The name under which Spark knows the catalog, as in `SELECT * FROM tidegate.flights.delays`."""
@@ -53,7 +53,7 @@ def iceberg_conf(settings: IcebergSettings, master: str, conf: Mapping[str, str]
     if not settings.packages and jar is None:
         return {}
     prefix = f"spark.sql.catalog.{CATALOG}"
-    options = completed(settings.catalog, settings.warehouse)
+    options = with_defaults(settings.catalog, settings.warehouse)
     found = {f"{prefix}.{name}": value for name, value in options.items()}
     found[prefix] = "org.apache.iceberg.spark.SparkCatalog"
     found["spark.sql.extensions"] = _joined(conf, "spark.sql.extensions", EXTENSIONS, ",")

@@ -24,7 +24,7 @@ from tidegate.spark_jobs.iceberg.catalog import (
     TableName,
     each,
     java_failures,
-    spoken,
+    sql_name,
 )
 from tidegate.spark_jobs.iceberg.table import FORMAT_VERSION, added_files, column_names
 
@@ -67,7 +67,7 @@ def write_staging(
         "gc.enabled": "false",
     }
     draft = catalog.draft(private, wide, table.spec(), properties)
-    with java_failures(f"lay out {spoken(private)}"):
+    with java_failures(f"lay out {sql_name(private)}"):
         # A new table numbers its columns anew; data files must carry the numbers of the real one.
         alike = (
             catalog.api.TableMetadata.buildFrom(draft.currentMetadata())
@@ -83,10 +83,10 @@ def write_staging(
         sf.col(f"`{have[c.lower()]}`").alias(c) if c.lower() in have else sf.lit(None).alias(c)
         for c in columns
     ]
-    rows.select(*picked).writeTo(spoken(private)).append()
+    rows.select(*picked).writeTo(sql_name(private)).append()
     written = catalog.table(private)
     if written is None:
-        raise OSError(f"{spoken(private)} was dropped while it was written")
+        raise OSError(f"{sql_name(private)} was dropped while it was written")
     return written
 
 

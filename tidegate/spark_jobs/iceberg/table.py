@@ -23,7 +23,7 @@ from tidegate.spark_jobs.iceberg.catalog import (
     TableName,
     each,
     java_failures,
-    spoken,
+    sql_name,
 )
 from tidegate.spark_jobs.iceberg.log import PROPERTY, Publish, PublishLog, decode_log
 
@@ -82,13 +82,13 @@ def write_target(
         return WriteTarget(table=draft, schema=draft.schema(), new_columns=tuple(columns.fieldNames()))
     check_partitions(table, name, dimensions)
     try:
-        with java_failures(f"add columns to {spoken(name)}"):
+        with java_failures(f"add columns to {sql_name(name)}"):
             wide = with_columns(table.updateSchema(), schema).apply()
             stands = table.schema()
             new = () if wide.sameSchema(stands) else tuple(_new_columns(stands, wide))
     except (IcebergFailure, StaleTable) as error:
         raise OutputError(
-            f"the columns of the output do not go with those of {spoken(name)}: {error}",
+            f"the columns of the output do not go with those of {sql_name(name)}: {error}",
             "cast the columns to the types that the table has",
         ) from error
     return WriteTarget(table=table, schema=wide, new_columns=new)
@@ -119,7 +119,7 @@ def check_partitions(table: Any, name: TableName, dimensions: Sequence[str]) -> 
     if fields != [(dimension, "identity") for dimension in dimensions]:
         cut = ", ".join(f"{transform}({column})" for column, transform in fields) or "nothing"
         raise OutputError(
-            f"{spoken(name)} is partitioned by {cut}, its dataset by {', '.join(dimensions) or 'nothing'}",
+            f"{sql_name(name)} is partitioned by {cut}, its dataset by {', '.join(dimensions) or 'nothing'}",
             "give the dataset the partitions of the table, or another name",
         )
 
@@ -130,7 +130,7 @@ def added_files(table: Any, snapshot: Any) -> Iterator[Any]:
         yield from each(snapshot.addedDataFiles(table.io()))
 
 
-def described(catalog: IcebergCatalog, file: Any, dimensions: Sequence[str]) -> DataFile:
+def data_file(catalog: IcebergCatalog, file: Any, dimensions: Sequence[str]) -> DataFile:
     """What is to be known of a data file."""
     partition = file.partition()
     values = [partition.get(number, catalog.text) for number in range(len(dimensions))]
@@ -154,7 +154,7 @@ def partition_filter(
         groups.setdefault(tuple(values[:-1]), []).append(values[-1])
     found = expressions.alwaysFalse()
     for first, last in groups.items():
-        part = getattr(expressions, "in")(dimensions[-1], catalog.listed(last))
+        part = getattr(expressions, "in")(dimensions[-1], catalog.java_list(last))
         for dimension, value in zip(dimensions, first, strict=False):
             part = getattr(expressions, "and")(expressions.equal(dimension, value), part)
         found = getattr(expressions, "or")(found, part)

@@ -1,1 +1,1 @@
-"""Incremental reads: what is new in a source since the last commit, and the watermarks."""
+"""Incremental reads: the new rows of a source since the last commit, and the watermarks."""

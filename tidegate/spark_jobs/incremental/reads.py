@@ -1,11 +1,11 @@
-"""The incremental reads of one run: what is new in each source, and the watermarks to be set with it.
+"""The incremental reads of one run: the new rows of each source, and the watermarks to set with them.
 
     watermarks ─► read ─► the program ─► stage ─► check ─► publish with watermark steps and facts
 
-The watermarks are read before the source is looked at and are set by the sequence that publishes
-the outputs, which the store takes only while they stand as they were read. So whatever dies,
-and whoever runs beside us, each row is given to a program in exactly one commit. What is new in
-a table, its format says; `offsets.py` asks a source of the user's own.
+The watermarks are read before the source and set by the sequence that publishes
+the outputs, which the store accepts only if they are unchanged since. So despite crashes
+and concurrent runs, each row is passed to a program in exactly one commit. The table's format determines
+its new rows; `offsets.py` reads user-defined sources.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ DIGEST_DIGITS = 16
 
 
 class IncrementalReads:
-    """What one run reads incrementally.
+    """The incremental inputs of one run.
 
     Args:
         consumer: "app/program".
@@ -50,40 +50,40 @@ class IncrementalReads:
     def read(
         self, spark: SparkSession, ref: DatasetRef, how: bool | str, selection: KeySelection
     ) -> DataFrame | None:
-        """The new rows of a dataset; None as long as nobody knows its columns.
+        """Return the new rows of a dataset; None while its columns are unknown.
 
         Args:
-            how: True where the format tells what is new, else the dotted path of a module that does.
+            how: True to use the table's format, else the dotted path of a user-defined source.
 
         Raises:
-            SourceError: it cannot be told what is new.
+            SourceError: the new rows cannot be determined.
         """
         marks = self._store.watermarks(self._consumer, ref.id)
-        asked = IncrementalRead(
+        request = IncrementalRead(
             consumer=self._consumer,
             ref=ref,
             warehouse=self._warehouse,
             params=self._params,
             positions={part: mark.position for part, mark in marks.items() if mark.position},
             reset=frozenset(part for part, mark in marks.items() if not mark.position),
-            takes=lambda key: selection.takes(ref.scheme, key),
-            takes_all=selection.takes_all(ref.scheme),
+            selects=lambda key: selection.selects(ref.scheme, key),
+            selects_all=selection.selects_all(ref.scheme),
         )
         self._marks[ref.id] = marks
-        self._read[ref.id] = _increment(spark, asked, how)
+        self._read[ref.id] = _increment(spark, request, how)
         return self._read[ref.id].frame
 
     def resource(self, ref: DatasetRef) -> str:
-        """The name under which sequences that move our watermarks in a dataset are found."""
+        """Return the name under which sequences list this consumer's watermarks in a dataset."""
         return watermark_resource(self._consumer, ref.id)
 
     def check(self) -> None:
-        """Raises SourceError when a source has changed under the run, so that nothing may be published."""
+        """Raise SourceError when a source has changed during the run, so that nothing may be published."""
         for increment in self._read.values():
             increment.check()
 
     def steps(self, commit: str) -> tuple[SetWatermark, ...]:
-        """What sets the watermarks, each to where it has been read."""
+        """Return the steps that set the watermarks to the positions that were read."""
         return tuple(
             SetWatermark(
                 consumer=self._consumer,
@@ -99,7 +99,7 @@ class IncrementalReads:
         )
 
     def facts(self) -> dict[str, str]:
-        """What a table's own history is to say of them; long positions by their digest."""
+        """Return the positions as an entry of the table's own history; long ones as digests."""
         if not self._read:
             return {}
         whole = {source: dict(increment.positions) for source, increment in self._read.items()}
@@ -110,14 +110,14 @@ class IncrementalReads:
 
 
 def manifest_facts(params: Params) -> dict[str, str]:
-    """What a table's own history is to say of the partitions that its run was launched for."""
+    """Return a digest of the run's manifest as an entry of the table's own history."""
     return {"tidegate.manifest": _digest({name: sorted(keys) for name, keys in params.manifest.items()})}
 
 
-def _increment(spark: SparkSession, asked: IncrementalRead, how: bool | str) -> Increment:
+def _increment(spark: SparkSession, request: IncrementalRead, how: bool | str) -> Increment:
     if isinstance(how, str):
-        return read_new_offsets(spark, asked, how)
-    return format_of(asked.ref).read_new(spark, asked)
+        return read_new_offsets(spark, request, how)
+    return format_of(request.ref).read_new(spark, request)
 
 
 def _json(value: object) -> str:

@@ -1,8 +1,8 @@
-"""Reads folders of Parquet files as one frame, with the columns of the table they belong to.
+"""Reads folders of Parquet files as one frame, with the columns of their table.
 
-A column that a file lacks has no values there. A file that is missing or damaged is an
-error, whatever the session is set to pass over: rows must not vanish silently, least of
-all where what was read is written again.
+A column that a file lacks has no values there. A missing or damaged file is an
+error, even if the session is set to ignore it: rows must not vanish silently, least of
+all in a merge, which writes the rows that it reads.
 """
 
 import json
@@ -13,11 +13,11 @@ from pyspark.sql.types import StructType
 
 
 def read_folders(spark: SparkSession, schema: str, folders: Sequence[str]) -> DataFrame:
-    """The rows of all these folders.
+    """Return the rows of all these folders.
 
     Args:
         schema: Spark's JSON of the columns.
-        folders: absolute paths, each of a folder with files in it; no rows when there is none.
+        folders: absolute paths of folders that contain files; without folders there are no rows.
     """
     columns = StructType.fromJson(json.loads(schema))
     if not folders:

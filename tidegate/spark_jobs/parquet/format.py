@@ -1,4 +1,4 @@
-"""Parquet as a table format; see `publication.table_format.TableFormat` for what each method promises."""
+"""Parquet as a table format; see `publication.table_format.TableFormat` for the contract of each method."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -36,18 +36,18 @@ class ParquetFormat:
     steps: tuple[type[CommitStep], ...] = (PublishFolder, CopyFolder, PublishVersion, PublishMerge)
 
     def read(
-        self, spark: SparkSession, ref: DatasetRef, warehouse: Warehouse, takes: Callable[[str], bool]
+        self, spark: SparkSession, ref: DatasetRef, warehouse: Warehouse, selects: Callable[[str], bool]
     ) -> DataFrame | None:
         """See `TableFormat.read`."""
         version = head(warehouse.files, ref.root(warehouse))
         if version.number:
-            return read_table(spark, ref, version, warehouse, takes)
-        # Never published into. A dataset with a place of its own may have been landed there.
-        return read_landed(spark, ref, warehouse, takes) if ref.path is not None else None
+            return read_table(spark, ref, version, warehouse, selects)
+        # Never published into. A dataset with its own `path` may have been landed there.
+        return read_landed(spark, ref, warehouse, selects) if ref.path is not None else None
 
-    def read_new(self, spark: SparkSession, asked: IncrementalRead) -> Increment:
+    def read_new(self, spark: SparkSession, request: IncrementalRead) -> Increment:
         """See `TableFormat.read_new`."""
-        return read_new_files(spark, asked)
+        return read_new_files(spark, request)
 
     def top_token(self, ref: DatasetRef, warehouse: Warehouse, spark: Spark) -> int:
         """See `TableFormat.top_token`."""
@@ -65,7 +65,7 @@ class ParquetFormat:
         job: str,
         facts: Mapping[str, str],
     ) -> StagedParquet:
-        """See `TableFormat.stage`. A version file has no place for `job` and `facts`."""
+        """See `TableFormat.stage`. A version file does not record `job` and `facts`."""
         return stage(frame, ref, keys, warehouse, commit=commit, token=token)
 
     def discard(
@@ -75,9 +75,9 @@ class ParquetFormat:
         warehouse.files.delete(staging_folder(ref.root(warehouse), commit, token))
 
     def prune(self, ref: DatasetRef, warehouse: Warehouse, store: CommitStepStore) -> None:
-        """See `TableFormat.prune`, and prune.py for the order of looking."""
+        """See `TableFormat.prune`, and prune.py for the order of the reads."""
         files, root = warehouse.files, ref.root(warehouse)
-        if not prune.due(files, root):
+        if not prune.is_due(files, root):
             return
         folders = prune.version_folders(files, root)
         bodies = [store.get(commit) for commit in store.list_unfinished(ref.id)]
@@ -111,14 +111,16 @@ class ParquetFormat:
         files, root = warehouse.files, ref.root(warehouse)
         version = head(files, root)
         missing = tuple(
-            MissingData(key=key, what=f"its version {version.number} names {folder}, which does not exist")
+            MissingData(
+                key=key, what=f"its version {version.number} refers to {folder}, which does not exist"
+            )
             for key, entry in sorted(version.partitions.items())
             for folder in entry.folders
-            # A newer version may have come meanwhile, and the folder have been pruned.
+            # A newer version may have been published meanwhile, and the folder pruned.
             if not files.exists(f"{root}/{folder}") and head(files, root).number == version.number
         )
         return TableReport(commits=version.recent, missing=missing)
 
     def read_positions(self, ref: DatasetRef, spark: Spark) -> Mapping[str, Mapping[str, Any]]:
-        """See `TableFormat.read_positions`: a version file does not say."""
+        """See `TableFormat.read_positions`: a version file does not record them."""
         return {}

@@ -1,9 +1,9 @@
-"""Merging by keys: what is left of the rows that stand in a partition once staged rows replace some.
+"""Merges staged rows into partitions by keys: keeps the existing rows that no staged row replaces.
 
-The other rows, the survivors, are written into a folder of their own; they and the staged
-rows are the partition then. All is made for one version of the table, and stands only if
-the next version is put upon that very one. A partition in which nothing is replaced keeps
-its folders, and the staged one is added.
+The kept rows, the survivors, are written into a folder of their own; with the staged
+rows they form the partition. The result is computed for one version of the table and is valid only if
+the next version is put directly after that one. A partition in which nothing is replaced keeps
+its folders, and the staged folder is added.
 """
 
 import uuid
@@ -15,45 +15,47 @@ import msgspec
 from pyspark.sql import DataFrame, SparkSession
 
 from tidegate.spark_jobs.commit.context import CommitContext
-from tidegate.spark_jobs.datasets.columns import united_columns
+from tidegate.spark_jobs.datasets.columns import union_columns
 from tidegate.spark_jobs.files.filesystem import FileSystem
 from tidegate.spark_jobs.parquet.folders import read_folders
 from tidegate.spark_jobs.parquet.staging import StagedFolder, seal, write_by_key
 from tidegate.spark_jobs.parquet.version_log import PartitionEntry, TableVersion
 
 SURVIVORS_MARK = "+"
-"""Stands in the name of a survivors' folder, between the commit and the version it was made for."""
+"""Separates the commit from the version in the name of a survivors' folder."""
 
 
 def merged_partitions(
     context: CommitContext,
     root: str,
     now: TableVersion,
-    coming: Mapping[str, PartitionEntry],
+    incoming: Mapping[str, PartitionEntry],
     *,
     schema: str,
     columns: Sequence[str],
     dimensions: Sequence[str],
     staging: str,
 ) -> dict[str, PartitionEntry]:
-    """The partitions of a merge, made for one version.
+    """Return the partitions of a merge into one version.
 
     Args:
-        context: its session is not started where nothing stands that could be replaced.
-        coming: the partitions that were staged, each in one folder that stands in its place.
+        context: its session is started only if there are rows that could be replaced.
+        incoming: the staged partitions, each in one folder at its final place.
         schema: Spark's JSON of the staged columns.
-        columns: rows with equal values in all of these are the same row; no value equals no value.
-        staging: the run's staging folder; what is written there goes with it.
+        columns: columns that identify a row; missing values are equal to each other.
+        staging: the run's staging folder, which is removed with the survivors staged in it.
 
     Raises:
         ColumnClash: a column would have two types.
     """
-    before = {key: now.partitions[key] for key in coming if key in now.partitions}
-    merged = {key: before[key].joined_by(entry) if key in before else entry for key, entry in coming.items()}
-    standing = {key: entry for key, entry in before.items() if entry.folders}
-    if not standing:
+    before = {key: now.partitions[key] for key in incoming if key in now.partitions}
+    merged = {
+        key: before[key].joined_by(entry) if key in before else entry for key, entry in incoming.items()
+    }
+    existing = {key: entry for key, entry in before.items() if entry.folders}
+    if not existing:
         return merged
-    # A name that nobody else has: another process may finish the same sequence at the same time.
+    # A unique name: another process may finish the same sequence at the same time.
     attempt = f"{now.number}{SURVIVORS_MARK}{uuid.uuid4().hex}"
     folder = f"{staging}/{SURVIVORS_MARK}{attempt}"
     try:
@@ -61,26 +63,26 @@ def merged_partitions(
             context.spark(),
             context.files,
             root,
-            standing,
-            coming,
-            schema=united_columns(now.schema, schema),
+            existing,
+            incoming,
+            schema=union_columns(now.schema, schema),
             columns=columns,
             dimensions=dimensions,
             folder=folder,
         )
     except Exception:
-        # Another process may have finished the sequence, and swept the staging that this brings back.
+        # Another process may have finished the sequence and removed the staging, which this recreates.
         context.files.delete(folder)
         raise
-    for key, entry in standing.items():
+    for key, entry in existing.items():
         survivors = left.get(key)
         if survivors is None:
-            token = max(entry.token, coming[key].token)
-            merged[key] = msgspec.structs.replace(coming[key], token=token)
+            token = max(entry.token, incoming[key].token)
+            merged[key] = msgspec.structs.replace(incoming[key], token=token)
         elif survivors.rows != entry.rows:
-            path = f"{coming[key].path}{SURVIVORS_MARK}{attempt}"
+            path = f"{incoming[key].path}{SURVIVORS_MARK}{attempt}"
             survivors.step(f"{root}/{path}").execute(context)
-            merged[key] = survivors.entry(path, token=entry.token).joined_by(coming[key])
+            merged[key] = survivors.entry(path, token=entry.token).joined_by(incoming[key])
     return merged
 
 
@@ -88,30 +90,30 @@ def write_survivors(
     spark: SparkSession,
     files: FileSystem,
     root: str,
-    standing: Mapping[str, PartitionEntry],
-    coming: Mapping[str, PartitionEntry],
+    existing: Mapping[str, PartitionEntry],
+    incoming: Mapping[str, PartitionEntry],
     *,
     schema: str,
     columns: Sequence[str],
     dimensions: Sequence[str],
     folder: str,
 ) -> dict[str, StagedFolder]:
-    """Writes the standing rows that no coming one replaces, and seals them as the commit's.
+    """Write the existing rows that no incoming row replaces, and seal their folders for the commit.
 
     Raises:
-        OSError: Spark has failed, or rows stand where they do not belong.
+        OSError: Spark has failed, or a folder holds rows of another partition.
     """
 
     def rows(entries: Mapping[str, PartitionEntry]) -> DataFrame:
-        paths = [f"{root}/{path}" for key in sorted(standing) for path in entries[key].folders]
+        paths = [f"{root}/{path}" for key in sorted(existing) for path in entries[key].folders]
         return read_folders(spark, schema, paths)
 
-    before, new = rows(standing), rows(coming).select(*(f"`{c}`" for c in columns)).distinct()
+    before, new = rows(existing), rows(incoming).select(*(f"`{c}`" for c in columns)).distinct()
     same = reduce(and_, (before[f"`{c}`"].eqNullSafe(new[f"`{c}`"]) for c in columns))
-    keys = tuple(standing)
+    keys = tuple(existing)
     left = write_by_key(before.join(new, same, "left_anti"), dimensions, keys, files, folder)
-    strays = left.keys() - standing.keys()
+    strays = left.keys() - existing.keys()
     if strays:
-        raise OSError(f"{root}: rows of {', '.join(sorted(strays))} stand in the folders of other partitions")
-    one = next(iter(coming.values()))
+        raise OSError(f"{root}: rows of {', '.join(sorted(strays))} are in the folders of other partitions")
+    one = next(iter(incoming.values()))
     return seal(files, folder, keys, left, commit=one.commit, token=one.token)

@@ -1,9 +1,9 @@
-"""New files of a dataset that is landed from outside; the parts are its partitions.
+"""Reads the new files of a dataset that is landed from outside; the parts are its partitions.
 
-A file is known by name, size and time of modification: one that came late, with whatever
-date, is new, and so is one that was landed anew. The position of a part is the list of its files that
-have been read, so exactly the files that a position names are ever read for it. One that is
-removed later is no error, and is remembered for a while in case it comes back.
+A file is identified by name, size and modification time: a late file, whatever its
+date, is new, and so is a file that was landed again. The position of a part is the list of its files that
+have been read, so exactly the files of a position are read for it. A file that is
+removed later is not an error, and stays in the position for a while in case it comes back.
 """
 
 import re
@@ -21,16 +21,16 @@ from tidegate.spark_jobs.files.filesystem import FileSystem, is_data
 from tidegate.spark_jobs.parquet.version_log import head
 
 MAX_FILES = 50_000
-"""Of one partition. Its position names them all, and each commit writes the position anew: some 3 MB."""
+"""Per partition. Its position lists them all, and each commit writes the whole position: some 3 MB."""
 REMEMBERED_GONE = 1_000
-"""So many removed files of a partition stay in its position; one that comes back later is new."""
+"""Removed files of a partition that stay in its position; an older one that comes back is new."""
 SHOWN_FILES = 3
 
 GLOB_CHARACTER = re.compile(r"([\\{}\[\]*?])")
-"""What Spark takes for a pattern in a path."""
+"""Characters that Spark interprets as a pattern in a path."""
 
 Stamp = tuple[int, int]
-"""Size in bytes, and time of modification in milliseconds since 1970 UTC."""
+"""Size in bytes, and modification time in milliseconds since 1970 UTC."""
 
 
 class FilesPosition(Value, kw_only=True):
@@ -40,41 +40,41 @@ class FilesPosition(Value, kw_only=True):
 
 
 class NewFiles(Value, kw_only=True):
-    """Files that are new, with absolute paths, and the positions of their partitions once they are read."""
+    """New files by absolute path, and the positions of their partitions once they are read."""
 
     paths: dict[str, Stamp]
     positions: dict[str, str]
 
 
-def read_new_files(spark: SparkSession, asked: IncrementalRead) -> Increment:
-    """The rows of the files that are new in the partitions that are taken.
+def read_new_files(spark: SparkSession, request: IncrementalRead) -> Increment:
+    """Return the rows of the new files in the selected partitions.
 
     Raises:
         SourceError: the dataset is not landed, a partition has too many files, or a watermark cannot be read.
     """
-    new = new_files(asked)
+    new = new_files(request)
     return Increment(
-        frame=_rows(spark, asked, sorted(new.paths)),
+        frame=_rows(spark, request, sorted(new.paths)),
         positions=new.positions,
-        check=lambda: check_unchanged(asked, new),
+        check=lambda: check_unchanged(request, new),
     )
 
 
-def new_files(asked: IncrementalRead) -> NewFiles:
-    """The files that are new in the partitions that are taken; see `read_new_files` for what it raises."""
-    ref, files = asked.ref, asked.warehouse.files
-    root = ref.root(asked.warehouse)
+def new_files(request: IncrementalRead) -> NewFiles:
+    """Return the new files in the selected partitions; for errors see `read_new_files`."""
+    ref, files = request.ref, request.warehouse.files
+    root = ref.root(request.warehouse)
     if ref.path is None or head(files, root).number:
         raise SourceError(
-            f"{ref.id} is published by a program; only what is new in landed files can be told",
-            "read all of it, or give `incremental` a source of your own",
+            f"{ref.id} is published by a program; in parquet, only landed files can be read incrementally",
+            "read all of it, or write a source of your own under `incremental`",
         )
     positions: dict[str, str] = {}
     paths: dict[str, Stamp] = {}
     for key, folder in landed_folders(files, ref, root).items():
-        if not asked.takes(key):
+        if not request.selects(key):
             continue
-        read = _decode(asked, key)
+        read = _decode(request, key)
         found = _stamps(files, folder)
         new = {name: stamp for name, stamp in found.items() if read.get(name) != stamp}
         if new:
@@ -83,17 +83,17 @@ def new_files(asked: IncrementalRead) -> NewFiles:
     return NewFiles(paths=paths, positions=positions)
 
 
-def check_unchanged(asked: IncrementalRead, new: NewFiles) -> None:
-    """Raises SourceError when a file was written again while it was read: who knows which rows were read?"""
-    files = asked.warehouse.files
+def check_unchanged(request: IncrementalRead, new: NewFiles) -> None:
+    """Raise SourceError when a file changed during the read: the rows that were read are unknown."""
+    files = request.warehouse.files
     folders = {path.rpartition("/")[0] for path in new.paths}
     now = {f"{folder}/{name}": stamp for folder in folders for name, stamp in _stamps(files, folder).items()}
     changed = [path for path, stamp in sorted(new.paths.items()) if now.get(path, stamp) != stamp]
     if changed:
         raise SourceError(
-            f"{asked.ref.id} was landed anew while it was read: {', '.join(changed[:SHOWN_FILES])}; "
+            f"{request.ref.id} was landed again while it was read: {', '.join(changed[:SHOWN_FILES])}; "
             "nothing was published",
-            "run it again; land a file under a name that begins with a dot, and rename it once it is whole",
+            "run it again; land files under a name that begins with a dot, and rename them once complete",
         )
 
 
@@ -108,8 +108,8 @@ def _stamps(files: FileSystem, folder: str) -> dict[str, Stamp]:
 def _encode(ref: DatasetRef, key: str, found: Mapping[str, Stamp], read: Mapping[str, Stamp]) -> str:
     if len(found) > MAX_FILES:
         raise SourceError(
-            f"{ref.id} has {len(found)} files in {f'its partition {key}' if key else 'one folder'}; what has "
-            f"been read of more than {MAX_FILES} is not kept",
+            f"{ref.id} has {len(found)} files in {f'its partition {key}' if key else 'one folder'}; an "
+            f"incremental read allows at most {MAX_FILES}",
             "move files away once they have been read, or give the dataset smaller partitions",
         )
     gone = sorted((stamp[1], name) for name, stamp in read.items() if name not in found)
@@ -118,31 +118,31 @@ def _encode(ref: DatasetRef, key: str, found: Mapping[str, Stamp], read: Mapping
         return msgspec.json.encode(FilesPosition(files={**kept, **found}), order="sorted").decode()
     except UnicodeEncodeError as error:
         raise SourceError(
-            f"{ref.id} has a file whose name is no UTF-8, and cannot be remembered: {error.object!r}",
+            f"{ref.id} has a file whose name is not UTF-8: {error.object!r}",
             "rename the file",
         ) from error
 
 
-def _decode(asked: IncrementalRead, key: str) -> dict[str, Stamp]:
-    position = asked.positions.get(key)
+def _decode(request: IncrementalRead, key: str) -> dict[str, Stamp]:
+    position = request.positions.get(key)
     if position is None:
         return {}
     try:
         return msgspec.json.decode(position, type=FilesPosition).files
     except msgspec.DecodeError as error:
         raise SourceError(
-            f"{asked.watermark(key)} is no list of files: {error}",
-            f"if all its files are to be read again: {asked.remedy(key, '')}",
+            f"{request.watermark(key)} is not a list of files: {error}",
+            f"to read all its files again: {request.remedy(key, '')}",
         ) from error
 
 
-def _rows(spark: SparkSession, asked: IncrementalRead, paths: list[str]) -> DataFrame | None:
+def _rows(spark: SparkSession, request: IncrementalRead, paths: list[str]) -> DataFrame | None:
     if not paths:
-        return read_landed(spark, asked.ref, asked.warehouse, lambda _: False)
-    root = asked.ref.root(asked.warehouse)
+        return read_landed(spark, request.ref, request.warehouse, lambda _: False)
+    root = request.ref.root(request.warehouse)
     frame = spark.read.option("basePath", root).parquet(
         *(GLOB_CHARACTER.sub(r"\\\1", path) for path in paths)
     )
-    for name in asked.ref.dimensions():
+    for name in request.ref.dimensions():
         frame = frame.withColumn(name, frame[name].cast("string"))
     return frame

@@ -1,12 +1,12 @@
-"""Tables in Parquet that the programs write: stage, the steps that publish it, and read.
+"""Parquet tables that programs write: staging, the steps that publish it, and reading.
 
-    <root>/_staging/<commit>/<token>/…         what a run has written and nobody sees
-    <root>/data/day=2013-12-22/v=<commit>/…    published folders, old ones too
-    <root>/_versions/<number>.json             which folders each partition has: the pointer
+    <root>/_staging/<commit>/<token>/…         staged rows, which no reader sees
+    <root>/data/day=2013-12-22/v=<commit>/…    published folders, including old ones
+    <root>/_versions/<number>.json             the folders of each partition
 
-What the write modes do with the rows that stand there is the publishing step's part: all of
-them but `merge` only name folders (version_log.py), and a merge writes what is left of the
-rows that it replaces (merge.py). Staging is the same for all.
+The publishing step applies the write mode to the existing rows: `merge` writes the rows
+that it keeps (merge.py), all other modes only refer to folders (version_log.py). Staging is the
+same for all.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from tidegate.domain.published import PublishedPartition
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.step import CommitStep
 from tidegate.spark_jobs.commit.steps.delete_staging import DeleteStaging
-from tidegate.spark_jobs.datasets.columns import ColumnClash, united_columns
+from tidegate.spark_jobs.datasets.columns import ColumnClash, union_columns
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, commit_folder
 from tidegate.spark_jobs.datasets.landed import landed_folders
 from tidegate.spark_jobs.datasets.merge_keys import key_columns, refuse_missing, refuse_repeated
@@ -39,7 +39,7 @@ class StagedParquet(Value, kw_only=True):
 
     Attributes:
         base: the table's version when it was staged.
-        keys: every partition that the run writes, those without rows too.
+        keys: every partition that the run writes, including those without rows.
         folders: the partitions that have rows.
     """
 
@@ -53,11 +53,11 @@ class StagedParquet(Value, kw_only=True):
     folders: dict[str, StagedFolder]
 
     def folder_steps(self) -> tuple[CommitStep, ...]:
-        """Brings the files to their place, where no reader looks yet."""
+        """See `StagedOutput.folder_steps`."""
         return tuple(staged.step(f"{self.root}/{self._path(key)}") for key, staged in self.folders.items())
 
     def version_step(self) -> CommitStep:
-        """Shows them to readers."""
+        """See `StagedOutput.version_step`."""
         if self.ref.write == "merge":
             return PublishMerge(
                 root=self.root,
@@ -81,11 +81,11 @@ class StagedParquet(Value, kw_only=True):
         )
 
     def cleaning_step(self) -> CommitStep:
-        """Removes what is left of staging."""
+        """See `StagedOutput.cleaning_step`."""
         return DeleteStaging(folder=f"{self.root}/{STAGING_FOLDER}/{commit_folder(self.commit)}")
 
     def result(self) -> tuple[PublishedPartition, ...]:
-        """What is reported once all this is done."""
+        """See `StagedOutput.result`."""
         entries = {key: self._entry(key) for key in self.keys}
         return tuple(
             PublishedPartition(
@@ -106,21 +106,21 @@ class StagedParquet(Value, kw_only=True):
 
 
 def write_mode(ref: DatasetRef) -> WriteMode:
-    """The write mode; to overwrite the only partition that there is, is to replace the table."""
+    """Return the write mode; overwriting the only partition of a table replaces the whole table."""
     return "full" if ref.scheme is None and ref.write == "overwrite_partitions" else ref.write
 
 
 def stage(
     frame: DataFrame, ref: DatasetRef, keys: tuple[str, ...], warehouse: Warehouse, *, commit: str, token: int
 ) -> StagedParquet:
-    """Runs the program's plan and writes its rows where no reader sees them.
+    """Run the program's plan and write its rows where no reader sees them.
 
     Raises:
         OutputError: the columns do not fit the table, or rows lie outside `keys`, or two rows
             of a merge have the same keys.
     """
     root, files = ref.root(warehouse), warehouse.files
-    files.moves_folders_whole(root)  # refuses where nothing can be published
+    files.moves_folders_whole(root)  # raises where publishing is not safe
     base = head(files, root)
     frame = with_partition_columns(frame, ref, keys)
     _refuse_landed(ref, base, warehouse)
@@ -139,7 +139,7 @@ def stage(
 
 
 def staging_folder(root: str, commit: str, token: int) -> str:
-    """Where one attempt of a commit stages. Attempts have tokens of their own, so they never mix."""
+    """Return the staging folder of one attempt. Every attempt has its own token, so they never mix."""
     return f"{root}/{STAGING_FOLDER}/{commit_folder(commit)}/{token}"
 
 
@@ -148,38 +148,38 @@ def read_table(
     ref: DatasetRef,
     version: TableVersion,
     warehouse: Warehouse,
-    takes: Callable[[str], bool],
+    selects: Callable[[str], bool],
 ) -> DataFrame:
-    """The rows of the partitions whose key is taken, as of one version of the table."""
+    """Return the rows of the selected partitions, as of one version of the table."""
     root = ref.root(warehouse)
     folders = [
         f"{root}/{folder}"
         for key, entry in sorted(version.partitions.items())
-        if takes(key)
+        if selects(key)
         for folder in entry.folders
     ]
     return read_folders(spark, version.schema, folders)
 
 
 def _refuse_landed(ref: DatasetRef, base: TableVersion, warehouse: Warehouse) -> None:
-    """What was landed from outside is no longer read once something is published beside it."""
+    """Refuse to add to landed files, which are no longer read once a program publishes beside them."""
     if base.number or ref.path is None or ref.write not in ("append", "merge"):
         return
     root = ref.root(warehouse)
     if landed_folders(warehouse.files, ref, root):
         raise OutputError(
-            f"{ref.name}: {root} holds files that were landed from outside, and {ref.write} would keep "
-            "them, which only a table written by programs can",
+            f"{ref.name}: {root} holds files that were landed from outside, and the write mode {ref.write} "
+            "can only keep rows that programs wrote",
             "give the program's output a dataset of its own, and read the landed one",
         )
 
 
 def _refuse_clash(ref: DatasetRef, base: TableVersion, schema: str) -> None:
-    """A table has one type for each column; only replacing all of it changes that."""
+    """Refuse columns whose type differs from the table's, unless the output replaces the whole table."""
     if write_mode(ref) == "full":
         return
     try:
-        united_columns(base.schema, schema)
+        union_columns(base.schema, schema)
     except ColumnClash as clash:
         raise OutputError(
             f"{ref.name}: the columns of the output do not go with those of the table: {clash}",

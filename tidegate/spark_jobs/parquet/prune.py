@@ -1,11 +1,11 @@
-"""Removes old versions of a table, and the folders that nothing names any more.
+"""Removes old versions of a table, and folders that no kept version refers to.
 
-Run after a publish, now and then. It may die anywhere and be run again. What it must never
-remove: the last `KEEP_VERSIONS` versions, the folders they name, and whatever an
-unfinished sequence has put in place or needs as evidence. The order of looking is what
+It runs after some publishes. It may be interrupted at any point and run again. It must never
+remove the last `KEEP_VERSIONS` versions, the folders they refer to, or anything that an
+unfinished sequence has moved into place or needs as evidence. The order of the reads
 makes that safe beside a running publish: folders first, then the unfinished sequences,
-then the versions. A folder seen in the first look belongs to a sequence that is still
-unfinished in the second, or has its version in the third.
+then the versions. A folder from the first read belongs to a sequence that is still
+unfinished in the second, or to a version in the third.
 """
 
 from collections.abc import Iterator
@@ -28,16 +28,16 @@ from tidegate.spark_jobs.parquet.version_log import (
 KEEP_VERSIONS = 50
 """A reader that began this many publishes ago still finds all its files."""
 SURPLUS_VERSIONS = 20
-"""Looking at every folder costs time on a large table: only so many publishes later it is done again."""
+"""Publishes between two prunings, because listing every folder of a large table takes time."""
 
 
-def due(files: FileSystem, root: str) -> bool:
-    """Whether enough versions have gathered."""
+def is_due(files: FileSystem, root: str) -> bool:
+    """Return whether enough versions have accumulated."""
     return len(version_numbers(files, root)) >= KEEP_VERSIONS + SURPLUS_VERSIONS
 
 
 class Unfinished:
-    """What the unfinished sequences of a table still need."""
+    """The folders and versions that the unfinished sequences of a table still need."""
 
     def __init__(self, root: str, sequences: tuple[CommitSequence, ...]) -> None:
         steps = [step for sequence in sequences for step in sequence.steps]
@@ -54,34 +54,34 @@ class Unfinished:
         )
 
     def needs(self, folder: str) -> bool:
-        """Whether one of the sequences has put this folder in place, or has made it for a merge."""
+        """Return whether one of the sequences has moved this folder into place or created it in a merge."""
         where, _, name = folder.rpartition("/")
         return f"{where}/{name.partition(SURVIVORS_MARK)[0]}" in self._folders
 
 
 def version_folders(files: FileSystem, root: str) -> tuple[str, ...]:
-    """Every published folder of the table, named or not. Take this first, see above."""
+    """Return every published folder of the table, referred to or not. Read this first, see above."""
     return tuple(_version_folders(files, f"{root}/{DATA_FOLDER}"))
 
 
 def prune(
     files: FileSystem, root: str, folders: tuple[str, ...], unfinished: Unfinished, keep: int = KEEP_VERSIONS
 ) -> tuple[int, int]:
-    """Removes what may go.
+    """Remove old versions and unused folders.
 
     Args:
-        folders: from `version_folders`, taken before `unfinished`.
-        unfinished: taken before this call.
+        folders: from `version_folders`, read before `unfinished`.
+        unfinished: read before this call.
 
     Returns:
-        How many versions and how many folders were removed.
+        The numbers of removed versions and of removed folders.
     """
     numbers = version_numbers(files, root)
     if not numbers:
         return 0, 0
     oldest_kept = numbers[-keep:][0]
     if unfinished.oldest_base is not None:
-        # A slow publisher may be about to create base + 1: that name must stay taken.
+        # A slow publisher may be about to create base + 1: that file must keep existing.
         oldest_kept = min(oldest_kept, max(unfinished.oldest_base, 1))
     _delete_hidden(files, root, below=numbers[-1])
     gone = [number for number in numbers if number < oldest_kept]
@@ -109,7 +109,7 @@ def _version_folders(files: FileSystem, folder: str) -> Iterator[str]:
 
 
 def _delete_hidden(files: FileSystem, root: str, below: int) -> None:
-    """Removes half-written version files of numbers that are taken."""
+    """Remove half-written version files of numbers that exist."""
     for entry in files.list(f"{root}/{VERSIONS_FOLDER}"):
         number = entry.name[1:].partition(".")[0]
         if entry.name.startswith(".") and number.isdigit() and int(number) <= below:

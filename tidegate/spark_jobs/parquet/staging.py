@@ -1,11 +1,11 @@
-"""Writes rows into folders of their own, one for each partition, where no reader looks.
+"""Writes rows into one staging folder per partition, where no reader sees them.
 
-    <folder>/__tidegate_key=3/part-….parquet      with a marker beside, written last
+    <folder>/__tidegate_key=3/part-….parquet      with a marker beside it, written last
 
-Spark's writer sorts the rows by the folder and puts them there; the folders of a few
-partitions are numbered, since numbers sort faster than text. The partition columns stay in
-the files, as strings, so that a folder can be read by itself wherever it is moved to.
-Used by a run for its output, and by a merge for what is left of a partition.
+Spark's writer sorts the rows by folder; when there are few partitions their
+folders are numbered, since numbers sort faster than text. The partition columns stay in
+the files, as strings, so that a folder can be read by itself wherever it is moved.
+Used by a run for its output, and by a merge for the survivors.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,14 +26,14 @@ from tidegate.spark_jobs.parquet.version_log import PartitionEntry
 
 KEY_COLUMN = "__tidegate_key"
 KEY_MARK = "k"
-"""Stands before a key that is the name of its folder, to tell it from a number."""
+"""Prefix of a key in the name of its folder, which distinguishes it from a number."""
 NUMBERED_KEYS = 32
-"""Up to so many keys are numbered. Each row is compared with one after the other."""
+"""The most keys that are numbered. Each row is compared with one after the other."""
 OTHER_KEYS = -1
-"""The number of all keys that are not the run's."""
+"""The number of all keys outside the run's partitions."""
 COMMITTER = "mapreduce.fileoutputcommitter.algorithm.version"
 FOOTERS = 200
-"""Of up to so many files the rows are counted by their footers, one by one; of more by Spark."""
+"""The most files whose rows are counted by reading their footers; Spark counts those of more files."""
 
 
 class StagedFolder(Value, kw_only=True):
@@ -41,9 +41,9 @@ class StagedFolder(Value, kw_only=True):
 
     Attributes:
         folder: absolute path.
-        marker: what is written in it.
+        marker: the content of its marker file.
         rows: number of rows.
-        digests: SHA-256 of each data file, where the folder cannot be moved whole; else nothing.
+        digests: SHA-256 of each data file, where the folder cannot be moved atomically; else None.
     """
 
     folder: str
@@ -52,13 +52,13 @@ class StagedFolder(Value, kw_only=True):
     digests: dict[str, str] | None = None
 
     def step(self, target: str) -> CommitStep:
-        """Brings it to its place, an absolute path."""
+        """Return the step that moves it to its place, an absolute path."""
         if self.digests is None:
             return PublishFolder(source=self.folder, target=target, marker=self.marker)
         return CopyFolder(source=self.folder, target=target, marker=self.marker, digests=self.digests)
 
     def entry(self, path: str, token: int) -> PartitionEntry:
-        """What the version log says of it once it stands at `path`, relative to the table's root."""
+        """Return its entry in the version log, for a `path` relative to the table's root."""
         sizes = self.marker.files
         return PartitionEntry(
             path=path,
@@ -73,13 +73,13 @@ class StagedFolder(Value, kw_only=True):
 def write_by_key(
     frame: DataFrame, dimensions: Sequence[str], keys: Sequence[str], files: FileSystem, folder: str
 ) -> dict[str, int]:
-    """Writes all rows into the folder.
+    """Write all rows into the folder.
 
     Args:
-        keys: those that are expected; others are written too.
+        keys: the expected keys; rows of other keys are written too.
 
     Returns:
-        The number of rows of each key that has any.
+        The number of rows, by key that has any.
     """
     if not dimensions:
         _writer(frame).parquet(f"{folder}/{KEY_COLUMN}=0")
@@ -103,11 +103,11 @@ def write_by_key(
 def seal(
     files: FileSystem, folder: str, keys: Sequence[str], rows: Mapping[str, int], *, commit: str, token: int
 ) -> dict[str, StagedFolder]:
-    """Marks what `write_by_key` has written as a commit's, whole and durable; one folder a key.
+    """Mark the folders that `write_by_key` has written as those of a commit, durably; one per key.
 
     Args:
-        keys: those given to `write_by_key`.
-        rows: what it has returned, nothing but these keys.
+        keys: the keys given to `write_by_key`.
+        rows: its result, which must not have other keys.
     """
     moves = files.moves_folders_whole(folder)
     sealed: dict[str, StagedFolder] = {}
@@ -122,9 +122,9 @@ def seal(
 
 
 def _writer(frame: DataFrame) -> DataFrameWriter:
-    """Writes so that the files of a task which fails half-way are never among those of its successor.
+    """Return a writer that never mixes files of a failed task with those of its retry.
 
-    Hadoop's second algorithm puts a task's files into the folder one by one, when the task ends.
+    Hadoop's second algorithm does: it moves a task's files into the folder one by one when the task ends.
     """
     return frame.write.option(COMMITTER, 1)
 
@@ -135,7 +135,7 @@ def _key_of(dimensions: Sequence[str]) -> Column:
 
 
 def _folders(files: FileSystem, folder: str) -> list[str]:
-    """What stands behind the "=" of each folder's name."""
+    """Return the value after the "=" in each folder's name."""
     prefix = f"{KEY_COLUMN}="
     return [
         entry.name.removeprefix(prefix)
@@ -145,12 +145,12 @@ def _folders(files: FileSystem, folder: str) -> list[str]:
 
 
 def _key_in(name: str, keys: Sequence[str]) -> str:
-    """The key of a folder. Spark escapes a text in a folder's name."""
+    """Return the key of a folder. Spark escapes texts in folder names."""
     return unquote(name.removeprefix(KEY_MARK)) if name.startswith(KEY_MARK) else keys[int(name)]
 
 
 def _rows_by_folder(spark: SparkSession, files: FileSystem, folder: str) -> dict[str, int]:
-    """Number of rows in each folder, told by the files that will be published."""
+    """Return the number of rows in each folder, counted in the files that will be published."""
     found = {
         name: [
             f"{folder}/{KEY_COLUMN}={name}/{entry.name}"
@@ -167,7 +167,7 @@ def _rows_by_folder(spark: SparkSession, files: FileSystem, folder: str) -> dict
 
 
 def _rows_in(spark: SparkSession, file: str) -> int:
-    """Number of rows in a file. PySpark has no way of its own to ask a footer."""
+    """Return the number of rows in a file. PySpark has no API to read a footer."""
     java: Any = spark._jvm
     parquet = java.org.apache.parquet.hadoop
     context: Any = spark.sparkContext

@@ -18,7 +18,7 @@ import msgspec
 
 from tidegate.domain.model import WriteMode
 from tidegate.domain.value import Value
-from tidegate.spark_jobs.datasets.columns import united_columns
+from tidegate.spark_jobs.datasets.columns import union_columns
 from tidegate.spark_jobs.files.filesystem import FileSystem, is_data
 
 VERSIONS_FOLDER = "_versions"
@@ -93,7 +93,7 @@ class TableVersion(Value, kw_only=True, omit_defaults=True):
         """The largest fencing token that the table has seen, as far as it remembers."""
         return max(self.floor, *(entry.token for entry in self.partitions.values()), 0)
 
-    def then(
+    def with_commit(
         self,
         *,
         commit: str,
@@ -118,19 +118,19 @@ class TableVersion(Value, kw_only=True, omit_defaults=True):
         match mode:
             case "append":
                 entries = {**entries, **self._joined(partitions)}
-                columns = united_columns(self.schema, schema)
+                columns = union_columns(self.schema, schema)
             case "merge":
                 entries = {**entries, **partitions}
-                columns = united_columns(self.schema, schema)
+                columns = union_columns(self.schema, schema)
             case "overwrite_partitions":
                 kept = self._newer(partitions, token)
                 entries = {**entries, **kept}
-                columns = united_columns(self.schema, schema) if kept else self.schema
+                columns = union_columns(self.schema, schema) if kept else self.schema
             case "full":
                 later = {key: entry for key, entry in entries.items() if entry.token > token}
                 kept = self._newer(partitions, token)
                 entries = {**later, **kept} if token >= floor else entries
-                columns = united_columns(self.schema if later else "", schema) if kept else self.schema
+                columns = union_columns(self.schema if later else "", schema) if kept else self.schema
                 floor = max(floor, token)
             case _:
                 assert_never(mode)

@@ -1,1 +1,1 @@
-"""Programs: plain functions found by their dotted path, and what they learn about their run."""
+"""Programs: plain functions found by their dotted path, and the parameters of their runs."""

@@ -1,4 +1,4 @@
-"""What a program is told about its run: arguments, partitions to write, and what it was launched for.
+"""The parameters of a run: its arguments, the partitions to write, and what it was launched for.
 
 A program only reads these attributes. It does not import this class, so that it can be
 called in a test with any object that has them.
@@ -17,7 +17,7 @@ class Params:
     """The parameters of one run.
 
     Attributes:
-        args: the schedule's `args`, any JSON, its references to what triggered the run resolved.
+        args: the schedule's `args`, any JSON, with its references to the trigger resolved.
         partitions: the keys of the output partitions that this run writes; empty for outputs
             without partitions.
         manifest: for each dataset the keys that the run was launched for, exactly.

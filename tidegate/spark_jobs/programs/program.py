@@ -1,8 +1,8 @@
 """A program: a plain function `run(spark, inputs, params)` found by its dotted path.
 
 The path names the function, or a module whose function is called `run`. A program imports
-neither Dagster nor anything of ours, so it can be called by hand in a test or a notebook.
-The same holds for a source of the user's own, which is a module with two functions.
+neither Dagster nor Tidegate, so it can be called directly in a test or a notebook.
+The same holds for a user-defined source, which is a module with two functions.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,15 +22,15 @@ Inputs = Mapping[str, DataFrame | None]
 ProgramFunction = Callable[[SparkSession, Inputs, Any], DataFrame | Mapping[str, DataFrame]]
 
 SOURCE_FUNCTIONS = {"newest": "newest(spark, params)", "read": "read(spark, params, ranges)"}
-"""What a source defines, by name."""
+"""The functions that a source defines, by name."""
 
 
 def load_program(path: str) -> ProgramFunction:
-    """The function that a dotted path names.
+    """Return the function that a dotted path names.
 
     Raises:
-        ProgramError: there is no such module or function. A failure inside the module's own
-            imports is not hidden behind that.
+        ProgramError: the module or function does not exist. A failure inside the module's own
+            imports is raised unchanged.
     """
     module = _module(path)
     if module is not None:
@@ -41,7 +41,7 @@ def load_program(path: str) -> ProgramFunction:
     if module is None:
         raise ProgramError(
             f"program {path}: no such module",
-            "check `run:` and that the project's folder is on the Python path",
+            "check `run:`, and that the project's folder is on the Python path",
         )
     function = getattr(module, name, None)
     if not callable(function):
@@ -53,28 +53,28 @@ def load_program(path: str) -> ProgramFunction:
 
 
 def load_source(path: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """The functions `newest` and `read` of the module that a dotted path names.
+    """Return the functions `newest` and `read` of the module that a dotted path names.
 
     Raises:
-        ProgramError: there is no such module, or it lacks one of them.
+        ProgramError: the module does not exist, or lacks one of the functions.
     """
     module = _module(path)
     if module is None:
         raise ProgramError(
             f"source {path}: no such module",
-            "check `incremental:` and that the project's folder is on the Python path",
+            "check `incremental:`, and that the project's folder is on the Python path",
         )
     for name, form in SOURCE_FUNCTIONS.items():
         if not callable(getattr(module, name, None)):
-            raise ProgramError(f"source {path}: it has no function {name}", f"define it as {form}")
+            raise ProgramError(f"source {path}: the module has no function {name}", f"define it as {form}")
     return module.newest, module.read
 
 
 def outputs_of(program: Program, returned: Any) -> dict[str, DataFrame]:
-    """What a program returned, by the dataset it belongs to.
+    """Return a program's outputs by dataset.
 
     Raises:
-        ProgramError: it is not one DataFrame for each dataset the program declares to write.
+        ProgramError: the program did not return one DataFrame for each dataset under `writes`.
     """
     name, writes = program.name, program.writes
     if isinstance(returned, DataFrame):
@@ -107,7 +107,7 @@ def _module(path: str) -> ModuleType | None:
     try:
         return import_module(path)
     except ModuleNotFoundError as error:
-        # Only "this very module does not exist" means so; an import that fails inside it is told as it is.
+        # An import that fails inside the module is raised; None only means that the module itself is missing.
         if error.name is not None and (path == error.name or path.startswith(f"{error.name}.")):
             return None
         raise

@@ -1,1 +1,1 @@
-"""Publishing and reading a table whatever its format."""
+"""Publishing and reading tables of any format."""

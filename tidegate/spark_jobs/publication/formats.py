@@ -1,4 +1,4 @@
-"""The table formats: one line each. A format is loaded when one is first asked for, since it brings Spark."""
+"""The registry of table formats, one line each. They are imported on first use, since they import Spark."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @cache
 def formats() -> "Mapping[str, TableFormat]":
-    """The formats by the name that a dataset's declaration gives them."""
+    """Return the formats by their name in a dataset's declaration."""
     from tidegate.spark_jobs.iceberg.format import IcebergFormat
     from tidegate.spark_jobs.parquet.format import ParquetFormat
 
@@ -21,15 +21,15 @@ def formats() -> "Mapping[str, TableFormat]":
 
 
 def format_of(ref: DatasetRef) -> "TableFormat":
-    """The format of a dataset.
+    """Return the format of a dataset.
 
     Raises:
-        OutputError: this version does not know it.
+        OutputError: this version does not support the format.
     """
     known = formats()
     if ref.format not in known:
         raise OutputError(
-            f"{ref.name}: this version reads and writes {' and '.join(known)}, got {ref.format}",
+            f"{ref.name}: this version supports the formats {' and '.join(known)}, got {ref.format}",
             f"write format: {next(iter(known))} in the dataset's declaration",
         )
     return known[ref.format]

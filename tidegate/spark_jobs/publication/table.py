@@ -1,9 +1,9 @@
-"""The tables that programs read and write, whatever their format.
+"""The tables that programs read and write, in any format.
 
-`read` gives one consistent state of a dataset. `Publication` stages any number of outputs
-of one run and publishes them as one commit sequence: first every folder is brought to its
-place, then every table is switched, then staging is removed. What differs between
-formats is asked of the dataset's `TableFormat`.
+`read` returns one consistent state of a dataset. `Publication` stages the outputs
+of one run and publishes them as one commit sequence: it moves every folder to its
+place, then switches every table, then removes the staging. The dataset's `TableFormat`
+implements what differs between formats.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,34 +28,34 @@ __all__ = [
     "Warehouse",
     "dataset_ref",
     "read",
-    "read_taken",
+    "read_selected",
 ]
 
 
 def read(
     spark: SparkSession, ref: DatasetRef, warehouse: Warehouse, keys: Iterable[str] | None = None
 ) -> DataFrame | None:
-    """The rows of a dataset, with its partition columns as strings.
+    """Return the rows of a dataset, with its partition columns as strings.
 
     Args:
         keys: the partitions to read; None reads all. One that does not exist has no rows.
 
     Returns:
-        None when nothing was ever landed or published, since then no one knows the columns.
+        None when nothing was ever landed or published, since the columns are unknown then.
     """
     wanted = None if keys is None else frozenset(keys)
-    return read_taken(spark, ref, warehouse, lambda key: wanted is None or key in wanted)
+    return read_selected(spark, ref, warehouse, lambda key: wanted is None or key in wanted)
 
 
-def read_taken(
-    spark: SparkSession, ref: DatasetRef, warehouse: Warehouse, takes: Callable[[str], bool]
+def read_selected(
+    spark: SparkSession, ref: DatasetRef, warehouse: Warehouse, selects: Callable[[str], bool]
 ) -> DataFrame | None:
-    """Like `read`, for the partitions whose key the function takes."""
-    return format_of(ref).read(spark, ref, warehouse, takes)
+    """Return the rows of the partitions whose key `selects` accepts; see `read`."""
+    return format_of(ref).read(spark, ref, warehouse, selects)
 
 
 def top_token(ref: DatasetRef, warehouse: Warehouse, spark: Callable[[], SparkSession]) -> int:
-    """The largest fencing token that has written the dataset."""
+    """Return the largest fencing token that has written the dataset."""
     return format_of(ref).top_token(ref, warehouse, spark)
 
 
@@ -63,11 +63,11 @@ class Publication:
     """The outputs of one run, published together, whatever their formats.
 
     Attributes:
-        commit: commit id, from the cause of the run, so that a retry meets itself.
+        commit: commit id, derived from the cause of the run, so that every attempt has the same.
         token: fencing token, taken before the run read its inputs.
-        facts: what the table's own history is to say of the publish, beside commit, token and job.
+        facts: entries for the table's own history of the publish, beside commit, token and job.
         watermarks: how far the run has read its incremental inputs; set once all outputs are published.
-        events: who is told of the published partitions; None: nobody is.
+        events: receives the published partitions; None reports them to no one.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class Publication:
         self._watermarks = tuple(watermarks)
         self._warehouse = warehouse
         self._store = store
-        self._tells = events is not None
+        self._reports_events = events is not None
         self._context = CommitContext(
             files=warehouse.files, spark=spark, watermarks=store, events=events or NoEvents()
         )
@@ -98,7 +98,7 @@ class Publication:
         self._refs: list[DatasetRef] = []
 
     def stage(self, frame: DataFrame, ref: DatasetRef, keys: tuple[str, ...]) -> None:
-        """Runs the plan of one output and writes its rows where no reader sees them.
+        """Run the plan of one output and write its rows where no reader sees them.
 
         Args:
             keys: the partitions that the run writes; ("",) for a dataset without any.
@@ -122,15 +122,17 @@ class Publication:
         )
 
     def publish(self) -> tuple[PublishedPartition, ...]:
-        """Publishes all that was staged; see `commit.publish.publish` for what it raises."""
-        sequence = sequence_of(self.commit, self.token, self._staged, self._watermarks, tells=self._tells)
+        """Publish all staged outputs; see `commit.publish.publish` for the errors it raises."""
+        sequence = sequence_of(
+            self.commit, self.token, self._staged, self._watermarks, reports_events=self._reports_events
+        )
         published = publish(sequence, self._store, self._context)
-        # Left only where another attempt of the same commit was first: then nothing names it.
+        # Staging is left only when another attempt of the same commit was first; then nothing refers to it.
         self.discard()
         return published
 
     def discard(self) -> None:
-        """Removes what this publication has staged. Only for one that was never put, or is finished."""
+        """Remove the staging of this publication. Only for a commit that was never put or is finished."""
         for ref in self._refs:
             format_of(ref).discard(
                 ref, self._warehouse, self._context.spark, commit=self.commit, token=self.token
@@ -143,12 +145,12 @@ def sequence_of(
     tables: Sequence[StagedOutput],
     watermarks: Sequence[SetWatermark] = (),
     *,
-    tells: bool = False,
+    reports_events: bool = False,
 ) -> CommitSequence:
-    """Everything that has to happen to publish staged tables: data, watermarks, events, and then the broom.
+    """Return the steps that publish staged tables: data, watermarks, events, and then the cleaning.
 
     Args:
-        tells: the scheduler is told of the published partitions.
+        reports_events: report the published partitions to the scheduler.
     """
     facts = tuple(
         PartitionFact(staged.ref.id, one.key, one.rows, one.bytes)
@@ -166,7 +168,7 @@ def sequence_of(
             *(step for staged in tables for step in staged.folder_steps()),
             *(staged.version_step() for staged in tables),
             *watermarks,
-            *((ReportEvent(commit=commit, partitions=facts),) if tells and facts else ()),
+            *((ReportEvent(commit=commit, partitions=facts),) if reports_events and facts else ()),
             *(staged.cleaning_step() for staged in tables),
         ),
         result=tuple(one for staged in tables for one in staged.result()),
@@ -174,5 +176,5 @@ def sequence_of(
 
 
 def prune_table(ref: DatasetRef, warehouse: Warehouse, store: CommitStepStore) -> None:
-    """Remove old versions of a table when enough have gathered."""
+    """Remove old versions of a table when enough have accumulated."""
     format_of(ref).prune(ref, warehouse, store)

@@ -1,7 +1,7 @@
-"""What a table format can do: the one contract that publishing, reading and repair ask.
+"""The contract of a table format, which publishing, reading and repair use.
 
-A format is a folder beside `parquet/` and `iceberg/` whose `format.py` fulfils `TableFormat`, with its own
-kinds of commit steps in `steps/`, and one line in `formats.py`. Nothing else knows a format by name.
+A format is a folder beside `parquet/` and `iceberg/` whose `format.py` implements `TableFormat`, with its own
+kinds of commit steps in `steps/`, and one line in `formats.py`. No other module refers to a format by name.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,25 +18,25 @@ from tidegate.spark_jobs.datasets.table_report import Orphan, TableReport
 
 
 class StagedOutput(Protocol):
-    """The staged output of one dataset: the steps that publish it, and what that amounts to."""
+    """The staged output of one dataset: the steps that publish it, and the result."""
 
     @property
     def ref(self) -> DatasetRef: ...
 
     def folder_steps(self) -> tuple[CommitStep, ...]:
-        """Bring the data files to their final place, where no reader looks yet."""
+        """Return the steps that move the data files to their final place, which no reader uses yet."""
         ...
 
     def version_step(self) -> CommitStep:
-        """Show them to readers, all at once."""
+        """Return the step that shows them to readers, all at once."""
         ...
 
     def cleaning_step(self) -> CommitStep:
-        """Remove what is left of staging."""
+        """Return the step that removes the rest of the staging."""
         ...
 
     def result(self) -> tuple[PublishedPartition, ...]:
-        """Return what is reported once all steps are done."""
+        """Return the partitions that are reported once all steps are done."""
         ...
 
 
@@ -53,19 +53,19 @@ class TableFormat(Protocol):
     def steps(self) -> tuple[type[CommitStep], ...]: ...
 
     def read(
-        self, spark: SparkSession, ref: DatasetRef, warehouse: Warehouse, takes: Callable[[str], bool]
+        self, spark: SparkSession, ref: DatasetRef, warehouse: Warehouse, selects: Callable[[str], bool]
     ) -> DataFrame | None:
-        """Return the rows of the partitions whose key is taken, in one consistent state.
+        """Return the rows of the selected partitions, in one consistent state.
 
         None when nothing was ever landed or published: the columns are unknown then.
         """
         ...
 
-    def read_new(self, spark: SparkSession, asked: IncrementalRead) -> Increment:
-        """Return what is new since the watermarks.
+    def read_new(self, spark: SparkSession, request: IncrementalRead) -> Increment:
+        """Return the rows that are new since the watermarks.
 
         Raises:
-            SourceError: it cannot be said what is new.
+            SourceError: the new rows cannot be determined.
         """
         ...
 
@@ -89,7 +89,7 @@ class TableFormat(Protocol):
 
         Args:
             keys: the partitions that the run writes.
-            facts: what the table's own history says of the publish, where it has one.
+            facts: entries for the table's own history of the publish, where it has one.
 
         Raises:
             OutputError: the rows do not fit the dataset or its partitions.
@@ -105,17 +105,17 @@ class TableFormat(Protocol):
         commit: str,
         token: int,
     ) -> None:
-        """Remove what one attempt has staged. Only for a commit that was never put, or is finished."""
+        """Remove the staging of one attempt. Only for a commit that was never put or is finished."""
         ...
 
     def prune(self, ref: DatasetRef, warehouse: Warehouse, store: CommitStepStore) -> None:
-        """Remove old versions of a table when enough have gathered."""
+        """Remove old versions of a table when enough have accumulated."""
         ...
 
     def staged(
         self, refs: Sequence[DatasetRef], warehouse: Warehouse, spark: Callable[[], SparkSession]
     ) -> Iterable[Orphan]:
-        """Return everything staged for datasets of this format, needed or not."""
+        """Return all staging of datasets of this format, needed or not."""
         ...
 
     def remove(
@@ -125,7 +125,7 @@ class TableFormat(Protocol):
         warehouse: Warehouse,
         spark: Callable[[], SparkSession],
     ) -> None:
-        """Remove some of what `staged` has returned.
+        """Remove staging that `staged` has returned.
 
         Args:
             refs: the known datasets by id.
@@ -133,11 +133,11 @@ class TableFormat(Protocol):
         ...
 
     def report(self, ref: DatasetRef, warehouse: Warehouse, spark: Callable[[], SparkSession]) -> TableReport:
-        """Return what the table itself says of its state."""
+        """Return the state of the table."""
         ...
 
     def read_positions(
         self, ref: DatasetRef, spark: Callable[[], SparkSession]
     ) -> Mapping[str, Mapping[str, Any]]:
-        """Return, by commit, how far the table's history says that it has read each source."""
+        """Return, by commit, how far it has read each source, according to the table's history."""
         ...

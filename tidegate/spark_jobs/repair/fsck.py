@@ -1,9 +1,9 @@
-"""Looks for everything about publishes that does not stand as it should, and says what helps.
+"""Finds inconsistencies of publishes and names the remedy for each. Changes nothing.
 
-It changes nothing. What it asks: can every record of the store be read and every unfinished step be
-told; is anybody dead; is anything staged for nobody; is each table what the store says was
-published; do the watermarks agree with what the tables' own snapshots say of them. A publish that
-goes on beside it can be seen half-way, so a finding about one is looked at twice before it is told.
+It checks that every record of the store can be read and every unfinished step verified; that no
+attempt is dead and no staging orphaned; that each table holds what the store says was
+published; and that the watermarks agree with the snapshots of the tables. A publish that runs
+at the same time can be seen half-done, so a finding about one is checked twice before it is reported.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,18 +26,18 @@ from tidegate.spark_jobs.publication.formats import format_of
 from tidegate.spark_jobs.repair.orphans import find_orphans
 
 COMMITS_COMPARED = 20
-"""So many of a table's newest commits are looked up in the store."""
+"""The number of a table's newest commits that are looked up in the store."""
 
 
 class Finding(Value, kw_only=True):
-    """Something that is wrong.
+    """An inconsistency.
 
     Attributes:
-        kind: in a word or two, for example "orphaned staging".
-        where: a commit, a dataset, a folder.
-        what: what was seen.
+        kind: a word or two, for example "orphaned staging".
+        where: a commit, a dataset or a folder.
+        what: the problem.
         remedy: what to do about it.
-        cleanable: `fsck --clean` removes it.
+        cleanable: whether `fsck --clean` removes it.
     """
 
     kind: str
@@ -49,7 +49,7 @@ class Finding(Value, kw_only=True):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Examined:
-    """What is looked at: a project's apps, its tables and its store."""
+    """What `fsck` examines: a project's apps, tables and store."""
 
     apps: Sequence[App]
     warehouse: Warehouse
@@ -66,12 +66,12 @@ class Examined:
 
 
 def fsck(examined: Examined, torn: Sequence[str] = ()) -> tuple[Finding, ...]:
-    """Everything that is wrong, in the order in which it is asked.
+    """Return all findings, in the order of the checks.
 
     Args:
-        torn: ids of the store's records whose checksum does not fit.
+        torn: ids of the store's records whose checksum does not match.
     """
-    asked: tuple[Callable[[Examined], Iterator[Finding]], ...] = (
+    checks: tuple[Callable[[Examined], Iterator[Finding]], ...] = (
         _sequences,
         _attempts,
         _staging,
@@ -82,22 +82,22 @@ def fsck(examined: Examined, torn: Sequence[str] = ()) -> tuple[Finding, ...]:
         Finding(
             kind="torn record",
             where=commit,
-            what="its checksum does not fit: it was never committed, or the database was damaged",
-            remedy="the job's next attempt replaces it; if it was finished before, restore the database",
+            what="its checksum does not match: it was never committed, or the database is damaged",
+            remedy="the job's next attempt replaces it; if it was already finished, restore the database",
         )
         for commit in torn
     ]
-    for ask in asked:
-        found += ask(examined)
+    for check in checks:
+        found += check(examined)
     return tuple(found)
 
 
-def look(step: CommitStep, context: CommitContext) -> Verified:
-    """What a step says of itself; that it cannot be asked is an answer too."""
+def verify_step(step: CommitStep, context: CommitContext) -> Verified:
+    """Verify a step. Return `unknown` with the reason when that fails."""
     try:
         return step.verify(context)
     except (SparkJobError, OSError, msgspec.MsgspecError) as error:
-        return unknown(f"it cannot be looked at: {error}")
+        return unknown(f"it cannot be verified: {error}")
 
 
 def _sequences(examined: Examined) -> Iterator[Finding]:
@@ -114,13 +114,13 @@ def _sequences(examined: Examined) -> Iterator[Finding]:
             continue
         written = ", ".join(sequence.datasets)
         if is_blocked(state):
-            said = f"{written}: {state.failures} failed tries; {state.error}"
-            yield Finding(kind="blocked", where=commit, what=said, remedy=show)
+            what = f"{written}: {state.failures} failed tries; {state.error}"
+            yield Finding(kind="blocked", where=commit, what=what, remedy=show)
         for number, step in enumerate(sequence.steps, start=1):
-            answer = look(step, examined.context)
+            answer = verify_step(step, examined.context)
             if answer.verdict is Verdict.UNKNOWN and store.exists(commit):
                 where = f"{commit}, step {number} ({step.describe()})"
-                yield Finding(kind="step that cannot tell", where=where, what=answer.seen, remedy=show)
+                yield Finding(kind="step that cannot tell", where=where, what=answer.reason, remedy=show)
 
 
 def _attempts(examined: Examined) -> Iterator[Finding]:
@@ -129,7 +129,7 @@ def _attempts(examined: Examined) -> Iterator[Finding]:
             yield Finding(
                 kind="dead run",
                 where=f"commit {attempt.commit}, token {attempt.token}",
-                what=f"its lease ran out at {attempt.until:%Y-%m-%d %H:%M:%S}Z, before it published anything",
+                what=f"its lease expired at {attempt.until:%Y-%m-%d %H:%M:%S}Z, before it published anything",
                 remedy="tidegate commits fsck --clean",
                 cleanable=True,
             )
@@ -146,7 +146,7 @@ def _staging(examined: Examined) -> Iterator[Finding]:
         yield Finding(
             kind="orphaned staging",
             where=one.place,
-            what=f"staged for {one.dataset} under token {one.token}, by a run that can publish no more",
+            what=f"staged for {one.dataset} under token {one.token}, by a run that can no longer publish",
             remedy="tidegate commits fsck --clean",
             cleanable=True,
         )
@@ -164,20 +164,20 @@ def _tables(examined: Examined) -> Iterator[Finding]:
                 kind="table",
                 where=f"{ref.id} {missing.key}".strip(),
                 what=missing.what,
-                remedy="restore the folder, or compute the partition anew",
+                remedy="restore the folder, or compute the partition again",
             )
         for commit in report.commits[-COMMITS_COMPARED:]:
             if not _is_known(examined.store, commit):
                 yield Finding(
                     kind="table",
                     where=ref.id,
-                    what=f"commit {commit} has published into it, and the store does not know it",
-                    remedy="let one store alone publish into a table; if the store was lost, this goes by",
+                    what=f"commit {commit} has published into it, but the store has no record of that commit",
+                    remedy="publish into a table from one store only; if the store was lost, ignore this",
                 )
 
 
 def _is_known(store: CommitStepStore, commit: str) -> bool:
-    # First the unfinished: what is finished in between is found by the second look.
+    # Unfinished first: a commit that finishes between the two queries is found by the second.
     return store.exists(commit) or store.result(commit) is not None or store.was_abandoned(commit)
 
 
@@ -189,22 +189,22 @@ def _watermarks(examined: Examined) -> Iterator[Finding]:
 
 
 def _watermarks_of(examined: Examined, app: App, program: Program) -> Iterator[Finding]:
-    """Where a snapshot says that its commit has read up to somewhere else than the watermark it has set."""
-    told: dict[str, Mapping[str, Any]] = {}
+    """Find watermarks whose commit recorded another position in its snapshot than it has set."""
+    recorded: dict[str, Mapping[str, Any]] = {}
     for name in program.writes:
         ref = dataset_ref(app.name, app.datasets[name])
-        told |= format_of(ref).read_positions(ref, examined.context.spark)
+        recorded |= format_of(ref).read_positions(ref, examined.context.spark)
     consumer = f"{app.name}/{program.name}"
     for name in program.incremental:
         source = f"{app.name}/{name}"
         for part, mark in sorted(examined.store.watermarks(consumer, source).items()):
-            read = told.get(mark.commit, {}).get(source)
-            # Of many parts a snapshot tells only a digest.
+            read = recorded.get(mark.commit, {}).get(source)
+            # For many parts a snapshot holds only a digest.
             if isinstance(read, Mapping) and read.get(part, mark.position) != mark.position:
                 yield Finding(
                     kind="watermark",
                     where=f"{consumer} in {source} {part}".strip(),
-                    what=f"it stands at {mark.position}, but the snapshot of commit {mark.commit} says that"
-                    f" it has read up to {read.get(part)}",
+                    what=f"it is at {mark.position}, but the snapshot of commit {mark.commit} says that"
+                    f" the commit has read up to {read.get(part)}",
                     remedy=f"compare them, and set it with: tidegate watermarks reset {consumer} {source}",
                 )

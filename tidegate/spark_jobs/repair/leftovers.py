@@ -1,7 +1,7 @@
-"""What dead runs have left behind, sorted by what is to be done about it. Looks only.
+"""Unfinished sequences and dead attempts, grouped by the action they need. Changes nothing.
 
-A sequence that a living process works on is not left, however long it takes. One that has
-failed is tried again after a while, twice as long each time, so that an hour without the file
+A sequence that a living process is finishing needs no action, however long it takes. A failed
+sequence is tried again after a pause that doubles each time, so that an hour without the file
 system does not use up all its tries; one that has failed too often waits for a person.
 """
 
@@ -17,19 +17,19 @@ from tidegate.spark_jobs.commit.recovery import is_blocked
 from tidegate.spark_jobs.errors import CommitUnknown
 
 FIRST_PAUSE_SECONDS = 120
-"""After the first failed try. Five tries of a sequence span half an hour."""
+"""The pause after the first failure. Five tries of a sequence span half an hour."""
 
 
 class Leftovers(Value, kw_only=True):
-    """What stands unfinished.
+    """Unfinished work.
 
     Attributes:
-        due: sequences that nobody works on, smallest token first.
-        datasets: those that the due ones write.
-        paused: those that have failed, and are to be tried again later.
-        blocked: those that have failed too often, or that this version cannot read.
-        at_work: those that a living process is finishing.
-        dead_attempts: tokens of runs whose lease has run out before they put anything.
+        due: sequences to finish now, smallest token first.
+        datasets: the datasets that the due sequences write.
+        paused: failed sequences that are tried again later.
+        blocked: sequences that have failed too often, or that this version cannot read.
+        at_work: sequences that a living process is finishing.
+        dead_attempts: tokens of runs whose lease expired before they put a sequence.
     """
 
     due: tuple[str, ...] = ()
@@ -41,13 +41,13 @@ class Leftovers(Value, kw_only=True):
 
 
 def leftovers(store: CommitStepStore, now: datetime) -> Leftovers:
-    """Looks at everything that is unfinished."""
+    """Return everything that is unfinished."""
     kinds: dict[str, list[str]] = {"due": [], "paused": [], "blocked": [], "at_work": []}
     datasets: dict[str, None] = {}
     for commit in store.list_unfinished():
         state, body = store.recovery_state(commit), store.get(commit)
         if state is None or body is None:
-            # It has been finished since it was listed.
+            # It was finished after it was listed.
             continue
         kind = _kind(state, now)
         try:
@@ -65,7 +65,7 @@ def leftovers(store: CommitStepStore, now: datetime) -> Leftovers:
 
 
 def dead_attempts(store: CommitStepStore, now: datetime) -> tuple[CommitAttempt, ...]:
-    """The attempts whose lease has run out, oldest token first."""
+    """Return the attempts whose lease has expired, oldest token first."""
     return tuple(attempt for attempt in store.attempts() if attempt.until <= now)
 
 

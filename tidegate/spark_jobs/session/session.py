@@ -1,10 +1,10 @@
-"""One Spark session a process, shared by every program that runs in it.
+"""One Spark session per process, shared by every program that runs in it.
 
-A session costs seconds to start and a JVM to keep, so it is started once and never stopped
-by a run. It belongs to the process that started it: a forked child would speak to its
-parent's JVM over a shared socket, so there the inherited objects are dropped and a session
-of its own is started. Settings come from the caller as `SparkSettings`; what is fixed
-below is what the table layout and the reference results rely on.
+A session takes seconds to start and keeps a JVM, so it is started once and never stopped
+by a run. It belongs to the process that started it: a forked child would use its
+parent's JVM over a shared socket, so the child drops the inherited objects and starts a session
+of its own. Settings come from the caller as `SparkSettings`; the table layout and the reference
+results depend on the fixed settings below.
 """
 
 import os
@@ -28,22 +28,22 @@ LOG_SETTINGS = Path(__file__).with_name("log4j2.properties")
 DEFAULTS: Mapping[str, str] = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    # Most tables of a day are small: 200 shuffle partitions would be 200 tasks of nothing.
+    # Most daily tables are small: 200 shuffle partitions would be 200 almost empty tasks.
     "spark.sql.shuffle.partitions": "4",
     # The default, INT96, is refused by Iceberg's add_files and by other readers.
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
 }
-"""What a project may change in its settings."""
+"""Defaults that a project may change in its settings."""
 
 FIXED: Mapping[str, str] = {
     # Instants are spelled as partition keys in the zone of their dimension, starting from UTC.
     "spark.sql.session.timeZone": "UTC",
     # Partition keys are strings: "007" is not 7 and "2013-12-22" is not a date.
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
-    # Staged files are published by their commit, never by a marker of Spark's own.
+    # Staged files are published by their commit, never by Spark's marker file.
     "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
 }
-"""What the table layout relies on. It wins over the settings."""
+"""Settings that the table layout depends on. They override the project's settings."""
 
 _lock = threading.Lock()
 _sessions: dict[int, SparkSession] = {}
@@ -51,13 +51,13 @@ _sessions: dict[int, SparkSession] = {}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SparkSettings:
-    """How Spark is reached.
+    """The settings of a Spark session.
 
     Attributes:
         master: a Spark master URL, for example "local[*]" or "spark://host:7077".
         conf: Spark properties, for example {"spark.driver.memory": "2g"}.
         app_name: shown in Spark's own logs and UI.
-        iceberg: where Iceberg and its catalog come from; None for a session without Iceberg.
+        iceberg: settings of Iceberg and its catalog; None for a session without Iceberg.
     """
 
     master: str = "local[*]"
@@ -67,15 +67,15 @@ class SparkSettings:
 
 
 def session(settings: SparkSettings) -> SparkSession:
-    """The session of this process; the first caller's settings decide.
+    """Return the session of this process; the first caller's settings apply.
 
     Raises:
-        JavaNotFound: no Java 17 was found.
-        OutputError: the warehouse is a folder, and Spark's default file system is not of this machine.
+        JavaNotFound: Java 17 was not found.
+        OutputError: the warehouse is a folder, and Spark's default file system is not local.
     """
     with _lock:
         known = _sessions.get(os.getpid())
-        # A stopped context has lost its `_jsc`; PySpark offers no public sign of it.
+        # A stopped context has no `_jsc`; PySpark has no public API for that.
         if known is not None and known.sparkContext._jsc is not None:
             return known
         if _sessions and known is None:
@@ -88,7 +88,7 @@ def session(settings: SparkSettings) -> SparkSession:
 
 def _start(settings: SparkSettings) -> SparkSession:
     os.environ["JAVA_HOME"] = str(java_home())
-    # The workers must be this Python, not the first one of the PATH. Elsewhere it may stand elsewhere.
+    # Workers must use this Python, not the first one in the PATH. On other machines its path may differ.
     os.environ.setdefault("PYSPARK_PYTHON", settings.conf.get("spark.pyspark.python", sys.executable))
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     builder = SparkSession.Builder().master(settings.master).appName(settings.app_name)
@@ -96,12 +96,12 @@ def _start(settings: SparkSettings) -> SparkSession:
     if settings.iceberg is not None:
         conf |= iceberg_conf(settings.iceberg, settings.master, conf)
     if settings.master.startswith("local"):
-        # Everything is in this process: a machine whose name does not resolve must not matter.
+        # Everything runs on this machine, so it must work even if its host name does not resolve.
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         conf.setdefault("spark.driver.host", "127.0.0.1")
         conf.setdefault("spark.driver.bindAddress", "127.0.0.1")
     if "spark.driver.extraJavaOptions" not in conf:
-        # Read when the JVM starts, so Spark's own start-up lines are quiet too.
+        # Read when the JVM starts, so it also silences Spark's own start-up lines.
         conf["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile=file:{LOG_SETTINGS}"
     for name, value in conf.items():
         builder = builder.config(name, value)
@@ -112,22 +112,22 @@ def _start(settings: SparkSettings) -> SparkSession:
 
 
 def _refuse_two_places(spark: SparkSession, warehouse: str) -> None:
-    """A plain path means this machine to us, and the cluster's default file system to Spark."""
+    """Refuse a plain path that is local to Tidegate, but on the cluster's default file system to Spark."""
     context: Any = spark.sparkContext
     default = str(context._jsc.hadoopConfiguration().get("fs.defaultFS", "file:///"))
     if scheme_of(warehouse) == "" and scheme_of(default) != "file":
         spark.stop()
         raise OutputError(
-            f"the warehouse is the folder {warehouse}, which Spark would look for on {default}",
+            f"the warehouse is the local folder {warehouse}, but Spark would look for it on {default}",
             f'write path = "{default.rstrip("/")}/..." in [warehouse] of tidegate.toml, or path = '
             f'"file://{warehouse}" for a folder that is mounted on every machine of the cluster',
         )
 
 
 def _drop_inherited() -> None:
-    """Forgets, in a forked child, the parent's JVM without telling it anything.
+    """Drop the parent's JVM in a forked child, without sending it any command.
 
-    PySpark keeps these as class attributes and offers no public way to drop them.
+    PySpark keeps these objects as class attributes and has no public API to drop them.
     """
     for owner, names in (
         (SparkContext, ("_active_spark_context", "_gateway", "_jvm")),

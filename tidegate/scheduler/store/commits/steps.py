@@ -67,7 +67,7 @@ class SqlCommitStepStore(CommitStepStore):
         with reading(self._engine) as connection:
             return commit_attempts.open_attempts(connection)
 
-    def give_up(self, token: int, now: datetime) -> bool:
+    def expire(self, token: int, now: datetime) -> bool:
         """Closes an attempt whose lease has run out. False when it has not, or there is none."""
         with writing(self._engine) as connection:
             return commit_attempts.close_attempt(connection, token, out_of_lease_at=now)

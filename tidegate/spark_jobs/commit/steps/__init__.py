@@ -1,7 +1,7 @@
-"""The kinds of commit step that no table format owns, one a file; importing this package registers them.
+"""The kinds of commit steps shared by all table formats, one per file; importing this package registers them.
 
-A step acts through its context: the file system seam, and Spark only where a table format leaves no
-other way, so that every other sequence is recoverable without it.
+A step acts through its context. It uses Spark only where a table format requires it, so that every other
+sequence can be recovered without Spark.
 """
 
 from tidegate.spark_jobs.commit.steps.delete_staging import DeleteStaging

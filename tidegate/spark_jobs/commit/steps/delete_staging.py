@@ -1,9 +1,9 @@
 """Removes the staging folder of a commit once everything in it has been published.
 
-The folder carries the commit's id, so nothing of another commit is in it. It is a step and
-not a clean-up afterwards, so that a crash between leaves no rubbish behind. Another attempt of
-the commit may still be staging, and bring the folder back while it is deleted: that must
-not fail the publish, and the attempt removes its own part when it finds itself beaten.
+The folder is named after the commit id, so it holds no data of another commit. It is a step and
+not a later clean-up, so that a crash leaves no garbage behind. Another attempt of
+the commit may still be staging and recreate the folder while it is deleted: that must
+not fail the publish, and that attempt removes its own part when it finds the commit published.
 """
 
 from typing import ClassVar

@@ -1,9 +1,9 @@
-"""Tells the scheduler of the partitions that a commit has published, so that what waits for them starts.
+"""Reports the partitions published by a commit to the scheduler, which starts the jobs waiting for them.
 
-It follows the publish and the watermarks, so whoever is started by it finds the data. A run that
-dies after its `put` may never speak to Dagster again; whoever finishes its sequence tells for it.
-An event has an id made of commit, dataset and partition key, and the copy of it that comes from
-Dagster's log has the same one: together they count once, in whichever order they come.
+It follows the publish and the watermarks, so a run that it triggers finds the data. A run that
+dies after its `put` may never report to Dagster; the process that finishes its sequence reports for it.
+The id of an event consists of commit, dataset and partition key. The copy that arrives through
+Dagster's log has the same id, so both count once, in either order.
 """
 
 from typing import ClassVar
@@ -16,7 +16,7 @@ from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Effect, Verified, st
 
 @step_kind("report_event")
 class ReportEvent(Value, kw_only=True):
-    """Reports partitions as published by a commit: all of them at once, for there may be thousands."""
+    """Reports partitions as published by a commit: all of them at once, because there may be thousands."""
 
     effect: ClassVar[Effect] = Effect.FOLLOWS
 

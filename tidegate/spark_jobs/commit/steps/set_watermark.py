@@ -1,8 +1,8 @@
-"""Moves one watermark on: the step after the data that was read up to there has been published.
+"""Moves one watermark, after the output of the data read up to it has been published.
 
-A watermark has a number that counts its moves, and the sequence was put only because the
-number was the one before. So it moves once, never back, whatever the positions mean: a step
-that finds the number taken has happened, even where later commits have moved it on.
+A watermark has a number that counts its moves, and the store accepted the sequence only because the
+watermark was at the preceding number. So each move happens once and never back, whatever the positions
+mean: a step that finds its number reached has happened, even when later commits have moved on.
 """
 
 from typing import ClassVar
@@ -12,19 +12,19 @@ from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Effect, Verified, step_kind, unknown
 
 SHOWN_CHARACTERS = 100
-"""A position may list thousands of files; its beginning is enough to recognise it."""
+"""A position may list thousands of files; its beginning identifies it."""
 
 
 @step_kind("set_watermark")
 class SetWatermark(Value, kw_only=True):
-    """Says that `consumer` has read `part` of `source` up to `position`.
+    """Records that `consumer` has read `part` of `source` up to `position`.
 
     Attributes:
         consumer: "app/program".
         source: "app/dataset".
         part: the part of the source, for example a partition key; "" for a source without parts.
-        number: which move of this watermark it is, from 1.
-        position: what the source understands.
+        number: the number of this move of the watermark, from 1.
+        position: text that only the source interprets.
         commit: commit id of the publish.
     """
 
@@ -39,15 +39,15 @@ class SetWatermark(Value, kw_only=True):
 
     def verify(self, context: CommitContext) -> Verified:
         """See `CommitStep.verify`."""
-        # Of this part alone: a source may have thousands.
+        # Only of this part: a source may have thousands of parts.
         mark = context.watermarks.watermarks(self.consumer, self.source, self.part).get(self.part)
         number = 0 if mark is None else mark.number
         if number == self.number - 1:
             return NOT_DONE
         if number < self.number:
-            return unknown(f"{self._spoken()} stands at move {number}, and was at {self.number - 1}")
+            return unknown(f"{self._label()} is at move {number}, and was at {self.number - 1}")
         if mark is not None and number == self.number and mark.commit != self.commit:
-            return unknown(f"{self._spoken()} was moved by commit {mark.commit}")
+            return unknown(f"{self._label()} was moved by commit {mark.commit}")
         return DONE
 
     def execute(self, context: CommitContext) -> None:
@@ -62,8 +62,8 @@ class SetWatermark(Value, kw_only=True):
             if len(self.position) <= SHOWN_CHARACTERS
             else f"{self.position[:SHOWN_CHARACTERS]}…"
         )
-        return f"set {self._spoken()} to {shown or 'the beginning'}"
+        return f"set {self._label()} to {shown or 'the beginning'}"
 
-    def _spoken(self) -> str:
+    def _label(self) -> str:
         part = f", part {self.part}" if self.part else ""
         return f"the watermark of {self.consumer} in {self.source}{part}"

@@ -10,7 +10,7 @@ from typing import ClassVar
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Effect, Verified, step_kind
-from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, spoken
+from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, sql_name
 from tidegate.spark_jobs.iceberg.staging import drop_staging, published_locations, staged_with
 from tidegate.spark_jobs.iceberg.table import log_of
 
@@ -39,4 +39,4 @@ class DropStagingTables(Value, kw_only=True):
 
     def describe(self) -> str:
         """See `CommitStep.describe`."""
-        return f"drop the staging tables of {spoken(self.table)}"
+        return f"drop the staging tables of {sql_name(self.table)}"

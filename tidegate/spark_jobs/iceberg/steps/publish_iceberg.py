@@ -25,7 +25,7 @@ from tidegate.spark_jobs.iceberg.catalog import (
     IcebergCatalog,
     StaleTable,
     java_failures,
-    spoken,
+    sql_name,
 )
 from tidegate.spark_jobs.iceberg.log import PROPERTY, Publish, PublishLog, encode_log
 from tidegate.spark_jobs.iceberg.merge import MergedFiles, merge_files
@@ -35,7 +35,7 @@ from tidegate.spark_jobs.iceberg.table import (
     added_files,
     all_but,
     check_partitions,
-    described,
+    data_file,
     draft_table,
     keep_snapshots,
     keys_of,
@@ -114,22 +114,22 @@ class PublishIceberg(Value, kw_only=True):
 
     def describe(self) -> str:
         """See `CommitStep.describe`."""
-        return f"{self.mode.replace('_', ' ')} in {spoken(self.table)}, {len(self.partitions)} partitions"
+        return f"{self.mode.replace('_', ' ')} in {sql_name(self.table)}, {len(self.partitions)} partitions"
 
     def _told_by(self, table: Any | None) -> Verified:
         """What the table tells of this publish."""
         if table is None and self.base:
-            return unknown(f"{spoken(self.table)} does not exist, and did when this began")
+            return unknown(f"{sql_name(self.table)} does not exist, and did when this began")
         try:
             log = PublishLog() if table is None else log_of(table)
         except ValueError as error:
-            return unknown(f"the property {PROPERTY} of {spoken(self.table)} cannot be read: {error}")
+            return unknown(f"the property {PROPERTY} of {sql_name(self.table)} cannot be read: {error}")
         if log.find(self.commit) is not None:
             return DONE
         since = log.since(self.base)
         if since is None:
             return unknown(
-                f"{spoken(self.table)} has had {log.number} publishes, and {self.base} when this began; "
+                f"{sql_name(self.table)} has had {log.number} publishes, and {self.base} when this began; "
                 "what it remembers of them does not tell"
             )
         if any(keys_of(table, one) is None for one in self._fences(since)):
@@ -141,7 +141,7 @@ class PublishIceberg(Value, kw_only=True):
         staged, table = self._staged(catalog), catalog.table(self.table)
         if staged is None or (table is None and self.base):
             return
-        with java_failures(f"publish into {spoken(self.table)}"):
+        with java_failures(f"publish into {sql_name(self.table)}"):
             # From here on everything is read from, and swapped for, this one state of the table.
             if table is None:
                 transaction = draft_table(catalog, self.table, staged.schema(), self.dimensions)
@@ -171,7 +171,7 @@ class PublishIceberg(Value, kw_only=True):
                 keys=tuple(keys),
                 whole=self.mode == "full" and kept is not None,
             )
-            after = log.then(ours)
+            after = log.with_publish(ours)
             transaction.updateProperties().set(PROPERTY, encode_log(after)).commit()
             keep_snapshots(transaction, after.forgotten_since(log))
             catalog.swap(self.table, transaction.underlyingOps(), read, transaction.currentMetadata())
@@ -203,7 +203,7 @@ class PublishIceberg(Value, kw_only=True):
         for one in fences:
             written = keys_of(table, one)
             if written is None:
-                raise OSError(f"{spoken(self.table)}: the snapshot of commit {one.commit} is gone")
+                raise OSError(f"{sql_name(self.table)}: the snapshot of commit {one.commit} is gone")
             kept.update(written)
         return {key: values for key, values in self.partitions.items() if key not in kept}, frozenset(kept)
 
@@ -248,20 +248,20 @@ class PublishIceberg(Value, kw_only=True):
     ) -> list[Any]:
         """The data files to add, once the table has the columns that they bring."""
         if self.new_columns:
-            new = staged.schema().select(catalog.listed(self.new_columns))
+            new = staged.schema().select(catalog.java_list(self.new_columns))
             with_columns(transaction.updateSchema(), new).commit()
             table = transaction.table()
             if not same_numbers(new, table.schema()):
                 # Another run has added columns meanwhile, under the numbers that our data files carry.
                 name = f"{self.staging}_{uuid.uuid4().hex}"
                 staged = write_staging(
-                    catalog, name, table, catalog.spark.table(spoken((STAGING_NAMESPACE, self.staging)))
+                    catalog, name, table, catalog.spark.table(sql_name((STAGING_NAMESPACE, self.staging)))
                 )
         files = list(added_files(staged, staged.currentSnapshot()))
         if len(keys) == len(self.partitions):
             return files
         wanted = set(keys.values())
-        return [file for file in files if described(catalog, file, self.dimensions).values in wanted]
+        return [file for file in files if data_file(catalog, file, self.dimensions).values in wanted]
 
     def _summary(self, keys: dict[str, tuple[str, ...]]) -> dict[str, str]:
         return {

@@ -73,7 +73,7 @@ class PublishMerge(Value, kw_only=True):
             }
             try:
                 merged |= self._merged(context, now, changed)
-                wanted = now.then(
+                wanted = now.with_commit(
                     commit=self.commit, schema=self.schema, token=self.token, partitions=merged, mode="merge"
                 )
             except ColumnClash as clash:
@@ -91,13 +91,13 @@ class PublishMerge(Value, kw_only=True):
         return f"merge into {self.root}, {len(self.partitions)} partitions"
 
     def _merged(
-        self, context: CommitContext, now: TableVersion, coming: dict[str, PartitionEntry]
+        self, context: CommitContext, now: TableVersion, incoming: dict[str, PartitionEntry]
     ) -> dict[str, PartitionEntry]:
         return merged_partitions(
             context,
             self.root,
             now,
-            coming,
+            incoming,
             schema=self.schema,
             columns=self.columns,
             dimensions=self.dimensions,

@@ -69,7 +69,7 @@ class PublishVersion(Value, kw_only=True):
 
     def _after(self, now: TableVersion) -> TableVersion:
         try:
-            return now.then(
+            return now.with_commit(
                 commit=self.commit,
                 schema=self.schema,
                 token=self.token,
