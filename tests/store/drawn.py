@@ -132,7 +132,9 @@ def many(values: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
 
 
 ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
-    "put_apps": (many(st.builds(app, ids, revision=st.integers(1, 3))),),
+    "put_apps": (
+        many(st.builds(app, ids, revision=st.integers(1, 3), project=st.sampled_from(["", "p", "P"]))),
+    ),
     "delete_apps": (many(ids),),
     "put_schedules": (many(schedules),),
     "put_subscriptions": (many(refs), many(subscriptions)),

@@ -49,6 +49,14 @@ def test_apps_come_back_whole_and_by_name(store: Store) -> None:
         assert reader.apps(names=()) == ()
 
 
+def test_an_app_keeps_its_owner_and_gets_another_one_when_it_is_put_again(store: Store) -> None:
+    with store.transaction() as transaction:
+        transaction.put_apps([app("a"), app("b", project="flights"), app("c", project="ü")])
+        transaction.put_apps([app("a", project="shop")])
+    with store.reading() as reader:
+        assert {each.name: each.project for each in reader.apps()} == {"a": "shop", "b": "flights", "c": "ü"}
+
+
 def test_putting_an_app_again_replaces_it_and_deleting_an_unknown_one_is_nothing(store: Store) -> None:
     with store.transaction() as transaction:
         transaction.put_apps([app("a"), app("b"), app("a", revision=2)])

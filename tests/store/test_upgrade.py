@@ -1,6 +1,6 @@
 """A store that an older version wrote is brought up to date with all that it holds, and goes on."""
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 
 import pytest
 from alembic import command
@@ -8,7 +8,9 @@ from alembic.config import Config
 from sqlalchemy import Connection, text
 
 from tests.store.samples import at, event, job
+from tidegate.compiler.plan.ownership import Scope
 from tidegate.domain.model import CronTrigger, Schedule
+from tidegate.scheduler.commands.deploy import deploy
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.run import ALL_RUNS
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
@@ -78,7 +80,15 @@ def write_0001(connection: Connection) -> None:
 @pytest.fixture
 def upgraded(sql_url: str) -> Generator[Store, None, None]:
     """A store that was made and filled at revision 0001, and is opened by this version."""
-    new = open_sql_store(sql_url)
+    make_old(sql_url, "0001", write_0001)
+    opened = open_sql_store(sql_url)
+    yield opened
+    opened.close()
+
+
+def make_old(url: str, revision: str, write: Callable[[Connection], None]) -> None:
+    """Make a store of an older revision, and fill it."""
+    new = open_sql_store(url)
     with new.engine.begin() as connection:
         connection.execute(text("DROP TABLE alembic_version"))
         for table in drop_order():
@@ -87,12 +97,9 @@ def upgraded(sql_url: str) -> Generator[Store, None, None]:
         config = Config()
         config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
         config.attributes["connection"] = connection
-        command.upgrade(config, "0001")
-        write_0001(connection)
+        command.upgrade(config, revision)
+        write(connection)
     new.close()
-    opened = open_sql_store(sql_url)
-    yield opened
-    opened.close()
 
 
 def drop_order() -> list[str]:
@@ -145,3 +152,25 @@ def test_a_publish_that_the_older_version_left_can_be_finished(upgraded: SqlStor
     assert store.begin("c8", ["a/d"], until=at(2)) == 8
     store.remove("c7", "done")
     assert store.result("c7") == "done"
+
+
+def write_0003(connection: Connection) -> None:
+    """Two apps, as the version without owners wrote them."""
+    for name in ("kept", "left"):
+        spec = f'{{"name":"{name}","programs":{{"p":{{"name":"p","run":"m.p"}}}}}}'
+        insert(connection, "apps", name=name, spec=spec, revision=3, deployed_at=NOON_MICROSECONDS)
+
+
+def test_apps_without_an_owner_are_adopted_by_the_project_that_deploys_them(sql_url: str) -> None:
+    make_old(sql_url, "0003", write_0003)
+    store = open_sql_store(sql_url)
+    with store.reading() as reader:
+        apps = reader.apps()
+    assert [(app.name, app.revision, app.project) for app in apps] == [("kept", 3, ""), ("left", 3, "")]
+    with store.transaction() as transaction:
+        scope = Scope(project="shop")
+        changes = deploy(transaction, {"kept": apps[0].app}, at(0), scope=scope)
+    assert (changes.adopted, changes.empty) == (("kept",), True)
+    with store.reading() as reader:
+        assert {app.name: app.project for app in reader.apps()} == {"kept": "shop", "left": ""}
+    store.close()

@@ -13,6 +13,7 @@ from tidegate.cli.main import application
 from tidegate.compiler.schema import schema_text
 from tidegate.domain.error import UserError
 from tidegate.project.create import APP_FILE, FILES, ICEBERG_LINE, PARQUET_LINE, STARTER, create_project
+from tidegate.project.settings import load_settings
 
 REFUSED = "tidegate.toml, .gitignore"
 
@@ -120,3 +121,10 @@ def test_every_packaged_file_of_the_starter_is_used() -> None:
     }
 
     assert packaged - {"__init__.py"} == set(FILES.values())
+
+
+@pytest.mark.parametrize("name", ["shop", 'a "quoted" \\ name', "überläden 🏪"])
+def test_the_settings_name_the_project_after_its_folder(tmp_path: Path, name: str) -> None:
+    create_project(tmp_path / name, "1.0", iceberg=False)
+    assert f"name = {json.dumps(name, ensure_ascii=False)}" in (tmp_path / name / "tidegate.toml").read_text()
+    assert load_settings(tmp_path / name).name == name

@@ -96,8 +96,8 @@ def test_an_app_that_vanished_from_the_folder_is_deleted(deployed: Project) -> N
     deployed.write("other", SALES.replace("app: sales", "app: other"))
     deployed.run("deploy")
     (deployed.folder / "schedules/sales.yaml").unlink()
-    assert "- app sales" in deployed.run("plan", exit_code=2)
-    deployed.run("deploy")
+    assert "- app sales" in deployed.run("plan", "--remove-apps", exit_code=2)
+    deployed.run("deploy", "--remove-apps")
     assert refs(deployed) == ["other/report_at_six", "other/report_by_day", "other/report_daily"]
 
 

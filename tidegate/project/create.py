@@ -5,6 +5,7 @@ tools would obey inside this package (`.gitignore`, `.github/`) are kept without
 Nothing is ever overwritten: a folder that has one of the files is refused as a whole.
 """
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -30,6 +31,7 @@ FILES: Mapping[str, str] = {
 }
 """Each copied file of a new project, and its name in `STARTER`."""
 
+NAME_LINE = b'name = "NAME"'
 PARQUET_LINE = "format: parquet # iceberg needs the extra: pip install 'tidegate[iceberg]'"
 ICEBERG_LINE = "format: iceberg"
 
@@ -47,7 +49,7 @@ def create_project(folder: Path, version: str, iceberg: bool) -> tuple[str, ...]
     Raises:
         UserError: the folder has files that would be overwritten, or cannot be written to.
     """
-    contents = _contents(version, iceberg)
+    contents = _contents(version, iceberg, folder.resolve().name)
     taken = [name for name in contents if (folder / name).exists() or (folder / name).is_symlink()]
     if taken:
         raise UserError(
@@ -66,12 +68,15 @@ def create_project(folder: Path, version: str, iceberg: bool) -> tuple[str, ...]
     return tuple(contents)
 
 
-def _contents(version: str, iceberg: bool) -> dict[str, bytes]:
+def _contents(version: str, iceberg: bool, name: str) -> dict[str, bytes]:
     from tidegate.compiler.schema import schema_text
 
     contents = {name: (STARTER / source).read_bytes() for name, source in FILES.items()}
     if iceberg:
         contents[APP_FILE] = contents[APP_FILE].replace(PARQUET_LINE.encode(), ICEBERG_LINE.encode())
+    # A text in JSON is a text in TOML too, whatever is in it.
+    shown = json.dumps(name, ensure_ascii=False)
+    contents["tidegate.toml"] = contents["tidegate.toml"].replace(NAME_LINE, f"name = {shown}".encode())
     contents[SCHEMA_FILE] = schema_text().encode()
     contents[REQUIREMENTS_FILE] = f"tidegate{'[iceberg]' if iceberg else ''}=={version}\n".encode()
     return contents

@@ -20,6 +20,7 @@ from tidegate.project.settings_file import SettingsError, StoreSection, decode
 SETTINGS_FILE = "tidegate.toml"
 MAY_LACK_HOST = ("file", "hdfs", "viewfs")
 """Their URLs may leave the host to Hadoop's own settings, as in hdfs:///lake."""
+MAX_NAME_CHARACTERS = 255
 MAX_SETTINGS_BYTES = 256 * 1024
 
 
@@ -29,6 +30,8 @@ class Settings:
 
     Attributes:
         project: the project's folder, which all relative paths of apps start from.
+        name: the project that owns, in the store, the apps that are deployed from here.
+        update_schedules: whether a deployment lets schedules follow the YAML, unless an option says so.
         schedules: the folder with the YAML files.
         undeployed: files and folders of it that are checked and tested but not deployed: stories, drafts.
         store_url: SQLAlchemy URL of the schedule store, a path in it absolute. May hold a password.
@@ -43,6 +46,8 @@ class Settings:
     """
 
     project: Path
+    name: str
+    update_schedules: bool
     schedules: Path
     undeployed: tuple[Path, ...] = ()
     store_url: str = field(repr=False)
@@ -133,6 +138,8 @@ def _settings(file: Path, content: dict[str, Any]) -> Settings:
     ]
     return Settings(
         project=project,
+        name=_name(file, found.project.name or project.name),
+        update_schedules=found.deploy.update_schedules,
         schedules=path("project", "schedules", found.project.schedules, '"schedules"'),
         undeployed=tuple(drafts),
         store_url=_store_url(file, found.store.url),
@@ -145,6 +152,16 @@ def _settings(file: Path, content: dict[str, Any]) -> Settings:
         dagster_home=path("dagster", "home", found.dagster.home, '".tidegate/dagster"'),
         tick_seconds=found.dagster.tick_seconds,
     )
+
+
+def _name(file: Path, name: str) -> str:
+    if not name.strip() or not name.isprintable() or len(name) > MAX_NAME_CHARACTERS:
+        raise SettingsError(
+            f"{file}: the name of the project must be a printable text of 1 to {MAX_NAME_CHARACTERS}"
+            f" characters, got {name!r:.100}",
+            'write for example name = "flights" below [project]',
+        )
+    return name
 
 
 def _master(file: Path, master: str) -> str:

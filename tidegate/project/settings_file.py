@@ -39,6 +39,14 @@ def _text(example: str, description: str) -> msgspec.Meta:
 class ProjectSection(Section, frozen=True, kw_only=True):
     """What is deployed."""
 
+    name: Annotated[
+        str,
+        _text(
+            "flights",
+            "The project's name in the store. Several projects may share a store: a deployment touches "
+            "the apps of its own project only. Empty: the name of the project's folder.",
+        ),
+    ] = ""
     schedules: Annotated[str, _text("schedules", "The folder with the YAML files.")] = "schedules"
     undeployed: Annotated[
         tuple[str, ...],
@@ -49,6 +57,19 @@ class ProjectSection(Section, frozen=True, kw_only=True):
             "stories, drafts.",
         ),
     ] = ()
+
+
+class DeploySection(Section, frozen=True, kw_only=True):
+    """How `tidegate deploy` and `tidegate plan` behave without options."""
+
+    update_schedules: Annotated[
+        bool,
+        _key(
+            "true or false",
+            "false",
+            "Whether schedules follow the YAML; the default of `--update-schedules/--no-update-schedules`.",
+        ),
+    ] = True
 
 
 class StoreSection(Section, frozen=True, kw_only=True):
@@ -133,6 +154,7 @@ class SettingsFile(msgspec.Struct, frozen=True, kw_only=True):
     """The whole file. Every section and every key may be left out."""
 
     project: ProjectSection = ProjectSection()
+    deploy: DeploySection = DeploySection()
     store: StoreSection = StoreSection()
     warehouse: WarehouseSection = WarehouseSection()
     spark: SparkSection = SparkSection()

@@ -40,6 +40,8 @@ def settings_markdown() -> str:
 def _toml(value: object) -> str:
     if isinstance(value, str):
         return f'"{value}"'
+    if isinstance(value, bool):
+        return str(value).lower()
     return "[]" if value == () else str(value)
 
 

@@ -56,7 +56,7 @@ def redeploy(settings: "Settings") -> bool:
     """Lint and deploy the YAML; returns whether it is deployed now. Mistakes are printed."""
     from datetime import UTC, datetime
 
-    from tidegate.cli.develop.plan import compiled_apps, print_difference
+    from tidegate.cli.develop.plan import compiled_apps, print_difference, project_scope
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.printing import Format
     from tidegate.scheduler.commands.deploy import deploy
@@ -64,7 +64,8 @@ def redeploy(settings: "Settings") -> bool:
     try:
         wanted = compiled_apps(settings, Format.TEXT)
         with opened_store(settings, create=True) as store, store.transaction() as transaction:
-            applied = deploy(transaction, wanted, datetime.now(UTC))
+            scope = project_scope(transaction, settings, wanted, None, remove_apps=False)
+            applied = deploy(transaction, wanted, datetime.now(UTC), scope=scope)
     except typer.Exit:
         typer.echo("not deployed; what was deployed before stays", err=True)
         return False

@@ -1,43 +1,100 @@
 """`tidegate plan`: what a deploy of the project's YAML would change, and what that does to live jobs.
 
 It looks at the store and changes nothing; a store that does not exist yet counts as empty.
-Exit code 0 when nothing would change, 2 when changes wait, 1 on errors: a pipeline can ask.
+Exit code 0 when nothing would change, 2 when changes wait, 1 on errors and when `tidegate deploy`
+would refuse the difference: a pipeline can ask.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tidegate.cli.printing import Format, FormatOption, print_json
+from tidegate.domain.error import UserError
 
 if TYPE_CHECKING:
     from tidegate.compiler.plan.diff import Diff
+    from tidegate.compiler.plan.ownership import Scope
     from tidegate.domain.model import App
     from tidegate.project.settings import Settings
+    from tidegate.scheduler.store.protocol import Reader
 
+EXIT_REFUSED = 1
 EXIT_CHANGES = 2
 
 UpdateOption = Annotated[
-    bool,
+    bool | None,
     typer.Option(
         "--update-schedules/--no-update-schedules",
-        help="Whether schedules follow the YAML. If not, only those of removed programs and apps go.",
+        help="Whether schedules follow the YAML. If not, only those of removed programs and apps go."
+        " By default as [deploy] update_schedules in tidegate.toml says: they do.",
+        show_default=False,
     ),
+]
+AppOption = Annotated[
+    list[str] | None,
+    typer.Option("--app", help="Only this app; may be repeated.", metavar="NAME", show_default=False),
+]
+RemoveOption = Annotated[
+    bool, typer.Option("--remove-apps", help="Remove apps of the project that the YAML does not have.")
 ]
 
 
-def plan(update_schedules: UpdateOption = True, format: FormatOption = Format.TEXT) -> None:
-    """Show what a deploy would change; exit code 2 when it would change something."""
+def plan(
+    update_schedules: UpdateOption = None,
+    app: AppOption = None,
+    remove_apps: RemoveOption = False,
+    format: FormatOption = Format.TEXT,
+) -> None:
+    """Show what a deploy would change; exit code 2 when it would change something, 1 if it is refused."""
+    from tidegate.cli.opened_store import opened_store
     from tidegate.project.settings import load_settings
+    from tidegate.scheduler.commands.live import difference
 
     settings = load_settings()
     wanted = compiled_apps(settings, format)
-    difference = _difference(settings, wanted, update_schedules)
-    print_difference(difference, format)
-    if not difference.empty:
+    update = settings.update_schedules if update_schedules is None else update_schedules
+    with opened_store(settings, missing_is_empty=True) as store, store.reading() as reader:
+        scope = project_scope(reader, settings, wanted, app, remove_apps)
+        found = difference(reader, wanted, update_schedules=update, scope=scope)
+    print_difference(found, format)
+    if found.refused:
+        raise typer.Exit(EXIT_REFUSED)
+    if not found.empty:
         raise typer.Exit(EXIT_CHANGES)
+
+
+def project_scope(
+    reader: "Reader",
+    settings: "Settings",
+    wanted: "Mapping[str, App]",
+    only: "Sequence[str] | None",
+    remove_apps: bool,
+) -> "Scope":
+    """What a deployment from this project is about.
+
+    Args:
+        only: the apps that are named; all of the project without any.
+        remove_apps: whether apps of the project that the YAML does not have are removed.
+
+    Raises:
+        UserError: neither the YAML nor the project's part of the store has an app that is named.
+    """
+    from tidegate.compiler.plan.ownership import Scope
+    from tidegate.domain.suggest import did_you_mean
+
+    own = {deployed.name for deployed in reader.apps() if deployed.project == settings.name}
+    known = sorted({*wanted, *own})
+    for name in only or ():
+        if name not in known:
+            raise UserError(f'project {settings.name} has no app "{name}"', did_you_mean(name, known, "apps"))
+    return Scope(
+        project=settings.name,
+        only=frozenset(only) if only else None,
+        removable=None if remove_apps else frozenset(),
+    )
 
 
 def compiled_apps(settings: "Settings", format: Format) -> "Mapping[str, App]":
@@ -72,11 +129,3 @@ def print_difference(difference: "Diff", format: Format) -> None:
         print_json(diff_json(difference))
     else:
         typer.echo(diff_text(difference))
-
-
-def _difference(settings: "Settings", wanted: "Mapping[str, App]", update_schedules: bool) -> "Diff":
-    from tidegate.cli.opened_store import opened_store
-    from tidegate.scheduler.commands.live import difference
-
-    with opened_store(settings, missing_is_empty=True) as store, store.reading() as reader:
-        return difference(reader, wanted, update_schedules=update_schedules)

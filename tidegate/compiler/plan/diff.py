@@ -13,6 +13,7 @@ import msgspec
 
 from tidegate.compiler.plan.consequence import Action, Consequence, Effect, consequences
 from tidegate.compiler.plan.fingerprint import canonical
+from tidegate.compiler.plan.ownership import TakenApp
 from tidegate.domain.model import (
     App,
     Schedule,
@@ -89,12 +90,21 @@ class Diff(Value, kw_only=True):
     Attributes:
         apps: the changes of every app that is deployed or wanted, sorted by name.
         after: the apps after the deployment.
+        stays, adopted, taken: see `tidegate.compiler.plan.ownership.Reach`.
     """
 
     apps: tuple[AppChange, ...]
     refusals: tuple[Refusal, ...]
     update_schedules: bool
     after: dict[str, App]
+    stays: tuple[str, ...] = ()
+    adopted: tuple[str, ...] = ()
+    taken: tuple[TakenApp, ...] = ()
+
+    @property
+    def refused(self) -> bool:
+        """Whether a deployment refuses this difference, unless it is forced where force is possible."""
+        return bool(self.refusals or self.taken)
 
     @property
     def empty(self) -> bool:

@@ -14,4 +14,7 @@ def diff_json(difference: Diff) -> dict[str, Any]:
         "update_schedules": difference.update_schedules,
         "apps": msgspec.to_builtins(difference.apps),
         "refusals": msgspec.to_builtins(difference.refusals),
+        "stays": list(difference.stays),
+        "adopted": list(difference.adopted),
+        "taken": msgspec.to_builtins(difference.taken),
     }

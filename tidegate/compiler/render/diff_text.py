@@ -48,6 +48,7 @@ def diff_text(difference: Diff) -> str:
     lines: list[str] = []
     for app in difference.apps:
         lines.extend(_app(app))
+    lines.extend(_ownership(difference))
     if difference.refusals:
         lines.extend(_refusals(difference.refusals))
     if lines:
@@ -139,6 +140,17 @@ def consequence_text(consequence: Consequence) -> str:
 
 def _plural(word: str, count: int, plural: str = "") -> str:
     return word if count == 1 else plural or f"{word}s"
+
+
+def _ownership(difference: Diff) -> Iterator[str]:
+    """What concerns whole apps of a shared store."""
+    for name in difference.stays:
+        yield f"= app {name} is not in the YAML and stays; `tidegate deploy --remove-apps` removes it"
+    for name in difference.adopted:
+        yield f"  app {name} has no owner in the store; the deployment makes it one of this project"
+    for taken in difference.taken:
+        yield f"refused: {taken.summary}"
+        yield f"hint: {taken.remedy}"
 
 
 def _refusals(refusals: tuple[Refusal, ...]) -> Iterator[str]:

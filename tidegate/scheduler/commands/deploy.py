@@ -13,9 +13,10 @@ import msgspec
 
 from tidegate.compiler.plan.diff import AppChange, Diff, ScheduleChange
 from tidegate.compiler.plan.fingerprint import fingerprint
+from tidegate.compiler.plan.ownership import Scope
 from tidegate.domain.model import App, Schedule, leaves
 from tidegate.scheduler.commands.change_jobs import change_jobs
-from tidegate.scheduler.commands.live import deployed_apps, difference
+from tidegate.scheduler.commands.live import WHOLE, compare, deployed_apps, difference
 from tidegate.scheduler.commands.replace import carry_schedules, created, reset_schedules
 from tidegate.scheduler.decision.fate import Change
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
@@ -32,30 +33,51 @@ def deploy(
     now: datetime,
     update_schedules: bool = True,
     force: bool = False,
+    scope: Scope = WHOLE,
 ) -> Diff:
     """Deploy all apps of a project.
 
     Args:
-        wanted: the apps by name; a deployed app that is missing here is removed.
+        wanted: the apps by name; a deployed app of the project that is missing here is removed.
         update_schedules: whether schedules follow the YAML. If not, they are neither created,
             changed nor deleted, but those of a removed program or app always go.
         force: carry out a removal that leaves schedules without what triggers them.
+        scope: the project that deploys, and which of its apps are deployed and removed.
 
     Returns:
         The difference that was carried out.
 
     Raises:
-        Refused: the removal of a part would leave schedules without what triggers them.
+        Refused: another project owns an app of a wanted name, or the removal of a part would leave schedules
+            without what triggers them.
     """
     advance_before(transaction, now)
-    changes = difference(transaction, wanted, update_schedules=update_schedules)
+    changes = difference(transaction, wanted, update_schedules=update_schedules, scope=scope)
+    if changes.taken:
+        raise _taken(changes, scope)
+    _carry_out(transaction, changes, wanted, dict.fromkeys(wanted, scope.project), force, now)
+    return changes
+
+
+def _carry_out(
+    transaction: Transaction,
+    changes: Diff,
+    wanted: Mapping[str, App],
+    owners: Mapping[str, str],
+    force: bool,
+    now: datetime,
+) -> None:
+    """Carry out a difference; `owners` has the owner of each app that it leaves.
+
+    Raises:
+        Refused: the removal of a part would leave schedules without what triggers them.
+    """
     if changes.refusals and not force:
         raise _refused(changes)
-    _put_apps(transaction, changes, now)
+    _put_apps(transaction, changes, owners, now)
     _put_schedules(transaction, changes, wanted, now)
     if not changes.empty:
         transaction.add_journal([_entry(changes, force, now)])
-    return changes
 
 
 def delete_schedules(transaction: Transaction, refs: Collection[str], now: datetime) -> Diff:
@@ -66,18 +88,29 @@ def delete_schedules(transaction: Transaction, refs: Collection[str], now: datet
     Raises:
         Refused: no such schedule is deployed.
     """
+    advance_before(transaction, now)
     apps = deployed_apps(transaction)
     for ref in refs:
         app, _, name = ref.partition("/")
         if app not in apps or name not in apps[app].schedules:
             raise Refused(f"no schedule {ref} is deployed", "`tidegate schedules list` shows what is")
+    touched = {ref.partition("/")[0] for ref in refs}
     standing = {
         name: msgspec.structs.replace(
             app, schedules={n: spec for n, spec in app.schedules.items() if f"{name}/{n}" not in refs}
         )
         for name, app in apps.items()
+        if name in touched
     }
-    return deploy(transaction, standing, now)
+    owners = {app.name: app.project for app in transaction.apps(names=touched)}
+    changes = compare(transaction, touched, standing)
+    _carry_out(transaction, changes, standing, owners, False, now)
+    return changes
+
+
+def _taken(changes: Diff, scope: Scope) -> Refused:
+    apps = "; ".join(taken.summary for taken in changes.taken)
+    return Refused(f'{apps}, and this project is "{scope.project}"', changes.taken[0].remedy)
 
 
 def _refused(changes: Diff) -> Refused:
@@ -156,7 +189,7 @@ def _subscriptions(state: ScheduleState) -> Iterable[Subscription]:
             yield Subscription(event_key=event_key, schedule=state.ref, leaf=leaf.path)
 
 
-def _put_apps(transaction: Transaction, changes: Diff, now: datetime) -> None:
+def _put_apps(transaction: Transaction, changes: Diff, owners: Mapping[str, str], now: datetime) -> None:
     deployed = {app.name: app for app in transaction.apps()}
     gone = [change.name for change in changes.apps if change.action == "delete"]
     standing: list[DeployedApp] = []
@@ -164,12 +197,14 @@ def _put_apps(transaction: Transaction, changes: Diff, now: datetime) -> None:
         if change.action == "delete":
             continue
         bare = msgspec.structs.replace(changes.after[change.name], schedules={})
-        before = deployed.get(change.name)
+        before, owner = deployed.get(change.name), owners[change.name]
         if before is None or change.action != "unchanged":
             revision = 1 if before is None else before.revision + 1
-            standing.append(DeployedApp(app=bare, revision=revision, deployed_at=now))
-        elif before.app != bare:
-            standing.append(msgspec.structs.replace(before, app=bare))
+            standing.append(DeployedApp(app=bare, revision=revision, deployed_at=now, project=owner))
+        else:
+            same = msgspec.structs.replace(before, app=bare, project=owner)
+            if same != before:
+                standing.append(same)
     transaction.put_apps(standing)
     transaction.delete_apps(gone)
     changed = {change.name: change.action for change in changes.apps if change.action != "unchanged"}

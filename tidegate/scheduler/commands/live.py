@@ -3,13 +3,14 @@
 `plan` shows this difference and `deploy` applies it, so both ask here.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import msgspec
 
 from tidegate.compiler.plan.consequence import Effect
 from tidegate.compiler.plan.diff import Diff, ScheduleChange, diff
 from tidegate.compiler.plan.fingerprint import fingerprint
+from tidegate.compiler.plan.ownership import Scope, reach
 from tidegate.domain.model import App
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.carry import carry
@@ -23,6 +24,9 @@ from tidegate.scheduler.store.protocol import Reader
 REASONS = (Reason.D_DELETED, Reason.D_UPDATED, Reason.D_SUSPENDED)
 """Why a change discards jobs, in the order in which `plan` lists them."""
 
+WHOLE = Scope()
+"""All apps without an owner, each of which may be removed."""
+
 
 def deployed_apps(reader: Reader) -> dict[str, App]:
     """Every deployed app with its schedules, by name."""
@@ -35,10 +39,24 @@ def deployed_apps(reader: Reader) -> dict[str, App]:
     }
 
 
-def difference(reader: Reader, wanted: Mapping[str, App], *, update_schedules: bool = True) -> Diff:
+def difference(
+    reader: Reader, wanted: Mapping[str, App], *, update_schedules: bool = True, scope: Scope = WHOLE
+) -> Diff:
     """The difference that a deployment of `wanted`, all apps of the project, would make."""
+    owners = {deployed.name: deployed.project for deployed in reader.apps()}
+    found = reach(owners, wanted, scope)
+    changes = compare(
+        reader, found.wanted | found.removed, {name: wanted[name] for name in found.wanted}, update_schedules
+    )
+    return msgspec.structs.replace(changes, stays=found.stays, adopted=found.adopted, taken=found.taken)
+
+
+def compare(
+    reader: Reader, names: Collection[str], wanted: Mapping[str, App], update_schedules: bool = True
+) -> Diff:
+    """The difference between the deployed apps of some names and `wanted`."""
     return diff(
-        deployed_apps(reader),
+        {name: app for name, app in deployed_apps(reader).items() if name in names},
         wanted,
         update_schedules=update_schedules,
         effects=lambda changes: effects(reader, changes, wanted),

@@ -10,6 +10,7 @@ from typing import Literal
 
 import msgspec
 
+from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.domain.model import App, Schedule
 from tidegate.domain.value import Value
 
@@ -21,11 +22,13 @@ class DeployedApp(Value, kw_only=True):
 
     Attributes:
         revision: counts the deployments that touched this app, from 1.
+        project: the project that owns the app; NO_PROJECT until a project deploys an app of this name.
     """
 
     app: App
     revision: int
     deployed_at: datetime
+    project: str = NO_PROJECT
 
     @property
     def name(self) -> str:

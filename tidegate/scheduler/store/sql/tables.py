@@ -37,6 +37,7 @@ apps = Table(
     Column("spec", Json(App, kept=APPS_KEPT), nullable=False),
     Column("revision", Integer, nullable=False),
     Column("deployed_at", Instant, nullable=False),
+    Column("project", Name, nullable=False, server_default=text("''")),
 )
 
 schedules = Table(
