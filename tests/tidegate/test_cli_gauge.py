@@ -73,4 +73,4 @@ def test_refused_with_a_remedy(loaded: Project) -> None:
 
 
 def test_a_value_that_is_no_number_is_a_mistake_in_the_command(loaded: Project) -> None:
-    loaded.run("gauge", "set", "cpu", "lots", exit_code=2)
+    loaded.run("gauge", "set", "cpu", "lots", exit_code=64)

@@ -110,6 +110,7 @@ def test_a_removal_that_would_leave_schedules_without_trigger_is_refused_unless_
     deployed.edit(
         "    for_each: day\n    trigger: {partitions: {dataset: orders}}", "    trigger: {cron: '@daily'}"
     )
+    assert "refused: dataset orders of sales" in deployed.run("plan", "--no-update-schedules", exit_code=1)
     error = deployed.refused("deploy", "--no-update-schedules")
     assert "orders" in error.message
     assert "--force" in error.hint

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from tidegate.cli import main as frame
 from tidegate.cli.commands import COMMANDS
+from tidegate.cli.main import application
 from tidegate.domain.error import UserError
 from tidegate.domain.size import SizeError
 from tidegate.project.settings import SettingsError
@@ -73,11 +74,28 @@ def test_version_is_printed() -> None:
     assert shown.stdout.startswith("tidegate ")
 
 
-def test_an_unknown_command_ends_with_2_and_a_suggestion() -> None:
+def test_an_unknown_command_ends_with_64_and_a_suggestion() -> None:
     shown = run("lnit")
-    assert shown.returncode == 2
+    assert shown.returncode == 64
     assert "Did you mean 'lint'" in shown.stderr
     assert "Traceback" not in shown.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--nope", "plan"],
+        ["plan", "--nope"],
+        ["lint", "--format", "xml"],
+        ["events", "lst"],
+        ["jobs", "show"],
+        ["events", "list", "--limit", "0"],
+    ],
+)
+def test_wrong_usage_ends_with_64_and_never_with_the_code_of_changes(arguments: list[str]) -> None:
+    result = CliRunner().invoke(application, arguments)
+    assert result.exit_code == 64, result.output
+    assert "Error" in result.stderr
 
 
 @pytest.mark.parametrize("kind", [UserError, Refused, StoreError, SparkJobError, SettingsError, SizeError])

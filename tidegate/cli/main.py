@@ -2,13 +2,14 @@
 
 A command's module is imported when the command is called, never for `--help` of the whole
 (`tidegate.cli.commands` is the table). A `UserError` becomes two lines on stderr and exit
-code 1; any other exception is a bug and keeps its traceback.
+code 1, a wrong use of the command line exit code 64; any other exception is a bug and keeps its traceback.
 """
 
 import importlib
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -23,6 +24,9 @@ from tidegate.project.environment import PROJECT_VARIABLE
 
 if TYPE_CHECKING:
     from typer.core import _click
+
+EXIT_USAGE = 64
+"""EX_USAGE of sysexits.h."""
 
 
 @lru_cache(maxsize=len(COMMANDS))
@@ -40,6 +44,16 @@ def load_command(name: str) -> "_click.Command":
     return command
 
 
+@contextmanager
+def usage_errors() -> Generator[None]:
+    """Let a wrong use of the command line end with `EXIT_USAGE`: typer's 2 is the code of changes."""
+    try:
+        yield
+    except typer.core._click.exceptions.UsageError as error:
+        error.exit_code = EXIT_USAGE
+        raise
+
+
 class LazyGroup(typer.core.TyperGroup):
     """A group that lists its commands from the table and loads the one that is called."""
 
@@ -54,6 +68,18 @@ class LazyGroup(typer.core.TyperGroup):
         """The command to call: here the line of the table gives way to the command itself."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, load_command(name) if name in COMMANDS else command, rest
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: "_click.Context | None" = None, **extra: Any
+    ) -> "_click.Context":
+        """Parse the options of `tidegate` itself."""
+        with usage_errors():
+            return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx: "_click.Context") -> Any:
+        """Parse the arguments of the command, and run it."""
+        with usage_errors():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: "_click.Context") -> list[str]:
         """In the order of the table, which is the order in which a newcomer needs them."""
