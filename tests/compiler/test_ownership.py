@@ -1,8 +1,11 @@
 """Which apps of a shared store a deployment touches."""
 
+import msgspec
 import pytest
 
+from tidegate.compiler.plan.diff import diff
 from tidegate.compiler.plan.ownership import Scope, TakenApp, reach
+from tidegate.compiler.render.diff_text import diff_text
 
 OWNERS = {"mine": "shop", "gone": "shop", "lost": "shop", "theirs": "flights", "old": "", "older": ""}
 WANTED = ("mine", "new", "old", "theirs")
@@ -57,3 +60,20 @@ def test_the_remedy_names_the_owner_and_the_setting() -> None:
     (taken,) = reach(OWNERS, WANTED, scope()).taken
     assert taken.summary == 'app theirs belongs to project "flights"'
     assert 'name = "flights" below [project] in tidegate.toml' in taken.remedy
+
+
+def test_a_difference_says_what_stays_what_is_adopted_and_what_is_refused() -> None:
+    nothing = diff({}, {})
+    assert not nothing.refused
+    shared = msgspec.structs.replace(
+        nothing, stays=("gone",), adopted=("old",), taken=(TakenApp(name="theirs", owner="flights"),)
+    )
+    assert shared.refused
+    assert diff_text(shared).splitlines() == [
+        "= app gone is not in the YAML and stays; `tidegate deploy --remove-apps` removes it",
+        "  app old has no owner in the store; the deployment makes it one of this project",
+        'refused: app theirs belongs to project "flights"',
+        f"hint: {shared.taken[0].remedy}",
+        "",
+        "No changes.",
+    ]

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from tests.doubles.dump import dump
 from tidegate.compiler.plan.diff import Diff
 from tidegate.compiler.plan.ownership import Scope
 from tidegate.domain.model import App, CronTrigger, Program, Schedule
@@ -66,11 +67,11 @@ def test_a_deployment_leaves_the_apps_of_other_projects() -> None:
 def test_an_app_of_another_project_is_refused_and_nothing_is_deployed(force: bool) -> None:
     shared = Shared()
     shared.deploy("one", an_app("a"))
-    before = shared.store.dump()
+    before = dump(shared.store)
     with pytest.raises(Refused, match='app a belongs to project "one", and this project is "two"') as refused:
         shared.deploy("two", an_app("a"), an_app("c"), force=force)
     assert 'name = "one"' in refused.value.hint
-    assert shared.store.dump() == before
+    assert dump(shared.store) == before
 
 
 def test_an_app_without_an_owner_is_adopted_by_the_project_that_deploys_its_name_and_by_no_other() -> None:

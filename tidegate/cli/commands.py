@@ -29,6 +29,10 @@ COMMANDS: dict[str, Entry] = {
     "plan": Entry(
         "tidegate.cli.develop.plan:plan", "Show what a deploy would change; exit code 2 when it would."
     ),
+    "diff": Entry(
+        "tidegate.cli.develop.diff:diff",
+        "The same as plan; `diff REF [REF]` compares git revisions of the YAML.",
+    ),
     "deploy": Entry("tidegate.cli.develop.deploy:deploy", "Bring the YAML into the schedule store."),
     "schedules": Entry(
         "tidegate.cli.operate.schedules:app", "List, show, suspend, resume, trigger and delete schedules."

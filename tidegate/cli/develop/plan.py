@@ -15,6 +15,7 @@ from tidegate.cli.printing import Format, FormatOption, print_json
 from tidegate.domain.error import UserError
 
 if TYPE_CHECKING:
+    from tidegate.compiler.compile import Compilation
     from tidegate.compiler.plan.diff import Diff
     from tidegate.compiler.plan.ownership import Scope
     from tidegate.domain.model import App
@@ -99,8 +100,6 @@ def project_scope(
 
 def compiled_apps(settings: "Settings", format: Format) -> "Mapping[str, App]":
     """The apps of the project's YAML; prints the diagnostics, and ends the command if one is an error."""
-    from tidegate.compiler.render.diagnostics_json import diagnostics_json
-    from tidegate.compiler.render.diagnostics_text import diagnostics_text, summary_text
     from tidegate.project.yaml_files import compile_paths
 
     # The store keeps the places; they must mean the same wherever the command was called.
@@ -110,6 +109,15 @@ def compiled_apps(settings: "Settings", format: Format) -> "Mapping[str, App]":
         without=settings.undeployed,
         today=datetime.now(UTC).date(),
     )
+    end_unless_ok(compilation, format)
+    return compilation.models()
+
+
+def end_unless_ok(compilation: "Compilation", format: Format) -> None:
+    """Print the diagnostics, and end the command if one of them is an error."""
+    from tidegate.compiler.render.diagnostics_json import diagnostics_json
+    from tidegate.compiler.render.diagnostics_text import diagnostics_text, summary_text
+
     found = compilation.diagnostics
     if found and format is Format.TEXT:
         typer.echo(f"{diagnostics_text(found)}\n\n{summary_text(found)}", err=True)
@@ -117,7 +125,6 @@ def compiled_apps(settings: "Settings", format: Format) -> "Mapping[str, App]":
         if format is Format.JSON:
             print_json({"diagnostics": diagnostics_json(found)})
         raise typer.Exit(1)
-    return compilation.models()
 
 
 def print_difference(difference: "Diff", format: Format) -> None:

@@ -7,7 +7,7 @@ The consequences of a change for live jobs follow it, after an arrow. Unchanged 
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, assert_never
+from typing import Any, assert_never, cast
 
 import msgspec
 
@@ -20,6 +20,7 @@ from tidegate.compiler.plan.diff import (
     Refusal,
     ScheduleChange,
 )
+from tidegate.compiler.render.trigger_yaml import yaml_lines
 from tidegate.domain.size import size_text
 
 MAX_VALUE_CHARACTERS = 70
@@ -84,7 +85,10 @@ def _schedule(change: ScheduleChange) -> Iterator[str]:
     if change.because:
         yield f"      because {change.because}"
     for field in change.fields:
-        yield f"      {_field(field)}"
+        if field.path.split(".")[0] == "trigger" and (_has_mappings(field.old) or _has_mappings(field.new)):
+            yield from (f"      {line}" for line in _trigger(field))
+        else:
+            yield f"      {_field(field)}"
     for consequence in change.consequences:
         yield f"      -> {consequence_text(consequence)}"
 
@@ -104,6 +108,19 @@ def _field(field: FieldChange) -> str:
     if field.new is None:
         return f"{field.path}: {_value(field.path, field.old)} (removed)"
     return f"{field.path}: {_value(field.path, field.old)} -> {_value(field.path, field.new)}"
+
+
+def _has_mappings(value: Any) -> bool:
+    items = cast("list[Any]", value) if isinstance(value, list) else [value]
+    return any(isinstance(item, dict) for item in items)
+
+
+def _trigger(field: FieldChange) -> Iterator[str]:
+    """A part of a trigger that is another one now, as the YAML of before and of after."""
+    yield f"{field.path}:"
+    for sign, value in (("-", field.old), ("+", field.new)):
+        if value is not None:
+            yield from (f"  {sign} {line}" for line in yaml_lines(value))
 
 
 def _value(path: str, value: Any) -> str:
