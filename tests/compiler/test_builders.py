@@ -136,10 +136,10 @@ def test_outputs_of_which_one_has_no_partitions() -> None:
     assert found.summary.endswith("got out for each day, plain without partitions")
 
 
-def test_the_keys_of_a_dataset_without_partitions_are_nobodys() -> None:
+def test_the_keys_of_a_dataset_without_partitions_are_no_keys_of_the_outputs() -> None:
     app = schedule({"partitions": {"dataset": "whole"}})
     compilation = compile_files({"a.yaml": json.dumps({"app": "a", **app}).encode()})
-    assert compilation.apps["a"].app.schedules["s"].output_partition == "none"
+    assert compilation.apps["a"].app.schedules["s"].output_partition == "current"
 
 
 def test_where_nothing_more_is_collected_no_hint_is_looked_for() -> None:

@@ -1,16 +1,18 @@
 """Run requests: what a launch asks of Dagster, and what is refused before it can block the others."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
 import pytest
 from dagster import AssetKey, RunRequest
 
-from tests.dagster_defs.sample import DAILY_BY_ORIGIN, sample_app
+from tests.dagster_defs.sample import DAILY_BY_ORIGIN, NOW, sample_app
 from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
 from tidegate.dagster_defs.definitions.plan_state import LoadedApp, Plan
 from tidegate.dagster_defs.dispatch.run_request import Invalid, run_request
 from tidegate.domain.model import Dataset, Priority, Program
+from tidegate.domain.partition_key import period_before
 from tidegate.scheduler.launch.outbox import LaunchRequest
 from tidegate.scheduler.model.job import LaunchPlan
 
@@ -43,7 +45,7 @@ def launch(program: str, *partitions: str, **changes: Any) -> LaunchRequest:
 
 
 def made(request: LaunchRequest) -> RunRequest:
-    result = run_request(request, plan())
+    result = run_request(request, plan(), NOW)
     assert isinstance(result, RunRequest), result
     return result
 
@@ -102,23 +104,39 @@ def test_a_key_of_two_dimensions_is_dagsters() -> None:
 
 
 @pytest.mark.parametrize(
-    ("request_", "says"),
+    ("request_", "says", "final"),
     [
-        (launch("clean", "2999-01-01"), "no partition 2999-01-01"),
-        (launch("clean", "2022-12-31"), "no partition 2022-12-31"),
-        (launch("clean", "yesterday"), "no partition yesterday"),
-        (launch("cube", "2023-03-09|ORD"), "no partition 2023-03-09|ORD"),
-        (launch("clean"), "set output_partition"),
-        (launch("report", "2023-03-09"), "no partitions"),
-        (launch("gone"), "reload the code location"),
-        (launch("clean", "2023-03-09", app="gone"), "reload the code location"),
+        (launch("clean", "2999-01-01"), "no partition 2999-01-01", False),
+        (launch("clean", "2022-12-31"), "no partition 2022-12-31", True),
+        (launch("clean", "yesterday"), "no partition yesterday", True),
+        (launch("cube", "2023-03-09|ORD"), "no partition 2023-03-09|ORD", True),
+        (launch("clean"), "set output_partition", True),
+        (launch("report", "2023-03-09"), "no partitions", True),
+        (launch("gone"), "reload the code location", False),
+        (launch("clean", "2023-03-09", app="gone"), "reload the code location", False),
     ],
 )
-def test_what_dagster_would_refuse_is_refused_with_a_reason(request_: LaunchRequest, says: str) -> None:
-    result = run_request(request_, plan())
+def test_what_dagster_would_refuse_is_refused_with_a_reason(
+    request_: LaunchRequest, says: str, final: bool
+) -> None:
+    result = run_request(request_, plan(), NOW)
 
     assert isinstance(result, Invalid)
     assert says in result.message
+    assert result.final is final
+
+
+def test_what_dagsters_own_clock_does_not_know_yet_stays_behind() -> None:
+    result = run_request(launch("clean", "2999-01-01"), plan(), datetime(2999, 1, 2, tzinfo=UTC))
+
+    assert result == Invalid("Dagster has no partition 2999-01-01 of flights/clean yet")
+
+
+def test_the_first_and_the_running_partition_are_dagsters_too() -> None:
+    now = datetime.now(UTC)
+    running = period_before(now + timedelta(days=1), DAILY_BY_ORIGIN.time)
+
+    assert isinstance(run_request(launch("clean", "2023-01-01", running), plan(), now), RunRequest)
 
 
 def test_a_long_reason_is_cut() -> None:

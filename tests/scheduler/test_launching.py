@@ -5,11 +5,14 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
-from tests.scheduler.world import World, at
+from tests.scheduler.world import World, app_of, at
 from tidegate.domain.model import PartitionScheme, TimeDimension
-from tidegate.scheduler.decision.launch_plan import business_date
+from tidegate.scheduler.decision.job_view import JobView
+from tidegate.scheduler.decision.launch_plan import business_date, plan_launch
+from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.launch.outbox import FIRST_BACK_OFF, OFFERS_MAX, launch_reason, reject
-from tidegate.scheduler.model.job import IllegalTransition, JobState, LaunchPlan, move
+from tidegate.scheduler.model.job import IllegalTransition, Job, JobState, LaunchPlan, move
+from tidegate.scheduler.model.run import RunStatus
 
 S = "s: {program: p, status: active, trigger: {partitions: {dataset: raw}}"
 
@@ -26,7 +29,7 @@ def pending(*keys: str, schedules: str = S + "}") -> World:
 
 PLANS = [
     ("manifest: every key of the outputs' own scheme", S + "}", ("2026-03-08", "2026-03-09")),
-    ("none", S + ", output_partition: none}", ()),
+    ("current: the last day that is over", S + ", output_partition: current}", ("2026-03-09",)),
     (
         "key, the default with for_each",
         S.replace("status", "for_each: partition, status") + "}",
@@ -48,6 +51,83 @@ def test_output_partitions(sentence, schedule, expected):
     assert (
         world.jobs("s")[0].launch.partitions == expected or world.jobs("s")[1].launch.partitions == expected
     )
+
+
+def test_a_schedule_of_an_earlier_version_that_writes_none_of_its_partitions():
+    app = app_of(S + "}")
+    schedule = msgspec.structs.replace(app.schedules["s"], output_partition="none")
+    job = Job(id="j", schedule="a/s", opened_at=at("10:00"))
+    assert plan_launch(JobView(app=app, schedule=schedule, job=job), at("10:00")).partitions == ()
+
+
+UPSTREAM = [
+    (
+        "what the run wrote",
+        {"out": ("2026-03-01", "2026-03-02")},
+        ("2026-03-01", "2026-03-02"),
+    ),
+    ("of another cut: the last day that is over", {"chunks": ("2026-03-01|EWR",)}, ("2026-03-09",)),
+    ("of a dataset that was removed", {"gone": ("2026-03-01",)}, ("2026-03-09",)),
+    ("not known", {}, ("2026-03-09",)),
+]
+AFTER_P = "s: {program: t, status: active, trigger: {run: {program: p}}"
+
+
+@pytest.mark.parametrize(("sentence", "outputs", "written"), UPSTREAM, ids=[row[0] for row in UPSTREAM])
+@pytest.mark.parametrize("says", ["", ", output_partition: {from: trigger.run.outputs.out}"])
+def test_what_a_run_after_a_run_writes(sentence, outputs, written, says):
+    world = after_run(AFTER_P + says + "}", outputs)
+    assert world.only("s").launch.partitions == written
+
+
+def test_only_the_named_dataset_of_the_upstream_run_counts():
+    says = ", output_partition: {from: trigger.run.outputs.out}}"
+    world = after_run(AFTER_P + says, {"out": ("2026-03-01",), "raw": ("2026-03-05",)})
+    assert world.only("s").launch.partitions == ("2026-03-01",)
+
+
+def test_every_upstream_run_counts():
+    schedule = "s: {program: t, status: active, trigger: {run: {program: p, count: 2}}}"
+    world = after_run(schedule, {"out": ("2026-03-05",)}, {"out": ("2026-03-01",)})
+    assert world.only("s").launch.partitions == ("2026-03-01", "2026-03-05")
+
+
+def after_run(schedule: str, *outputs: dict[str, tuple[str, ...]]) -> World:
+    """A world in which runs of p have written something."""
+    world = World(schedule)
+    with world.store.transaction() as transaction:
+        seen = [
+            RunObservation(
+                run_id=f"x{n}", program="a/p", status=RunStatus.SUCCEEDED, at=at("10:00"), outputs=each
+            )
+            for n, each in enumerate(outputs)
+        ]
+        observe_runs(transaction, seen, at("10:00"))
+    world.tick("10:00")
+    return world
+
+
+BY_TIME = [
+    ("a cron in any, with nothing collected", '{any: [{cron: "0 6 * * *"}, {partitions: {dataset: raw}}]}'),
+    ("a size over another cut", "{size: {dataset: hourly, rows: 5}}"),
+    ("a run of a program without outputs", "{run: {program: q}}"),
+]
+
+
+@pytest.mark.parametrize(("sentence", "trigger"), BY_TIME, ids=[row[0] for row in BY_TIME])
+def test_outputs_cut_by_time_get_the_last_day_that_is_over(sentence, trigger):
+    world = World(f"s: {{program: p, status: active, trigger: {trigger}}}")
+    world.arrive("05:00", "hourly", "2026-02-01-05:00", rows=9)
+    world.run("05:00", "q", "succeeded", "x")
+    world.tick("06:00")
+    assert world.only("s").launch.partitions == ("2026-03-09",)
+
+
+def test_outputs_that_begin_later_than_what_was_collected_take_its_keys():
+    world = World("s: {program: t, status: active, trigger: {partitions: {dataset: raw}}}")
+    world.arrive("10:00", "raw", "2026-03-09")
+    world.tick("10:00")
+    assert world.only("s").launch.partitions == ("2026-03-09",)
 
 
 def test_the_plan_of_a_cron_has_its_time_and_business_date():
@@ -234,6 +314,15 @@ def test_a_launch_rejected_to_the_end_is_a_dead_letter_with_its_message():
             reject(transaction, request.job, 1, "no such partition", at(f"{11 + offer}:00"))
     job = world.only("s")
     assert (job.state, job.reason, job.detail) == (JobState.FAILED, "F-LAUNCH", "no such partition")
+
+
+def test_a_launch_that_can_never_be_valid_is_a_dead_letter_at_once():
+    world = pending(schedules=S + ", constraints: [{concurrency: {max: 1}}]}")
+    (request,) = world.offer_launches("10:00")
+    with world.store.transaction() as transaction:
+        reject(transaction, request.job, 1, "no partition to write", at("10:00"), final=True)
+    job = world.only("s")
+    assert (job.state, job.reason, job.detail) == (JobState.FAILED, "F-LAUNCH", "no partition to write")
 
 
 # --- the claim ---

@@ -35,10 +35,15 @@ datasets:
   chunks: {partitions: {day: {cycle: day, start: 2013-01-01}, origin: [EWR, JFK, LGA]}}
   plain: {}
   out: {partitions: {cycle: day, start: 2013-01-01}}
+  young: {partitions: {cycle: day, start: 2026-01-01}}
+  origins: {partitions: {origin: [EWR, JFK, LGA]}}
+  origins_out: {partitions: {origin: [EWR, JFK, LGA]}}
 programs:
   p: {run: programs.p, writes: [out]}
   q: {run: programs.q}
   r: {run: programs.r}
+  t: {run: programs.t, writes: [young]}
+  o: {run: programs.o, writes: [origins_out]}
 schedules:
 """
 """The head of the apps below: datasets of every scheme, and programs with and without outputs."""

@@ -208,6 +208,27 @@ def expected_keys(scheme: PartitionScheme, cycle: Cycle, enclosing: str) -> tupl
     return keys
 
 
+def same_partitions(one: PartitionScheme | None, other: PartitionScheme | None) -> bool:
+    """Return whether two datasets are cut into the same keys; where they begin does not matter."""
+    if one is None or other is None:
+        return False
+    return _shape(one) == _shape(other)
+
+
+def period_before(instant: datetime, dimension: TimeDimension) -> str:
+    """Return the key of the last period that is over at an instant."""
+    return format_time_key(advance(instant, dimension.cycle, -1, dimension.timezone), dimension)
+
+
+def _shape(scheme: PartitionScheme) -> tuple[object, ...]:
+    time = (scheme.time.name, scheme.time.cycle, scheme.time.timezone) if scheme.time else None
+    static = (scheme.static.name, frozenset(scheme.static.keys)) if scheme.static else None
+    # With one dimension, the name is not part of the key.
+    if static is None and time is not None:
+        return time[1:]
+    return static[1:] if time is None and static is not None else (time, static)
+
+
 def _keys(scheme: PartitionScheme, time: TimeDimension, start: datetime, end: datetime) -> Iterator[str]:
     while start < end:
         key = format_time_key(start, time)

@@ -12,7 +12,7 @@ from tidegate.compiler.rules.batch import check_batch, check_collect_within
 from tidegate.compiler.rules.closed_window import check_closed_window
 from tidegate.compiler.rules.for_each import check_for_each
 from tidegate.compiler.rules.output_partition import output_partition
-from tidegate.compiler.rules.references import check_references
+from tidegate.compiler.rules.references import RUN_OUTPUT, check_references
 from tidegate.compiler.rules.waiting import check_waiting
 from tidegate.compiler.triggers import build_trigger
 from tidegate.domain.model import Priority, Program, Schedule, Timeout
@@ -58,14 +58,21 @@ def build_schedule(key: ScalarNode, node: MappingNode, scope: Scope) -> Schedule
     check_batch(schedule, node.values.get("max_batch", key), scope)
     if not check_for_each(schedule, node.keys.get("for_each", key), scope):
         return None
-    schedule = _with_outputs(schedule, node.text("output_partition"), program, outputs, scope)
+    schedule = _with_outputs(schedule, _wanted(node), program, outputs, scope)
     check_references(schedule, args, scope)
     return schedule
 
 
 def _with_outputs(schedule: Schedule, wanted: str, program: Program, place: Node, scope: Scope) -> Schedule:
     chosen = output_partition(wanted, program, schedule.trigger, schedule.for_each, place, scope)
-    return msgspec.structs.replace(schedule, output_partition=chosen)
+    named = wanted.removeprefix(RUN_OUTPUT) if wanted.startswith(RUN_OUTPUT) else None
+    return msgspec.structs.replace(schedule, output_partition=chosen, output_from=named)
+
+
+def _wanted(node: MappingNode) -> str:
+    """What the YAML says of the output partition, "" if nothing; of the long form its `from`."""
+    long = node.mapping("output_partition")
+    return node.text("output_partition") if long is None else long.text("from")
 
 
 def _timeout(node: MappingNode, scope: Scope) -> Timeout | None:

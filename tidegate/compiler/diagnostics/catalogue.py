@@ -237,6 +237,10 @@ CATALOGUE: dict[str, Entry] = {
         "One run reads the new data of a partition, so each partition of the source must be within a single"
         " partition of the outputs: else the first run would read the rows of the others.",
     ),
+    "L417": _error(
+        "no partition to write",
+        "The outputs have partitions, and nothing says which of them a run writes; it could not be launched.",
+    ),
     "L420": _note(
         "affected by a clock change",
         "On these dates the time is skipped or repeated. The file is correct; this note only announces it.",

@@ -19,27 +19,12 @@ from tidegate.domain.model import (
     Trigger,
     leaves,
 )
+from tidegate.domain.partition_key import same_partitions
 from tidegate.domain.time.cycle import nests_in
 from tidegate.domain.wording import with_article
 
 ForEach = Literal["partition"] | Cycle
 """The values of `for_each`."""
-
-
-def same_partitions(one: PartitionScheme | None, other: PartitionScheme | None) -> bool:
-    """Return whether two datasets are cut into the same keys; where they begin does not matter."""
-    if one is None or other is None:
-        return False
-    return _shape(one) == _shape(other)
-
-
-def _shape(scheme: PartitionScheme) -> tuple[object, ...]:
-    time = (scheme.time.name, scheme.time.cycle, scheme.time.timezone) if scheme.time else None
-    static = (scheme.static.name, frozenset(scheme.static.keys)) if scheme.static else None
-    # With one dimension, the name is not part of the key.
-    if static is None and time is not None:
-        return time[1:]
-    return static[1:] if time is None and static is not None else (time, static)
 
 
 def check_for_each(schedule: Schedule, place: Place, scope: Scope) -> bool:

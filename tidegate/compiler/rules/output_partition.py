@@ -2,16 +2,22 @@
 
 The default follows from the trigger and the outputs (docs/rules.md, "What a run writes"):
 
-    no output has partitions                             none
-    for_each                                             key
-    partitions and size triggers like every output       manifest
-    a clock, and outputs with time partitions only       business_date
-    anything else                                        none
+    no output has partitions                                     none
+    for_each                                                     key
+    partitions and size triggers like every output               manifest
+    a run trigger whose program writes a dataset like them       run
+    a clock, and outputs with time partitions only               business_date
+    outputs with time partitions only                            current
+    anything else                                                refused
+
+A run without a partition to write cannot be launched (`scheduler.decision.launch_check`).
 """
+
+from collections.abc import Iterator
 
 from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.diagnostics.diagnostic import Place
-from tidegate.compiler.rules.for_each import same_partitions
+from tidegate.compiler.rules.references import RUN_OUTPUT
 from tidegate.domain.model import (
     OutputPartition,
     PartitionScheme,
@@ -19,12 +25,22 @@ from tidegate.domain.model import (
     Trigger,
     leaves,
 )
+from tidegate.domain.partition_key import same_partitions
+from tidegate.domain.suggest import did_you_mean
+from tidegate.domain.wording import shown
 
 _HINTS: dict[str, str] = {
-    "key": "write `output_partition: none`, or partition the outputs by the keys of `for_each`",
+    "key": "partition the outputs by the keys of `for_each`, or write another `output_partition`",
     "manifest": "delete `output_partition`, or partition the outputs like the datasets of the trigger",
+    "run": "name a dataset with the same partitions as the outputs, or delete `output_partition`",
     "business_date": "delete `output_partition`; it needs a clock, and outputs with time partitions only",
+    "current": "delete `output_partition`; it needs outputs with time partitions only",
+    "none": "delete `output_partition`; `none` is for outputs without partitions",
+    "default": "write `for_each`, or wait for a dataset or a run with the same partitions as the outputs",
 }
+
+_DEFAULTS: tuple[OutputPartition, ...] = ("manifest", "run", "business_date", "current")
+"""In this order, where there is no `for_each`."""
 
 
 def output_partition(
@@ -38,25 +54,28 @@ def output_partition(
     """Return the kind of output partition of a schedule.
 
     Args:
-        wanted: the value in the YAML; "" without one.
+        wanted: the value in the YAML; "" without one; "trigger.run.outputs.DATASET" for those of a dataset.
         place: where to report an impossible value.
     """
     outputs = [scope.datasets[name].partitions for name in program.writes if name in scope.datasets]
     if len(outputs) < len(program.writes):
         return "none"
     schemes = [scheme for scheme in outputs if scheme is not None]
+    if wanted.startswith(RUN_OUTPUT):
+        return _from_run(wanted.removeprefix(RUN_OUTPUT), program, trigger, schemes, place, scope)
+    by_time = bool(schemes) and all(s.time is not None and s.static is None for s in schemes)
     possible: dict[OutputPartition, bool] = {
         "key": bool(schemes) and for_each is not None and _key_fits(for_each, trigger, schemes, scope),
         "manifest": bool(schemes) and _manifest_fits(trigger, schemes, scope),
-        "business_date": bool(schemes)
-        and any(leaf.trigger.fires_by_clock for leaf in leaves(trigger))
-        and all(scheme.time is not None and scheme.static is None for scheme in schemes),
-        "none": True,
+        "run": any(_all_like(name, schemes, scope) for name in _upstream_writes(trigger, scope)),
+        "business_date": by_time and any(leaf.trigger.fires_by_clock for leaf in leaves(trigger)),
+        "current": by_time,
+        "none": not schemes,
     }
     for kind, fits in possible.items():
         if wanted == kind:
             if not fits:
-                _refuse(kind, program, place, scope)
+                _refuse(kind, program, place, scope, wanted)
             return kind
     if not schemes:
         return "none"
@@ -64,7 +83,33 @@ def output_partition(
         if not possible["key"]:
             _refuse("key", program, place, scope)
         return "key"
-    return next(kind for kind in ("manifest", "business_date", "none") if possible[kind])
+    for kind in _DEFAULTS:
+        if possible[kind]:
+            return kind
+    _refuse("none", program, place, scope)
+    return "none"
+
+
+def _from_run(
+    dataset: str,
+    program: Program,
+    trigger: Trigger,
+    schemes: list[PartitionScheme],
+    place: Place,
+    scope: Scope,
+) -> OutputPartition:
+    """Return `run`, and report where no upstream run can have written partitions of the outputs."""
+    written = set(_upstream_writes(trigger, scope))
+    if dataset not in written:
+        scope.findings.add(
+            "L411",
+            place,
+            f"the partitions of {shown(dataset)} need a `run` of a program that writes it in the trigger",
+            did_you_mean(dataset, sorted(written), "datasets") if written else _HINTS["run"],
+        )
+    elif not _all_like(dataset, schemes, scope):
+        _refuse("run", program, place, scope, RUN_OUTPUT + dataset)
+    return "run"
 
 
 def _key_fits(for_each: str, trigger: Trigger, schemes: list[PartitionScheme], scope: Scope) -> bool:
@@ -76,17 +121,41 @@ def _key_fits(for_each: str, trigger: Trigger, schemes: list[PartitionScheme], s
 def _manifest_fits(trigger: Trigger, schemes: list[PartitionScheme], scope: Scope) -> bool:
     """Return whether every key that the trigger can collect is a key of every output."""
     collected = (leaf.trigger.dataset_collected for leaf in leaves(trigger))
-    inputs = [scope.datasets[name].partitions for name in collected if name in scope.datasets]
-    return bool(inputs) and all(same_partitions(one, other) for one in inputs for other in schemes)
+    inputs = [name for name in collected if name in scope.datasets]
+    return bool(inputs) and all(_all_like(name, schemes, scope) for name in inputs)
 
 
-def _refuse(kind: OutputPartition, program: Program, place: Place, scope: Scope) -> None:
+def _all_like(dataset: str, schemes: list[PartitionScheme], scope: Scope) -> bool:
+    """Return whether every output has the same partitions as a dataset."""
+    like = scope.datasets[dataset].partitions
+    return bool(schemes) and all(same_partitions(like, scheme) for scheme in schemes)
+
+
+def _upstream_writes(trigger: Trigger, scope: Scope) -> Iterator[str]:
+    """Return the datasets that the programs of the `run` members write."""
+    for leaf in leaves(trigger):
+        name = leaf.trigger.program_collected
+        writes = () if name is None else scope.programs[name].writes
+        yield from (dataset for dataset in writes if dataset in scope.datasets)
+
+
+def _refuse(
+    kind: OutputPartition, program: Program, place: Place, scope: Scope, written: str | None = None
+) -> None:
     cuts = [f"{name} {_cut(scope.datasets[name].partitions)}" for name in program.writes]
     got = ", ".join(cuts) or "a program that writes nothing"
+    if kind == "none":
+        scope.findings.add(
+            "L417",
+            place,
+            f"a run must know which partitions of its outputs it writes, got {got}",
+            _HINTS["none" if written else "default"],
+        )
+        return
     scope.findings.add(
         "L404",
         place,
-        f"a run cannot write the partition `{kind}` of its outputs, got {got}",
+        f"a run cannot write the partition `{written or kind}` of its outputs, got {got}",
         _HINTS[kind],
     )
 

@@ -37,6 +37,7 @@ from tidegate.dagster_defs.dispatch.switch import sync_switches
 from tidegate.dagster_defs.ingest.intake import ingest
 from tidegate.dagster_defs.ingest.reconcile import reconcile
 from tidegate.dagster_defs.run.tags import APP
+from tidegate.scheduler.decision.launch_check import check_launch
 from tidegate.scheduler.launch.outbox import LaunchRequest, offer_launches, reject
 from tidegate.scheduler.model.deployed import Status
 from tidegate.scheduler.model.job import WAITING
@@ -162,14 +163,32 @@ class Dispatch:
                 continue
             self._say(f"{offer.job} was not launched: {made.message}")
             with store.transaction() as transaction:
-                reject(transaction, offer.job, offer.attempt, made.message, self._now())
+                reject(
+                    transaction,
+                    offer.job,
+                    offer.attempt,
+                    made.message,
+                    self._now(),
+                    final=self._final(made, offer),
+                )
         return requests
 
     def _request(self, offer: LaunchRequest) -> RunRequest | Invalid:
         try:
-            return run_request(offer, self._plan)
+            return run_request(offer, self._plan, self._now())
         except Exception as error:  # noqa: BLE001 -- a poisoned request may not block the others
             return Invalid(f"{type(error).__name__}: {error}")
+
+    def _final(self, invalid: Invalid, offer: LaunchRequest) -> bool:
+        """Whether what is loaded and what is deployed agree that the request can never be valid."""
+        if not invalid.final or self._known is self._plan:
+            return invalid.final
+        program = self._known.programs.get((offer.app, offer.launch.program))
+        ref = f"{offer.app}/{offer.launch.program}"
+        wrong = check_launch(
+            None if program is None else program.app, ref, offer.launch.partitions, self._now()
+        )
+        return wrong is not None and wrong.final
 
     def _waiting(self, store: Store) -> str:
         with store.reading() as reader:

@@ -1,7 +1,8 @@
 """From a launch request of the engine to a run request of Dagster, checked before it leaves.
 
 Dagster checks the requests of a tick as one batch: a single unknown partition would take all
-the others with it, tick after tick. So each is checked here against what is loaded.
+the others with it, tick after tick. So each is checked here (`scheduler.decision.launch_check`) against
+what is loaded.
 
 How a run says which partitions it writes:
     one key                      the run's partition
@@ -12,6 +13,7 @@ partition, and a range around the gaps would show untouched partitions as runnin
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from dagster import (
     MultiPartitionsDefinition,
@@ -36,6 +38,7 @@ from tidegate.dagster_defs.run.tags import (
     SCHEDULE,
     shortened,
 )
+from tidegate.scheduler.decision.launch_check import check_launch
 from tidegate.scheduler.launch.outbox import LaunchRequest
 
 KEYS_IN_TAG = 5
@@ -44,36 +47,31 @@ KEYS_IN_TAG = 5
 
 @dataclass(frozen=True)
 class Invalid:
-    """Why a request cannot be launched."""
+    """Why a request cannot be launched.
+
+    Attributes:
+        final: no later try can make it valid.
+    """
 
     message: str
+    final: bool = False
 
 
-def run_request(request: LaunchRequest, plan: AssetPlan) -> RunRequest | Invalid:
+def run_request(request: LaunchRequest, plan: AssetPlan, now: datetime) -> RunRequest | Invalid:
     """The run request of a launch, or why there can be none with the definitions that are loaded."""
     assets = plan.programs.get((request.app, request.launch.program))
-    if assets is None:
-        return Invalid(
-            f"program {request.app}/{request.launch.program} is not loaded in Dagster;"
-            " reload the code location"
-        )
-    definition = assets.partitions
     keys = request.launch.partitions
+    ref = f"{request.app}/{request.launch.program}"
+    wrong = check_launch(None if assets is None else assets.app, ref, keys, now)
+    if assets is None or wrong is not None:
+        return Invalid(wrong.message, wrong.final) if wrong is not None else Invalid(f"{ref} is not loaded")
+    definition = assets.partitions
     if definition is None:
-        if keys:
-            return Invalid(f"the outputs of {assets.ref} have no partitions, got {', '.join(keys)}")
         return _request(request, assets, None, {})
-    if not keys:
-        return Invalid(
-            f"the outputs of {assets.ref} have partitions, but the run would write none; "
-            "set output_partition of the schedule"
-        )
+    # Dagster's clock is its own: what it does not know would take the other requests with it.
     unknown = [key for key in keys if not definition.has_partition_key(key)]
     if unknown:
-        return Invalid(
-            f"{assets.ref} has no partition {', '.join(unknown)};"
-            f" its first is {definition.get_first_partition_key()}, and none lies in the future"
-        )
+        return Invalid(f"Dagster has no partition {', '.join(unknown)} of {ref} yet")
     keys = in_order(definition, keys)
     if is_range(definition, keys):
         return _request(

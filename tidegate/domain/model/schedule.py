@@ -21,7 +21,7 @@ class Priority(StrEnum):
     HIGH = "high"
 
 
-OutputPartition = Literal["key", "manifest", "business_date", "none"]
+OutputPartition = Literal["key", "manifest", "run", "business_date", "current", "none"]
 OnSuspend = Literal["discard", "drain", "hold", "backlog"]
 
 
@@ -30,7 +30,9 @@ class Schedule(Value, kw_only=True):
 
     Attributes:
         for_each: evaluate the trigger separately for each partition key, or for each period of a cycle.
-        output_partition: the partitions of its outputs that a run writes (docs/rules.md).
+        output_partition: the partitions of its outputs that a run writes (docs/rules.md); `run` means those
+            that the upstream runs wrote.
+        output_from: with `run`, the only dataset of the upstream runs that counts.
         status: the initial status only; a schedule that a person suspended stays suspended (rule 23).
         args: arguments of the program, any JSON; strings may hold references such as
             "{{ trigger.partitions }}", see `compiler.template`.
@@ -50,6 +52,7 @@ class Schedule(Value, kw_only=True):
     priority: Priority = Priority.NORMAL
     for_each: Literal["partition"] | Cycle | None = None
     output_partition: OutputPartition = "none"
+    output_from: str | None = None
     batching: Literal["coalesce", "each"] = "coalesce"
     max_batch: int | None = None
     on_suspend: OnSuspend = "discard"

@@ -14,6 +14,8 @@ from tidegate.scheduler.commands.activation import clock_entries, started, stopp
 from tidegate.scheduler.commands.change_jobs import change_jobs, discard_jobs
 from tidegate.scheduler.decision.after import opened, record
 from tidegate.scheduler.decision.fate import Change
+from tidegate.scheduler.decision.job_view import JobView
+from tidegate.scheduler.decision.launch_plan import output_scheme, plan_launch
 from tidegate.scheduler.decision.route import is_full
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import WAITING, Job, JobState, job_id
@@ -84,10 +86,10 @@ def trigger(transaction: Transaction, ref: str, now: datetime, key: str = "", fo
     hold a job that was triggered by hand.
 
     Args:
-        key: which job, for a schedule with `for_each`.
+        key: which job, for a schedule with `for_each`; for another one, the partition that its run writes.
 
     Raises:
-        Refused: no such schedule, or a key that does not go with it.
+        Refused: no such schedule, a key that does not go with it, or a run that would write no partition.
     """
     advance_before(transaction, now)
     state = schedule_state(transaction, ref)
@@ -96,9 +98,11 @@ def trigger(transaction: Transaction, ref: str, now: datetime, key: str = "", fo
             f"schedule {ref} runs for each {state.spec.for_each}, and no key was given",
             "name the key, for example --key 2013-12-22",
         )
-    if state.spec.for_each is None and key:
+    app = load_apps(transaction, {state.app})[state.app]
+    named = bool(key) and state.spec.for_each is None
+    if named and output_scheme(app, state.spec.program) is None:
         raise Refused(f"schedule {ref} has no for_each, got key {key!r}", "leave the key out")
-    wrong = wrong_key(state.spec, load_apps(transaction, {state.app})[state.app], key)
+    wrong = wrong_key(state.spec, app, key)
     if wrong is not None:
         raise Refused(
             f"schedule {ref} has no such key: {wrong}", "`tidegate schedules show` shows its datasets"
@@ -117,18 +121,31 @@ def trigger(transaction: Transaction, ref: str, now: datetime, key: str = "", fo
         data={"action": "force" if force else "trigger", "key": key},
     )
     job = found or opened(entry, state)
-    collected = len(transaction.deliveries([job.id])[job.id])
-    full = is_full(state.spec, collected, satisfied=True)
-    job = record(job, entry, state, closed=job.closed or full, next_check_at=now)
+    collected = transaction.deliveries([job.id])[job.id]
+    full = is_full(state.spec, len(collected), satisfied=True)
+    job = record(job, entry, state, closed=job.closed or full or named, next_check_at=now)
+    _refuse_without_partition(JobView(app=app, schedule=state.spec, job=job, deliveries=collected))
     transaction.put_jobs([job])
     transaction.add_journal([entry])
     return job
 
 
+def _refuse_without_partition(view: JobView) -> None:
+    """Refuse a job whose run would have to write partitions, and none follows from what it has."""
+    if output_scheme(view.app, view.schedule.program) is None:
+        return
+    if not plan_launch(view, view.job.satisfied_at).partitions:
+        raise Refused(
+            f"schedule {view.job.schedule} has collected nothing that says which partition its run writes",
+            "name the partition, for example --key 2013-12-22",
+        )
+
+
 def wrong_key(schedule: Schedule, app: App, key: str) -> str | None:
     """What is wrong with a key of a schedule's jobs, or None for one that it can have."""
     if schedule.for_each is None:
-        return None
+        outputs = output_scheme(app, schedule.program)
+        return None if outputs is None or not key else validate_key(outputs, key)
     problems: list[str | None] = []
     for leaf in leaves(schedule.trigger):
         dataset = app.datasets.get(leaf.trigger.dataset_collected or "")

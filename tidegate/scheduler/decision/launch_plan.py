@@ -5,7 +5,7 @@ follows from the schedule's `output_partition` (docs/rules.md, "What a run write
 `args` are resolved here, so that every attempt of the job gets the same.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import assert_never
 from zoneinfo import ZoneInfo
@@ -14,7 +14,7 @@ import msgspec
 
 from tidegate.compiler import template
 from tidegate.domain.model import App, PartitionScheme, Schedule, TimeDimension
-from tidegate.domain.partition_key import format_time_key
+from tidegate.domain.partition_key import format_time_key, period_before, same_partitions
 from tidegate.domain.time.cycle import advance, truncate
 from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.scheduler.decision.job_view import JobView
@@ -33,7 +33,7 @@ def plan_launch(view: JobView, satisfied_at: datetime | None) -> LaunchPlan:
     scheduled = max(
         (d.event.scheduled_for for d in view.deliveries if d.event.scheduled_for is not None), default=None
     )
-    outputs = _output_scheme(view.app, view.schedule)
+    outputs = output_scheme(view.app, view.schedule.program)
     counted_from = scheduled
     if counted_from is None and view.schedule.output_partition == "business_date":
         counted_from = satisfied_at
@@ -42,13 +42,14 @@ def plan_launch(view: JobView, satisfied_at: datetime | None) -> LaunchPlan:
     upstream = _upstream(view.deliveries)
     plan = LaunchPlan(
         program=view.schedule.program,
-        partitions=_partitions(view, manifest, date),
+        partitions=(),
         manifest=manifest,
         upstream_runs=tuple(run.id for run in upstream),
         upstream=upstream,
         scheduled_time=scheduled,
         business_date=date,
     )
+    plan = msgspec.structs.replace(plan, partitions=_partitions(view, plan, satisfied_at))
     values = values_of(plan, view.deliveries, view.job.key)
     return msgspec.structs.replace(plan, args=template.render(view.schedule.args, values))
 
@@ -67,10 +68,9 @@ def business_date(scheduled: datetime, outputs: PartitionScheme | None, zone: st
     return format_time_key(advance(current, dimension.cycle, -1, dimension.timezone), dimension)
 
 
-def _output_scheme(app: App, schedule: Schedule) -> PartitionScheme | None:
-    """The partition scheme of the program's outputs; lint has seen to it that they agree."""
-    program = app.programs[schedule.program]
-    schemes = (app.datasets[name].partitions for name in program.writes)
+def output_scheme(app: App, program: str) -> PartitionScheme | None:
+    """The partition scheme of a program's outputs; lint has seen to it that they agree."""
+    schemes = (app.datasets[name].partitions for name in app.programs[program].writes)
     return next((scheme for scheme in schemes if scheme is not None), None)
 
 
@@ -105,25 +105,58 @@ def _run_of(event: Event) -> UpstreamRun | None:
     return UpstreamRun(id=event.run_id, program=program, status=event.status or "")
 
 
-def _partitions(view: JobView, manifest: dict[str, tuple[str, ...]], date: str | None) -> tuple[str, ...]:
-    outputs = _output_scheme(view.app, view.schedule)
+def _partitions(view: JobView, plan: LaunchPlan, satisfied_at: datetime | None) -> tuple[str, ...]:
+    outputs = output_scheme(view.app, view.schedule.program)
     if outputs is None:
         return ()
+    if view.job.key and view.schedule.for_each is None:
+        # A person named the partition.
+        return (view.job.key,)
     match view.schedule.output_partition:
         case "key":
             return (view.job.key,) if view.job.key else ()
         case "manifest":
-            # What was collected before a change may come from a dataset that is no more.
-            datasets = view.app.datasets
-            same = (
-                keys
-                for dataset, keys in manifest.items()
-                if dataset in datasets and datasets[dataset].partitions == outputs
+            return _of_outputs(view.app, outputs, plan.manifest.items()) or _by_time(
+                outputs, plan, satisfied_at
             )
-            return tuple(sorted({key for keys in same for key in keys}))
-        case "business_date":
-            return () if date is None else (date,)
+        case "run":
+            return _of_outputs(view.app, outputs, _written(view.schedule, plan)) or _by_time(
+                outputs, plan, satisfied_at
+            )
+        case "business_date" | "current":
+            return _by_time(outputs, plan, satisfied_at)
         case "none":
             return ()
         case _:
             assert_never(view.schedule.output_partition)
+
+
+def _written(schedule: Schedule, plan: LaunchPlan) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What the upstream runs wrote, by dataset, as far as it counts for the schedule."""
+    for run in plan.upstream:
+        for dataset, keys in run.outputs.items():
+            if schedule.output_from in (None, dataset):
+                yield dataset, keys
+
+
+def _of_outputs(
+    app: App, outputs: PartitionScheme, found: Iterable[tuple[str, tuple[str, ...]]]
+) -> tuple[str, ...]:
+    """The keys of datasets that have the same partitions as the outputs, sorted."""
+    # What was collected before a change may come from a dataset that does not exist any more.
+    same = (
+        keys
+        for dataset, keys in found
+        if dataset in app.datasets and same_partitions(app.datasets[dataset].partitions, outputs)
+    )
+    return tuple(sorted({key for keys in same for key in keys}))
+
+
+def _by_time(outputs: PartitionScheme, plan: LaunchPlan, satisfied_at: datetime | None) -> tuple[str, ...]:
+    """The business date, or where no cron fired the last period that was over when the trigger was satisfied.
+
+    None for outputs that are not cut by time alone.
+    """
+    if outputs.time is None or outputs.static is not None or satisfied_at is None:
+        return ()
+    return (plan.business_date or period_before(satisfied_at, outputs.time),)

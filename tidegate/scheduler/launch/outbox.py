@@ -67,7 +67,7 @@ def offer_launches(
     pending = transaction.jobs(app=app, states=(JobState.PENDING_LAUNCH,))
     dead = [job for job in pending if job.offers >= OFFERS_MAX and _due(job, now)]
     for job in dead:
-        _dead_letter(transaction, job, "no run was seen after its offers", now)
+        _dead_letter(transaction, job, job.detail or "no run was seen after its offers", now)
     chosen = select([job for job in pending if job.offers < OFFERS_MAX and _due(job, now)], limit)
     entries = [
         Entry(
@@ -97,16 +97,21 @@ def select(due: list[Job], limit: int) -> list[Job]:
     return sorted(due, key=lambda job: launch_order_key(job, job.satisfied_at))[:limit]
 
 
-def reject(transaction: Transaction, job_id: str, attempt: int, message: str, now: datetime) -> None:
+def reject(
+    transaction: Transaction, job_id: str, attempt: int, message: str, now: datetime, *, final: bool = False
+) -> None:
     """Note that a launch could not even be asked for, for example for an unknown partition.
 
     It is tried again after a pause, since a definition may still be loading, and becomes a dead
     letter like any other launch that comes to nothing.
+
+    Args:
+        final: no later try can be valid, so the job becomes a dead letter at once.
     """
     for job in transaction.jobs(ids=(job_id,), states=(JobState.PENDING_LAUNCH,)):
         if job.attempt != attempt:
             continue
-        if job.offers >= OFFERS_MAX:
+        if final or job.offers >= OFFERS_MAX:
             _dead_letter(transaction, job, message, now)
             continue
         entry = _failed(job, message, now)
@@ -153,7 +158,7 @@ def launch_reason(launch: LaunchPlan) -> str:
 
 
 def _dead_letter(transaction: Transaction, job: Job, message: str, now: datetime) -> None:
-    entry = _failed(job, job.detail or message, now, Reason.F_LAUNCH)
+    entry = _failed(job, message, now, Reason.F_LAUNCH)
     end_jobs(transaction, [(job, entry)])
     transaction.add_journal([entry])
 

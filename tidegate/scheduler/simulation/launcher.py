@@ -1,8 +1,8 @@
 """The launcher of a simulation: what Dagster and Spark are to the engine, played by a table.
 
 It takes launch requests, claims each job like a real run would, and knows when and how the run
-ends and which partitions it has written by then. A request can be made to fail, or be lost with
-the process that held it.
+ends and which partitions it has written by then. What the dispatcher refuses is refused here with the
+same words. A request can be made to fail, or be lost with the process that held it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,6 +12,7 @@ from tidegate.compiler.scenarios.scenario import Behaviour
 from tidegate.domain.model import App
 from tidegate.domain.partition_key import validate_key
 from tidegate.domain.value import Value
+from tidegate.scheduler.decision.launch_check import check_launch
 from tidegate.scheduler.intake.observe import RunObservation
 from tidegate.scheduler.launch.claim import claim
 from tidegate.scheduler.launch.outbox import LaunchRequest, reject
@@ -19,6 +20,7 @@ from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.job import LaunchPlan
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.tick.load import load_apps
 
 
 class SimulatedRun(Value, kw_only=True):
@@ -72,6 +74,13 @@ class Launcher:
             with self._store.transaction() as transaction:
                 reject(transaction, request.job, request.attempt, "the launch came to nothing", now)
             return None
+        ref = f"{request.app}/{request.launch.program}"
+        with self._store.transaction() as transaction:
+            app = load_apps(transaction, {request.app}).get(request.app)
+            wrong = check_launch(app, ref, request.launch.partitions, now)
+            if wrong is not None:
+                reject(transaction, request.job, request.attempt, wrong.message, now, final=wrong.final)
+                return None
         self._runs += 1
         run_id = f"simulated-{self._runs}"
         if not claim(self._store, request.job, request.attempt, run_id, now).won:

@@ -180,6 +180,8 @@ class Simulation:
         keys = sorted({key for found in run.launch.manifest.values() for key in found if key})
         if not keys and run.launch.business_date is not None:
             keys = [run.launch.business_date]
+        if not keys:
+            keys = list(run.launch.partitions)
         self.moments.append(
             Moment(
                 when=self.now,
