@@ -70,7 +70,7 @@ def test_a_run_that_was_given_up_publishes_nothing(store: MemoryCommitStepStore)
         clock.move(LEASE_SECONDS)
         assert store.expire(token, clock.now())
 
-        with pytest.raises(CommitFenced, match=r"given up: its lease of 120 s .* nothing was published"):
+        with pytest.raises(CommitFenced, match=r"closed: its lease of 120 s expired; nothing was published"):
             publish(notes("c1", token), store, CONTEXT, clock)
 
     assert WORLD.written == []

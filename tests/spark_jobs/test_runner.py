@@ -208,7 +208,7 @@ def test_an_attempt_that_died_half_way_is_finished_by_the_next(
 @pytest.mark.parametrize(
     ("function", "writes", "keys", "message"),
     [
-        ("count_keys", "by_day", (), "has partitions, but the run was launched to write none"),
+        ("count_keys", "by_day", (), "has partitions, but the run was launched without partitions to write"),
         ("count_keys", "by_day", ("2013-12-22|JFK",), "has no partition"),
         ("count_keys", "by_day by_airport", ("2013-12-22",), "has no partition"),
         ("count_keys", "unknown", (), "names the dataset unknown, which app test does not declare"),
