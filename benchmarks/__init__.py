@@ -1,5 +1,5 @@
-"""Measurements, each beside a reference taken in the same run. `make bench` runs them all.
+"""Benchmarks, each with a reference measured in the same run. `make bench` runs all of them.
 
-A figure without its reference says nothing on another machine, so a benchmark prints
-ratios and, where the project promises one, whether the promise holds.
+A figure without a reference is meaningless on another machine, so a benchmark prints ratios and
+whether they meet the project's limits.
 """

@@ -1,7 +1,7 @@
 """`python -m benchmarks`: every benchmark of this folder, one after the other.
 
-A benchmark is a module with a `main()` that prints its figures beside a reference measured
-in the same run. It exits with 1 when one of them fails.
+A benchmark is a module with a `main()` that prints its figures and a reference measured in the
+same run. The exit code is 1 if a benchmark fails.
 """
 
 import importlib
@@ -13,7 +13,7 @@ from pathlib import Path
 
 
 def main() -> int:
-    """Run them all; the number of failures."""
+    """Run all benchmarks and return the number of failures."""
     failures = 0
     for module in sorted(m.name for m in pkgutil.iter_modules([str(Path(__file__).parent)])):
         if module.startswith("_"):
@@ -26,7 +26,7 @@ def main() -> int:
         try:
             if benchmark.main():
                 failures += 1
-        except Exception:  # noqa: BLE001 - one broken benchmark must not hide the others' figures
+        except Exception:  # noqa: BLE001 - a broken benchmark must not hide the figures of the others
             traceback.print_exc()
             failures += 1
         print(f"({time.perf_counter() - began:.0f} s)", flush=True)

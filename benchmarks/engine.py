@@ -1,8 +1,8 @@
-"""What the engine does in a second, with 1,000 to 100,000 deployed schedules, on SQLite and PostgreSQL.
+"""The throughput of the engine with 1,000 to 100,000 deployed schedules, on SQLite and PostgreSQL.
 
     events    ingested, matched, joined to waiting jobs and persisted, in pages as the dispatcher reads them
     launches  the same, where every event opens a job that is decided and put into the outbox
-    idle      a tick that finds nothing
+    idle      a tick without work
     latency   from an event's commit to the commit of its PENDING_LAUNCH job, at 100 events a second
     start     a new process with all schedules deployed: open the store, read the plan, tick once
 
@@ -28,7 +28,7 @@ SIZES = (1_000, 10_000, 100_000)
 AIM_EVENTS = {"sqlite": 5_000, "postgres": 2_000}
 AIM_START_SECONDS = 8.0
 AIM_FLAT = 2.0
-"""The most by which a hundred times the schedules may slow the events down."""
+"""The maximum slowdown of events with a hundred times as many schedules."""
 
 PAGE = 1_000
 """Events of one page and tick; the dispatcher reads the log in pages of this size."""
@@ -38,7 +38,7 @@ IDLE_TICKS = 50
 LATENCY_SECONDS = 10
 EVENTS_PER_SECOND = 100
 NEVER = 1_000_000
-"""A count of partitions that nothing reaches."""
+"""A count of partitions that is never reached."""
 
 _COLD = """\
 import sys
@@ -55,10 +55,10 @@ store.close()
 
 
 def main() -> int:
-    """Measures and prints.
+    """Measure and print.
 
     Returns:
-        How many aims are missed.
+        The number of missed aims.
     """
     missed = 0
     with databases() as places:
@@ -72,7 +72,7 @@ def main() -> int:
 
 
 def _throughput(places: Databases, kind: str, size: int) -> float:
-    """The events a second of one store, after printing all of its figures."""
+    """Print all figures of a store and return its events per second."""
     url = places.new(kind)
     with opened(url) as store:
         begun = time.perf_counter()
@@ -98,7 +98,7 @@ def _pages(total: int) -> Iterator[range]:
 
 
 def _rate(store: Store, total: int) -> float:
-    """Events a second; they arrive a hundredth of a second apart, as they would."""
+    """Return the events per second; their arrival times are 10 ms apart."""
     step = timedelta(milliseconds=10)
     tick(store, START)
     begun = time.perf_counter()
@@ -112,7 +112,7 @@ def _rate(store: Store, total: int) -> float:
 
 
 def _idle(store: Store) -> float:
-    """The median of ticks that find nothing, in seconds."""
+    """Return the median duration of idle ticks, in seconds."""
     with store.reading() as reader:
         clock = datetime.fromisoformat(reader.cursor("clock"))
     times: list[float] = []

@@ -1,8 +1,8 @@
-"""How fast `tidegate lint` answers: one file cold, ten thousand schedules, and hostile files.
+"""The speed of `tidegate lint`: one file cold, ten thousand schedules, and hostile files.
 
-Beside it, in the same run and over the same files, what one would write without Tidegate:
-PyYAML and `jsonschema` alone, which give no places, no names and no meaning. Ratios are
-what to keep; seconds depend on the machine and on what else it does.
+The reference, in the same run and over the same files, is PyYAML and `jsonschema` alone, without
+positions, references and semantic checks. Compare the ratios; seconds depend on the machine and
+its load.
 """
 
 import json
@@ -72,10 +72,10 @@ with open(schema) as s, open(file) as f:
 
 
 def main() -> int:
-    """Measures and prints.
+    """Measure and print.
 
     Returns:
-        How many promises are not kept.
+        The number of broken promises.
     """
     cold, plain = _cold()
     print(f"lint of the example, cold        {cold:6.2f} s   (promise: under {COLD_LIMIT_SECONDS} s)")
@@ -93,7 +93,7 @@ def main() -> int:
 
 
 def _hostile() -> int:
-    """The costliest hostile file, and unknown names by the thousand beside right ones."""
+    """Measure the slowest hostile file, and thousands of unknown names compared with known names."""
     _compile("warm", b"app: warm\nunknown: 1\n")
     costs = {
         file.stem: min(_compile(file.stem, file.read_bytes()) for _ in range(HOSTILE_RUNS))
@@ -101,7 +101,7 @@ def _hostile() -> int:
     }
     worst = max(costs, key=lambda name: costs[name])
     print(
-        f"hostile files, the costliest     {costs[worst]:6.3f} s   (promise: under {HOSTILE_LIMIT_SECONDS} s"
+        f"hostile files, the slowest       {costs[worst]:6.3f} s   (promise: under {HOSTILE_LIMIT_SECONDS} s"
         f" beyond start-up; {len(costs)} files, {worst})"
     )
     wrong = _compile("wrong", _many_names("datast"))
@@ -129,7 +129,7 @@ def _many_names(prefix: str) -> bytes:
 
 
 def generate(folder: Path) -> list[Path]:
-    """Writes the files of ten thousand schedules that are all different and all right."""
+    """Write the files of ten thousand different, valid schedules."""
     files: list[Path] = []
     for file in range(FILES):
         numbers = range(file * SCHEDULES_PER_FILE, (file + 1) * SCHEDULES_PER_FILE)
@@ -156,12 +156,12 @@ def _lint(files: list[Path]) -> None:
 def _plain(files: list[Path], loader: Any) -> None:
     validator = Draft202012Validator(json.loads(schema_text()))
     for file in files:
-        # Errors are no matter here: YAML 1.1 makes dates of keys that the schema wants as strings.
+        # Errors are ignored: YAML 1.1 reads some keys as dates where the schema requires strings.
         list(validator.iter_errors(yaml.load(file.read_bytes(), Loader=loader)))
 
 
 def _cold() -> tuple[float, float]:
-    """The best of some whole processes each, one by one, as a busy machine disturbs single ones."""
+    """Return the best times of several processes of each, alternating, to reduce the noise."""
     example = str(ROOT / "schedules" / "flights.yaml")
     schema = str(ROOT / "compiler" / "schema" / "app.schema.json")
     ours = [sys.executable, "-m", "tidegate.cli.main", "lint", example]

@@ -1,10 +1,10 @@
-"""What publishing through commit steps costs, beside the same rows written by Spark alone.
+"""The cost of publishing through commit steps, compared with the same rows written by Spark alone.
 
-Two million flights-like rows of eight columns are read from Parquet and written in eight partitions: by
-Spark's own writer, which promises nothing when it dies half-way, and by ours. Both formats take turns in the
-same session, round by round, so whatever else the machine does disturbs all alike; of their times the medians
-are compared. Then sequences alone: one with a thousand files beside a thousand plain renames, and a hundred
-unfinished ones that a recovery finishes beside the same hundred published at once.
+Two million flight-like rows of eight columns are read from Parquet and written in eight partitions: by
+Spark's own writer, which guarantees nothing after a crash, and by Tidegate. The writers alternate in the same
+session, so that other load affects all of them; the medians are compared. Then sequences alone: one with a
+thousand files compared with a thousand plain renames, and a hundred unfinished sequences finished by a
+recovery compared with a hundred published directly.
 """
 
 import os
@@ -36,7 +36,7 @@ ROUNDS = 7
 FILES = 1_000
 UNFINISHED = 100
 LIMITS = {"iceberg": 1.05, "parquet": 1.15}
-"""What our write may cost beside Spark's."""
+"""The maximum ratio of Tidegate's write time to Spark's."""
 LEASE = timedelta(hours=1)
 
 DAILY = PartitionScheme(time=TimeDimension(name="day", cycle="day", start="2013-01-01"))
@@ -44,11 +44,11 @@ DAYS = tuple(f"2013-03-{10 + n:02}" for n in range(PARTITIONS))
 
 
 class Died(BaseException):
-    """Stands for the crash of a run that has just put its sequence."""
+    """The simulated crash of a run that has just put its sequence."""
 
 
 class DyingStore(SqlCommitStepStore):
-    """Keeps a sequence, and then the run is gone."""
+    """A store that raises `Died` after it has put a sequence."""
 
     def put(
         self,
@@ -64,7 +64,7 @@ class DyingStore(SqlCommitStepStore):
 
 
 class Bench:
-    """One warehouse, one store and one session for all that is measured."""
+    """The warehouse, store and session of all measurements."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -91,17 +91,17 @@ class Bench:
         return Publication(self.warehouse, kept, commit=commit, token=token, spark=lambda: self.spark)
 
     def ours(self, ref: DatasetRef, rows: DataFrame) -> None:
-        """The whole of what a run does to write one output."""
+        """Write one output with all steps of a run."""
         publication = self.publication([ref])
         publication.stage(rows, ref, DAYS)
         publication.publish()
 
 
 def main() -> int:
-    """Measures and prints.
+    """Measure and print.
 
     Returns:
-        1 when a write costs more than it may, else 0.
+        1 if a write exceeds its limit, else 0.
     """
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(Path(folder))
@@ -152,7 +152,7 @@ def _writes(bench: Bench) -> int:
 
 
 def _source(bench: Bench) -> DataFrame:
-    """Rows that cost little to read and something to write, in files, as a program would have them."""
+    """Return rows that are cheap to read and costly to write, read from files as in a program."""
     days = sf.array(*(sf.lit(day) for day in DAYS))
     made = bench.spark.range(ROWS).select(
         days[(sf.col("id") % PARTITIONS).cast("int")].alias("day"),

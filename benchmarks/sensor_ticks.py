@@ -1,8 +1,8 @@
-"""What one plain Dagster sensor tick costs, and a hundred of them, beside our tick over as many schedules.
+"""The cost of one and of a hundred plain Dagster sensor ticks, compared with one tick of the engine.
 
 Dagster's ticks are real: a code server, an instance on SQLite, and the daemon's own iteration over all
-sensors, each of which returns a skip reason at once. Ours is the engine's tick that finds nothing, on
-SQLite: what the one dispatcher adds to the one sensor tick it costs, however many schedules it serves.
+sensors, each of which returns a skip reason immediately. The engine's tick is an idle tick on SQLite: the
+cost that the dispatcher adds to its one sensor tick, for any number of schedules.
 """
 
 import logging
@@ -23,7 +23,7 @@ from tidegate.scheduler.tick.tick import tick
 COUNTS = (1, 100)
 ROUNDS = 5
 SERVED = 1_000
-"""Schedules behind our one dispatcher."""
+"""Number of schedules of the dispatcher."""
 
 _SENSORS = """\
 import dagster as dg
@@ -52,7 +52,7 @@ defs = dg.Definitions(jobs=[nothing], sensors=[plain(number) for number in range
 
 
 def main() -> int:
-    """Measures and prints; there is no aim, these are the reference."""
+    """Measure and print the reference figures, without an aim."""
     costs = {count: _round(count) for count in COUNTS}
     with tempfile.TemporaryDirectory() as folder, opened(f"sqlite:///{folder}/store.db") as store:
         deployed(store, SERVED, count=1)
@@ -76,7 +76,7 @@ def main() -> int:
 
 
 def _round(count: int) -> float:
-    """The median time of one round over so many sensors, in seconds, once all of them have ticked before."""
+    """Return the median time of a round over `count` sensors, in seconds, without the first round."""
     logger = logging.getLogger("benchmarks.sensor_ticks")
     logger.setLevel(logging.ERROR)
     with tempfile.TemporaryDirectory() as folder:

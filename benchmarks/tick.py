@@ -1,9 +1,9 @@
-"""What a tick costs that finds nothing to do, over ten thousand schedules and over a hundred.
+"""The cost of an idle tick with ten thousand schedules, compared with a hundred.
 
-Two SQLite stores stand side by side, each with schedules of which half wait for partitions and
-half for a cron that is months away. Ticks alternate between the stores, so whatever else the
-machine does disturbs both alike; of their times the medians are compared. The same is done
-with ticks that find one event. Deploying is timed too, without a promise.
+Two SQLite stores have schedules of which half wait for partitions and half for a cron that is
+months away. Ticks alternate between the stores, so that other load affects both; the medians are
+compared. The same is done with ticks that process one event. Deployments are measured too,
+without a promise.
 """
 
 import gc
@@ -56,10 +56,10 @@ _BY_CRON = """\
 
 
 def main() -> int:
-    """Measures and prints.
+    """Measure and print.
 
     Returns:
-        How many promises are not kept.
+        The number of broken promises.
     """
     with tempfile.TemporaryDirectory() as folder:
         few = Bench(Path(folder) / "few.db", FEW_APPS)
@@ -77,7 +77,7 @@ def main() -> int:
 
 
 class Bench:
-    """A store with its schedules, and ticks that are timed in seconds."""
+    """A store with its schedules, with deployments and ticks that return their seconds."""
 
     def __init__(self, file: Path, apps: int) -> None:
         self.apps = _apps(apps)
@@ -86,14 +86,14 @@ class Bench:
         self._events = 0
 
     def deploy(self) -> float:
-        """One deployment of all apps, in seconds."""
+        """Deploy all apps and return the seconds."""
         begun = time.perf_counter()
         with self.store.transaction() as transaction:
             deploy(transaction, self.apps, START)
         return time.perf_counter() - begun
 
     def fill(self) -> None:
-        """One event for each dataset, so that each schedule on data has a job which waits for more."""
+        """Add one event for each dataset, so that each schedule on data has a waiting job."""
         for app in self.apps.values():
             for dataset in app.datasets:
                 self._add_event(app.name, dataset)
@@ -101,13 +101,13 @@ class Bench:
         assert report.routed == report.decided == self._events, report
 
     def idle_tick(self) -> float:
-        """A tick that finds nothing."""
+        """Run an idle tick and return the seconds."""
         seconds, report = self._timed()
         assert report == TickReport(), report
         return seconds
 
     def event_tick(self) -> float:
-        """A tick that finds one event, which one waiting job takes in."""
+        """Run a tick with one event, which one waiting job collects, and return the seconds."""
         apps = tuple(self.apps.values())
         app = apps[self._events % len(apps)]
         datasets = tuple(app.datasets)
@@ -165,10 +165,10 @@ def _text(app: str) -> str:
 
 
 def _alternate(few: Callable[[], float], many: Callable[[], float], rounds: int) -> tuple[float, float]:
-    """The medians of alternating repetitions; which one goes first alternates too."""
+    """Return the medians of alternating repetitions; the order alternates too."""
     few_times: list[float] = []
     many_times: list[float] = []
-    # A collection of ours would fall on one of the two by chance.
+    # A garbage collection would affect one of the two by chance.
     gc.collect()
     gc.disable()
     try:

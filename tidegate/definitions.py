@@ -1,8 +1,8 @@
-"""The code location that workspace.yaml names: binds the project's settings to the Dagster side.
+"""The code location in workspace.yaml, which connects the project's settings to the Dagster side.
 
-Loaded by the code server, and again by the process of each run. It holds no definitions of
-its own; what is deployed in the schedule store decides what there is. The store is opened
-when it is first used, so a run can load its definitions without it.
+The code server loads it, and the process of each run loads it again. The definitions are built
+from what is deployed in the schedule store. The store is opened at the first use, so a run can
+load its definitions without it.
 """
 
 from functools import cache
@@ -18,8 +18,8 @@ from tidegate.scheduler.store.sql.open import open_sql_store
 
 
 def location_of(settings: Settings) -> Location:
-    """The code location of a project. The store is opened once a process."""
-    # A code location shows what is deployed; where nothing ever was, it says so instead of making a store.
+    """Return the code location of a project. Each process opens the store once."""
+    # A code location shows what is deployed; it does not create a missing store.
     store = cache(lambda: open_sql_store(settings.store_url, create=False))
     return Location(
         open_store=store,
@@ -32,5 +32,5 @@ def location_of(settings: Settings) -> Location:
 
 @definitions
 def defs() -> Definitions:
-    """The definitions of the project in whose folder this process runs."""
+    """Build the definitions of the project of the working folder."""
     return build_definitions(location_of(load_settings()))

@@ -50,7 +50,7 @@ def test_it_is_asked_for_again_under_the_same_key_until_its_run_is_seen(
 
 def test_what_waits_is_told(instance: DagsterInstance, store: MemoryStore) -> None:
     repository = repository_of(location_of(store))
-    assert evaluate(instance, repository).skip_message == "nothing waits"
+    assert evaluate(instance, repository).skip_message == "no waiting jobs"
 
     report(instance, "raw", "2023-03-09|JFK")
     skipped = evaluate(instance, repository).skip_message

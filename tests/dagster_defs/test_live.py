@@ -203,7 +203,7 @@ def test_what_a_killed_run_has_promised_is_finished_by_the_recovery_job(live: Li
     (materialisation,) = shown
     facts = {entry["label"]: entry for entry in materialisation["metadataEntries"]}
     commit = f"{run_id}.flights.report"
-    assert materialisation["description"] == "published by a run that ended before it could say so"
+    assert materialisation["description"] == "published by a run that ended before it reported the partition"
     assert (facts["rows"]["intValue"], facts["tidegate/commit"]["text"]) == (1, commit)
     assert isinstance(live.store, SqlStore)
     assert SqlCommitStepStore(live.store.engine).list_unfinished() == ()

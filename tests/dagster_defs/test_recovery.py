@@ -156,7 +156,7 @@ def test_one_that_failed_is_tried_again_later_and_one_that_failed_often_is_left(
     # Counted by the machine's clock, which is ahead of the location's.
     commits.take("c1", "me", now=NOW, until=NOW + LEASE)
     commits.fail("c1", "me", "no file system", NOW)
-    assert look(location, instance).skip_message == "1 tried again later: c1"
+    assert look(location, instance).skip_message == "1 waiting for a retry: c1"
 
     for _ in range(BLOCKED_AFTER - 1):
         commits.take("c1", "me", now=NOW, until=NOW + LEASE)
@@ -233,7 +233,7 @@ def test_a_second_one_is_not_started_beside_it(location: Location, instance: Dag
     leave(location, "c1")
     create_run_for_test(instance, job_name=RECOVERY, status=DagsterRunStatus.STARTED)
 
-    assert look(location, instance).skip_message == "a recovery is under way"
+    assert look(location, instance).skip_message == "a recovery run is active"
 
 
 def test_no_spark_is_started_where_nothing_needs_it(
@@ -258,7 +258,7 @@ def test_a_failure_of_io_may_have_left_staging_and_is_looked_into(
     commits.end(token)
     assert look(location, instance).skip_message == "nothing is unfinished"
 
-    cleaning.ask_for_it(location.open_store())
+    cleaning.request(location.open_store())
 
     assert len(look(location, instance).run_requests or ()) == 1
     assert work(location, instance).success
@@ -267,12 +267,12 @@ def test_a_failure_of_io_may_have_left_staging_and_is_looked_into(
 
 
 def test_what_is_noted_while_somebody_looks_is_looked_for_again(store: MemoryStore) -> None:
-    cleaning.ask_for_it(store)
-    seen = cleaning.noted(store)
-    cleaning.ask_for_it(store)
+    cleaning.request(store)
+    seen = cleaning.requests(store)
+    cleaning.request(store)
 
-    cleaning.done(store, seen)
-    assert cleaning.noted(store)
+    cleaning.finish(store, seen)
+    assert cleaning.requests(store)
 
-    cleaning.done(store, cleaning.noted(store))
-    assert not cleaning.noted(store)
+    cleaning.finish(store, cleaning.requests(store))
+    assert not cleaning.requests(store)

@@ -72,7 +72,7 @@ def test_a_failure_of_io_has_orphaned_staging_looked_for(
 
     execute(location, instance, "clean", partition="2023-03-09")
 
-    assert bool(cleaning.noted(location.open_store())) is noted
+    assert bool(cleaning.requests(location.open_store())) is noted
 
 
 def test_a_step_that_is_retried_keeps_its_commit_and_its_claim(

@@ -182,7 +182,10 @@ def test_the_next_run_finishes_what_a_dead_one_has_promised(
     descriptions = [
         record.asset_materialization and record.asset_materialization.description for record in told
     ]
-    assert sorted(map(str, descriptions)) == ["None", "published by a run that ended before it could say so"]
+    assert sorted(map(str, descriptions)) == [
+        "None",
+        "published by a run that ended before it reported the partition",
+    ]
 
 
 def test_a_retry_of_a_jobs_run_by_the_daemon_is_the_same_work(

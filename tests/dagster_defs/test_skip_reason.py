@@ -1,7 +1,7 @@
 """The skip reason tells whole jobs, those that only a constraint holds back first, and no more than fits."""
 
 from tests.store.samples import at, job
-from tidegate.dagster_defs.dispatch.skip_reason import TEXT_CHARACTERS, WAITING_JOBS_TOLD, skip_reason
+from tidegate.dagster_defs.dispatch.skip_reason import TEXT_CHARACTERS, WAITING_JOBS_MAX, skip_reason
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.reason import Reason
 
@@ -15,7 +15,7 @@ def held(id: str, **fields: object) -> Job:
 
 
 def test_nothing_waits() -> None:
-    assert skip_reason([]) == "nothing waits"
+    assert skip_reason([]) == "no waiting jobs"
 
 
 def test_jobs_held_back_by_a_constraint_come_first_with_the_time_of_the_next_check() -> None:
@@ -28,16 +28,16 @@ def test_jobs_held_back_by_a_constraint_come_first_with_the_time_of_the_next_che
 
 
 def test_a_job_is_told_whole_or_not_at_all() -> None:
-    text = skip_reason([trigger(str(n), key="k" * 100) for n in range(WAITING_JOBS_TOLD)])
+    text = skip_reason([trigger(str(n), key="k" * 100) for n in range(WAITING_JOBS_MAX)])
 
     told, _, rest = text.partition("; and others")
-    assert told.startswith(f"{WAITING_JOBS_TOLD} waiting: ") and told.endswith("not satisfied yet")
+    assert told.startswith(f"{WAITING_JOBS_MAX} waiting: ") and told.endswith("not satisfied yet")
     assert rest == ": see `tidegate jobs list`"
-    assert len(told) <= TEXT_CHARACTERS + len(f"{WAITING_JOBS_TOLD} waiting: ")
+    assert len(told) <= TEXT_CHARACTERS + len(f"{WAITING_JOBS_MAX} waiting: ")
 
 
 def test_more_jobs_than_are_looked_at_are_not_counted_wrongly() -> None:
-    text = skip_reason([trigger(str(n)) for n in range(WAITING_JOBS_TOLD + 1)])
+    text = skip_reason([trigger(str(n)) for n in range(WAITING_JOBS_MAX + 1)])
 
     assert text.startswith("more than 20 waiting: ") and text.endswith("see `tidegate jobs list`")
 

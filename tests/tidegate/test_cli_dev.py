@@ -33,10 +33,10 @@ def test_a_mistake_leaves_what_was_deployed(project: Project, capsys: pytest.Cap
     assert not redeploy(load_settings())
 
     assert "report_at_six" in deployed_schedules(project)
-    assert "what was deployed before stays" in capsys.readouterr().err
+    assert "the previous deployment remains" in capsys.readouterr().err
 
 
 def test_with_nothing_to_run_it_ends(project: Project) -> None:
     project.write("sales", "app: [")
 
-    assert "nothing to run" in project.refused("dev").message
+    assert "no earlier deployment" in project.refused("dev").message

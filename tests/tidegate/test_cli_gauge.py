@@ -15,10 +15,10 @@ def loaded(deployed: Project) -> Project:
 
 def test_set_says_whom_it_holds_back(loaded: Project) -> None:
     assert loaded.run("gauge", "set", "cpu", "95.5") == (
-        "gauge cpu is 95.5\nsales/report_daily: at most 80, which holds it back\n"
+        "gauge cpu is 95.5\nsales/report_daily: limit 80 is not met\n"
     )
     assert loaded.run("gauge", "set", "cpu", "80") == (
-        "gauge cpu is 80\nsales/report_daily: at most 80, which lets it run\n"
+        "gauge cpu is 80\nsales/report_daily: limit 80 is met\n"
     )
 
 
@@ -38,7 +38,7 @@ def test_a_gauge_that_nobody_waits_for_is_kept_and_said_so(loaded: Project) -> N
 
 
 def test_without_any_that_waits(deployed: Project) -> None:
-    assert deployed.run("gauge", "list").startswith("No gauges:")
+    assert deployed.run("gauge", "list").startswith("No gauges are reported")
     assert "no deployed schedule waits for any" in deployed.run("gauge", "set", "cpu", "1")
     assert deployed.json("gauge", "list")[0]["value"] == 1.0
 

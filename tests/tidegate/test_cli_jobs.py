@@ -1,4 +1,4 @@
-"""`tidegate jobs`, `events`, `ledger` and `why`: what waits, what came, and what became of it."""
+"""`tidegate jobs`, `events`, `ledger` and `why`: the waiting jobs, the events and their results."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -91,7 +91,7 @@ def test_letters_of_a_deleted_schedule_are_left_and_said_so(deployed: Project) -
     deployed.edit("  report_daily:", "  report_other:")
     deployed.run("deploy")
     assert deployed.run("jobs", "requeue", "--all-dead-letters") == (
-        "No dead letters to queue again.\n1 of schedules that are not deployed any more stay as they are.\n"
+        "No dead letters to queue again.\n1 not requeued: their schedules are not deployed.\n"
     )
 
 

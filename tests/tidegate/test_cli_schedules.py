@@ -36,31 +36,30 @@ def test_show_tells_the_specification_and_the_newest_jobs(deployed: Project) -> 
 def test_suspend_discards_what_waits_and_resume_starts_anew(deployed: Project) -> None:
     deployed.arrive("2026-03-09")
     assert deployed.run("schedules", "suspend", "report_daily") == (
-        "sales/report_daily is suspended: 1 waiting job is discarded, and what comes is ignored\n"
+        "sales/report_daily is suspended: 1 waiting job is discarded; new events are ignored\n"
     )
-    assert "was suspended already" in deployed.run("schedules", "suspend", "report_daily")
+    assert "is already suspended" in deployed.run("schedules", "suspend", "report_daily")
     assert "D-SUSPENDED" in deployed.run("jobs", "list", "--all")
     deployed.arrive("2026-03-10")
     assert "No jobs in the queue" in deployed.run("jobs", "list")
     assert deployed.run("schedules", "resume", "sales/report_daily") == (
-        "sales/report_daily is active: events and fires from now on count\n"
+        "sales/report_daily is active: events and fires count from now on\n"
     )
     deployed.arrive("2026-03-11")
     assert "PENDING_TRIGGER" in deployed.run("jobs", "list")
 
 
 MODES = [
-    ("drain", "1 waiting job goes on, and what comes is ignored", "events and fires from now on count"),
+    ("drain", "1 waiting job can still run; new events are ignored", "events and fires count from now on"),
     (
         "hold",
-        "1 waiting job is held until it is resumed; what comes joins what waits, and is ignored where nothing"
-        " does",
-        "1 waiting job is let go, and it goes on as if it had not been suspended",
+        "1 waiting job is held until resume; new events are added to held jobs and otherwise ignored",
+        "1 waiting job is released; it continues as if it had not been suspended",
     ),
     (
         "backlog",
-        "1 waiting job is held until it is resumed, and what comes waits too",
-        "1 waiting job is let go, and it goes on as if it had not been suspended",
+        "1 waiting job is held until resume; new events are collected in held jobs",
+        "1 waiting job is released; it continues as if it had not been suspended",
     ),
 ]
 
@@ -104,7 +103,7 @@ def test_delete_says_what_becomes_of_what_waits(deployed: Project) -> None:
     deployed.arrive("2026-03-09")
     printed = deployed.run("schedules", "delete", "report_daily", "report_at_six")
     assert printed == (
-        "sales/report_at_six is deleted: nothing waited\n"
+        "sales/report_at_six is deleted: no waiting jobs\n"
         "sales/report_daily is deleted: 1 waiting job is discarded with D-DELETED\n"
     )
     assert "+ schedule report_daily" in deployed.run("plan", exit_code=2)
@@ -148,7 +147,7 @@ def test_a_name_that_two_apps_have_must_be_written_whole(deployed: Project) -> N
     deployed.run("deploy")
     error = deployed.refused("schedules", "show", "report_daily")
     assert error.message == 'several apps have a schedule "report_daily"'
-    assert error.hint == "name one of other/report_daily, sales/report_daily"
+    assert error.hint == "write one of other/report_daily, sales/report_daily"
     assert "other/report_daily" in deployed.run("schedules", "show", "other/report_daily")
 
 

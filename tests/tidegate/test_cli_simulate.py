@@ -41,7 +41,7 @@ def test_the_timeline_and_what_became_of_each_schedule_are_printed(project: Proj
         "  report_daily: 1 launched (1 succeeded)\n"
         "    events: 2 consumed, 1 pending\n"
         "    waiting: W-TRIGGER, 1 collected\n"
-        "  nothing came of report_at_six\n"
+        "  no jobs or events: report_at_six\n"
     )
 
 
@@ -95,11 +95,11 @@ def test_another_app_than_the_projects(project: Project, tmp_path: Path) -> None
 def test_with_several_apps_the_file_says_which(project: Project) -> None:
     project.write("other", SALES.replace("app: sales", "app: other"))
     file = written(project, "day.yaml", DAY)
-    assert "holds 2 apps, and day.yaml does not say which one" in project.refused("simulate", file).message
+    assert "has 2 apps, and day.yaml does not name one" in project.refused("simulate", file).message
     printed = project.run("simulate", written(project, "day.yaml", f"app: other\n{DAY}"))
     assert "ok   other: day" in printed
     refused = project.refused("simulate", written(project, "day.yaml", f"app: othr\n{DAY}"))
-    assert 'is about the app "othr"' in refused.message
+    assert 'names app "othr"' in refused.message
     assert "other" in refused.hint
 
 
@@ -115,7 +115,7 @@ def test_what_is_not_deployed_must_be_named(project: Project) -> None:
 def test_a_file_that_cannot_be_read_is_named(project: Project) -> None:
     refused = project.refused("simulate", "nothing.yaml")
     assert refused.message == "nothing.yaml cannot be read: No such file or directory"
-    assert "docs/scenarios.md" in refused.hint
+    assert "tidegate docs scenarios" in refused.hint
     assert "Is a directory" in project.refused("simulate", "schedules").message
 
 

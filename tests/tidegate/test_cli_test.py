@@ -69,7 +69,7 @@ def test_brief_shows_the_timelines_of_those_that_fail(project: Project) -> None:
 
 def test_a_name_that_no_scenario_has_is_refused(project: Project) -> None:
     error = with_examples(project, EXAMPLES).refused("test", "--scenario", "the report at seven")
-    assert error.message == 'no scenario has "the report at seven" in its name'
+    assert error.message == '"the report at seven" is not in the name of any scenario'
     assert "the report at six" in error.hint
 
 

@@ -37,10 +37,10 @@ def test_it_tells_a_past_moment_as_it_was(deployed: Project) -> None:
 @pytest.mark.parametrize(
     ("moment", "message"),
     [
-        ("yesterday", '--at is an instant of ISO 8601, got "yesterday"'),
-        ("2026-03-10T22:00:00", '--at needs a zone or an offset, got "2026-03-10T22:00:00"'),
-        ("2126-03-10T22:00:00Z", "--at is a moment that has been, got 2126-03-10T22:00:00Z"),
-        ("2013-01-01T00:00:00Z", 'no schedule "report_daily": none is deployed'),
+        ("yesterday", '--at must be an ISO 8601 instant, got "yesterday"'),
+        ("2026-03-10T22:00:00", '--at must have a zone or an offset, got "2026-03-10T22:00:00"'),
+        ("2126-03-10T22:00:00Z", "--at must be in the past, got 2126-03-10T22:00:00Z"),
+        ("2013-01-01T00:00:00Z", 'schedule "report_daily" is not deployed; the store has no schedules'),
     ],
 )
 def test_a_moment_of_which_nothing_is_known_is_refused(deployed: Project, moment: str, message: str) -> None:

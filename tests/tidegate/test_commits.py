@@ -51,7 +51,7 @@ def test_unfinished_commits_are_listed_shown_and_finished(
 ) -> None:
     lines = run("list").splitlines()
     assert [line.split()[0] for line in (lines[0], *lines[2:])] == ["COMMIT", "c1", "c2"]
-    assert "nobody works on it" in lines[2] and "test/table" in lines[2]
+    assert "waiting for recovery" in lines[2] and "test/table" in lines[2]
     assert "not done  report 1 partitions of test/table" in run("show", "c1")
 
     assert run("recover").splitlines() == [f"c{n}: finished, 1 partitions published" for n in (1, 2)]
@@ -88,7 +88,7 @@ def test_a_dagster_that_cannot_be_opened_stops_no_publish(
     result = invoke("recover")
 
     assert result.exit_code == 0
-    assert "commit c1 is not shown in Dagster" in result.output
+    assert "commit c1 could not be reported to Dagster" in result.output
     with engine_store.reading() as reader:
         assert len(reader.events(key_prefix="partition:")) == 2
 
@@ -162,7 +162,7 @@ def test_an_attempt_of_a_commit_is_shown(store: SqlCommitStepStore) -> None:
     store.begin("c9", [TABLE.id], until=now() - LEASE)
 
     alive, dead = run("show", "c9").splitlines()
-    assert "token 3: at work" in alive and "token 4: dead since" in dead
+    assert "token 3: running" in alive and "token 4: dead since" in dead
 
 
 def test_what_does_not_exist_is_said(store: SqlCommitStepStore) -> None:
@@ -186,7 +186,7 @@ def test_an_abandoned_commit_leaves_a_record_and_no_staging(
     output = run("abandon", "c1", "--yes", "--reason", "the source was wrong")
 
     assert "not done  report 1 partitions of test/table" in output
-    assert "Readers see nothing of it, and never will" in output
+    assert "Readers do not see its data" in output
     assert "c1: abandoned; test/table can be written again" in output
     assert not staged(warehouse, "c1", 1) and staged(warehouse, "c2", 2)
     assert "the source was wrong" in run("show", "c1")
@@ -195,10 +195,10 @@ def test_an_abandoned_commit_leaves_a_record_and_no_staging(
 
 
 @pytest.mark.parametrize(("done", "told"), [
-    (PublishFolder, "Readers see nothing of it, and never will"),
-    (PublishVersion, "Everything is published"),
+    (PublishFolder, "Readers do not see its data"),
+    (PublishVersion, "All data is published"),
 ])  # fmt: skip
-def test_what_readers_will_see_is_foretold(
+def test_what_readers_will_see_is_shown_before_an_abandonment(
     store: SqlCommitStepStore, warehouse: Warehouse, done: type, told: str
 ) -> None:
     context = CommitContext(files=LocalFiles())
@@ -222,7 +222,7 @@ def test_of_several_tables_the_half_that_is_done_stays(
 
     output = run("abandon", "c3", "--yes")
 
-    assert "run its program again" in output and "nothing is started by its data" in output
+    assert "run the program again" in output and "does not trigger any schedule" in output
     assert (read_rows(warehouse, TABLE), read_rows(warehouse, OTHER)) == ({FIRST: [3]}, {})
     assert findings() == [], "what was published of it is known"
 
@@ -248,7 +248,7 @@ def test_one_that_a_living_process_finishes_is_not_abandoned(store: SqlCommitSte
 def test_one_whose_process_is_gone_is_abandoned_before_its_lease_runs_out(store: SqlCommitStepStore) -> None:
     gone = new_owner().replace(f"/{os.getpid()}/", "/4194305/")
     store.take("c1", gone, now=now(), until=now() + LEASE)
-    assert "its process has died" in run("list")
+    assert "its process is dead" in run("list")
 
     run("abandon", "c1", "--yes")
 

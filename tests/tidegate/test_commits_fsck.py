@@ -38,7 +38,7 @@ pytestmark = pytest.mark.store  # each test migrates a database
 
 def test_unfinished_is_not_wrong(store: SqlCommitStepStore) -> None:
     assert findings() == []
-    assert run("fsck") == "everything stands as it should\n"
+    assert run("fsck") == "no problems found\n"
 
 
 def test_what_is_wrong_is_found(

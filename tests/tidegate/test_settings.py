@@ -115,7 +115,7 @@ def test_the_environment_names_the_project(project_folder: Path, monkeypatch: py
     with pytest.raises(SettingsError, match=r"no tidegate.toml in .*/schedules; "):
         load_settings()
     monkeypatch.setenv("TIDEGATE_PROJECT", str(project_folder / "absent"))
-    with pytest.raises(SettingsError, match="named by --project or TIDEGATE_PROJECT"):
+    with pytest.raises(SettingsError, match="from --project or TIDEGATE_PROJECT"):
         load_settings()
 
 
@@ -135,7 +135,7 @@ def test_the_environment_overrides_the_store_and_its_password_is_never_shown(
         ("[stor]\n", 'unknown section "stor"', 'did you mean "store"?'),
         ('[store]\nulr = "x"\n', 'unknown key "ulr" in [store]', 'did you mean "url"?'),
         ("[zzz]\n", 'unknown section "zzz"', "sections here: dagster"),
-        ('store = "x"\n', "store is a section", "[store]"),
+        ('store = "x"\n', "store must be a section", "[store]"),
         ("[store]\nurl = 5\n", "store.url must be a text in quotes, got 5", "url ="),
         (
             '[dagster]\ntick_seconds = "5"\n',
@@ -153,11 +153,19 @@ def test_the_environment_overrides_the_store_and_its_password_is_never_shown(
             "must be a whole number from 1 to 600, got 601",
             "tick_seconds = 5",
         ),
-        ('[warehouse]\npath = ""\n', "warehouse.path is no path", 'path = "warehouse"'),
-        ('[warehouse]\npath = "hdsf://n/lake"\n', 'the file system "hdsf"', "hdfs:, viewfs:"),
-        ('[warehouse]\npath = "s3a:///lake"\n', "warehouse.path is no URL of a folder", "s3a://name/lake"),
-        ('[warehouse]\npath = "hdfs://n/a/../b"\n', "warehouse.path is no URL of a folder", "hdfs://name"),
-        ('[warehouse]\npaths_from = "file://"\n', "warehouse.paths_from is no URL", "paths_from = "),
+        ('[warehouse]\npath = ""\n', "warehouse.path must be a path", 'path = "warehouse"'),
+        ('[warehouse]\npath = "hdsf://n/lake"\n', 'the unsupported file system "hdsf"', "hdfs:, viewfs:"),
+        (
+            '[warehouse]\npath = "s3a:///lake"\n',
+            "warehouse.path must be the URL of a folder",
+            "s3a://name/lake",
+        ),
+        (
+            '[warehouse]\npath = "hdfs://n/a/../b"\n',
+            "warehouse.path must be the URL of a folder",
+            "hdfs://name",
+        ),
+        ('[warehouse]\npaths_from = "file://"\n', "warehouse.paths_from must be the URL", "paths_from = "),
         ('[iceberg.catalog]\ntype = "reste"\n', 'iceberg.catalog.type is "reste"', 'did you mean "rest"?'),
         ('[iceberg.catalog]\ntype = "zzz"\n', 'iceberg.catalog.type is "zzz"', "known are hadoop, hive"),
         ('[iceberg.catalog]\ntype = "rest"\n', "of type rest has no uri", 'uri = "https://host/catalog"'),
@@ -170,17 +178,37 @@ def test_the_environment_overrides_the_store_and_its_password_is_never_shown(
             'undeployed = ["schedules/drafts"]',
         ),
         ("[project]\nundeployed = [5]\n", "must be a list of texts in quotes, got [5]", "schedules/drafts"),
-        ('[project]\nundeployed = [""]\n', "project.undeployed is no path", "schedules/drafts"),
+        ('[project]\nundeployed = [""]\n', "project.undeployed must be a path", "schedules/drafts"),
         ('[store]\nurl = 5\nulr = "x"\n', 'unknown key "ulr" in [store]', 'did you mean "url"?'),
-        ('[spark]\nmaster = "lokal"\n', "spark.master is no master", '"local[*]", "spark://host:7077"'),
-        ('[spark]\nmaster = "local-cluster[2]"\n', "spark.master is no master", "local-cluster[workers"),
+        (
+            '[spark]\nmaster = "lokal"\n',
+            "spark.master must be a Spark master URL",
+            '"local[*]", "spark://host:7077"',
+        ),
+        (
+            '[spark]\nmaster = "local-cluster[2]"\n',
+            "spark.master must be a Spark master URL",
+            "local-cluster[workers",
+        ),
         ('[spark]\nconf = "x"\n', "spark.conf must be a table", "[spark.conf]"),
         ("[spark.conf]\nspark.x = [1]\n", "spark.conf spark.x is [1]", '"spark.x" = '),
         ("[iceberg.catalog]\nuri = []\n", "iceberg.catalog uri is []", '"uri" = '),
-        ('[store]\nurl = "mysql://h/db"\n', "store.url is no database URL", "sqlite:///.tidegate/store.db"),
-        ('[store]\nurl = "store.db"\n', "store.url is no database URL", "sqlite:///.tidegate/store.db"),
-        ('[store]\nurl = "sqlite://"\n', "store.url names no file", "sqlite:///.tidegate/store.db"),
-        ('[store]\nurl = "sqlite:///:memory:"\n', "store.url names no file", "sqlite:///.tidegate/store.db"),
+        (
+            '[store]\nurl = "mysql://h/db"\n',
+            "store.url must be a SQLite or PostgreSQL URL",
+            "sqlite:///.tidegate/store.db",
+        ),
+        (
+            '[store]\nurl = "store.db"\n',
+            "store.url must be a SQLite or PostgreSQL URL",
+            "sqlite:///.tidegate/store.db",
+        ),
+        ('[store]\nurl = "sqlite://"\n', "store.url must name a file", "sqlite:///.tidegate/store.db"),
+        (
+            '[store]\nurl = "sqlite:///:memory:"\n',
+            "store.url must name a file",
+            "sqlite:///.tidegate/store.db",
+        ),
         ("[store\n", "not TOML", "path ="),
         ("a = " + "[" * 5000, "not TOML", "path ="),
         ("#" * 300_000, "more than", "only settings"),
@@ -204,7 +232,7 @@ def test_a_file_that_is_no_text_is_refused(project_folder: Path) -> None:
 def test_no_project_at_all_says_how_to_make_one(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"no tidegate\.toml in") as refused:
         load_settings(tmp_path)
-    assert "an empty tidegate.toml makes one" in refused.value.hint
+    assert "run `tidegate init FOLDER`" in refused.value.hint
 
 
 def test_the_projects_own_settings_load() -> None:

@@ -110,7 +110,7 @@ def test_nothing_happens_without_a_yes(store: SqlCommitStepStore) -> None:
 
 def test_a_commit_that_will_move_them_goes_first(store: SqlCommitStepStore) -> None:
     promise(store, D23)
-    with pytest.raises(UserError, match="commit c9 is about to move watermarks of flights/load") as caught:
+    with pytest.raises(UserError, match="unfinished commit c9 moves watermarks of flights/load") as caught:
         run("reset", *LOAD, "--yes")
     assert caught.value.hint == "finish it first with: tidegate commits recover"
 
@@ -142,7 +142,7 @@ def test_one_that_comes_while_one_is_asked_wins(
             "has no watermark in flights/landed, part",
             'mean "2013-12-2',
         ),
-        (("reset", *LOAD, "--to", "yesterday"), "a position is JSON, got yesterday", "write it as"),
+        (("reset", *LOAD, "--to", "yesterday"), "a position must be JSON, got yesterday", "copy it from"),
     ],
 )
 def test_what_does_not_exist_is_said(
@@ -157,4 +157,4 @@ def test_what_does_not_exist_is_said(
 def test_a_project_without_incremental_reads(store: SqlCommitStepStore, tmp_path: Path) -> None:
     (tmp_path / "tidegate.toml").write_text('[store]\nurl = "sqlite:///other.db"\n')
     open_sql_store(load_settings().store_url).close()
-    assert "nothing has been read incrementally yet" in run("list")
+    assert "no program has read incrementally" in run("list")

@@ -1,6 +1,6 @@
-"""The command `tidegate`: finds the command, loads that one alone, and prints what went wrong.
+"""The command `tidegate`: finds a command, loads only that one, and prints user errors.
 
-A command's module is imported when the command is called, never for `--help` of the whole
+A command's module is imported when the command is called, never for `tidegate --help`
 (`tidegate.cli.commands` is the table). A `UserError` becomes two lines on stderr and exit
 code 1, a wrong use of the command line exit code 64; any other exception is a bug and keeps its traceback.
 """
@@ -31,7 +31,7 @@ EXIT_USAGE = 64
 
 @lru_cache(maxsize=len(COMMANDS))
 def load_command(name: str) -> "_click.Command":
-    """The command of a name of the table, with its module imported."""
+    """Import the module of a command in the table and return the command."""
     module, _, attribute = COMMANDS[name].target.partition(":")
     target: typer.Typer | Callable[..., Any] = getattr(importlib.import_module(module), attribute)
     if isinstance(target, typer.Typer):
@@ -65,7 +65,7 @@ class LazyGroup(typer.core.TyperGroup):
     def resolve_command(
         self, ctx: "_click.Context", args: list[str]
     ) -> "tuple[str | None, _click.Command | None, list[str]]":
-        """The command to call: here the line of the table gives way to the command itself."""
+        """Return the command to call: the command itself in place of its table line."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, load_command(name) if name in COMMANDS else command, rest
 
@@ -82,7 +82,7 @@ class LazyGroup(typer.core.TyperGroup):
             return super().invoke(ctx)
 
     def list_commands(self, ctx: "_click.Context") -> list[str]:
-        """In the order of the table, which is the order in which a newcomer needs them."""
+        """Return the names in the order of the table, in which a new user needs them."""
         return list(COMMANDS)
 
 
@@ -98,17 +98,20 @@ application = typer.Typer(
 def options(
     project: Annotated[
         Path | None,
-        typer.Option(help="The project's folder; by default found upward from here.", metavar="FOLDER"),
+        typer.Option(
+            help="The project folder; default: the nearest parent folder with tidegate.toml.",
+            metavar="FOLDER",
+        ),
     ] = None,
 ) -> None:
-    """Start Spark programs on Dagster when their data stands right, and not before."""
+    """Start Spark programs on Dagster when their data is ready, and not before."""
     if project is not None:
-        # In the environment, because Dagster's processes, started by commands, must see the same project.
+        # In the environment, because the Dagster processes that commands start must use the same project.
         os.environ[PROJECT_VARIABLE] = str(project.expanduser().resolve())
 
 
 def main() -> None:
-    """The entry point of the distribution."""
+    """Run the command line: the entry point of the distribution."""
     try:
         application(prog_name="tidegate")
     except UserError as error:
@@ -117,7 +120,7 @@ def main() -> None:
 
 
 def print_error(error: UserError) -> None:
-    """A user's mistake, on stderr, as `error:` and `hint:`."""
+    """Print a user's mistake on stderr as `error:` and `hint:`."""
     typer.echo(f"{typer.style('error:', fg='red', bold=True)} {error.message}", err=True)
     if error.hint:
         typer.echo(f"{typer.style('hint:', bold=True)} {error.hint}", err=True)

@@ -1,6 +1,6 @@
-"""Names as people type them: "app/schedule", or the schedule alone while only one app has it.
+"""Lookup of names as users type them: "app/schedule", or the schedule alone if only one app has it.
 
-A name that nothing has is refused with the closest that exists.
+An unknown name is refused with the closest existing name.
 """
 
 from tidegate.domain.error import UserError
@@ -10,14 +10,14 @@ from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.store.protocol import Reader
 
 JOBS_COMPARED = 1000
-"""A mistyped job is looked for among this many of the newest ones."""
+"""A mistyped job id is compared with this many of the newest jobs."""
 
 
 def find_schedule(reader: Reader, name: str) -> ScheduleState:
-    """The deployed schedule of a name.
+    """Return the deployed schedule of a name.
 
     Raises:
-        UserError: there is none, or several apps have it.
+        UserError: the name is unknown or several apps have it.
     """
     states = reader.schedules()
     found = [state for state in states if name in (state.ref, state.name)]
@@ -26,19 +26,21 @@ def find_schedule(reader: Reader, name: str) -> ScheduleState:
     if found:
         raise UserError(
             f'several apps have a schedule "{name}"',
-            f"name one of {', '.join(state.ref for state in found)}",
+            f"write one of {', '.join(state.ref for state in found)}",
         )
     if not states:
-        raise UserError(f'no schedule "{name}": none is deployed', "`tidegate deploy` deploys the YAML")
+        raise UserError(
+            f'schedule "{name}" is not deployed; the store has no schedules', "run `tidegate deploy` first"
+        )
     known = [state.ref for state in states] if "/" in name else [state.name for state in states]
-    raise UserError(f'no schedule "{name}" is deployed', did_you_mean(name, known, "schedules"))
+    raise UserError(f'schedule "{name}" is not deployed', did_you_mean(name, known, "schedules"))
 
 
 def find_job(reader: Reader, name: str) -> Job:
-    """The job of an id, or of the beginning of an id that only one job has.
+    """Return the job of an id, or of a prefix that only one job id has.
 
     Raises:
-        UserError: there is none, or several jobs begin so.
+        UserError: the id is unknown or several jobs have the prefix.
     """
     exact = reader.jobs(ids=[name])
     if exact:
@@ -56,10 +58,10 @@ def find_job(reader: Reader, name: str) -> Job:
 
 
 def find_target(reader: Reader, name: str) -> str:
-    """What `tidegate why` speaks about: the ref of a schedule, or the id of a job.
+    """Return the ref of a schedule or the id of a job.
 
     Raises:
-        UserError: neither has that name.
+        UserError: the name is unknown.
     """
     if "/" not in name:
         jobs = reader.jobs(ids=[name])
@@ -69,11 +71,11 @@ def find_target(reader: Reader, name: str) -> str:
 
 
 def check_app(reader: Reader, app: str | None) -> None:
-    """Refuse the name of an app that is not deployed; None stands for all of them.
+    """Refuse the name of an app that is not deployed; None means all apps.
 
     Raises:
-        UserError: no such app is deployed.
+        UserError: the app is not deployed.
     """
     names = [deployed.name for deployed in reader.apps()]
     if app is not None and app not in names:
-        raise UserError(f'no app "{app}" is deployed', did_you_mean(app, names, "apps"))
+        raise UserError(f'app "{app}" is not deployed', did_you_mean(app, names, "apps"))

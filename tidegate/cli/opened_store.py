@@ -1,7 +1,7 @@
-"""The store of the project that a command works on, opened for as long as the command needs it.
+"""The project's store, open while a command needs it.
 
-What a person can put right (no store yet, a server that is down, a request that the engine
-refuses) is a `UserError`, which the command line prints.
+Errors that a user can fix (a missing store, a server that is down, a request that the engine
+refuses) are a `UserError`, which the command line prints.
 """
 
 from collections.abc import Generator
@@ -18,12 +18,12 @@ from tidegate.scheduler.store.protocol import Store
 def opened_store(
     settings: Settings | None = None, *, create: bool = False, missing_is_empty: bool = False
 ) -> Generator[Store, None, None]:
-    """The project's store.
+    """Open the project's store and close it at the end.
 
     Args:
-        settings: of the project; by default those of the project around the working folder.
-        create: make a store that does not exist yet.
-        missing_is_empty: look at an empty store in memory where there is none, and make none.
+        settings: settings of the project; default: the project of the working folder.
+        create: create a store that does not exist.
+        missing_is_empty: return an empty store in memory if the store does not exist.
 
     Raises:
         StoreError: the store cannot be used.

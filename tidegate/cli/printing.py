@@ -1,7 +1,7 @@
-"""How commands print what they found: a table for people, or JSON for tools.
+"""Output of commands: a table for people, or JSON for tools.
 
-Every list has one set of values; the table shows some of their fields, the JSON has them
-all. Instants are printed in UTC, since a store is shared by people in many zones.
+The table shows some fields of the listed values, the JSON has all. Instants are printed in UTC,
+since users in several time zones share a store.
 """
 
 from collections.abc import Sequence
@@ -12,11 +12,11 @@ from typing import Annotated, Any
 import typer
 
 PIPE_COLUMNS = 200
-"""Width of a table that is not written to a terminal: lines are for grep, so they are not folded."""
+"""Width of a table that is not written to a terminal: long lines, so that grep finds whole rows."""
 
 
 class Format(StrEnum):
-    """How a command prints."""
+    """The output format of a command."""
 
     TEXT = "text"
     JSON = "json"
@@ -50,7 +50,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, right:
 
 
 def print_rich(renderable: Any) -> None:
-    """Print something of rich's on stdout, in the terminal's width, or wide where there is none."""
+    """Print a rich renderable on stdout, in the terminal's width, or in `PIPE_COLUMNS` without a terminal."""
     import sys
 
     from rich.console import Console
@@ -64,10 +64,10 @@ def print_rich(renderable: Any) -> None:
 def _plain(cell: str) -> Any:
     from rich.text import Text
 
-    # A Text is not parsed: the brackets of `schedule[key]` are not markup.
+    # rich does not parse a Text: the brackets of `schedule[key]` are not markup.
     return Text(cell)
 
 
 def instant(value: datetime | None) -> str:
-    """An instant in UTC, to the second; "-" for none."""
+    """Return an instant in UTC, to the second; "-" for None."""
     return "-" if value is None else f"{value:%Y-%m-%d %H:%M:%S}Z"

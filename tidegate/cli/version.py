@@ -1,4 +1,4 @@
-"""`tidegate version`: the version of the installed distribution, and of the Python it runs on."""
+"""`tidegate version`: the versions of the installed distribution and of Python."""
 
 import platform
 from importlib.metadata import PackageNotFoundError
@@ -12,5 +12,5 @@ def version() -> None:
     try:
         number = version_of("tidegate")
     except PackageNotFoundError:
-        number = "(run from its source, not installed)"
+        number = "(run from source, not installed)"
     typer.echo(f"tidegate {number} on Python {platform.python_version()}")

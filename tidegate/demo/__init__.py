@@ -1,6 +1,6 @@
 """The demo: the example project on real flights, run by a real daemon in a temporary folder.
 
-`project` makes the folder, `run` drives it from landing to rest, `progress` says what
-happens meanwhile, and `summary` what has happened in the end. Nothing here is simulated; only
-the waits of the example, which are hours in life, are shortened, and the demo says so.
+`project` creates the folder, `run` drives it from landing to completion, `progress` prints each
+decision, and `summary` prints the results. Nothing is simulated; only the waits of the example
+are shortened from hours to seconds, and the demo lists these changes.
 """

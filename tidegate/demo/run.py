@@ -1,8 +1,8 @@
-"""The run of the demo: lint, plan and deploy; start the daemon; land; wait until all is at rest.
+"""The run of the demo: lint and deploy, start the daemon, land files, and wait for completion.
 
-It ends by itself: at rest, or at a deadline with an error that says what is not at rest. What
-it does by hand is what a user would do: it lands files, and at the end plays the Monday on
-which the weekly report takes the days that are left.
+It ends when all jobs are finished, or at a deadline with an error that names the missing step.
+Its manual steps are those of a user: it lands files, and at the end triggers the weekly report as
+if it were Monday, so that the report takes the remaining days.
 """
 
 import dataclasses
@@ -29,22 +29,22 @@ from tidegate.scheduler.model.job import FINISHED, Job, JobState
 from tidegate.scheduler.store.open import open_store
 
 SETTLE_SECONDS = 1200
-"""A run takes some 10 s of a core, the default demo has some 25 of them, and the machine may be slow."""
+"""A run takes about 10 s of a core, the default demo has about 25 runs, and the machine may be slow."""
 
 POLL_SECONDS = 0.5
 
 BUSY_SECONDS = 300
-"""How long Dagster waits for its own code server; after its default, a minute, it fails the run."""
+"""Dagster's timeout for its code server; with its default, a minute, runs fail on a slow machine."""
 
 WEEKLY = "flights/carrier_report_weekly"
 REFERENCE = "flights/refresh_reference_nightly"
 
 
 class Demo:
-    """The example project at work. Leaving the context ends every process."""
+    """The running example project. Leaving the context stops every process."""
 
     def __init__(self, settings: Settings, watch: Callable[["Demo"], None] = lambda demo: None) -> None:
-        """`watch` is called at every look; it prints, or disturbs in a test."""
+        """`watch` is called at every poll; it prints progress, or injects faults in a test."""
         self.settings = settings
         self.store = open_store(settings.store_url)
         site = site_of(settings)
@@ -74,7 +74,7 @@ class Demo:
         """Lint the YAML and deploy it.
 
         Raises:
-            typer.Exit: the YAML has errors, which have been printed.
+            typer.Exit: the YAML has errors, which are printed.
         """
         wanted = compiled_apps(self.settings, Format.TEXT)
         with self.store.transaction() as transaction:
@@ -84,7 +84,7 @@ class Demo:
         """Start the code server and the daemon.
 
         Raises:
-            ProcessFailed: one of them does not come up.
+            ProcessFailed: a process does not start.
         """
         if not self._archive.is_file():
             making = [sys.executable, "-m", "tidegate.demo.class_archive", str(self._archive)]
@@ -101,20 +101,20 @@ class Demo:
                 self._watch(self)
 
     def settle(self, days: Sequence[str]) -> None:
-        """Wait until every day is joined and nothing runs, play Monday, and wait for the report.
+        """Wait until every day is joined and no job runs, trigger the report, and wait for it.
 
         Raises:
-            UserError: that takes too long, or a process has ended.
+            UserError: a job failed, a process has ended, or the deadline is over.
         """
         self._until("every day is joined and the reference is loaded", lambda jobs: self._joined(jobs, days))
         with self.store.transaction() as transaction:
             waiting = transaction.jobs(schedules=[WEEKLY], states=(JobState.PENDING_TRIGGER,))
             if waiting:
                 trigger(transaction, WEEKLY, datetime.now(UTC))
-        self._until("the report has taken the days that were left", _at_rest)
+        self._until("the report has taken the remaining days", _all_finished)
 
     def jobs(self) -> tuple[Job, ...]:
-        """Every job so far, in the order in which they were opened."""
+        """Return all jobs, in the order of their opening."""
         with self.store.reading() as reader:
             return reader.jobs()
 
@@ -130,7 +130,7 @@ class Demo:
         )
 
     def _all_read(self, days: Sequence[str]) -> bool:
-        """Whether the events of all published days have reached the weekly report."""
+        """Return whether the events of all published days have reached the weekly report."""
         with self.store.reading() as reader:
             found = reader.events(key_prefix="partition:flights/delays_by_weather")
             unrouted = reader.unrouted_events(1)
@@ -139,14 +139,14 @@ class Demo:
     def _until(self, what: str, reached: Callable[[Sequence[Job]], bool]) -> None:
         deadline = time.monotonic() + SETTLE_SECONDS
         while True:
-            # Only a state that is the same before and after the last look is at rest.
+            # The watcher runs once more, so that it observes the final state.
             if reached(self.jobs()):
                 self._watch(self)
                 return
             self._watch(self)
             dead = self.processes.dead()
             if dead is not None:
-                raise UserError(str(dead.failed("has ended")), "the log has the whole story")
+                raise UserError(str(dead.failed("has ended")), "read the log for the cause")
             failed = [job for job in self.jobs() if job.state is JobState.FAILED]
             if failed:
                 raise UserError(
@@ -154,9 +154,12 @@ class Demo:
                     f"the logs are in {self.site.logs}",
                 )
             if time.monotonic() > deadline:
-                raise UserError(f"not within {SETTLE_SECONDS} s: {what}", f"the logs are in {self.site.logs}")
+                raise UserError(
+                    f"timeout after {SETTLE_SECONDS} s; still waiting until {what}",
+                    f"the logs are in {self.site.logs}",
+                )
             time.sleep(POLL_SECONDS)
 
 
-def _at_rest(jobs: Sequence[Job]) -> bool:
+def _all_finished(jobs: Sequence[Job]) -> bool:
     return all(job.state in FINISHED for job in jobs)

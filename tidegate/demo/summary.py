@@ -1,7 +1,6 @@
-"""The demo's summary: what ran and why, in which order; every wait; the report; the ledger.
+"""The demo's summary: the runs in order with their reasons, the waits, the report and the ledger.
 
-All of it is read from the store and from the published tables, nothing is remembered from
-the run.
+All data is read from the store and the published tables.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +24,7 @@ REPORT_COLUMNS = ("carrier", "name", "days", "flights", "late_share", "mean_dep_
 def print_summary(reader: Reader, settings: Settings, started: datetime, echo: Callable[[str], None]) -> None:
     """Print the whole summary."""
     jobs = [job for job in reader.jobs() if job.launched_at is not None]
-    echo("\nWhat ran, in order, and why")
+    echo("\nRuns, in order, with their reasons")
     print_table(
         ("at", "schedule", "key", "state", "because of"),
         [
@@ -39,22 +38,22 @@ def print_summary(reader: Reader, settings: Settings, started: datetime, echo: C
             for job in sorted(jobs, key=lambda job: str(job.launched_at))
         ],
     )
-    echo("\nWhat waited for what")
+    echo("\nWaits, with their reasons")
     print_table(
         ("schedule", "reason", "meaning", "waits", "longest"), _waits(reader), right=("waits", "longest")
     )
     echo("\nThe first rows of carrier_report")
     print_table(REPORT_COLUMNS, _report(reader, settings))
-    echo("\nWhat was read incrementally: moves = parts when every file was loaded once")
+    echo("\nIncremental reads: moves = parts if every file was loaded once")
     print_table(("program", "source", "parts", "moves"), _incremental(settings), right=("parts", "moves"))
     echo("\nThe ledger: landed = consumed + pending + discarded")
     print_ledger(reader.ledger())
 
 
 def waits(entries: Sequence[Entry]) -> Mapping[tuple[str, str], list[float]]:
-    """How long each wait of each schedule lasted: (schedule, reason) -> seconds.
+    """Return the durations of the waits: (schedule, reason) -> seconds of each wait.
 
-    A wait lasts from the journal's line to the job's next decision.
+    A wait lasts from its journal entry to the job's next decision.
     """
     found: dict[tuple[str, str], list[float]] = {}
     open_waits: dict[str, Entry] = {}
@@ -85,7 +84,7 @@ def _waits(reader: Reader) -> list[tuple[str, ...]]:
 
 
 def _report(reader: Reader, settings: Settings) -> list[tuple[str, ...]]:
-    """The carriers with most flights, from the published table."""
+    """Return the carriers with most flights, from the published table."""
     from tidegate.project.spark import spark_settings, warehouse
     from tidegate.spark_jobs.datasets.dataset_ref import dataset_ref
     from tidegate.spark_jobs.publication.table import read
@@ -101,7 +100,7 @@ def _report(reader: Reader, settings: Settings) -> list[tuple[str, ...]]:
 
 
 def _incremental(settings: Settings) -> list[tuple[str, ...]]:
-    """How far programs have read what they read incrementally, and in how many commits."""
+    """Return the incremental reads with their numbers of parts and watermark moves."""
     store = open_sql_store(settings.store_url)
     try:
         commits = SqlCommitStepStore(store.engine)

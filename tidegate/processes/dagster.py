@@ -1,10 +1,10 @@
 """Dagster's three processes for one project: the code server, the daemon, and the webserver.
 
-Each runs in a process group of its own, writes to a log file, and is ended together with
-whatever it has started, at the latest when this Python process ends. Used by `tidegate dev`,
-by the demo, and by the end-to-end tests; nothing here knows what is deployed.
+Each runs in its own process group, writes to a log file, and is stopped together with its child
+processes, at the latest when this Python process ends. `tidegate dev`, the demo and the
+end-to-end tests use it; it does not depend on what is deployed.
 
-    code server ◄── daemon        what they find in the workspace file that is written here
+    code server ◄── daemon        the workspace file that is written here has its address
          ▲───────── webserver
 """
 
@@ -26,24 +26,24 @@ MODULE = "tidegate.definitions"
 HOST = "127.0.0.1"
 
 CHECKOUT = Path(__file__).parents[2]
-"""Where `tidegate` is found: a checkout, or the site-packages, which every process has anyway."""
+"""The folder of the package: a checkout, or site-packages, which is in every process's path."""
 
 READY_SECONDS = 120
-"""How long a process may take until it answers. Loading a large plan on a busy machine takes a minute."""
+"""Maximum time until a process answers. Loading a large plan on a busy machine takes a minute."""
 
 STOP_SECONDS = 15
-"""After so long a process that was asked to end is killed."""
+"""Time between SIGTERM and SIGKILL."""
 
 POLL_SECONDS = 0.2
 LOG_TAIL_LINES = 20
 
 
 class ProcessFailed(Exception):
-    """A process ended, or did not get ready; the message has the end of its log."""
+    """A process ended or did not become ready; the message has the end of its log."""
 
 
 def free_port() -> int:
-    """A port of the loopback interface that nothing listens on now."""
+    """Return a free port of the loopback interface."""
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         return probe.getsockname()[1]
@@ -51,7 +51,7 @@ def free_port() -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Site:
-    """Where a project's Dagster runs.
+    """The folders, ports and environment of a project's Dagster processes.
 
     Attributes:
         project: working directory of all processes; its modules can be imported.
@@ -72,7 +72,7 @@ class Site:
 
     @property
     def workspace(self) -> Path:
-        """The workspace file by which daemon and webserver find the code server."""
+        """The workspace file, which has the address of the code server."""
         return self.home / "workspace.yaml"
 
     @property
@@ -81,7 +81,7 @@ class Site:
         return f"http://{HOST}:{self.web_port}"
 
     def prepare(self) -> None:
-        """Make the folders and write the workspace file."""
+        """Create the folders and write the workspace file."""
         self.home.mkdir(parents=True, exist_ok=True)
         self.logs.mkdir(parents=True, exist_ok=True)
         self.workspace.write_text(
@@ -90,8 +90,8 @@ class Site:
         )
 
     def process_environment(self) -> dict[str, str]:
-        """The environment of the processes."""
-        # The project comes first: no installed package and no folder of the checkout hides its modules.
+        """Return the environment of the processes."""
+        # The project is first, so that installed packages and checkout folders do not hide its modules.
         checkout = str(CHECKOUT) if (CHECKOUT / "pyproject.toml").is_file() else ""
         parts = (str(self.project), checkout, os.environ.get("PYTHONPATH", ""))
         path = os.pathsep.join(part for part in parts if part)
@@ -105,7 +105,7 @@ class Site:
 
 
 class ManagedProcess:
-    """One process with its group and its log."""
+    """A process with its group and its log."""
 
     def __init__(self, name: str, command: Sequence[str], site: Site) -> None:
         self.name = name
@@ -118,53 +118,53 @@ class ManagedProcess:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                # A group of its own: it ends with its children, and Ctrl-C reaches only us.
+                # Its own group: it is stopped with its children, and Ctrl-C reaches only this process.
                 start_new_session=True,
             )
 
     @property
     def pid(self) -> int:
-        """The process, and the group that it leads."""
+        """The id of the process and of its group."""
         return self._popen.pid
 
     @property
     def alive(self) -> bool:
-        """Whether it still runs."""
+        """Whether the process is running."""
         return self._popen.poll() is None
 
     def wait(self, seconds: float) -> bool:
-        """Wait for its end; returns whether it has ended."""
+        """Wait for its end and return whether it has ended."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._popen.wait(seconds)
         return not self.alive
 
     def signal_group(self, number: signal.Signals) -> None:
-        """Send a signal to the process and all it has started."""
+        """Send a signal to the process and its children."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, number)
 
     def kill(self) -> None:
-        """End it at once, and only it: what it has started goes on (a crash)."""
+        """Kill only the process, as a crash would; its children continue."""
         self._popen.kill()
         self._popen.wait()
 
     def stop(self) -> None:
-        """End it with all it has started, politely at first."""
+        """Stop the process and its children with SIGTERM, then SIGKILL."""
         self.signal_group(signal.SIGTERM)
         self.wait(STOP_SECONDS)
         self.signal_group(signal.SIGKILL)
         self._popen.wait()
 
     def failed(self, what: str) -> ProcessFailed:
-        """What happened, with the end of the log."""
+        """Return an error with the end of the log."""
         lines = self.log.read_text(errors="replace").splitlines()[-LOG_TAIL_LINES:]
         return ProcessFailed(f"{self.name} {what}; the end of {self.log}:\n" + "\n".join(lines))
 
     def wait_until(self, ready: Callable[[], bool], seconds: float = READY_SECONDS) -> None:
-        """Wait until it is ready.
+        """Wait until the process is ready.
 
         Raises:
-            ProcessFailed: it ended, or is not ready in time.
+            ProcessFailed: the process ended or is not ready in time.
         """
         deadline = monotonic() + seconds
         while not ready():
@@ -175,7 +175,7 @@ class ManagedProcess:
 
 
 class DagsterProcesses:
-    """The processes of a site; leaving the context ends them all."""
+    """The processes of a site; leaving the context stops them all."""
 
     def __init__(self, site: Site) -> None:
         self.site = site
@@ -196,7 +196,7 @@ class DagsterProcesses:
         """Start the code server and wait until its definitions are loaded.
 
         Raises:
-            ProcessFailed: it ended, or the definitions cannot be loaded.
+            ProcessFailed: the process ended or cannot load the definitions.
         """
         site = self.site
         command = ["-m", "dagster", "code-server", "start", "-h", HOST, "-p", str(site.code_port)]
@@ -206,7 +206,7 @@ class DagsterProcesses:
         return process
 
     def start_daemon(self) -> ManagedProcess:
-        """Start the daemon. It is at work once its first tick is in the store; nothing is waited for."""
+        """Start the daemon without waiting for its first tick."""
         command = ["-m", "dagster._daemon", "run", "-w", str(self.site.workspace)]
         return self._start("daemon", [sys.executable, *command])
 
@@ -214,7 +214,7 @@ class DagsterProcesses:
         """Start the webserver and wait until it answers.
 
         Raises:
-            ProcessFailed: it ended, or does not answer.
+            ProcessFailed: the process ended or does not answer.
         """
         from tidegate.processes.graphql import answers
 
@@ -224,7 +224,7 @@ class DagsterProcesses:
         return process
 
     def reload(self) -> None:
-        """Have the code server load what is deployed now.
+        """Make the code server load the current deployment.
 
         Raises:
             ProcessFailed: the definitions cannot be loaded.
@@ -239,11 +239,11 @@ class DagsterProcesses:
             raise ProcessFailed(f"the code location could not be reloaded: {problem}")
 
     def dead(self) -> ManagedProcess | None:
-        """A process that has ended by itself, if one has."""
+        """Return a process that has ended by itself, if any."""
         return next((process for process in self._running.values() if not process.alive), None)
 
     def stop(self) -> None:
-        """End all, the last one started first."""
+        """Stop all processes in reverse order of their start."""
         while self._running:
             _, process = self._running.popitem()
             process.stop()
@@ -261,7 +261,7 @@ class DagsterProcesses:
 
 
 def _code_state(port: int) -> tuple[bool, str | None]:
-    """Whether the code server at a port has loaded its definitions, and why it cannot."""
+    """Return whether the code server at a port has loaded its definitions, and its load error."""
     from dagster._core.errors import DagsterUserCodeUnreachableError
     from dagster._grpc.client import DagsterGrpcClient
     from dagster._grpc.types import ListRepositoriesResponse
@@ -277,7 +277,7 @@ def _code_state(port: int) -> tuple[bool, str | None]:
 
 
 def _reload_by_grpc(port: int) -> str | None:
-    """Reload without a webserver; returns what went wrong."""
+    """Reload without a webserver and return the load error, if any."""
     from dagster._grpc.client import DagsterGrpcClient
 
     DagsterGrpcClient(port=port, host=HOST).reload_code(timeout=READY_SECONDS)

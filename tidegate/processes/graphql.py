@@ -1,7 +1,7 @@
-"""The two questions that are asked of a running Dagster webserver: are you there, and please reload.
+"""Requests to a running Dagster webserver: a health check and the reload of a code location.
 
-Plain HTTP on the loopback interface; nothing of Dagster is imported, so a command that only
-reloads stays quick.
+Plain HTTP on the loopback interface, without importing Dagster, so a command that only reloads
+is fast.
 """
 
 import json
@@ -28,7 +28,7 @@ mutation Reload($name: String!) {
 
 
 def answers(url: str) -> bool:
-    """Whether a webserver answers at a URL."""
+    """Return whether a webserver answers at a URL."""
     try:
         with urllib.request.urlopen(f"{url}/server_info", timeout=ANSWER_SECONDS) as response:
             return response.status == 200
@@ -37,10 +37,10 @@ def answers(url: str) -> bool:
 
 
 def reload_location(url: str, location: str) -> str | None:
-    """Have a code location loaded anew.
+    """Reload a code location.
 
     Returns:
-        Why its definitions cannot be loaded, or None.
+        The load error, or None.
     """
     try:
         found = ask(url, RELOAD, {"name": location})["reloadRepositoryLocation"]
@@ -53,10 +53,10 @@ def reload_location(url: str, location: str) -> str | None:
 
 
 def ask(url: str, query: str, variables: dict[str, Any], seconds: float = RELOAD_SECONDS) -> dict[str, Any]:
-    """The data of a GraphQL answer.
+    """Send a GraphQL query and return the data of the answer.
 
     Raises:
-        OSError: the webserver does not answer, or refuses the query.
+        OSError: the webserver does not answer or refuses the query.
     """
     body = json.dumps({"query": query, "variables": variables}).encode()
     request = urllib.request.Request(f"{url}/graphql", body, {"Content-Type": "application/json"})

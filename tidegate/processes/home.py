@@ -1,8 +1,8 @@
-"""DAGSTER_HOME of a project: the folder of its Dagster instance, with the settings in it.
+"""DAGSTER_HOME of a project: the folder of its Dagster instance and the instance's settings.
 
-A project may have a `dagster.yaml` of its own beside its `tidegate.toml`; it is copied there.
-Without one, an instance in development gets the settings of a new project
-(`tidegate/project/starter/dagster.yaml`), which are those of the `dagster.yaml` in this repository.
+A project may have its own `dagster.yaml` beside its `tidegate.toml`; it is copied to the folder.
+Otherwise the instance gets the settings of a new project (`tidegate/project/starter/dagster.yaml`),
+which equal the `dagster.yaml` of this repository.
 """
 
 from pathlib import Path
@@ -19,7 +19,7 @@ DEVELOPMENT = (STARTER / SETTINGS_NAME).read_text()
 
 
 def prepare_home(settings: Settings) -> Path:
-    """Make the project's DAGSTER_HOME, or bring its settings up to date; returns its path."""
+    """Create the project's DAGSTER_HOME or update its settings, and return its path."""
     home = settings.dagster_home
     home.mkdir(parents=True, exist_ok=True)
     own = settings.project / SETTINGS_NAME
@@ -31,10 +31,10 @@ def prepare_home(settings: Settings) -> Path:
 
 
 def site_of(settings: Settings, web_port: int | None = None) -> Site:
-    """Where the project's Dagster runs, with its home made and free ports chosen.
+    """Return the site of a project; create its home and choose free ports.
 
     Args:
-        web_port: port of the UI; a free one by default.
+        web_port: port of the UI; default: a free port.
     """
     home = prepare_home(settings)
     return Site(

@@ -1,8 +1,8 @@
 """A new project: the files of `tidegate/project/starter/`, copied into a folder.
 
-`FILES` is the whole content of a new project, and where each file of it comes from. Names that
-tools would obey inside this package (`.gitignore`, `.github/`) are kept without their dot.
-Nothing is ever overwritten: a folder that has one of the files is refused as a whole.
+`FILES` lists the files of a new project and their sources. Names that tools would interpret
+inside this package (`.gitignore`, `.github/`) are stored without their dot. Nothing is
+overwritten: a folder that contains one of the files is refused.
 """
 
 import json
@@ -37,11 +37,11 @@ ICEBERG_LINE = "format: iceberg"
 
 
 def create_project(folder: Path, version: str, iceberg: bool) -> tuple[str, ...]:
-    """Write a new project into a folder, which is made when it does not exist.
+    """Write a new project into a folder; create the folder if it does not exist.
 
     Args:
-        version: of Tidegate, which the project's requirements name.
-        iceberg: whether Iceberg's runtime is installed; if not, the example writes a Parquet table.
+        version: version of Tidegate for the project's requirements.
+        iceberg: whether the Iceberg runtime is installed; if not, the example writes a Parquet table.
 
     Returns:
         The files that were written, relative to the folder.
@@ -54,7 +54,7 @@ def create_project(folder: Path, version: str, iceberg: bool) -> tuple[str, ...]
     if taken:
         raise UserError(
             f"{folder.resolve()} already has {', '.join(taken)}; nothing was written",
-            "name a new folder, or move these files away",
+            "give a new folder, or move these files away",
         )
     try:
         for name, content in contents.items():
@@ -63,7 +63,7 @@ def create_project(folder: Path, version: str, iceberg: bool) -> tuple[str, ...]
             target.write_bytes(content)
     except OSError as error:
         raise UserError(
-            f"{error.filename or folder} cannot be written: {error.strerror}", "name another folder"
+            f"{error.filename or folder} cannot be written: {error.strerror}", "give another folder"
         ) from error
     return tuple(contents)
 

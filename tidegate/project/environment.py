@@ -1,4 +1,4 @@
-"""The environment variables that Tidegate reads or sets: their names, and what each is for."""
+"""The environment variables that Tidegate reads or sets, with their descriptions."""
 
 PROJECT_VARIABLE = "TIDEGATE_PROJECT"
 STORE_VARIABLE = "TIDEGATE_STORE_URL"
@@ -16,7 +16,7 @@ READ: dict[str, str] = {
     "SPARK_LOCAL_IP": "The address that Spark on this machine listens on. Default: 127.0.0.1 where the "
     "master is local.",
 }
-"""Variables that change what Tidegate does."""
+"""Variables that change the behaviour of Tidegate."""
 
 SET: dict[str, str] = {
     "DAGSTER_HOME": "Set for the Dagster processes that Tidegate starts, from `dagster.home`. Set it "

@@ -1,9 +1,9 @@
 """The settings of a project: one file, `tidegate.toml`, in the folder that is the project.
 
-The file is found upward from the working folder, or named by `--project` and its twin, the
-environment variable TIDEGATE_PROJECT. Every setting has a default, so an empty file makes
-a project. Secrets stay out of it: TIDEGATE_STORE_URL overrides the store's URL. Paths in
-the file are relative to the file; paths in `Settings` are absolute.
+The file is in the working folder or the nearest folder above it, or in the folder given by
+`--project` or the environment variable TIDEGATE_PROJECT. Every setting has a default, so an
+empty file is a valid project. Secrets do not belong in it: TIDEGATE_STORE_URL overrides the
+store's URL. Paths in the file are relative to the file; paths in `Settings` are absolute.
 """
 
 import os
@@ -19,30 +19,30 @@ from tidegate.project.settings_file import SettingsError, StoreSection, decode
 
 SETTINGS_FILE = "tidegate.toml"
 MAY_LACK_HOST = ("file", "hdfs", "viewfs")
-"""Their URLs may leave the host to Hadoop's own settings, as in hdfs:///lake."""
+"""Schemes whose URLs may omit the host, which Hadoop's settings then define: hdfs:///lake."""
 MAX_NAME_CHARACTERS = 255
 MAX_SETTINGS_BYTES = 256 * 1024
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Settings:
-    """What the settings file of a project says, completed with the defaults.
+    """The settings of a project, with defaults applied.
 
     Attributes:
-        project: the project's folder, which all relative paths of apps start from.
-        name: the project that owns, in the store, the apps that are deployed from here.
-        update_schedules: whether a deployment lets schedules follow the YAML, unless an option says so.
+        project: the project folder, to which relative paths of apps are relative.
+        name: name of the project, which owns the apps that it deploys.
+        update_schedules: default of the option `--update-schedules`.
         schedules: the folder with the YAML files.
-        undeployed: files and folders of it that are checked and tested but not deployed: stories, drafts.
-        store_url: SQLAlchemy URL of the schedule store, a path in it absolute. May hold a password.
-        warehouse: the folder of the datasets that have no path of their own; a text for a URL.
-        paths_from: what a dataset's own path is relative to; a text for a URL.
+        undeployed: files and folders in it that are checked and tested but not deployed: stories, drafts.
+        store_url: SQLAlchemy URL of the schedule store, with an absolute path. May contain a password.
+        warehouse: the folder of datasets without their own path; a str for a URL.
+        paths_from: the base of a dataset's own path; a str for a URL.
         spark_master: Spark's master URL.
-        spark_conf: Spark's further settings, by their names.
+        spark_conf: further Spark properties by name.
         iceberg_packages: Maven coordinates of the Iceberg runtime; empty for the installed wheel.
-        iceberg_catalog: Iceberg's options of the catalog; none of them: type hadoop on the warehouse.
+        iceberg_catalog: options of Iceberg's catalog; empty: type hadoop on the warehouse.
         dagster_home: Dagster's instance folder (DAGSTER_HOME).
-        tick_seconds: how often the engine looks for new work.
+        tick_seconds: interval of the dispatcher's ticks.
     """
 
     project: Path
@@ -62,34 +62,35 @@ class Settings:
 
 
 def load_settings(start: Path | None = None) -> Settings:
-    """The settings of the project around a folder.
+    """Load the settings of the project that contains a folder.
 
     Args:
-        start: a folder in the project, or its settings file; by default what TIDEGATE_PROJECT
-            names, else the working folder.
+        start: a folder in the project, or its settings file; default: TIDEGATE_PROJECT, else the
+            working folder.
 
     Raises:
-        SettingsError: there is no settings file, or it is wrong; the message names file, key and remedy.
+        SettingsError: the settings file is missing or invalid; the message has file, key and remedy.
     """
     file = find_settings_file(start)
     return _settings(file, _read(file))
 
 
 def find_settings_file(start: Path | None = None) -> Path:
-    """The settings file that `load_settings` reads. Only a folder that nobody named is searched upward."""
+    """Find the settings file. Parent folders are searched unless TIDEGATE_PROJECT gives the folder."""
     named = os.environ.get(PROJECT_VARIABLE) if start is None else None
     begin = (start or Path(named or ".")).expanduser().resolve()
     if begin.name == SETTINGS_FILE and begin.is_file():
         return begin
     if not begin.is_dir():
-        source = f" (named by --project or {PROJECT_VARIABLE})" if named else ""
-        raise SettingsError(f"no project folder at {begin}{source}", "name an existing folder")
+        source = f" (from --project or {PROJECT_VARIABLE})" if named else ""
+        raise SettingsError(f"no project folder at {begin}{source}", "give an existing folder")
     for folder in [begin] if named else [begin, *begin.parents]:
         if (folder / SETTINGS_FILE).is_file():
             return folder / SETTINGS_FILE
     raise SettingsError(
         f"no {SETTINGS_FILE} in {begin}" + ("" if named else " or any folder above it"),
-        f"go to the project's folder, or name it by --project; an empty {SETTINGS_FILE} makes one",
+        "run `tidegate init FOLDER` to create a project, change to a project folder, or give one with"
+        " --project FOLDER",
     )
 
 
@@ -110,7 +111,7 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def _settings(file: Path, content: dict[str, Any]) -> Settings:
-    # Not at the top: `--help` reads no settings, and must not wait for what checks them.
+    # Not at the top: `--help` does not read settings and must not import their checks.
     from tidegate.spark_jobs.files.scheme import scheme_of
     from tidegate.spark_jobs.iceberg.catalog_options import catalog_fault
 
@@ -120,15 +121,15 @@ def _settings(file: Path, content: dict[str, Any]) -> Settings:
     def path(section: str, key: str, text: str, example: str) -> Path:
         if not text or "\0" in text:
             raise SettingsError(
-                f"{file}: {section}.{key} is no path, got {text!r:.100}",
+                f"{file}: {section}.{key} must be a path, got {text!r:.100}",
                 f"write for example {key} = {example}",
             )
         return (project / Path(text).expanduser()).resolve()
 
-    def place(key: str, text: str, example: str) -> Path | str:
+    def path_or_url(key: str, text: str, example: str) -> Path | str:
         return _url(file, key, text) if scheme_of(text) else path("warehouse", key, text, example)
 
-    warehouse = place("path", found.warehouse.path, '"warehouse"')
+    warehouse = path_or_url("path", found.warehouse.path, '"warehouse"')
     catalog = _flat(file, "iceberg.catalog", found.iceberg.catalog)
     fault = catalog_fault(catalog, str(warehouse))
     if fault is not None:
@@ -144,7 +145,7 @@ def _settings(file: Path, content: dict[str, Any]) -> Settings:
         undeployed=tuple(drafts),
         store_url=_store_url(file, found.store.url),
         warehouse=warehouse,
-        paths_from=place("paths_from", found.warehouse.paths_from, '"."'),
+        paths_from=path_or_url("paths_from", found.warehouse.paths_from, '"."'),
         spark_master=_master(file, found.spark.master),
         spark_conf=_flat(file, "spark.conf", found.spark.conf),
         iceberg_packages=found.iceberg.packages,
@@ -167,7 +168,7 @@ def _name(file: Path, name: str) -> str:
 def _master(file: Path, master: str) -> str:
     if not re.fullmatch(r"local|local\[[^\]]+\]|local-cluster\[\d+, *\d+, *\d+\]|yarn|\w+://.+", master):
         raise SettingsError(
-            f"{file}: spark.master is no master that Spark knows, got {master!r:.100}",
+            f"{file}: spark.master must be a Spark master URL, got {master!r:.100}",
             'write "local[*]", "spark://host:7077", "yarn", "k8s://https://host:port" or '
             '"local-cluster[workers,cores,megabytes]"',
         )
@@ -175,33 +176,33 @@ def _master(file: Path, master: str) -> str:
 
 
 def _url(file: Path, key: str, url: str) -> str:
-    """A URL of a file system, without the slash at its end."""
+    """Check the URL of a folder and return it without a trailing slash."""
     from tidegate.spark_jobs.files.scheme import SCHEMES, scheme_of
 
     scheme, rest = scheme_of(url), url.partition(":")[2].rstrip("/")
     if scheme not in SCHEMES:
         raise SettingsError(
-            f'{file}: warehouse.{key} is on the file system "{scheme}", which Tidegate does not know',
-            f"known are {', '.join(f'{one}:' for one in SCHEMES)}, and folders without any",
+            f'{file}: warehouse.{key} is on the unsupported file system "{scheme}"',
+            f"write a folder, or a URL with {', '.join(f'{one}:' for one in SCHEMES)}",
         )
     host_is_known = scheme in MAY_LACK_HOST or re.match("//[^/]", rest)
     if not rest or not host_is_known or {".", "..", "\0"} & {*rest.split("/"), *rest}:
         raise SettingsError(
-            f"{file}: warehouse.{key} is no URL of a folder, got {url!r:.100}",
+            f"{file}: warehouse.{key} must be the URL of a folder, got {url!r:.100}",
             f'write for example {key} = "{scheme}://name/lake"',
         )
     return f"{scheme}:{rest}"
 
 
 def _store_url(file: Path, in_file: str) -> str:
-    """The store's URL with an absolute path; the environment goes before the file."""
+    """Return the store's URL with an absolute path; the environment overrides the file."""
     from_environment = os.environ.get(STORE_VARIABLE)
     url = from_environment or in_file
     place = STORE_VARIABLE if from_environment else f"{file}: store.url"
     scheme, colon, rest = url.partition("://")
     if not colon or scheme.split("+")[0] not in ("sqlite", "postgresql", "postgres"):
         raise SettingsError(
-            f"{place} is no database URL that Tidegate knows",
+            f"{place} must be a SQLite or PostgreSQL URL",
             f'write "{StoreSection().url}" or "postgresql+psycopg2://user@host/database"',
         )
     if not scheme.startswith("sqlite"):
@@ -209,14 +210,14 @@ def _store_url(file: Path, in_file: str) -> str:
     path, question, options = rest.removeprefix("/").partition("?")
     if not path or path.startswith((":memory:", "file:")):
         raise SettingsError(
-            f"{place} names no file, so that the store would not outlive the command",
+            f"{place} must name a file: a store in memory would end with the command",
             f'write "{StoreSection().url}"',
         )
     return f"{scheme}:///{(file.parent / path).resolve()}{question}{options}"
 
 
 def _flat(file: Path, place: str, table: dict[str, Any], prefix: str = "") -> dict[str, str]:
-    """Settings of another program by their dotted names, whether the TOML quotes the names or not."""
+    """Return nested settings of another program by dotted names, quoted in the TOML or not."""
     flat: dict[str, str] = {}
     for key, value in table.items():
         name = prefix + key

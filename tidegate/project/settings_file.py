@@ -1,8 +1,8 @@
 """The language of `tidegate.toml`: every section and key with its type, default and description.
 
-msgspec decodes the file by these classes, `docs/settings.md` is rendered from them
-(`tidegate.project.settings_markdown`), and nothing else lists the keys. What a value means
-(a path, a URL) is worked out in `tidegate.project.settings`.
+msgspec decodes the file into these classes, and `docs/settings.md` is rendered from them
+(`tidegate.project.settings_markdown`); no other list of the keys exists. Values (paths, URLs) are
+interpreted in `tidegate.project.settings`.
 """
 
 import re
@@ -137,7 +137,7 @@ class DagsterSection(Section, frozen=True, kw_only=True):
     home: Annotated[str, _text(".tidegate/dagster", "Folder of the Dagster instance (`DAGSTER_HOME`).")] = (
         ".tidegate/dagster"
     )
-    # 5: as often as Dagster's daemon looks at its sensors anyway.
+    # 5: the interval at which Dagster's daemon evaluates its sensors.
     tick_seconds: Annotated[
         int,
         _key(
@@ -151,7 +151,7 @@ class DagsterSection(Section, frozen=True, kw_only=True):
 
 
 class SettingsFile(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole file. Every section and every key may be left out."""
+    """The whole file. Every section and every key is optional."""
 
     project: ProjectSection = ProjectSection()
     deploy: DeploySection = DeploySection()
@@ -172,16 +172,16 @@ class SettingsError(UserError):
 
 
 def decode(file: Path, content: dict[str, Any]) -> SettingsFile:
-    """The settings in the content of a file.
+    """Decode the content of a settings file.
 
     Raises:
-        SettingsError: for the first mistake in it.
+        SettingsError: for the first mistake.
     """
     for name, section in content.items():
         if name not in SECTIONS:
             raise SettingsError(f'{file}: unknown section "{name}"', did_you_mean(name, SECTIONS, "sections"))
         if not isinstance(section, dict):
-            raise SettingsError(f"{file}: {name} is a section", f"write [{name}] and its keys below")
+            raise SettingsError(f"{file}: {name} must be a section", f"write [{name}] and its keys below")
     return SettingsFile(**{name: _section(file, name, section) for name, section in content.items()})
 
 
@@ -210,5 +210,5 @@ def _remedy(section: str, key: str, meta: msgspec.Meta) -> str:
 
 
 def keys_of(section: type[Section]) -> dict[str, msgspec.Meta]:
-    """The keys of a section, each with its rule, example and description."""
+    """Return the keys of a section, each with its rule, example and description."""
     return {field.name: field.type.__metadata__[0] for field in msgspec.structs.fields(section)}

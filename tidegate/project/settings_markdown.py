@@ -1,7 +1,4 @@
-"""The settings as Markdown: the text of docs/settings.md.
-
-`make pages` writes it again.
-"""
+"""The settings as Markdown: the text of docs/settings.md, which `make pages` renders."""
 
 import msgspec
 
@@ -21,7 +18,7 @@ _VARIABLES_HEAD = ("| variable | meaning |", "|---|---|")
 
 
 def settings_markdown() -> str:
-    """The whole document: a table for each section, and the environment variables."""
+    """Return the whole document: a table for each section, and the environment variables."""
     lines = [*_INTRODUCTION]
     for name, section in SECTIONS.items():
         lines += ["", f"## [{name}]", "", section.__doc__ or "", "", *_KEYS_HEAD]

@@ -1,7 +1,7 @@
-"""Files that are shipped with the code and are not code: the documentation and the example app.
+"""Shipped files that are not code: the documentation and the example app.
 
-In a checkout they are where people look for them, in `docs/` and `schedules/`. The wheel has
-them inside the package, because it installs nothing else (`pyproject.toml` maps them).
+In a checkout they are in `docs/` and `schedules/`. The wheel contains them inside the package,
+because it installs nothing else (`pyproject.toml` maps them).
 """
 
 from pathlib import Path

@@ -1,8 +1,8 @@
 """The Spark session of a project and its warehouse, from its settings.
 
-Whatever needs one of them takes it from here, so that a run, a command and the code location
-agree on the master, the properties, the Iceberg catalog and the file systems. No session is
-started here; the warehouse starts one when a place on a cluster is first touched.
+Runs, commands and the code location all use this module, so that they agree on the master, the
+properties, the Iceberg catalog and the file systems. This module does not start a session; the
+warehouse starts one at the first access to a cluster's file system.
 """
 
 from tidegate.project.settings import Settings
@@ -13,7 +13,7 @@ from tidegate.spark_jobs.session.session import SparkSettings, session
 
 
 def spark_settings(settings: Settings) -> SparkSettings:
-    """How Spark is reached in a project."""
+    """Return the Spark settings of a project."""
     return SparkSettings(
         master=settings.spark_master,
         conf=settings.spark_conf,
@@ -26,11 +26,11 @@ def spark_settings(settings: Settings) -> SparkSettings:
 
 
 def warehouse(settings: Settings) -> Warehouse:
-    """Where a project keeps its tables."""
+    """Return the warehouse of a project."""
     return Warehouse(path=settings.warehouse, project=settings.paths_from, files=files(settings))
 
 
 def files(settings: Settings) -> AllFiles:
-    """Every file system that a project may name."""
+    """Return the file systems that a project may use."""
     spark = spark_settings(settings)
     return AllFiles(lambda: session(spark))

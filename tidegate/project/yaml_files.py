@@ -1,7 +1,7 @@
-"""The YAML files of a project: found, read, and handed to the compiler by name.
+"""The reader of a project's YAML files, which passes their contents to the compiler.
 
-The compiler reads no files. What cannot be read becomes a diagnostic like any other, so one
-missing file hides nothing about the rest.
+The compiler does not read files. An unreadable file becomes a diagnostic, so that the
+diagnostics of the other files are still reported.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,15 +17,15 @@ from tidegate.domain.value import Value
 SUFFIXES = (".yaml", ".yml")
 
 MAX_FILES = 10_000
-"""More files than this below one folder is a folder given by mistake."""
+"""The maximum number of files below a folder; with more the folder was probably given by mistake."""
 
 
 class YamlFiles(Value, kw_only=True):
-    """What was read.
+    """The contents of YAML files.
 
     Attributes:
-        contents: by the name that messages show.
-        diagnostics: of what could not be read.
+        contents: file contents by the name shown in messages.
+        diagnostics: diagnostics of unreadable files.
     """
 
     contents: dict[str, bytes]
@@ -38,11 +38,11 @@ def compile_paths(
     without: Iterable[Path] = (),
     today: date | None = None,
 ) -> Compilation:
-    """Compiles every YAML file at or below some paths; unreadable ones are among the diagnostics.
+    """Compile every YAML file at or below some paths; unreadable files are diagnostics.
 
     Args:
-        base: folder that the files are named relative to; by default the working folder.
-        without: files and folders below the paths that are left out.
+        base: folder to which file names are relative; default: the working folder.
+        without: files and folders below the paths to leave out.
         today: see `compile_files`.
     """
     files = read_files(paths, base, without)
@@ -52,11 +52,11 @@ def compile_paths(
 
 
 def read_files(paths: Iterable[Path], base: Path | None = None, without: Iterable[Path] = ()) -> YamlFiles:
-    """Reads files, and the YAML files below folders, hidden ones left out.
+    """Read files, and the YAML files below folders except hidden ones.
 
     Args:
-        base: folder that the files are named relative to; by default the working folder.
-        without: files and folders below the paths that are left out.
+        base: folder to which file names are relative; default: the working folder.
+        without: files and folders below the paths to leave out.
     """
     here = base or Path.cwd()
     left_out = frozenset(path.resolve() for path in without)
@@ -81,7 +81,7 @@ def read_files(paths: Iterable[Path], base: Path | None = None, without: Iterabl
 
 
 def _below(folder: Path, left_out: frozenset[Path]) -> Iterator[Path]:
-    """YAML files below a folder, sorted. A folder that was seen under another name is not entered again."""
+    """Yield the YAML files below a folder, sorted. A folder with two names (a link) is read once."""
     seen: set[Path] = set()
     waiting = [folder]
     count = 0
@@ -104,7 +104,7 @@ def _below(folder: Path, left_out: frozenset[Path]) -> Iterator[Path]:
 
 
 def _read(file: Path) -> bytes:
-    """The file's bytes, one more than the compiler allows at most: enough for it to refuse the file."""
+    """Return the file's bytes, at most one more than the compiler allows, so that it refuses the file."""
     if not file.exists():
         raise ValueError("no such file or folder")
     if not file.is_file():
@@ -114,7 +114,7 @@ def _read(file: Path) -> bytes:
 
 
 def _shown(file: Path, here: Path) -> str:
-    """The file's name for messages: relative to a folder if it lies below it."""
+    """Return the file's name for messages: relative to a folder if it is below it."""
     absolute = file.absolute()
     return str(absolute.relative_to(here)) if absolute.is_relative_to(here) else str(file)
 

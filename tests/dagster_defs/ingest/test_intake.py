@@ -142,7 +142,7 @@ def test_a_wipe_loses_and_doubles_nothing(reader: Reader) -> None:
     assert [p for p in reader.partitions if p] == days(1, 2, 3, 4)
     if "Sqlite" in type(reader.instance.event_log_storage).__name__:
         assert last in ids_of(reader.instance), "the id of the wiped row was given again"
-        assert "gone or replaced" in reader.said[0]
+        assert "deleted or replaced" in reader.said[0]
 
 
 def test_a_wipe_of_everything_begins_anew(reader: Reader) -> None:
@@ -174,7 +174,7 @@ def test_what_happened_before_the_first_deployment_is_history(
 @pytest.mark.parametrize(
     ("dataset", "partition", "says"),
     [
-        ("clean", None, "reported without one"),
+        ("clean", None, "but the report has none"),
         ("clean", "2022-12-31", "before the first day"),
         ("clean", "tomorrow", "not the key of a day"),
         ("raw", "2023-03-09|ORD", "not a key of"),

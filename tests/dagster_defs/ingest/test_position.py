@@ -63,11 +63,11 @@ def test_without_rows_only_holes_age() -> None:
     ids=["same", "deleted", "other time", "other run", "other kind"],
 )
 def test_it_recognises_the_row_it_stands_at(now_there: Row | None, holds: bool) -> None:
-    assert Position(id=8, mark=fingerprint(row(8)), at=T0).holds(now_there) is holds
+    assert Position(id=8, mark=fingerprint(row(8)), at=T0).matches(now_there) is holds
 
 
 def test_the_beginning_always_holds() -> None:
-    assert Position().holds(None)
+    assert Position().matches(None)
 
 
 def test_it_survives_the_store() -> None:

@@ -1,1 +1,1 @@
-"""The commands about publishing: unfinished commit sequences, repairs, watermarks."""
+"""The commands for publishing: unfinished commit sequences, repairs, watermarks."""

@@ -1,7 +1,8 @@
-"""`tidegate commits abandon`: takes an unfinished sequence away for good.
+"""`tidegate commits abandon`: removes an unfinished sequence permanently.
 
-For one that can never be finished: what was staged is lost, or nobody wants it any more. What has
-been published stays published, so it is shown first and asked for. A record of it is kept.
+It is for a sequence that can never be finished: its staging is lost, or its data is not wanted.
+Published data remains published, so the command shows the state and asks for confirmation. The
+store keeps a record.
 """
 
 from typing import Annotated
@@ -24,31 +25,31 @@ DECLINED_EXIT_CODE = 1
 
 def abandon(
     commit: Annotated[str, typer.Argument(help="The commit id, from `commits list`.")],
-    reason: Annotated[str, typer.Option(help="Why, for the record.")] = "",
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    reason: Annotated[str, typer.Option(help="The reason, for the record.")] = "",
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Take away an unfinished commit that can never be finished; what is published of it stays."""
+    """Remove an unfinished commit that can never be finished; its published data remains."""
     with opened_project() as project:
         sequence = project.sequence(commit)
         if sequence is None:
             raise UserError(
                 f"there is no unfinished commit {commit}", "list them with: tidegate commits list"
             )
-        _refuse_at_work(project, commit)
-        for line in foretold(sequence, project):
+        _refuse_active(project, commit)
+        for line in consequences(sequence, project):
             typer.echo(line)
         if not yes and not typer.confirm("Abandon it?"):
             typer.echo("nothing was changed")
             raise typer.Exit(DECLINED_EXIT_CODE)
         if not project.commits.abandon(commit, reason, now()):
-            _refuse_at_work(project, commit)
-            raise UserError(f"commit {commit} has been finished meanwhile", "nothing was abandoned")
+            _refuse_active(project, commit)
+            raise UserError(f"commit {commit} was finished in the meantime", "nothing was abandoned")
         typer.echo(f"{commit}: abandoned; {', '.join(sequence.datasets)} can be written again")
         _clean(project, sequence)
 
 
-def foretold(sequence: CommitSequence, project: CommitsProject) -> list[str]:
-    """What is done of a sequence and what will never be, and what readers will see of it."""
+def consequences(sequence: CommitSequence, project: CommitsProject) -> list[str]:
+    """Return the state of each step, and what readers will see after the abandonment."""
     answers = [
         (step, verify_step(step, project.context))
         for step in sequence.steps
@@ -57,22 +58,22 @@ def foretold(sequence: CommitSequence, project: CommitsProject) -> list[str]:
     lines = [f"{answer.verdict:<9} {step.describe()}" for step, answer in answers]
     shown = [answer.verdict for step, answer in answers if step.effect is Effect.PUBLISHES]
     if all(verdict is Verdict.DONE for verdict in shown):
-        lines.append("Everything is published: to recover it would only do what is left around it.")
+        lines.append("All data is published: `tidegate commits recover` would only run the remaining steps.")
     elif Verdict.DONE in shown:
         lines.append(
-            "Readers go on seeing what is done of it, and will never see the others: run its program again."
+            "Readers keep seeing the published part and will never see the rest: run the program again."
         )
     elif Verdict.UNKNOWN in shown:
-        lines.append("Whether readers see anything of it cannot be told; see what stands in the datasets.")
+        lines.append("It is unknown whether readers see its data; check the datasets.")
     else:
-        lines.append("Readers see nothing of it, and never will: everything stands as before it.")
-    around = [answer.verdict for step, answer in answers if step.effect is Effect.FOLLOWS]
-    if Verdict.NOT_DONE in around and Verdict.DONE in shown:
-        lines.append("What it has read is read again by the next run, and nothing is started by its data.")
+        lines.append("Readers do not see its data: the datasets remain as before the commit.")
+    following = [answer.verdict for step, answer in answers if step.effect is Effect.FOLLOWS]
+    if Verdict.NOT_DONE in following and Verdict.DONE in shown:
+        lines.append("The next run reads its input again, and its data does not trigger any schedule.")
     return lines
 
 
-def _refuse_at_work(project: CommitsProject, commit: str) -> None:
+def _refuse_active(project: CommitsProject, commit: str) -> None:
     state = project.commits.recovery_state(commit)
     if state is None or state.until is None or state.until <= now():
         return
@@ -83,12 +84,12 @@ def _refuse_at_work(project: CommitsProject, commit: str) -> None:
     raise UserError(
         f"commit {commit} is being finished by process {pid} on {host}, at least until"
         f" {instant(state.until)}",
-        "wait for it, or end that process first",
+        "wait for it, or stop that process first",
     )
 
 
 def _clean(project: CommitsProject, sequence: CommitSequence) -> None:
-    """Removes what it has staged; what cannot be removed now is found by fsck."""
+    """Remove its staging; `fsck` finds staging that cannot be removed now."""
     refs = [
         dataset_ref(app.name, dataset)
         for app in project.apps()

@@ -1,7 +1,7 @@
-"""`tidegate commits fsck`: whether everything about publishes stands as it should.
+"""`tidegate commits fsck`: checks commits, staging, tables and watermarks for damage.
 
-It prints what `spark_jobs.repair.fsck` finds. `--clean` closes dead attempts and removes what they
-have staged, and nothing else: whatever holds data that somebody may want is left to a person.
+It prints the findings of `spark_jobs.repair.fsck`. `--clean` closes dead attempts and removes their
+staging, and nothing else: a person decides about everything that may hold needed data.
 """
 
 from typing import Annotated
@@ -35,13 +35,13 @@ def fsck(
         for finding in findings:
             _print(finding)
         if not findings:
-            typer.echo("everything stands as it should")
+            typer.echo("no problems found")
     if findings:
         raise typer.Exit(FOUND_EXIT_CODE)
 
 
 def _clean(project: CommitsProject) -> list[str]:
-    """Returns what was removed."""
+    """Close dead attempts, remove orphaned staging, and return the removed places."""
     examined = _examined(project)
     expire_dead_attempts(project.commits, now())
     orphans = find_orphans(examined.refs, examined.warehouse, examined.store, project.spark)

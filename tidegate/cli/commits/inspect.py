@@ -1,8 +1,8 @@
-"""`tidegate commits`: the publishes that a dead run has left unfinished, and what to do about them.
+"""`tidegate commits`: list, show and finish the commit sequences that dead runs left unfinished.
 
-The next run that writes a dataset finishes them by itself, and so does the recovery job; these
-commands are for whoever does not want to wait for it, or has to find out why it cannot. `list` and
-`show` change nothing; `abandon` and `fsck` have files of their own beside this one.
+The next run that writes a dataset finishes its sequences, and so does the recovery job; these
+commands finish them at once, or show why they cannot be finished. `list` and `show` change
+nothing; `abandon` and `fsck` are in their own files.
 """
 
 from collections.abc import Mapping
@@ -30,13 +30,13 @@ app.command()(abandon)
 app.command()(fsck)
 
 DatasetArgument = Annotated[
-    str | None, typer.Argument(help='Only those that write it, as "app/name"; by default all.')
+    str | None, typer.Argument(help='Only commits that write this "app/dataset"; default: all.')
 ]
 
 
 @app.command("list")
 def list_commits(dataset: DatasetArgument = None, format: FormatOption = Format.TEXT) -> None:
-    """List the unfinished commit sequences, the oldest first."""
+    """List the unfinished commit sequences, oldest first."""
     with opened_project() as project:
         rows = [_row(project.commits, commit) for commit in project.commits.list_unfinished(dataset)]
     rows = [row for row in rows if row]
@@ -51,7 +51,7 @@ def list_commits(dataset: DatasetArgument = None, format: FormatOption = Format.
 
 @app.command()
 def show(commit: Annotated[str, typer.Argument(help="The commit id, from `commits list`.")]) -> None:
-    """Show every step of a commit sequence and whether it has happened."""
+    """Show every step of a commit sequence and whether it is done."""
     with opened_project() as project:
         sequence = project.sequence(commit)
         if sequence is None:
@@ -63,7 +63,7 @@ def show(commit: Annotated[str, typer.Argument(help="The commit id, from `commit
             if state is not None:
                 typer.echo(_state(state, now()))
                 if state.error:
-                    typer.echo(f"it said last, at {instant(state.failed_at)}: {state.error}")
+                    typer.echo(f"last error, at {instant(state.failed_at)}: {state.error}")
             for number, step in enumerate(sequence.steps, start=1):
                 answer = verify_step(step, project.context)
                 typer.echo(f"{number:>4}  {answer.verdict:<9} {step.describe()}")
@@ -71,15 +71,15 @@ def show(commit: Annotated[str, typer.Argument(help="The commit id, from `commit
                     typer.echo(f"                {answer.reason}")
         for attempt in project.commits.attempts():
             if attempt.commit == commit:
-                state = "dead since" if attempt.until <= now() else "at work, lease until"
-                typer.echo(f"an attempt with token {attempt.token}: {state} {instant(attempt.until)}")
+                state = "dead since" if attempt.until <= now() else "running, lease until"
+                typer.echo(f"attempt with token {attempt.token}: {state} {instant(attempt.until)}")
 
 
 @app.command()
 def recover(dataset: DatasetArgument = None) -> None:
-    """Finish the unfinished commit sequences, also those that have failed often.
+    """Finish the unfinished commit sequences, including blocked ones.
 
-    One that cannot be finished does not stop the others.
+    A sequence that cannot be finished does not stop the others.
     """
     with opened_project() as project:
         wanted = None if dataset is None else [dataset]
@@ -94,14 +94,14 @@ def recover(dataset: DatasetArgument = None) -> None:
     if failed:
         raise UserError(
             f"{len(failed)} of {len(done)} commits could not be finished: {', '.join(failed)}",
-            "their datasets stay blocked; see what is wrong with: tidegate commits show COMMIT",
+            "their datasets remain blocked; see the cause with: tidegate commits show COMMIT",
         )
     if not done:
         typer.echo("no unfinished commits")
 
 
 def _row(commits: CommitStepStore, commit: str) -> dict[str, Any]:
-    """What `list` says of one; nothing for one that has been finished since."""
+    """Return the row of a commit; empty for one that was finished in the meantime."""
     body, state = commits.get(commit), commits.recovery_state(commit)
     if body is None or state is None:
         return {}
@@ -144,21 +144,21 @@ def _state(state: RecoveryState, at: datetime) -> str:
         if not is_gone(state.owner):
             host, pid, *_ = state.owner.split("/")
             return f"being finished by process {pid} on {host}"
-        return "its process has died; the next look finishes it"
+        return "its process is dead; the next recovery finishes it"
     if is_blocked(state):
         return f"BLOCKED after {state.failures} failed tries"
     if state.failures:
-        return f"tried {state.failures} times without success"
-    return "nobody works on it"
+        return f"waiting for a retry after {state.failures} failed tries"
+    return "waiting for recovery"
 
 
 def _show_other(project: CommitsProject, commit: str) -> None:
-    """What there is to say of a commit that is not unfinished."""
+    """Print a commit that is finished, abandoned or only an attempt."""
     result = project.commits.result(commit)
     records = [one for one in project.commits.abandoned() if one.commit == commit]
     known = any(attempt.commit == commit for attempt in project.commits.attempts())
     if project.commits.was_abandoned(commit) and not records:
-        typer.echo(f"{commit}: abandoned, long ago")
+        typer.echo(f"{commit}: abandoned; its record is no longer kept")
     elif result is None and not records and not known:
         raise UserError(
             f"there is no commit {commit}", "list the unfinished ones with: tidegate commits list"
@@ -167,7 +167,7 @@ def _show_other(project: CommitsProject, commit: str) -> None:
         because = f": {record.note}" if record.note else ""
         typer.echo(f"{commit}: abandoned at {instant(record.at)}, token {record.token}{because}")
         if record.error:
-            typer.echo(f"      it had said last: {record.error}")
+            typer.echo(f"      last error: {record.error}")
     if result is not None:
         typer.echo(f"{commit}: finished")
         for one in decode_result(result):

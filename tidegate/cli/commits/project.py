@@ -1,7 +1,7 @@
-"""What the commands about commits work on: the project's store, tables and file systems.
+"""The project of a command for commits: its store, tables and file systems.
 
-Spark starts when a step asks for it, and Dagster is loaded when something is to be reported to it.
-What a person can put right leaves here as a `UserError`.
+Spark starts when a step needs it, and Dagster is loaded when a publish is reported to it. Errors
+that a user can fix are raised as a `UserError`.
 """
 
 from collections.abc import Generator, Sequence
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 
 def now() -> datetime:
-    """This instant, aware, in UTC."""
+    """Return the current time, aware, in UTC."""
     return datetime.now(UTC)
 
 
 @dataclass(frozen=True, kw_only=True)
 class CommitsProject:
-    """A project, opened for a command about commits."""
+    """An open project of a command for commits."""
 
     settings: Settings
     store: SqlStore
@@ -47,14 +47,14 @@ class CommitsProject:
 
     @property
     def warehouse(self) -> Warehouse:
-        """Where its tables are kept."""
+        """The location of its tables."""
         from tidegate.project.spark import warehouse
 
         return warehouse(self.settings)
 
     @property
     def context(self) -> CommitContext:
-        """Where steps act."""
+        """The resources that commit steps use."""
         return CommitContext(
             files=self.warehouse.files,
             spark=self.spark,
@@ -63,22 +63,22 @@ class CommitsProject:
         )
 
     def spark(self) -> "SparkSession":
-        """The session, started when first asked for."""
+        """Return the Spark session; start it on first use."""
         from tidegate.project.spark import spark_settings
         from tidegate.spark_jobs.session.session import session
 
         return session(spark_settings(self.settings))
 
     def apps(self) -> tuple[App, ...]:
-        """The apps that are deployed."""
+        """Return the deployed apps."""
         with self.store.reading() as reader:
             return tuple(deployed.app for deployed in reader.apps())
 
     def sequence(self, commit: str) -> CommitSequence | None:
-        """The unfinished sequence of this id, or None when it is finished or never was.
+        """Return the unfinished sequence of this id; None when it is finished or does not exist.
 
         Raises:
-            CommitUnknown: another version has written it.
+            CommitUnknown: another version wrote it.
         """
         body = self.commits.get(commit)
         if body is None:
@@ -87,7 +87,7 @@ class CommitsProject:
 
 
 class _Events:
-    """Tells the store, and shows it in Dagster where the project has one."""
+    """Reports publishes to the store, and to Dagster if the project has an instance."""
 
     def __init__(self, project: CommitsProject) -> None:
         self._project = project
@@ -109,8 +109,8 @@ class _Events:
 
         try:
             instance = DagsterInstance.from_config(str(prepare_home(self._project.settings)))
-        except Exception as error:  # noqa: BLE001 -- Dagster only shows it, and may be down or elsewhere
-            typer.echo(f"commit {commit} is not shown in Dagster: {error}", err=True)
+        except Exception as error:  # noqa: BLE001 -- Dagster only displays it, and may be down
+            typer.echo(f"commit {commit} could not be reported to Dagster: {error}", err=True)
             self._engine.report(commit, partitions)
             return
         with instance:
@@ -119,10 +119,10 @@ class _Events:
 
 @contextmanager
 def opened_project() -> Generator[CommitsProject, None, None]:
-    """The project around the working folder.
+    """Open the project of the working folder.
 
     Raises:
-        StoreError: it has no store yet, or the store cannot be used.
+        StoreError: the store does not exist or cannot be used.
     """
     settings = load_settings()
     store = open_sql_store(settings.store_url, create=False)

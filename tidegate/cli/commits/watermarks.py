@@ -1,8 +1,8 @@
-"""`tidegate watermarks`: how far each program has read what it reads incrementally, and how to change that.
+"""`tidegate watermarks`: list, show and reset the positions of incremental reads.
 
-A reset is itself a commit sequence that moves watermarks. So it happens only while they stand as
-they were shown, never beside a run that is about to move them, and its commit id is what
-`show` says of them afterwards. `list` and `show` change nothing.
+A reset is a commit sequence that moves watermarks. So it fails if the watermarks changed after
+they were shown, it excludes runs that would move them, and `show` prints its commit id
+afterwards. `list` and `show` change nothing.
 """
 
 import hashlib
@@ -26,17 +26,17 @@ from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
 app = typer.Typer(help="List, show and reset watermarks of incremental reads.", no_args_is_help=True)
 
 SHOWN_CHARACTERS = 60
-"""A position may name thousands of files; --format json shows it whole."""
+"""A position may contain thousands of files; --format json prints all of it."""
 DIGEST_DIGITS = 16
 DECLINED_EXIT_CODE = 1
 
-ConsumerArgument = Annotated[str, typer.Argument(help='Who reads, as "app/program".')]
-SourceArgument = Annotated[str, typer.Argument(help='What is read, as "app/dataset".')]
+ConsumerArgument = Annotated[str, typer.Argument(help='The reading program, as "app/program".')]
+SourceArgument = Annotated[str, typer.Argument(help='The dataset that it reads, as "app/dataset".')]
 
 
 @app.command("list")
 def list_watermarks(format: FormatOption = Format.TEXT) -> None:
-    """List who reads what incrementally, with the number of parts that have a watermark."""
+    """List the incremental reads, with the number of parts that have a watermark."""
     with opened_project() as project:
         rows = [
             {
@@ -50,9 +50,9 @@ def list_watermarks(format: FormatOption = Format.TEXT) -> None:
     if format is Format.JSON:
         print_json(rows)
     elif not rows:
-        typer.echo("no watermarks: nothing has been read incrementally yet")
+        typer.echo("no watermarks: no program has read incrementally")
     else:
-        columns = ("CONSUMER", "SOURCE", "PARTS", "ABOUT TO BE MOVED BY")
+        columns = ("CONSUMER", "SOURCE", "PARTS", "UNFINISHED COMMITS")
         cells = [
             (row["consumer"], row["source"], str(row["parts"]), ", ".join(row["moving"]) or "-")
             for row in rows
@@ -81,27 +81,27 @@ def reset(
     consumer: ConsumerArgument,
     source: SourceArgument,
     part: Annotated[
-        str | None, typer.Option(help="This part only; by default every part that has a watermark.")
+        str | None, typer.Option(help="Only this part; default: every part that has a watermark.")
     ] = None,
     to: Annotated[
-        str, typer.Option(help="A position, as `show --format json` prints it; by default the beginning.")
+        str, typer.Option(help="A position, as `show --format json` prints it; default: the beginning.")
     ] = "",
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Put watermarks back to the beginning, or to a position; the next run reads from there."""
+    """Reset watermarks to the beginning or to a position; the next run reads from there."""
     with opened_project() as project:
         commits = project.commits
         resource = watermark_resource(consumer, source)
         moving = commits.list_unfinished(resource)
         if moving:
             raise UserError(
-                f"commit {', '.join(moving)} is about to move watermarks of {consumer} in {source}",
+                f"unfinished commit {', '.join(moving)} moves watermarks of {consumer} in {source}",
                 "finish it first with: tidegate commits recover",
             )
         steps = _steps(commits, consumer, source, part, to)
         for step in steps:
             typer.echo(step.describe())
-        typer.echo(f"The next run of {consumer} reads on from there. What it has written stays.")
+        typer.echo(f"The next run of {consumer} continues from there. Written data remains.")
         if not yes and not typer.confirm("Set it?" if len(steps) == 1 else f"Set these {len(steps)}?"):
             typer.echo("nothing was changed")
             raise typer.Exit(DECLINED_EXIT_CODE)
@@ -115,10 +115,10 @@ def reset(
 def _steps(
     commits: CommitStepStore, consumer: str, source: str, part: str | None, to: str
 ) -> tuple[SetWatermark, ...]:
-    """What a reset does, as the watermarks stand now."""
+    """Return the steps of a reset from the current watermarks."""
     if to:
         _check_position(to)
-        # A position belongs to one part; where none is named, to that which stands for the whole.
+        # A position belongs to one part; the part "" is the whole dataset.
         part = part or ""
         mark = commits.watermarks(consumer, source, part).get(part)
         marks: dict[str, int] = {part: 0 if mark is None else mark.number}
@@ -129,8 +129,8 @@ def _steps(
             raise UserError(f"{consumer} has no watermark in {source}, part {part!r}", hint)
         marks = {one: mark.number for one, mark in known.items() if part in (None, one)}
     moves = {one: number + 1 for one, number in sorted(marks.items())}
-    said = msgspec.json.encode([consumer, source, moves, to])
-    commit = f"reset-{hashlib.sha256(said).hexdigest()[:DIGEST_DIGITS]}"
+    content = msgspec.json.encode([consumer, source, moves, to])
+    commit = f"reset-{hashlib.sha256(content).hexdigest()[:DIGEST_DIGITS]}"
     return tuple(
         SetWatermark(consumer=consumer, source=source, part=one, number=number, position=to, commit=commit)
         for one, number in moves.items()
@@ -138,10 +138,10 @@ def _steps(
 
 
 def _marks(commits: CommitStepStore, consumer: str, source: str) -> Mapping[str, Watermark]:
-    """The watermarks of a program in a dataset, by part.
+    """Return the watermarks of a program in a dataset, by part.
 
     Raises:
-        UserError: it has none.
+        UserError: the program has no watermark in the dataset.
     """
     marks = commits.watermarks(consumer, source)
     if not marks:
@@ -156,8 +156,8 @@ def _check_position(position: str) -> None:
         msgspec.json.decode(position)
     except msgspec.DecodeError as error:
         raise UserError(
-            f"a position is JSON, got {_short(position)}: {error}",
-            "write it as `tidegate watermarks show --format json` prints it",
+            f"a position must be JSON, got {_short(position)}: {error}",
+            "copy it from: tidegate watermarks show --format json",
         ) from error
 
 

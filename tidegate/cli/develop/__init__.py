@@ -1,1 +1,1 @@
-"""The commands of an author: check the YAML, play it, see what it changes, deploy it."""
+"""The commands of an author: check, test, simulate, plan and deploy the YAML."""

@@ -1,9 +1,9 @@
-"""`tidegate deploy`: brings the project's YAML into the schedule store, in one transaction.
+"""`tidegate deploy`: deploys the project's YAML to the schedule store, in one transaction.
 
-Apps of other projects in the same store are not touched. An app of the project that is no longer in the
-folder is removed with `--remove-apps`, or once a person at a terminal confirms it; otherwise it stays, the
-output says so, and the exit code is 0. Nothing is deployed while the YAML has errors, and a deployment that
-would leave schedules without what triggers them is refused.
+Apps of other projects in the same store are not changed. An app of the project that is no longer in the
+folder is removed with `--remove-apps`, or after confirmation at a terminal; otherwise it remains, the
+output reports it, and the exit code is 0. Nothing is deployed while the YAML has errors, and a deployment
+that would remove the trigger of a remaining schedule is refused.
 """
 
 import sys
@@ -31,11 +31,11 @@ def deploy(
     app: AppOption = None,
     remove_apps: RemoveOption = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Remove parts that schedules which stay are triggered by.")
+        bool, typer.Option("--force", help="Remove parts even if they trigger schedules that remain.")
     ] = False,
     format: FormatOption = Format.TEXT,
 ) -> None:
-    """Bring the YAML into the schedule store; print what was changed."""
+    """Deploy the YAML to the schedule store; print the changes."""
     import msgspec
 
     from tidegate.cli.opened_store import opened_store

@@ -1,8 +1,8 @@
 """`tidegate dev`: Dagster on the project, and a redeployment whenever the YAML changes.
 
 Starts a code server, the daemon and the UI, each a process with its log in `.tidegate/logs`.
-A file that is saved with a mistake is told and changes nothing: what was deployed stays.
-Ends with Ctrl-C, or when one of the processes does, and takes all of them along.
+A file saved with a mistake is reported and not deployed: the previous deployment remains.
+Ends with Ctrl-C, or when one of the processes ends, and stops all of them.
 """
 
 import signal
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 DEFAULT_PORT = 3000
 
-LOOK_MILLISECONDS = 1000
-"""How often the processes are looked after while no file changes."""
+CHECK_MILLISECONDS = 1000
+"""Interval of the check that the processes are alive, while no file changes."""
 
 
 def dev(
-    port: Annotated[int | None, typer.Option(help="Port of the UI; 3000, or a free one.")] = None,
+    port: Annotated[int | None, typer.Option(help="Port of the UI; default: 3000 or a free port.")] = None,
 ) -> None:
     """Run Dagster on the project; redeploy when the YAML changes."""
     from tidegate.processes.dagster import DagsterProcesses, ProcessFailed
@@ -35,7 +35,9 @@ def dev(
 
     settings = load_settings()
     if not redeploy(settings) and not _anything_deployed(settings):
-        raise UserError("there is nothing to run: the YAML has errors, and nothing was deployed before")
+        raise UserError(
+            "the YAML has errors, and no earlier deployment exists to run", "fix the errors above"
+        )
     site = site_of(settings, port or _preferred_port())
     signal.signal(signal.SIGTERM, _interrupt)
     try:
@@ -44,16 +46,16 @@ def dev(
             processes.start_code_server()
             processes.start_daemon()
             processes.start_webserver()
-            typer.echo(f"Dagster UI: {site.url}   logs: {site.logs}   end with Ctrl-C")
+            typer.echo(f"Dagster UI: {site.url}   logs: {site.logs}   stop with Ctrl-C")
             _serve(settings, processes)
     except ProcessFailed as error:
-        raise UserError(str(error), "the log has the whole story") from error
+        raise UserError(str(error), "read the log for the cause") from error
     except KeyboardInterrupt:
-        typer.echo("ended")
+        typer.echo("stopped")
 
 
 def redeploy(settings: "Settings") -> bool:
-    """Lint and deploy the YAML; returns whether it is deployed now. Mistakes are printed."""
+    """Lint and deploy the YAML, print its mistakes, and return whether it is deployed."""
     from datetime import UTC, datetime
 
     from tidegate.cli.develop.plan import compiled_apps, print_difference, project_scope
@@ -67,7 +69,7 @@ def redeploy(settings: "Settings") -> bool:
             scope = project_scope(transaction, settings, wanted, None, remove_apps=False)
             applied = deploy(transaction, wanted, datetime.now(UTC), scope=scope)
     except typer.Exit:
-        typer.echo("not deployed; what was deployed before stays", err=True)
+        typer.echo("not deployed; the previous deployment remains", err=True)
         return False
     except UserError as error:
         typer.echo(f"not deployed: {error}", err=True)
@@ -77,10 +79,10 @@ def redeploy(settings: "Settings") -> bool:
 
 
 def _serve(settings: "Settings", processes: "DagsterProcesses") -> None:
-    """Redeploy at every change, until a process ends.
+    """Redeploy at every change until a process ends.
 
     Raises:
-        ProcessFailed: a process has ended by itself.
+        ProcessFailed: a process has ended.
     """
     from tidegate.processes.dagster import ProcessFailed
 
@@ -98,12 +100,12 @@ def _serve(settings: "Settings", processes: "DagsterProcesses") -> None:
 
 
 def _changes(folder: Path) -> Iterator[bool]:
-    """True whenever a YAML file below a folder has changed, and False every second without a change."""
+    """Yield True for each change of YAML files below a folder, and False every second without a change."""
     from watchfiles import watch
 
     from tidegate.project.yaml_files import SUFFIXES
 
-    for changes in watch(folder, yield_on_timeout=True, rust_timeout=LOOK_MILLISECONDS):
+    for changes in watch(folder, yield_on_timeout=True, rust_timeout=CHECK_MILLISECONDS):
         yield any(Path(path).suffix.lower() in SUFFIXES for _, path in changes)
 
 
@@ -115,7 +117,7 @@ def _anything_deployed(settings: "Settings") -> bool:
 
 
 def _preferred_port() -> int | None:
-    """The port that people expect, or None if something else has it."""
+    """Return the default port, or None if it is in use."""
     import socket
 
     from tidegate.processes.dagster import HOST
@@ -130,5 +132,5 @@ def _preferred_port() -> int | None:
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    """SIGTERM ends like Ctrl-C, so that the processes are ended too."""
+    """Handle SIGTERM like Ctrl-C, so that the processes are stopped too."""
     raise KeyboardInterrupt

@@ -1,7 +1,7 @@
 """`tidegate docs`: lists the documentation, or prints a page of it.
 
-The pages are those of `docs/`, which the wheel has inside the package. A terminal gets them
-rendered, a pipe gets the Markdown as it is.
+The pages are those of `docs/`, which the wheel contains. A terminal gets rendered text, a pipe
+gets the Markdown source.
 """
 
 import difflib
@@ -14,12 +14,12 @@ import typer
 from tidegate.domain.error import UserError
 
 FIRST_PAGES = ("getting-started", "programs", "concepts", "language")
-"""What a newcomer reads first, in this order; the others follow by name."""
+"""The pages for new users, in reading order; the others follow by name."""
 
 
 def docs(
     page: Annotated[
-        str | None, typer.Argument(help="A page, such as getting-started; by default all are listed.")
+        str | None, typer.Argument(help="A page, such as getting-started; default: list all pages.")
     ] = None,
 ) -> None:
     """List the documentation, or print a page of it."""
@@ -41,10 +41,10 @@ def _list(folder: Path) -> None:
 
 
 def _found(folder: Path, page: str) -> Path:
-    """Return the file of a page, which may be named by the beginning of its name.
+    """Return the file of a page, given its name or a unique prefix.
 
     Raises:
-        UserError: there is no such page.
+        UserError: the page does not exist.
     """
     wanted = page.removeprefix("docs/").removesuffix(".md")
     names = _names(folder)

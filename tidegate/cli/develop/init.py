@@ -1,7 +1,7 @@
-"""`tidegate init`: makes a project folder with one app, one program and a little landed data.
+"""`tidegate init`: creates a project folder with one app, one program and small landed files.
 
-The files are packaged, so it works offline. It prints the commands that come next, which are
-those of the page `getting-started`.
+The files are packaged, so it works offline. It prints the next commands, which the page
+`getting-started` explains.
 """
 
 from pathlib import Path
@@ -12,10 +12,10 @@ import typer
 
 def init(
     folder: Annotated[
-        Path, typer.Argument(help="The project's folder; made when it does not exist.", metavar="FOLDER")
+        Path, typer.Argument(help="The project folder; created if it does not exist.", metavar="FOLDER")
     ] = Path(),
 ) -> None:
-    """Make a project folder: settings, an app with a scenario, a program, landed files, CI."""
+    """Create a project folder: settings, an app with a scenario, a program, landed files, CI."""
     from importlib.metadata import version
 
     from tidegate.project.create import create_project
@@ -26,8 +26,8 @@ def init(
         typer.echo(f"  {folder / name}")
     if not iceberg:
         typer.echo(
-            "\nThe example writes a Parquet table, because Iceberg's runtime is not installed:"
-            "\npip install 'tidegate[iceberg]' brings it; then write `format: iceberg`."
+            "\nThe example writes a Parquet table because the Iceberg runtime is not installed."
+            "\nTo use Iceberg, run pip install 'tidegate[iceberg]' and write `format: iceberg`."
         )
     typer.echo("\nNext:")
     if folder != Path():
@@ -42,4 +42,4 @@ NEXT = (
     ("tidegate dev", "run Dagster with its UI on the project"),
     ("tidegate docs getting-started", "read on: report the landed files, see the run, ask why"),
 )
-"""The commands to call after it, each with what it does."""
+"""The next commands, each with its purpose."""

@@ -1,7 +1,7 @@
-"""`tidegate lint`: checks the YAML and prints every mistake with its place.
+"""`tidegate lint`: checks the YAML and prints every mistake with its position.
 
-Loads neither Dagster nor Spark nor SQLAlchemy: it must answer while the author still looks
-at the line. Exit code 0 without errors, 1 with; `--strict` counts warnings as errors, notes never.
+It does not load Dagster, Spark or SQLAlchemy, so it is fast enough to run at every save. Exit
+code 0 without errors, else 1; `--strict` counts warnings as errors, but never notes.
 """
 
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class LintFormat(StrEnum):
-    """How the diagnostics are printed."""
+    """The output format of diagnostics."""
 
     TEXT = "text"
     JSON = "json"
@@ -25,12 +25,12 @@ class LintFormat(StrEnum):
 def lint(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(help="Files and folders; the project's schedules by default.", show_default=False),
+        typer.Argument(help="Files and folders; default: the project's schedules.", show_default=False),
     ] = None,
     format: Annotated[LintFormat, typer.Option(help="For people or for tools.")] = LintFormat.TEXT,
-    strict: Annotated[bool, typer.Option("--strict", help="Warnings fail too.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Count warnings as errors.")] = False,
 ) -> None:
-    """Check the YAML; print every mistake with its place and with what to write instead."""
+    """Check the YAML; print every mistake with its position and what to write instead."""
     from tidegate.compiler.render.diagnostics_json import diagnostics_json
     from tidegate.compiler.render.diagnostics_text import diagnostics_text, summary_text
     from tidegate.project.yaml_files import compile_paths
@@ -51,7 +51,7 @@ def lint(
 
 
 def _ok(compilation: "Compilation") -> str:
-    """What was read, where there are notes at most."""
+    """Return the summary of files without errors and warnings."""
     apps = compilation.apps.values()
     counts = [
         _count(len(apps), "app"),

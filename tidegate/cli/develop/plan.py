@@ -1,8 +1,8 @@
-"""`tidegate plan`: what a deploy of the project's YAML would change, and what that does to live jobs.
+"""`tidegate plan`: the changes that a deploy would make, and their effect on live jobs.
 
-It looks at the store and changes nothing; a store that does not exist yet counts as empty.
-Exit code 0 when nothing would change, 2 when changes wait, 1 on errors and when `tidegate deploy`
-would refuse the difference: a pipeline can ask.
+It reads the store and does not change it; a missing store counts as empty. Exit code 0 without
+changes, 2 with changes, 1 on errors and if `tidegate deploy` would refuse the changes, so that a
+CI pipeline can use it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,8 +29,8 @@ UpdateOption = Annotated[
     bool | None,
     typer.Option(
         "--update-schedules/--no-update-schedules",
-        help="Whether schedules follow the YAML. If not, only those of removed programs and apps go."
-        " By default as [deploy] update_schedules in tidegate.toml says: they do.",
+        help="Update schedules to the YAML. If not, delete only those of removed programs and apps."
+        " Default: [deploy] update_schedules in tidegate.toml, or yes.",
         show_default=False,
     ),
 ]
@@ -49,7 +49,7 @@ def plan(
     remove_apps: RemoveOption = False,
     format: FormatOption = Format.TEXT,
 ) -> None:
-    """Show what a deploy would change; exit code 2 when it would change something, 1 if it is refused."""
+    """Show what a deploy would change; exit code 2 if there are changes, 1 if they would be refused."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.project.settings import load_settings
     from tidegate.scheduler.commands.live import difference
@@ -74,14 +74,14 @@ def project_scope(
     only: "Sequence[str] | None",
     remove_apps: bool,
 ) -> "Scope":
-    """What a deployment from this project is about.
+    """Return the scope of a deployment from this project.
 
     Args:
-        only: the apps that are named; all of the project without any.
-        remove_apps: whether apps of the project that the YAML does not have are removed.
+        only: the given apps; None means all apps of the project.
+        remove_apps: whether to remove apps of the project that the YAML does not have.
 
     Raises:
-        UserError: neither the YAML nor the project's part of the store has an app that is named.
+        UserError: a given app is not in the YAML or the project's part of the store.
     """
     from tidegate.compiler.plan.ownership import Scope
     from tidegate.domain.suggest import did_you_mean
@@ -99,10 +99,10 @@ def project_scope(
 
 
 def compiled_apps(settings: "Settings", format: Format) -> "Mapping[str, App]":
-    """The apps of the project's YAML; prints the diagnostics, and ends the command if one is an error."""
+    """Return the apps of the project's YAML; print the diagnostics, and exit if one is an error."""
     from tidegate.project.yaml_files import compile_paths
 
-    # The store keeps the places; they must mean the same wherever the command was called.
+    # The store keeps the positions; they must not depend on the working folder of the command.
     compilation = compile_paths(
         [settings.schedules],
         settings.project,

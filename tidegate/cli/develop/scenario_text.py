@@ -1,7 +1,7 @@
-"""Draws scenarios that were played: a timeline of each, and expected against observed where they differ.
+"""The text of played scenarios: a timeline of each, and expected versus observed where they differ.
 
-Only draws: what agrees with what was judged in `scheduler.simulation.expectation`. Instants are
-those of the app's clocks, with the day where it changes.
+It only renders: `scheduler.simulation.expectation` evaluates the expectations. Instants are in the
+app's time zone, with a heading for each day.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ KIND_WIDTH = 13
 
 
 def performance_text(performance: Performance, *, timeline: bool = True) -> str:
-    """One scenario: a headline, its timeline, its failures. One that failed always has its timeline."""
+    """Return the headline, timeline and failures of a scenario. A failed one always has its timeline."""
     scenario = performance.scenario
     mark = "ok  " if performance.ok else "FAIL"
     lines = [f"{mark} {performance.app}: {scenario.name}  ({scenario.at})"]
@@ -32,14 +32,14 @@ def performance_text(performance: Performance, *, timeline: bool = True) -> str:
 
 
 def summary_text(performances: Sequence[Performance]) -> str:
-    """One line over all scenarios."""
+    """Return one line about all scenarios."""
     failed = sum(not performance.ok for performance in performances)
     noun = "scenario" if len(performances) == 1 else "scenarios"
     return f"{len(performances)} {noun}: {len(performances) - failed} passed, {failed} failed"
 
 
 def outcome_text(performance: Performance) -> str:
-    """What became of each schedule: a line for its jobs and one for its events."""
+    """Return the result of each schedule: a line for its jobs and one for its events."""
     zone = ZoneInfo(performance.timezone)
     lines = [
         f"{performance.app} at {performance.scenario.until.astimezone(zone):%a %Y-%m-%d %H:%M:%S} {zone.key}"
@@ -60,7 +60,7 @@ def outcome_text(performance: Performance) -> str:
             check = f", next check {job.next_check.astimezone(zone):%a %H:%M:%S}" if job.next_check else ""
             lines.append(f"    waiting{key}: {job.reason or ''}, {job.collected} collected{check}")
     if idle:
-        lines.append(f"  nothing came of {', '.join(idle)}")
+        lines.append(f"  no jobs or events: {', '.join(idle)}")
     return "\n".join(lines)
 
 
@@ -77,10 +77,10 @@ def _timeline(moments: Sequence[Moment], zone: ZoneInfo) -> Iterator[str]:
         if local.date() != day:
             day = local.date()
             yield f"  {day:%a %Y-%m-%d} {zone.key}"
-        yield f"    {local:%H:%M:%S}  {moment.kind:<{KIND_WIDTH}}  {_said(moment, zone)}".rstrip()
+        yield f"    {local:%H:%M:%S}  {moment.kind:<{KIND_WIDTH}}  {_details(moment, zone)}".rstrip()
 
 
-def _said(moment: Moment, zone: ZoneInfo) -> str:
+def _details(moment: Moment, zone: ZoneInfo) -> str:
     name = f"{moment.schedule}[{moment.key}]" if moment.key else moment.schedule
     parts = [name, moment.reason or ""]
     if moment.partitions:

@@ -1,7 +1,7 @@
 """`tidegate schema`: prints the JSON Schema of the YAML.
 
-Editors take it from the comment `# yaml-language-server: $schema=...` at the head of a
-file; save it beside the schedules and name it there.
+Editors read the comment `# yaml-language-server: $schema=...` at the start of a file; save the
+schema beside the schedules and write its path there.
 """
 
 import typer

@@ -1,7 +1,7 @@
-"""`tidegate simulate`: plays events from a file against an app, and shows what would come of them.
+"""`tidegate simulate`: plays events from a file against an app, and shows the jobs that result.
 
-The same engine and virtual clock as `tidegate test`, a store in memory, nothing outside is touched.
-Exit code 0, or 1 if the file has expectations and one of them is not met.
+It uses the engine and virtual clock of `tidegate test` and a store in memory, without side
+effects. Exit code 0, or 1 if an expectation of the file is not met.
 """
 
 from pathlib import Path
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from tidegate.compiler.scenarios.file import ScenarioFile
 
 FileArgument = Annotated[
-    Path, typer.Argument(help="Events: YAML like one of an app's `examples:`, or .csv, or .jsonl.")
+    Path, typer.Argument(help="Events as YAML (one item of an app's `examples:`), .csv or .jsonl.")
 ]
 AppOption = Annotated[
     Path | None,
-    typer.Option(help="The YAML of the app; one of the project's by default.", show_default=False),
+    typer.Option(help="The YAML file of the app; default: the project's app.", show_default=False),
 ]
 UntilOption = Annotated[
     str | None,
-    typer.Option(help="The last instant played: absolute, or +duration from the start.", show_default=False),
+    typer.Option(help="The last instant: absolute, or +duration from the start.", show_default=False),
 ]
 ActiveOption = Annotated[
-    bool, typer.Option("--all-active", help="Begin with every schedule active, whatever its YAML says.")
+    bool, typer.Option("--all-active", help="Start with every schedule active; ignore `status`.")
 ]
 
 
@@ -39,7 +39,7 @@ def simulate(
     all_active: ActiveOption = False,
     format: FormatOption = Format.TEXT,
 ) -> None:
-    """Play events from a file on a virtual clock; print the timeline, and what became of each schedule."""
+    """Play events from a file on a virtual clock; print the timeline and the result of each schedule."""
     from tidegate.cli.develop.scenario_text import outcome_text, performance_text
     from tidegate.cli.develop.test import performance_json, played
 
@@ -68,7 +68,7 @@ def _read(file: Path, format: Format) -> "ScenarioFile":
             data = stream.read(MAX_FILE_BYTES + 1)
     except OSError as error:
         raise UserError(
-            f"{file} cannot be read: {error.strerror}", "name a file of events; see: tidegate docs scenarios"
+            f"{file} cannot be read: {error.strerror}", "give a file of events; see: tidegate docs scenarios"
         ) from error
     found = ScenarioFile(str(file), data)
     if found.diagnostics:
@@ -77,10 +77,10 @@ def _read(file: Path, format: Format) -> "ScenarioFile":
 
 
 def _app(path: Path | None, found: "ScenarioFile", file: Path, format: Format) -> "CompiledApp":
-    """The app to play against.
+    """Return the app of the simulation.
 
     Raises:
-        UserError: it is not clear which one.
+        UserError: the app is unknown or ambiguous.
     """
     from tidegate.domain.error import UserError
     from tidegate.domain.suggest import did_you_mean
@@ -101,19 +101,19 @@ def _app(path: Path | None, found: "ScenarioFile", file: Path, format: Format) -
         return apps[found.app]
     if found.app:
         raise UserError(
-            f'{file} is about the app "{found.app}", which {path} does not hold',
+            f'{file} names app "{found.app}", which is not in {path}',
             did_you_mean(found.app, list(apps), "apps"),
         )
     if len(apps) != 1:
         raise UserError(
-            f"{path} holds {len(apps)} apps, and {file} does not say which one it is about",
-            "name the app's file by --app, or begin the file of events with `app: NAME`",
+            f"{path} has {len(apps)} apps, and {file} does not name one",
+            "give the app's file with --app, or write `app: NAME` in the file of events",
         )
     return next(iter(apps.values()))
 
 
 def _activated(compiled: "CompiledApp") -> "CompiledApp":
-    """The app with every schedule active from the beginning."""
+    """Return the app with every schedule active from the start."""
     from msgspec.structs import replace
 
     schedules = {name: replace(spec, status="active") for name, spec in compiled.app.schedules.items()}
@@ -121,7 +121,7 @@ def _activated(compiled: "CompiledApp") -> "CompiledApp":
 
 
 def _refuse(diagnostics: "tuple[Diagnostic, ...]", format: Format) -> NoReturn:
-    """Print what is wrong with a file, and end the command."""
+    """Print the diagnostics of a file and exit."""
     from tidegate.compiler.render.diagnostics_json import diagnostics_json
     from tidegate.compiler.render.diagnostics_text import diagnostics_text, summary_text
 

@@ -1,7 +1,7 @@
 """`tidegate test`: checks the YAML and plays its `examples:` on the real engine with a virtual clock.
 
-The store is in memory and nothing outside is touched, so it is safe and fast anywhere; it
-loads neither Dagster nor Spark nor SQLAlchemy. Exit code 0 when every scenario agrees, else 1.
+The store is in memory, without side effects, and Dagster, Spark and SQLAlchemy are not loaded,
+so it is safe and fast everywhere. Exit code 0 when every scenario passes, else 1.
 """
 
 from collections.abc import Iterator
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 PathsArgument = Annotated[
     list[Path] | None,
-    typer.Argument(help="Files and folders; the project's schedules by default.", show_default=False),
+    typer.Argument(help="Files and folders; default: the project's schedules.", show_default=False),
 ]
 ScenarioOption = Annotated[
     str | None,
-    typer.Option("--scenario", help="Only the scenarios with this in their name.", show_default=False),
+    typer.Option("--scenario", help="Only scenarios whose name contains this text.", show_default=False),
 ]
-BriefOption = Annotated[bool, typer.Option("--brief", help="The timelines of those that fail alone.")]
+BriefOption = Annotated[bool, typer.Option("--brief", help="Print timelines of failed scenarios only.")]
 
 
 def test(
@@ -34,7 +34,7 @@ def test(
     brief: BriefOption = False,
     format: FormatOption = Format.TEXT,
 ) -> None:
-    """Run the examples of the YAML on a virtual clock; print a timeline of each, and what differs."""
+    """Run the examples of the YAML on a virtual clock; print a timeline of each, and the differences."""
     compilation = _compiled(paths, format)
     performances: list[Performance] = []
     for app, each in _chosen(compilation, scenario):
@@ -51,7 +51,7 @@ def test(
 
 
 def _compiled(paths: list[Path] | None, format: Format) -> "Compilation":
-    """What the files hold; prints the diagnostics, and ends the command if one is an error."""
+    """Compile the files; print the diagnostics, and exit if one is an error."""
     from tidegate.compiler.render.diagnostics_json import diagnostics_json
     from tidegate.compiler.render.diagnostics_text import diagnostics_text, summary_text
     from tidegate.project.yaml_files import compile_paths
@@ -72,10 +72,10 @@ def _compiled(paths: list[Path] | None, format: Format) -> "Compilation":
 
 
 def _chosen(compilation: "Compilation", wanted: str | None) -> "Iterator[tuple[CompiledApp, Scenario]]":
-    """The scenarios to play, with their apps.
+    """Yield the scenarios to play, with their apps.
 
     Raises:
-        UserError: a name was given and no scenario has it.
+        UserError: the given text is not in the name of any scenario.
     """
     from tidegate.domain.error import UserError
     from tidegate.domain.suggest import did_you_mean
@@ -84,19 +84,21 @@ def _chosen(compilation: "Compilation", wanted: str | None) -> "Iterator[tuple[C
     found = [pair for pair in every if wanted is None or wanted.casefold() in pair[1].name.casefold()]
     if wanted is not None and not found:
         names = [each.name for _, each in every]
-        raise UserError(f'no scenario has "{wanted}" in its name', did_you_mean(wanted, names, "scenarios"))
+        raise UserError(
+            f'"{wanted}" is not in the name of any scenario', did_you_mean(wanted, names, "scenarios")
+        )
     yield from found
 
 
 def played(scenario: "Scenario", app: "CompiledApp", folder: Path, *, judged: bool = True) -> "Performance":
-    """A scenario, played on the real engine.
+    """Play a scenario on the real engine.
 
     Args:
-        folder: where the files stand that it deploys.
-        judged: whether what happens must be what it expects.
+        folder: folder of the files that the scenario deploys.
+        judged: whether to evaluate the expectations.
 
     Raises:
-        UserError: a file that it deploys cannot be read.
+        UserError: a file that the scenario deploys cannot be read.
     """
     from tidegate.domain.error import UserError
     from tidegate.scheduler.simulation.play import play
@@ -106,12 +108,12 @@ def played(scenario: "Scenario", app: "CompiledApp", folder: Path, *, judged: bo
     except OSError as error:
         raise UserError(
             f"{scenario.at}: the scenario deploys {error.filename}, which cannot be read: {error.strerror}",
-            "write the path from the folder of the file that the scenario stands in",
+            "write the path relative to the folder of the scenario's file",
         ) from error
 
 
 def performance_json(performance: "Performance") -> dict[str, Any]:
-    """A scenario that was played, for tools."""
+    """Return a played scenario as JSON values."""
     return {
         "app": performance.app,
         "name": performance.scenario.name,

@@ -1,1 +1,1 @@
-"""The commands of operations: what waits, what ran, why, and what a person does about it."""
+"""The commands of operations: schedules, jobs, events, gauges, and explanations."""

@@ -1,7 +1,7 @@
-"""Which outputs of a schedule's program cannot be written, for `tidegate why`.
+"""The blocked outputs of a schedule's program, for `tidegate why`.
 
-The engine launches a run whatever the commits say, and the run fails at once with the reason.
-Whoever asks why nothing comes of a schedule must hear of it here too.
+The engine does not check commits before a launch; a run with a blocked output fails immediately.
+`tidegate why` therefore shows the blocked outputs too.
 """
 
 import msgspec
@@ -14,7 +14,7 @@ from tidegate.spark_jobs.commit.recovery import is_blocked
 
 
 def with_blocked(explanation: Explanation, store: Store, reader: Reader) -> Explanation:
-    """The explanation, with the datasets that a run of its program could not write now."""
+    """Return the explanation with the datasets that a run of its program could not write now."""
     if not isinstance(store, SqlStore):
         return explanation
     commits = SqlCommitStepStore(store.engine)
@@ -23,7 +23,7 @@ def with_blocked(explanation: Explanation, store: Store, reader: Reader) -> Expl
 
 
 def _written(explanation: Explanation, reader: Reader) -> tuple[str, ...]:
-    """The outputs of its program, as "app/dataset"."""
+    """Return the outputs of its program as "app/dataset"."""
     name, _, _ = explanation.schedule.partition("/")
     app = next(iter(reader.apps(names=[name])), None)
     state = next(iter(reader.schedules(refs=[explanation.schedule])), None)

@@ -1,6 +1,6 @@
-"""`tidegate gauge`: report a number that schedules wait for with `load: {gauge: …}`, or list them.
+"""`tidegate gauge`: report and list the numbers that schedules wait for with `load: {gauge: …}`.
 
-Anything that can run a command can report: a cron job on the cluster, a monitoring hook.
+Any process that can run a command can report: a cron job on the cluster, a monitoring hook.
 """
 
 from datetime import UTC, datetime
@@ -10,15 +10,15 @@ import typer
 
 from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_table
 
-app = typer.Typer(no_args_is_help=True, help="Report and list the gauges that `load` constraints look at.")
+app = typer.Typer(no_args_is_help=True, help="Report and list the gauges of `load` constraints.")
 
 
 @app.command("set", context_settings={"ignore_unknown_options": True})
 def set_gauge(
-    name: Annotated[str, typer.Argument(help="As the YAML has it, for example cluster_cpu.")],
-    value: Annotated[float, typer.Argument(help="A finite number; it counts until the next report.")],
+    name: Annotated[str, typer.Argument(help="The gauge in the YAML, for example cluster_cpu.")],
+    value: Annotated[float, typer.Argument(help="A finite number; it is valid until the next report.")],
 ) -> None:
-    """Report the value of a gauge. Jobs that wait for it are decided at the next tick."""
+    """Report the value of a gauge. The next tick decides the jobs that wait for it."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.domain.suggest import did_you_mean
     from tidegate.scheduler.commands.gauge import gauge_limits, report_gauges
@@ -28,8 +28,8 @@ def set_gauge(
         limits = gauge_limits(transaction)
     typer.echo(f"gauge {gauge.name} is {gauge.value:g}")
     for schedule, limit in limits.get(name, {}).items():
-        lets = "lets it run" if gauge.value <= limit else "holds it back"
-        typer.echo(f"{schedule}: at most {limit:g}, which {lets}")
+        state = "met" if gauge.value <= limit else "not met"
+        typer.echo(f"{schedule}: limit {limit:g} is {state}")
     if name not in limits:
         hint = did_you_mean(name, list(limits), "gauges") if limits else "no deployed schedule waits for any"
         typer.echo(f"no deployed schedule waits for a gauge {name}; {hint}")
@@ -37,7 +37,7 @@ def set_gauge(
 
 @app.command("list")
 def list_gauges(format: FormatOption = Format.TEXT) -> None:
-    """List what was reported last for each gauge, and who waits for it."""
+    """List the last report of each gauge and the schedules that wait for it."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.scheduler.commands.gauge import gauge_limits
 
@@ -59,12 +59,12 @@ def list_gauges(format: FormatOption = Format.TEXT) -> None:
         )
         return
     if not names:
-        typer.echo("No gauges: none was reported, and no deployed schedule waits for one.")
+        typer.echo("No gauges are reported, and no deployed schedule waits for one.")
         return
     rows: list[list[str]] = []
     for name in names:
         gauge = reported.get(name)
-        waits = ", ".join(f"{schedule} <= {limit:g}" for schedule, limit in limits.get(name, {}).items())
+        waiting = ", ".join(f"{schedule} <= {limit:g}" for schedule, limit in limits.get(name, {}).items())
         value = "never reported" if gauge is None else f"{gauge.value:g}"
-        rows.append([name, value, instant(None if gauge is None else gauge.reported_at), waits])
+        rows.append([name, value, instant(None if gauge is None else gauge.reported_at), waiting])
     print_table(["gauge", "value", "reported", "limits"], rows, right=["value"])

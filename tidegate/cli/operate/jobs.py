@@ -1,4 +1,4 @@
-"""`tidegate jobs`: the job queue, one job in full, cancelling one, and trying failed ones again."""
+"""`tidegate jobs`: list, show, cancel and retry jobs, and requeue dead letters."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -23,15 +23,16 @@ app = typer.Typer(no_args_is_help=True, help="List, show, cancel, retry and requ
 
 @app.command("list")
 def list_jobs(
-    schedule: Annotated[str | None, typer.Option(help="Only this schedule's.")] = None,
+    schedule: Annotated[str | None, typer.Option(help="Only jobs of this schedule.")] = None,
     state: Annotated[
-        list[JobState] | None, typer.Option(help="Only in this state; may be repeated.", case_sensitive=False)
+        list[JobState] | None,
+        typer.Option(help="Only jobs in this state; may be repeated.", case_sensitive=False),
     ] = None,
-    all_: Annotated[bool, typer.Option("--all", help="Finished ones too.")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="Include finished jobs.")] = False,
     dead: Annotated[
-        bool, typer.Option("--dead-letters", help="Those of which no run could be made, and nothing else.")
+        bool, typer.Option("--dead-letters", help="Only jobs whose run could not be created.")
     ] = False,
-    limit: Annotated[int, typer.Option(min=1, help="How many of the newest.")] = DEFAULT_LIMIT,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number of jobs, the newest.")] = DEFAULT_LIMIT,
     format: FormatOption = Format.TEXT,
 ) -> None:
     """List the job queue: the jobs that are not finished, oldest first."""
@@ -54,7 +55,7 @@ def list_jobs(
         return
     if dead:
         print_table(
-            ["job", "schedule", "key", "given up", "because"],
+            ["job", "schedule", "key", "failed at", "because"],
             [[job.id, job.schedule, job.key, instant(job.ended_at), job.detail] for job in jobs],
         )
         return
@@ -80,7 +81,7 @@ def show_job(
     job: Annotated[str, typer.Argument(help="The job's id, or its beginning.")],
     format: FormatOption = Format.TEXT,
 ) -> None:
-    """Show one job: its state, what it has collected, what its run is given, and its history."""
+    """Show one job: its state, its collected events, the input of its run, and its history."""
     from tidegate.cli.names import find_job
     from tidegate.cli.opened_store import opened_store
 
@@ -97,12 +98,12 @@ def show_job(
         print_table(["arrived", "event", "partition", "leaf"], [_collected(each) for each in collected])
     if history:
         typer.echo("\nHistory:")
-        print_table(["at", "what", "reason", "data"], [_entry(entry) for entry in history])
+        print_table(["at", "entry", "reason", "data"], [_entry(entry) for entry in history])
 
 
 @app.command("cancel")
 def cancel_job(job: Annotated[str, typer.Argument(help="The job's id, or its beginning.")]) -> None:
-    """Discard a job that waits or has no run yet (D-CANCELLED). A launched one is ended in the Dagster UI."""
+    """Discard a job that waits or has no run (D-CANCELLED). Terminate an active run in the Dagster UI."""
     from tidegate.cli.names import find_job
     from tidegate.cli.opened_store import opened_store
     from tidegate.scheduler.commands.manual import cancel
@@ -114,9 +115,9 @@ def cancel_job(job: Annotated[str, typer.Argument(help="The job's id, or its beg
 
 @app.command("retry")
 def retry_job(job: Annotated[str, typer.Argument(help="The job's id, or its beginning.")]) -> None:
-    """Run a failed job again: a further attempt with the same partitions, arguments and commit.
+    """Run a failed job again: a new attempt with the same partitions, arguments and commit id.
 
-    It waits for the constraints of its schedule like any other.
+    It waits for the constraints of its schedule.
     """
     from tidegate.cli.names import find_job
     from tidegate.cli.opened_store import opened_store
@@ -129,14 +130,12 @@ def retry_job(job: Annotated[str, typer.Argument(help="The job's id, or its begi
 
 @app.command("requeue")
 def requeue_jobs(
-    jobs: Annotated[
-        list[str] | None, typer.Argument(help="Ids of dead letters, or their beginnings.")
-    ] = None,
-    every: Annotated[bool, typer.Option("--all-dead-letters", help="All there are.")] = False,
+    jobs: Annotated[list[str] | None, typer.Argument(help="Ids of dead letters, or id prefixes.")] = None,
+    every: Annotated[bool, typer.Option("--all-dead-letters", help="Requeue every dead letter.")] = False,
 ) -> None:
-    """Queue dead letters again: jobs of which no run could be made (F-LAUNCH).
+    """Queue dead letters again: jobs whose run could not be created (F-LAUNCH).
 
-    Each is the same job with a further attempt, and waits for the constraints of its schedule anew.
+    Each job gets a new attempt and waits for the constraints of its schedule again.
     """
     from tidegate.cli.names import find_job
     from tidegate.cli.opened_store import opened_store
@@ -145,8 +144,8 @@ def requeue_jobs(
 
     if bool(jobs) == every:
         raise UserError(
-            "name the jobs to queue again, or say --all-dead-letters" + (", not both" if every else ""),
-            "`tidegate jobs list --dead-letters` shows them",
+            "give the jobs to queue again, or --all-dead-letters" + (", not both" if every else ""),
+            "list them with: tidegate jobs list --dead-letters",
         )
     now = datetime.now(UTC)
     with opened_store() as store, store.transaction() as transaction:
@@ -164,7 +163,7 @@ def requeue_jobs(
     if not queued:
         typer.echo("No dead letters to queue again.")
     if left:
-        typer.echo(f"{left} of schedules that are not deployed any more stay as they are.")
+        typer.echo(f"{left} not requeued: their schedules are not deployed.")
 
 
 def _nothing(dead: bool, *, all_: bool) -> str:

@@ -1,7 +1,7 @@
-"""`tidegate ledger`: what became of every event, for every schedule that listened to it.
+"""`tidegate ledger`: the balance of every schedule's events.
 
-landed = consumed by a run + pending in a job + discarded with a reason. It adds nothing to
-what the store counts, so a row that does not balance cannot be printed.
+landed = consumed by a run + pending in a job + discarded with a reason. `landed` is the sum of
+the counts in the store, so every printed row balances.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
-"""`tidegate schedules`: what is deployed, and what people do to it by hand.
+"""`tidegate schedules`: list and show deployed schedules, and change them by hand.
 
-The store is the source of truth: what is listed here is what runs, whatever the YAML says.
+The store is the source of truth: the listed schedules run, even if the YAML differs.
 """
 
 from collections import Counter
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 RECENT_JOBS = 10
 
 NameArgument = Annotated[
-    str, typer.Argument(help='"app/schedule", or the schedule alone if only one has it.')
+    str, typer.Argument(help='"app/schedule", or the schedule alone if only one app has it.')
 ]
-NamesArgument = Annotated[list[str], typer.Argument(help='Schedules, as "app/schedule" or by name alone.')]
+NamesArgument = Annotated[list[str], typer.Argument(help='Schedules as "app/schedule" or by name alone.')]
 
 app = typer.Typer(no_args_is_help=True, help="List, show, suspend, resume, trigger and delete schedules.")
 
 
 @app.command("list")
 def list_schedules(
-    app: Annotated[str | None, typer.Option(help="Only this app's.")] = None,
+    app: Annotated[str | None, typer.Option(help="Only schedules of this app.")] = None,
     format: FormatOption = Format.TEXT,
 ) -> None:
     """List the deployed schedules."""
@@ -47,7 +47,7 @@ def list_schedules(
         print_json([{**msgspec.to_builtins(state), "waiting_jobs": waiting[state.ref]} for state in states])
         return
     if not states:
-        typer.echo("No schedules are deployed; `tidegate deploy` deploys the YAML.")
+        typer.echo("No schedules are deployed. Run `tidegate deploy` first.")
         return
     print_table(
         ["schedule", "status", "program", "trigger", "next fire", "waiting"],
@@ -68,7 +68,7 @@ def list_schedules(
 
 @app.command("show")
 def show_schedule(name: NameArgument, format: FormatOption = Format.TEXT) -> None:
-    """Show one schedule: its status, its specification as deployed, and its newest jobs."""
+    """Show one schedule: its status, its deployed specification, and its newest jobs."""
     from tidegate.cli.names import find_schedule
     from tidegate.cli.opened_store import opened_store
 
@@ -89,10 +89,10 @@ def show_schedule(name: NameArgument, format: FormatOption = Format.TEXT) -> Non
 
 @app.command("suspend")
 def suspend_schedules(names: NamesArgument) -> None:
-    """Suspend schedules; their `on_suspend` says what becomes of what waits and of what comes.
+    """Suspend schedules; `on_suspend` defines what happens to waiting jobs and new events.
 
-    discard (the default): waiting jobs are discarded, events are ignored.  drain: waiting jobs are finished,
-    events are ignored.  hold: waiting jobs are kept, and events join them.  backlog: new jobs are kept too.
+    discard (default): waiting jobs are discarded, events are ignored.  drain: waiting jobs run, events are
+    ignored.  hold: waiting jobs are held and collect events.  backlog: new jobs are opened and held too.
     """
     from tidegate.cli.operate.suspend_line import suspended_line
     from tidegate.scheduler.commands.manual import suspend
@@ -102,7 +102,7 @@ def suspend_schedules(names: NamesArgument) -> None:
 
 @app.command("resume")
 def resume_schedules(names: NamesArgument) -> None:
-    """Resume schedules: events and fires from now on count, and what was held is let go."""
+    """Resume schedules: new events and fires count from now on, and held jobs are released."""
     from tidegate.cli.operate.suspend_line import resumed_line
     from tidegate.scheduler.commands.manual import resume
 
@@ -112,12 +112,12 @@ def resume_schedules(names: NamesArgument) -> None:
 @app.command("trigger")
 def trigger_schedule(
     name: NameArgument,
-    key: Annotated[str, typer.Option(help="Which partition or period, for a schedule with for_each.")] = "",
+    key: Annotated[str, typer.Option(help="The partition or period of a schedule with for_each.")] = "",
     force: Annotated[
-        bool, typer.Option("--force", help="Override the constraints too, all but concurrency.")
+        bool, typer.Option("--force", help="Override all constraints except concurrency.")
     ] = False,
 ) -> None:
-    """Count a schedule's trigger as satisfied; the next tick decides about the launch."""
+    """Count a schedule's trigger as satisfied; the next tick decides the launch."""
     from tidegate.cli.names import find_schedule
     from tidegate.cli.opened_store import opened_store
     from tidegate.scheduler.commands.manual import trigger
@@ -127,12 +127,12 @@ def trigger_schedule(
         job = trigger(transaction, state.ref, datetime.now(UTC), key=key, force=force)
     typer.echo(f"job {job.id} of {state.ref} is due at the next tick")
     if not state.active:
-        typer.echo("the schedule itself stays suspended; it does not hold a job that was triggered by hand")
+        typer.echo("the schedule remains suspended; a job triggered by hand is not held")
 
 
 @app.command("delete")
 def delete_schedule(names: NamesArgument) -> None:
-    """Delete deployed schedules; what waits is discarded. One that the YAML has comes back with a deploy."""
+    """Delete deployed schedules and discard their waiting jobs. A deploy adds schedules in the YAML again."""
     from tidegate.cli.names import find_schedule
     from tidegate.cli.opened_store import opened_store
     from tidegate.compiler.render.diff_text import consequence_text
@@ -143,7 +143,7 @@ def delete_schedule(names: NamesArgument) -> None:
         changes = delete_schedules(transaction, refs, datetime.now(UTC))
     for change in changes.schedules():
         if change.action == "delete":
-            effects = "; ".join(map(consequence_text, change.consequences)) or "nothing waited"
+            effects = "; ".join(map(consequence_text, change.consequences)) or "no waiting jobs"
             typer.echo(f"{change.app}/{change.name} is deleted: {effects}")
 
 
@@ -153,7 +153,7 @@ def _switch(
     status: str,
     effect: "Callable[[OnSuspend, int], str]",
 ) -> None:
-    """Switch schedules in one transaction: an unknown name among them changes nothing."""
+    """Switch schedules in one transaction: with an unknown name nothing is changed."""
     from tidegate.cli.names import find_schedule
     from tidegate.cli.opened_store import opened_store
     from tidegate.scheduler.model.job import WAITING
@@ -169,7 +169,7 @@ def _switch(
         if was_changed:
             typer.echo(f"{ref} is {status}: {effect(states[ref].spec.on_suspend, waiting[ref])}")
         else:
-            typer.echo(f"{ref} was {status} already")
+            typer.echo(f"{ref} is already {status}")
 
 
 def _fields(state: "ScheduleState") -> Iterator[list[str]]:

@@ -1,28 +1,30 @@
-"""What a suspension, and its end, mean for what waits and what comes: one sentence for people."""
+"""The effect of suspending and resuming a schedule on its jobs and events, as one sentence."""
 
 from tidegate.domain.model import OnSuspend
 
 
 def suspended_line(mode: OnSuspend, waiting: int) -> str:
-    """What `on_suspend` does to the waiting jobs of a schedule, and to the events that come."""
+    """Return the effect of `on_suspend` on the waiting jobs of a schedule and on new events."""
     if mode == "discard":
-        return f"{_jobs(waiting, 'is discarded', 'are discarded')}, and what comes is ignored"
+        return f"{_jobs(waiting, 'is discarded', 'are discarded')}; new events are ignored"
     if mode == "drain":
-        return f"{_jobs(waiting, 'goes on', 'go on')}, and what comes is ignored"
-    held = _jobs(waiting, "is held until it is resumed", "are held until it is resumed")
+        return f"{_jobs(waiting, 'can still run', 'can still run')}; new events are ignored"
+    held = _jobs(waiting, "is held until resume", "are held until resume")
     if mode == "hold":
-        return f"{held}; what comes joins what waits, and is ignored where nothing does"
-    return f"{held}, and what comes waits too"
+        return f"{held}; new events are added to held jobs and otherwise ignored"
+    return f"{held}; new events are collected in held jobs"
 
 
 def resumed_line(mode: OnSuspend, waiting: int) -> str:
-    """What resuming a schedule sets free."""
+    """Return the effect of resuming a schedule."""
     if mode in ("hold", "backlog"):
-        return f"{_jobs(waiting, 'is let go', 'are let go')}, and it goes on as if it had not been suspended"
-    return "events and fires from now on count"
+        return (
+            f"{_jobs(waiting, 'is released', 'are released')}; it continues as if it had not been suspended"
+        )
+    return "events and fires count from now on"
 
 
 def _jobs(count: int, one: str, more: str) -> str:
     if count == 0:
-        return "nothing waits"
+        return "no waiting jobs"
     return f"1 waiting job {one}" if count == 1 else f"{count} waiting jobs {more}"

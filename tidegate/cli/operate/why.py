@@ -1,8 +1,8 @@
-"""`tidegate why`: what a schedule or a job waits for, as a tree, and when it can run next.
+"""`tidegate why`: the unmet conditions of a schedule or job, as a tree, and its next possible run.
 
-It prints what `scheduler.explain.why` says and decides nothing. Every part carries the line of the
-YAML that asks for it. With `--at` it asks the same about a past moment, of the store as
-`scheduler.explain.past` finds it in the journal.
+It prints the result of `scheduler.explain.why` and decides nothing. Every part shows its position
+in the YAML. With `--at` it explains a past moment from the store that `scheduler.explain.past`
+reconstructs from the journal.
 """
 
 from datetime import UTC, datetime
@@ -22,16 +22,14 @@ if TYPE_CHECKING:
 
 
 def why(
-    name: Annotated[
-        str, typer.Argument(help='A schedule ("app/schedule", or its name), or the id of a job.')
-    ],
+    name: Annotated[str, typer.Argument(help='A schedule ("app/schedule" or its name), or a job id.')],
     at: Annotated[
         str | None,
         typer.Option(metavar="INSTANT", help="A past moment, for example 2026-03-10T22:00:00Z."),
     ] = None,
     format: FormatOption = Format.TEXT,
 ) -> None:
-    """Say why a schedule or a job runs or waits, what would unblock it, and when it can run next."""
+    """Explain why a schedule or a job runs or waits, what would unblock it, and when it can run next."""
     from tidegate.cli.names import find_target
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.operate.blocked_outputs import with_blocked
@@ -41,8 +39,8 @@ def why(
     now = datetime.now(UTC)
     moment = now if at is None else past_instant(at, now)
     with opened_store() as store, store.reading() as present:
-        known = store if at is None else store_at(present, moment)
-        with known.reading() as reader:
+        explained = store if at is None else store_at(present, moment)
+        with explained.reading() as reader:
             explanations = explain(reader, find_target(reader, name), moment)
         if at is None:
             explanations = tuple(with_blocked(each, store, present) for each in explanations)
@@ -54,10 +52,10 @@ def why(
 
 
 def past_instant(text: str, now: datetime) -> datetime:
-    """The moment that `--at` names.
+    """Parse the moment of `--at`.
 
     Raises:
-        UserError: it is no instant, has no zone, or is still to come.
+        UserError: the text is not an instant with a zone, or is in the future.
     """
     from tidegate.domain.error import UserError
 
@@ -65,16 +63,16 @@ def past_instant(text: str, now: datetime) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise UserError(f'--at is an instant of ISO 8601, got "{text}"', hint) from None
+        raise UserError(f'--at must be an ISO 8601 instant, got "{text}"', hint) from None
     if moment.tzinfo is None:
-        raise UserError(f'--at needs a zone or an offset, got "{text}"', hint)
+        raise UserError(f'--at must have a zone or an offset, got "{text}"', hint)
     if moment > now:
-        raise UserError(f"--at is a moment that has been, got {text}", "leave it out to ask about now")
+        raise UserError(f"--at must be in the past, got {text}", "omit it to explain the present")
     return moment.astimezone(UTC)
 
 
 def explanation_tree(explanation: "Explanation") -> "Tree":
-    """One explanation as rich draws it: the condition tree, then the instants, then what happened."""
+    """Return an explanation as a rich tree: the conditions, the instants, then the history."""
     from rich.text import Text
     from rich.tree import Tree
 
@@ -98,7 +96,7 @@ def explanation_tree(explanation: "Explanation") -> "Tree":
         for missing in explanation.missing:
             branch.add(_missing_line(missing))
     if explanation.blocked:
-        branch = tree.add(Text("blocked: a run would fail at once", style="red"))
+        branch = tree.add(Text("blocked: a run would fail immediately", style="red"))
         for blocked in explanation.blocked:
             line = f"{blocked.dataset}, by commit {blocked.commit}: {blocked.error}"
             branch.add(Text(line)).add(Text(blocked.remedy))

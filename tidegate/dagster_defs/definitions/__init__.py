@@ -1,1 +1,1 @@
-"""What is deployed as Dagster definitions: assets, partitions, schedules, sensors."""
+"""The deployed plan as Dagster definitions: assets, partitions, schedules, sensors."""

@@ -1,9 +1,9 @@
-"""Which program stands behind which asset: decided once, read by definitions, requests and ingestion.
+"""The assignment of assets to programs, used by definitions, run requests and ingestion.
 
-Dagster wants one owner for each asset and no cycle among them; an app may have several writers
+Dagster requires one owner for each asset and an acyclic graph; an app may have several writers
 of a dataset, or programs that read each other's outputs. So the first writer by name owns the
-asset, a program that owns none is an asset itself, and a dependency that would close a cycle
-is left out of the picture. It is only a picture: what triggers what is decided by the engine.
+asset, a program that owns no dataset is an asset itself, and a dependency that would close a
+cycle is not shown. This affects the display only: the engine decides what triggers what.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,7 +25,7 @@ class ProgramAssets:
 
     Attributes:
         op: name of its op.
-        owned: the datasets it is the owner of, by asset key; empty for a program that is an asset itself.
+        owned: the datasets that it owns, by asset key; empty for a program that is an asset itself.
         own_key: the asset of a program that owns no dataset.
         reads: the upstream assets that are shown.
     """
@@ -49,7 +49,7 @@ class ProgramAssets:
 
     @property
     def scheme(self) -> PartitionScheme | None:
-        """The partition scheme of its outputs; lint has seen to it that they agree."""
+        """The partition scheme of its outputs; lint requires that they agree."""
         schemes = (self.app.datasets[name].partitions for name in self.program.writes)
         return next((scheme for scheme in schemes if scheme is not None), None)
 
@@ -61,7 +61,7 @@ class ProgramAssets:
 
 @dataclass(frozen=True)
 class AssetPlan:
-    """All programs and datasets of a code location."""
+    """The programs and datasets of a code location."""
 
     plan: Plan
 
@@ -74,12 +74,12 @@ class AssetPlan:
 
     @cached_property
     def program_of(self) -> Mapping[AssetKey, ProgramAssets]:
-        """The program that a run of this asset runs."""
+        """The program that materialises each asset."""
         return {key: assets for assets in self.programs.values() for key in assets.keys}
 
     @cached_property
     def datasets(self) -> Mapping[AssetKey, tuple[str, Dataset]]:
-        """Every dataset with its app's name, external ones too."""
+        """Every dataset with its app's name, including external ones."""
         return {
             asset_key(loaded.app.name, name): (loaded.app.name, dataset)
             for loaded in self.plan.apps
@@ -87,13 +87,13 @@ class AssetPlan:
         }
 
     def external(self) -> Iterator[tuple[str, Dataset]]:
-        """The datasets that no program of their app writes, with their app's name."""
+        """Yield the datasets that no program of their app writes, with their app's name."""
         for key, (app, dataset) in self.datasets.items():
             if key not in self.program_of:
                 yield app, dataset
 
     def revision(self, app: str) -> int | None:
-        """The deployment of an app that is loaded; None when it is not loaded at all."""
+        """Return the loaded revision of an app; None when the app is not loaded."""
         return self.plan.revisions.get(app)
 
 
@@ -120,7 +120,7 @@ def _programs_of(app: App, ops: Mapping[Owned, str]) -> Iterator[ProgramAssets]:
 
 
 def _closing_reads(app: App, owners: Mapping[str, str]) -> set[tuple[str, str]]:
-    """The (program, dataset) reads that must not be shown, for the graph to have no cycle."""
+    """Return the (program, dataset) reads to hide so that the graph is acyclic."""
     cut: set[tuple[str, str]] = set()
     while True:
         graph = {
@@ -134,7 +134,7 @@ def _closing_reads(app: App, owners: Mapping[str, str]) -> set[tuple[str, str]]:
         try:
             TopologicalSorter(graph).prepare()
         except CycleError as error:
-            # The cycle is a list in which each program is read by the next one; its first link is cut.
+            # The cycle is a list in which each program is read by the next one; cut its first link.
             upstream, reader = error.args[1][0], error.args[1][1]
             cut |= {(reader, d) for d in app.programs[reader].reads if owners.get(d) == upstream}
             continue

@@ -1,8 +1,8 @@
 """Datasets and programs as Dagster assets.
 
-A dataset that comes from outside is a plain spec; the datasets that a program writes are one
-multi-asset whose op is the program. An input is a dependency without data: programs read
-tables themselves. Each spec says where in the YAML it was written.
+An external dataset is a plain spec; the datasets that a program writes are one multi-asset
+whose op is the program. An input is a dependency without data: programs read tables
+themselves. Each spec carries its position in the YAML.
 """
 
 from collections.abc import Iterator, Mapping
@@ -32,17 +32,17 @@ from tidegate.domain.model import At
 
 SPARK = "spark"
 
-ARGS_HELP = "arguments of a run by hand; without them those of the program's schedule hold"
+ARGS_HELP = "arguments of a manual run; the default is the arguments of the program's schedule"
 
 
 def build_assets(plan: AssetPlan, location: Location) -> Iterator[AssetsDefinition | AssetSpec]:
-    """Every dataset and program of the location."""
+    """Yield an asset for every dataset and program of the location."""
     for app, dataset in plan.external():
         yield AssetSpec(
             asset_key(app, dataset.name),
             group_name=app,
             partitions_def=None if dataset.partitions is None else partitions_of(dataset.partitions),
-            description=dataset.description or "comes from outside: nothing here writes it",
+            description=dataset.description or "external dataset: no program of this app writes it",
             metadata=_metadata(dataset.at, {"format": dataset.format, "path": dataset.path}),
             kinds={dataset.format},
         )
@@ -51,13 +51,13 @@ def build_assets(plan: AssetPlan, location: Location) -> Iterator[AssetsDefiniti
 
 
 def program_asset(assets: ProgramAssets, location: Location) -> AssetsDefinition:
-    """A program as a multi-asset of the datasets it owns, or as an asset of its own."""
+    """Build a program's multi-asset of the datasets it owns, or its own asset."""
     specs = list(_specs(assets))
 
     @multi_asset(
         name=assets.op,
         specs=specs,
-        # Outputs with and without partitions in one op are allowed by Dagster only so.
+        # Dagster allows outputs with and without partitions in one op only with can_subset.
         can_subset=len({spec.partitions_def for spec in specs}) > 1,
         backfill_policy=BackfillPolicy.single_run() if assets.scheme is not None else None,
         op_tags={PROGRAM: assets.ref},
@@ -100,13 +100,13 @@ def _specs(assets: ProgramAssets) -> Iterator[AssetSpec]:
                 },
             ),
             kinds={SPARK, dataset.format},
-            # A run that loses its claim ends well and writes nothing.
+            # A run that loses its claim succeeds without writing.
             skippable=True,
         )
 
 
 def _deps(assets: ProgramAssets) -> list[AssetDep]:
-    # One op has one mapping for each input, whatever its outputs.
+    # An op has one mapping for each input, regardless of its outputs.
     return [
         AssetDep(key, partition_mapping=mapping_between(assets.scheme, dataset.partitions))
         for key, dataset in assets.reads.items()

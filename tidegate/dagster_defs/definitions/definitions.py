@@ -1,12 +1,12 @@
-"""The Dagster definitions of what is deployed in the schedule store.
+"""The Dagster definitions of the deployed plan.
 
-A code server builds them from the store, once, when it loads or reloads. A run's process
-builds them from what the code server shipped with the run: the store is not touched, and
-there are no sensors or schedules, which a run has no use for.
+A code server builds them from the schedule store when it loads or reloads. A run's process
+builds them from the plan that the code server shipped with the run: it does not open the
+store, and it has no sensors or schedules because a run does not need them.
 
-A code server builds them twice. First it asks the module what there is, then it reconstructs
-that like any other process; only in the second pass it takes the sensors and schedules. So
-what the first pass has read is remembered for the second.
+A code server builds them twice: first it loads the module, then it reconstructs the
+definitions as a run's process does. It uses the sensors and schedules of the second pass, so
+the schedules that the first pass read are kept for the second.
 """
 
 from dagster import Definitions, in_process_executor
@@ -29,11 +29,11 @@ from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.store.error import StoreMissing
 
 _read_here: dict[str, tuple[ScheduleState, ...]] = {}
-"""The schedules that this process has read from the store, by the plan as it is shipped; a run reads none."""
+"""The schedules that this process read from the store, by encoded plan; empty in a run's process."""
 
 
 def build_definitions(location: Location) -> Definitions:
-    """The definitions of a project's code location."""
+    """Build the definitions of a project's code location."""
     shipped = reconstructed_plan()
     if shipped is None:
         plan, states = _read(location)
@@ -44,7 +44,7 @@ def build_definitions(location: Location) -> Definitions:
     built = Definitions(
         assets=list(build_assets(assets, location)),
         jobs=[recovery_job(assets, location)],
-        # One run is one program: a process for each step would load everything twice.
+        # A run executes one program: a process for each step would load everything twice.
         executor=in_process_executor,
     )
     return built if states is None else Definitions.merge(built, _automation(assets, states, location))

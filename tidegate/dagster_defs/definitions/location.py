@@ -1,9 +1,9 @@
-"""The code location: what the Dagster side is told about its project.
+"""The code location: the stores, warehouse, Spark settings and clock of a project.
 
-The outermost module (`tidegate.definitions`) reads the settings and makes one of these;
-everything in this package receives it and reads no settings of its own. It carries the way
-to open the schedule store rather than the store, because a run that is being reconstructed
-must be able to load its definitions while the store cannot be reached.
+`tidegate.definitions` reads the settings and creates the `Location`; the modules of this
+package receive it and read no settings themselves. It carries a function that opens the
+schedule store instead of the store, because a run must be able to reconstruct its definitions
+while the store is unreachable.
 """
 
 from collections.abc import Callable
@@ -16,25 +16,25 @@ from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 from tidegate.spark_jobs.session.session import SparkSettings
 
 DISPATCH_INTERVAL_SECONDS = 5
-"""The sensor daemon looks at its sensors every five seconds; a shorter interval changes nothing."""
+"""The sensor daemon evaluates its sensors every five seconds; a shorter interval has no effect."""
 
 
 def utc_now() -> datetime:
-    """The clock of a real location: aware, UTC."""
+    """Return the system time: aware, UTC."""
     return datetime.now(UTC)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Location:
-    """One project as its code location sees it.
+    """The resources of a project's code location.
 
     Attributes:
-        open_store: opens the schedule store, or returns the one this process has open already.
-        open_commits: likewise for the store of commit sequences.
-        warehouse: where tables are kept.
-        spark: how Spark is reached.
-        dispatch_interval_seconds: the least time between two ticks of a dispatcher.
-        clock: what time it is; tests and rehearsals set their own.
+        open_store: opens the schedule store, or returns the one that this process has open.
+        open_commits: the same for the store of commit sequences.
+        warehouse: location of the tables.
+        spark: settings of the Spark session.
+        dispatch_interval_seconds: minimum time between two ticks of a dispatcher.
+        clock: returns the current time; tests set their own.
     """
 
     open_store: Callable[[], Store]

@@ -1,8 +1,8 @@
-"""What things are called in Dagster: asset keys, ops, schedules and sensors.
+"""The Dagster names of assets, ops, schedules and sensors.
 
-Asset keys carry the app. Ops and schedules are called as in the YAML where that name is free
-in the whole code location, since Dagster refuses to load a location in which two share one;
-otherwise the app's name is put in front. The names depend on nothing but what is deployed.
+Asset keys contain the app. Ops and schedules keep their YAML name where it is unique in the
+code location, since Dagster refuses to load a location with duplicate names; otherwise the
+app's name is the prefix. The names depend only on what is deployed.
 """
 
 import hashlib
@@ -27,34 +27,34 @@ RESERVED = frozenset(
     | {"int", "str", "float", "bool", "input", "output", "type"}
     | {RECOVERY, RECOVERY_OP, NOTHING_DEPLOYED}
 )
-"""Names that Dagster refuses for ops, schedules and sensors, or that are taken."""
+"""Names that Dagster refuses for ops, schedules and sensors, and names that are in use."""
 
 Owned = tuple[str, str]
 """An app's name and a name within that app."""
 
 
 def asset_key(app: str, dataset: str) -> AssetKey:
-    """The asset of a dataset."""
+    """Return the asset key of a dataset."""
     return AssetKey([app, dataset])
 
 
 def program_key(app: App, program: Program) -> AssetKey:
-    """The asset that stands for a program which writes no dataset of its own."""
+    """Return the asset key of a program that owns no dataset."""
     name = program.name if program.name not in app.datasets else f"{program.name}_program"
     return AssetKey([app.name, name])
 
 
 def dispatcher_name(app: str) -> str:
-    """The sensor that ticks the engine for an app."""
+    """Return the name of the sensor that ticks the engine for an app."""
     return f"{app}_dispatcher"
 
 
 def unique_names(owned: Iterable[Owned], taken: Iterable[str] = ()) -> Mapping[Owned, str]:
-    """A name for each, valid in Dagster and given to nothing else.
+    """Return a name for each item that is valid in Dagster and unique in the code location.
 
     Args:
-        owned: what is to be named; no two are equal.
-        taken: names that are used for other things already.
+        owned: the items to name, all different.
+        taken: names that are already in use.
     """
     everything = sorted(set(owned))
     used = set(taken) | RESERVED

@@ -1,9 +1,9 @@
 """Dagster schedules for the schedules whose whole trigger is one cron that Dagster can show.
 
-They give such a schedule a switch, a tick history and a next tick in the UI. Their body puts
-the fire into the schedule store under the id it would get anyway and skips: constraints,
-limits and launches have one path, and that is the dispatcher's. All share Dagster's own job
-of all assets as their target, since a job for each schedule would make loading quadratic.
+They give such a schedule a switch, a tick history and a next tick in the UI. The body records
+the fire in the schedule store under the id that the dispatcher would use, and skips: only the
+dispatcher applies constraints and limits and launches runs. All target Dagster's job of all
+assets, since a job for each schedule would make loading quadratic.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -25,11 +25,11 @@ from tidegate.scheduler.intake.enqueue import enqueue_fire
 from tidegate.scheduler.model.deployed import ScheduleState
 
 ALL_ASSETS_JOB = "__ASSET_JOB"
-"""The job that Dagster makes of all assets; it exists once any asset does."""
+"""The job that Dagster creates of all assets; it exists when the location has an asset."""
 
 
 def native_names(states: Iterable[ScheduleState], now: datetime) -> dict[str, str]:
-    """The Dagster name of each schedule that has one, by its ref."""
+    """Return the Dagster name of each schedule that Dagster can show, by ref."""
     crons = [state for state in states if native_cron(state, now) is not None]
     apps = {state.app for state in crons}
     names = unique_names(((s.app, s.name) for s in crons), taken=(dispatcher_name(app) for app in apps))
@@ -37,7 +37,7 @@ def native_names(states: Iterable[ScheduleState], now: datetime) -> dict[str, st
 
 
 def native_schedules(states: Iterable[ScheduleState], location: Location) -> Iterator[ScheduleDefinition]:
-    """A Dagster schedule for each schedule whose cron Dagster can show."""
+    """Yield a Dagster schedule for each schedule whose cron Dagster can show."""
     states = tuple(states)
     now = location.clock()
     names = native_names(states, now)

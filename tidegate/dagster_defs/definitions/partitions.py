@@ -1,8 +1,8 @@
-"""Partition schemes as Dagster knows them.
+"""Partition schemes as Dagster partitions definitions.
 
-The keys are those of `domain.partition_key`, character for character: an event reported
-through Dagster, a manifest in the store and a folder of the warehouse all name a partition
-alike. The current period has a partition too, since a feed of today is landed today.
+The keys equal those of `domain.partition_key`, character for character: an event reported
+through Dagster, a manifest in the store and a folder of the warehouse use the same key for a
+partition. The current period has a partition too, since today's files land today.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ from tidegate.domain.model import Cycle, PartitionScheme, StaticDimension, TimeD
 from tidegate.domain.partition_key import format_time_key, start_of
 
 CURRENT_PERIOD = 1
-"""Dagster's `end_offset`: one partition more than the periods that are over."""
+"""Dagster's `end_offset`: one partition in addition to the completed periods."""
 
 
 class _Clock(NamedTuple):
@@ -38,11 +38,11 @@ CLOCKS: Mapping[Cycle, _Clock] = {
     "month": _Clock("0 0 1 * *", "%Y-%m-%d"),
     "year": _Clock("0 0 1 1 *", "%Y-%m-%d"),
 }
-"""When each cycle begins a new partition, and how its keys are written."""
+"""The start of each cycle's partitions as a cron, and the format of its keys."""
 
 
 def partitions_of(scheme: PartitionScheme) -> PartitionsDefinition:
-    """The partitions definition of a scheme; equal ones for equal schemes."""
+    """Return the partitions definition of a scheme; equal schemes give equal definitions."""
     parts: dict[str, PartitionsDefinition] = {}
     if scheme.time is not None:
         parts[scheme.time.name] = _time(scheme.time)
@@ -56,10 +56,10 @@ def partitions_of(scheme: PartitionScheme) -> PartitionsDefinition:
 def mapping_between(
     downstream: PartitionScheme | None, upstream: PartitionScheme | None
 ) -> PartitionMapping | None:
-    """How a partition depends on the partitions of an input; None leaves it to Dagster.
+    """Return how a partition depends on the partitions of an input; None selects Dagster's default.
 
-    Dagster refuses to load a location in which two schemes cannot be mapped, so whatever it
-    has no rule for depends on all partitions.
+    Dagster refuses to load a location in which two schemes cannot be mapped, so schemes that
+    Dagster cannot map depend on all partitions.
     """
     if downstream is None or upstream is None or downstream == upstream:
         return None
@@ -74,7 +74,7 @@ def mapping_between(
 
 
 def is_range(definition: PartitionsDefinition, keys: tuple[str, ...]) -> bool:
-    """Whether the keys, in the order of the definition, are all of those between the first and the last.
+    """Return whether the keys, in the order of the definition, are a range without gaps.
 
     Two-dimensional keys never count as a range: Dagster's ranges of them are rectangles.
     """

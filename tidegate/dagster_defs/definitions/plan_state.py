@@ -1,9 +1,9 @@
-"""What of the deployed plan a run needs to build its definitions again.
+"""The part of the deployed plan that a run needs to reconstruct its definitions.
 
 A code server reads the store once, when it starts. A run's process reconstructs the same
-definitions later, maybe while the store cannot be reached or holds a newer plan, so the apps
-travel to it with the run, as one compressed text. Schedules do not travel: a run has no use
-for them.
+definitions later, perhaps while the store is unreachable or holds a newer plan, so Dagster
+ships the apps with the run, as one compressed text. Schedules are not shipped: a run does not
+need them.
 """
 
 import base64
@@ -11,7 +11,7 @@ import zlib
 
 import msgspec
 
-# Not exported by `dagster`: its documented way to know a run's process from a code server.
+# Not exported by `dagster`: its documented way to distinguish a run's process from a code server.
 from dagster._core.definitions.definitions_load_context import (
     DefinitionsLoadContext,
     DefinitionsLoadType,
@@ -22,11 +22,11 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.store.protocol import Reader
 
 METADATA_KEY = "tidegate/apps"
-"""Under this name the apps stand in the metadata that Dagster ships to each run."""
+"""Key of the apps in the metadata that Dagster ships to each run."""
 
 
 class LoadedApp(Value, frozen=True, kw_only=True):
-    """An app as the code location has loaded it. `revision` is that of the deployment."""
+    """An app in a code location. `revision` is the revision of the deployment."""
 
     app: App
     revision: int
@@ -39,17 +39,17 @@ class Plan(Value, frozen=True, kw_only=True):
 
     @property
     def revisions(self) -> dict[str, int]:
-        """The deployment of each app, by name."""
+        """The deployed revision of each app, by name."""
         return {loaded.app.name: loaded.revision for loaded in self.apps}
 
 
 def deployed_plan(reader: Reader) -> Plan:
-    """The plan that is deployed now."""
+    """Return the plan that is deployed now."""
     return Plan(apps=tuple(LoadedApp(app=row.app, revision=row.revision) for row in reader.apps()))
 
 
 def reconstructed_plan() -> Plan | None:
-    """The plan that was shipped to this process; None in a process that must read the store."""
+    """Return the plan that was shipped to this process; None in a process that must read the store."""
     context = DefinitionsLoadContext.get()
     if context.load_type is not DefinitionsLoadType.RECONSTRUCTION:
         return None
@@ -58,12 +58,12 @@ def reconstructed_plan() -> Plan | None:
 
 
 def ship(plan: Plan) -> None:
-    """Have Dagster bring the plan to every run of the code location that is being loaded."""
+    """Register the plan with Dagster, which ships it to every run of the location being loaded."""
     DefinitionsLoadContext.get().add_to_pending_reconstruction_metadata(METADATA_KEY, encode_plan(plan))
 
 
 def encode_plan(plan: Plan) -> str:
-    """The plan as text that is safe inside JSON."""
+    """Encode the plan as text that is safe inside JSON."""
     without_schedules = Plan(
         apps=tuple(
             msgspec.structs.replace(loaded, app=msgspec.structs.replace(loaded.app, schedules={}))
@@ -74,5 +74,5 @@ def encode_plan(plan: Plan) -> str:
 
 
 def decode_plan(text: str) -> Plan:
-    """The plan that `encode_plan` wrote."""
+    """Decode a text written by `encode_plan`."""
     return msgspec.json.decode(zlib.decompress(base64.b85decode(text)), type=Plan)

@@ -1,12 +1,11 @@
-"""The dispatcher: one sensor for each app, whose every tick drives the engine.
+"""The dispatcher: one sensor for each app, whose ticks drive the engine.
 
-    switches ─► ingestion ─► reconciliation ─► tick ─► offers ─► run requests, or why there are none
+    switches ─► ingestion ─► reconciliation ─► tick ─► launch requests ─► run requests or a skip reason
 
-Nothing that the sensor returns is taken as done: a job counts as launched when its run is
-seen. So a tick that is lost, repeated, or still at work when the next one begins, harms
-nothing; each step is its own transaction in the store. A step that fails is told and does not
-stop the steps after it. "Preview tick result" in the UI runs the body too, and then changes
-nothing.
+Returning a run request does not launch a job: a job counts as launched when its run is
+observed. So a tick that is lost, repeated, or overlaps the next one is harmless; each step is
+its own transaction in the store. A step that fails is logged and does not stop the steps after
+it. "Preview tick result" in the UI also runs the body, which then changes nothing.
 """
 
 from collections.abc import Callable
@@ -32,7 +31,7 @@ from tidegate.dagster_defs.definitions.plan_state import deployed_plan
 from tidegate.dagster_defs.dispatch.pace import Pace
 from tidegate.dagster_defs.dispatch.preview import PREVIEW_TEXT, is_real_tick
 from tidegate.dagster_defs.dispatch.run_request import Invalid, run_request
-from tidegate.dagster_defs.dispatch.skip_reason import WAITING_JOBS_TOLD, skip_reason
+from tidegate.dagster_defs.dispatch.skip_reason import WAITING_JOBS_MAX, skip_reason
 from tidegate.dagster_defs.dispatch.switch import sync_switches
 from tidegate.dagster_defs.ingest.intake import ingest
 from tidegate.dagster_defs.ingest.reconcile import reconcile
@@ -49,7 +48,7 @@ Native = dict[str, tuple[str, Status]]
 
 
 def dispatcher(app: str, plan: AssetPlan, native: Native, location: Location) -> SensorDefinition:
-    """The dispatcher sensor of an app.
+    """Build the dispatcher sensor of an app.
 
     Args:
         native: the app's schedules that have a switch in the UI.
@@ -57,14 +56,14 @@ def dispatcher(app: str, plan: AssetPlan, native: Native, location: Location) ->
     pace = Pace()
     return SensorDefinition(
         name=dispatcher_name(app),
-        # What the app's programs write; datasets from outside are in the group, but not in the selection.
+        # The assets that the app's programs write; Dagster leaves external assets of the group out.
         asset_selection=AssetSelection.groups(app),
         evaluation_fn=lambda context: Dispatch(context, app, plan, native, location, pace).run(),
-        # The daemon looks every five seconds, a hair too early for an interval of just that. Dagster
-        # reads 0 as not set, and would then wait 30 seconds.
+        # The daemon evaluates every five seconds, slightly too early for an interval of exactly five.
+        # Dagster treats 0 as unset, which means 30 seconds.
         minimum_interval_seconds=max(location.dispatch_interval_seconds - 1, 1),
         default_status=DefaultSensorStatus.RUNNING,
-        description=f"Takes in events, decides what may run, and launches the jobs of app {app}.",
+        description=f"Ingests events, decides which jobs may run, and launches the jobs of app {app}.",
         tags={APP: app},
     )
 
@@ -87,20 +86,20 @@ class Dispatch:
         self._native = native
         self._location = location
         self._switch_pace = switch_pace
-        self._known = plan
+        self._deployed = plan
         self._failures: list[Exception] = []
 
     def run(self) -> SensorResult | SkipReason:
-        """Do the work of one tick.
+        """Run one tick.
 
         Raises:
-            Exception: the first failure of a step, if there is nothing to launch; the tick is
-                then shown as failed, and the next one tries again.
+            Exception: the first failure of a step, if there is nothing to launch; Dagster then
+                shows the tick as failed, and the next tick tries again.
         """
         store = self._location.open_store()
         if not is_real_tick(self._context.log_key):
             return SkipReason(f"{PREVIEW_TEXT}; {self._waiting(store)}")
-        for step in (self._know, self._switches, self._take_in, self._reconcile, self._tick):
+        for step in (self._load_deployed, self._switches, self._ingest, self._reconcile, self._tick):
             self._attempt(step, store)
         requests = self._requests(store)
         if requests:
@@ -112,16 +111,16 @@ class Dispatch:
     def _attempt(self, step: Callable[[Store], None], store: Store) -> None:
         try:
             step(store)
-        except Exception as error:  # noqa: BLE001 -- told, and the other steps run
-            self._say(f"{step.__name__.strip('_')} failed: {type(error).__name__}: {error}")
+        except Exception as error:  # noqa: BLE001 -- logged, and the other steps run
+            self._log(f"{step.__name__.strip('_')} failed: {type(error).__name__}: {error}")
             self._failures.append(error)
 
-    def _know(self, store: Store) -> None:
-        """What is deployed now. It may be more than what is loaded, and its events count from the start."""
+    def _load_deployed(self, store: Store) -> None:
+        """Load the deployed plan. It may be newer than the loaded one, and its events count at once."""
         with store.reading() as reader:
             deployed = deployed_plan(reader)
         if deployed.revisions != self._plan.plan.revisions:
-            self._known = AssetPlan(deployed)
+            self._deployed = AssetPlan(deployed)
 
     def _switches(self, store: Store) -> None:
         self._switch_pace.run(lambda: self._sync(store))
@@ -140,69 +139,69 @@ class Dispatch:
             self._now(),
         )
 
-    def _take_in(self, store: Store) -> None:
-        ingest(self._context.instance, store, self._known, self._now(), self._say)
+    def _ingest(self, store: Store) -> None:
+        ingest(self._context.instance, store, self._deployed, self._now(), self._log)
 
     def _reconcile(self, store: Store) -> None:
-        reconcile(self._context.instance, store, self._known, self._now(), self._say)
+        reconcile(self._context.instance, store, self._deployed, self._now(), self._log)
 
     def _tick(self, store: Store) -> None:
         report = tick(store, self._now())
         for error in report.errors:
-            self._say(error)
+            self._log(error)
 
     def _requests(self, store: Store) -> list[RunRequest]:
-        """The valid requests of the offers; an invalid one is counted against its own job only."""
+        """Return the valid run requests; an invalid one counts against its own job only."""
         with store.transaction() as transaction:
             offered = offer_launches(transaction, self._now(), self._app)
         requests: list[RunRequest] = []
-        for offer in offered:
-            made = self._request(offer)
-            if isinstance(made, RunRequest):
-                requests.append(made)
+        for launch in offered:
+            request = self._request(launch)
+            if isinstance(request, RunRequest):
+                requests.append(request)
                 continue
-            self._say(f"{offer.job} was not launched: {made.message}")
+            self._log(f"{launch.job} was not launched: {request.message}")
             with store.transaction() as transaction:
                 reject(
                     transaction,
-                    offer.job,
-                    offer.attempt,
-                    made.message,
+                    launch.job,
+                    launch.attempt,
+                    request.message,
                     self._now(),
-                    final=self._final(made, offer),
+                    final=self._final(request, launch),
                 )
         return requests
 
-    def _request(self, offer: LaunchRequest) -> RunRequest | Invalid:
+    def _request(self, launch: LaunchRequest) -> RunRequest | Invalid:
         try:
-            return run_request(offer, self._plan, self._now())
-        except Exception as error:  # noqa: BLE001 -- a poisoned request may not block the others
+            return run_request(launch, self._plan, self._now())
+        except Exception as error:  # noqa: BLE001 -- an invalid request must not block the others
             return Invalid(f"{type(error).__name__}: {error}")
 
-    def _final(self, invalid: Invalid, offer: LaunchRequest) -> bool:
-        """Whether what is loaded and what is deployed agree that the request can never be valid."""
-        if not invalid.final or self._known is self._plan:
+    def _final(self, invalid: Invalid, launch: LaunchRequest) -> bool:
+        """Return whether the request is permanently invalid in both the loaded and the deployed plan."""
+        if not invalid.final or self._deployed is self._plan:
             return invalid.final
-        program = self._known.programs.get((offer.app, offer.launch.program))
-        ref = f"{offer.app}/{offer.launch.program}"
+        program = self._deployed.programs.get((launch.app, launch.launch.program))
+        ref = f"{launch.app}/{launch.launch.program}"
         wrong = check_launch(
-            None if program is None else program.app, ref, offer.launch.partitions, self._now()
+            None if program is None else program.app, ref, launch.launch.partitions, self._now()
         )
         return wrong is not None and wrong.final
 
     def _waiting(self, store: Store) -> str:
         with store.reading() as reader:
-            waiting = reader.jobs(app=self._app, states=WAITING, limit=WAITING_JOBS_TOLD + 1)
+            waiting = reader.jobs(app=self._app, states=WAITING, limit=WAITING_JOBS_MAX + 1)
             deployed = next(iter(reader.apps(names=(self._app,))), None)
         text = skip_reason(waiting)
         if deployed is None:
-            return f"app {self._app} is not deployed any more; reload the code location"
+            return f"app {self._app} is not deployed; reload the code location"
         if deployed.revision != self._plan.revision(self._app):
-            text += "; a newer deployment is not loaded yet: reload the code location"
+            text += "; a newer deployment is not loaded: reload the code location"
         return text
 
     def _now(self) -> datetime:
         return self._location.clock()
 
-    def _say(self, text: str) -> None:
+    def _log(self, text: str) -> None:
         self._context.log.warning(text)

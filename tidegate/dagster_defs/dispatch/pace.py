@@ -1,15 +1,15 @@
-"""Keeps a repeated step to a small share of the time, however long it takes.
+"""A rate limit that keeps a repeated step to a small share of the time.
 
-Comparing the switches of a hundred schedules takes milliseconds, of ten thousand seconds. A
-step under a pace is left out until it has earned its time again, so it can never crowd out
-what a tick is there for. Lives in the memory of one process: a new one simply begins anew.
+Comparing the switches of a hundred schedules takes milliseconds, of ten thousand seconds. After
+a run the step is skipped for a multiple of its duration, so it never delays the main work of a
+tick. The state is in the memory of one process; a new process starts without it.
 """
 
 from collections.abc import Callable
 from time import monotonic
 
 SHARE = 0.05
-"""The most of the time that a paced step takes."""
+"""The maximum share of time that a paced step takes."""
 
 
 class Pace:
@@ -20,7 +20,7 @@ class Pace:
         self._next = clock()
 
     def run(self, step: Callable[[], None]) -> bool:
-        """Do the step unless it is too soon; returns whether it was done. A failed one counts too."""
+        """Run the step unless it is too early; return whether it ran. A failed step counts as run."""
         began = self._clock()
         if began < self._next:
             return False

@@ -1,7 +1,7 @@
-"""Is this evaluation real, or is somebody looking? "Preview tick result" in the UI runs the body.
+"""The distinction between a real tick and "Preview tick result" in the UI, which runs the same body.
 
-The daemon evaluates with a log key that ends in the id of its tick; a preview's ends in a time
-stamp with an underscore, and a test's has none. Only a real tick may change anything.
+The daemon's log key ends in the id of the tick; the log key of a preview ends in a time stamp
+with an underscore; an evaluation in a test does not have a log key. Only a real tick may change state.
 """
 
 from collections.abc import Sequence
@@ -10,5 +10,5 @@ PREVIEW_TEXT = "preview only, nothing was changed"
 
 
 def is_real_tick(log_key: Sequence[str] | None) -> bool:
-    """Whether the daemon evaluates a tick whose outcome it will act upon."""
+    """Return whether the daemon evaluates this tick and acts on its result."""
     return bool(log_key) and log_key is not None and log_key[-1].isdigit()

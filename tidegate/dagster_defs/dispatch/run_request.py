@@ -1,15 +1,15 @@
-"""From a launch request of the engine to a run request of Dagster, checked before it leaves.
+"""The conversion of the engine's launch request to a validated Dagster run request.
 
-Dagster checks the requests of a tick as one batch: a single unknown partition would take all
-the others with it, tick after tick. So each is checked here (`scheduler.decision.launch_check`) against
-what is loaded.
+Dagster validates the requests of a tick as one batch: a single unknown partition would fail all
+the others, tick after tick. So each request is checked here (`scheduler.decision.launch_check`)
+against the loaded definitions.
 
-How a run says which partitions it writes:
+Partitions of a run:
     one key                      the run's partition
     all keys of a range          the run's partition range, one run for all of them
     a manifest with gaps         the first key; the op takes the exact keys from the job
-Dagster knows no run of several partitions with gaps. The run would fail to start without any
-partition, and a range around the gaps would show untouched partitions as running or failed.
+Dagster does not support a run of several partitions with gaps. The run would fail to start
+without a partition, and a range across the gaps would show untouched partitions as running.
 """
 
 from dataclasses import dataclass
@@ -42,15 +42,15 @@ from tidegate.scheduler.decision.launch_check import check_launch
 from tidegate.scheduler.launch.outbox import LaunchRequest
 
 KEYS_IN_TAG = 5
-"""More partition keys than these are told by their number."""
+"""With more partition keys than these the tag shows their number."""
 
 
 @dataclass(frozen=True)
 class Invalid:
-    """Why a request cannot be launched.
+    """The reason that a request cannot be launched.
 
     Attributes:
-        final: no later try can make it valid.
+        final: a later attempt cannot succeed.
     """
 
     message: str
@@ -58,7 +58,7 @@ class Invalid:
 
 
 def run_request(request: LaunchRequest, plan: AssetPlan, now: datetime) -> RunRequest | Invalid:
-    """The run request of a launch, or why there can be none with the definitions that are loaded."""
+    """Return the run request of a launch, or why the loaded definitions do not allow one."""
     assets = plan.programs.get((request.app, request.launch.program))
     keys = request.launch.partitions
     ref = f"{request.app}/{request.launch.program}"
@@ -68,7 +68,7 @@ def run_request(request: LaunchRequest, plan: AssetPlan, now: datetime) -> RunRe
     definition = assets.partitions
     if definition is None:
         return _request(request, assets, None, {})
-    # Dagster's clock is its own: what it does not know would take the other requests with it.
+    # Dagster uses its own clock: an unknown partition would fail the other requests too.
     unknown = [key for key in keys if not definition.has_partition_key(key)]
     if unknown:
         return Invalid(f"Dagster has no partition {', '.join(unknown)} of {ref} yet")
@@ -84,7 +84,7 @@ def run_request(request: LaunchRequest, plan: AssetPlan, now: datetime) -> RunRe
 
 
 def in_order(definition: PartitionsDefinition, keys: tuple[str, ...]) -> tuple[str, ...]:
-    """The keys in the order of their definition; keys of time sort as they are written."""
+    """Return the keys in the order of the definition; time keys sort as text."""
     if isinstance(definition, StaticPartitionsDefinition):
         chosen = set(keys)
         return tuple(key for key in definition.get_partition_keys() if key in chosen)
@@ -109,7 +109,7 @@ def _request(
 
 
 def job_tags(request: LaunchRequest) -> dict[str, str]:
-    """The tags that tell whose run it is and why it runs."""
+    """Return the tags that identify the job of a run and the reason that it runs."""
     keys = request.launch.partitions
     tags = {
         APP: request.app,
@@ -121,6 +121,6 @@ def job_tags(request: LaunchRequest) -> dict[str, str]:
         DAGSTER_PRIORITY: PRIORITY_VALUES[request.priority],
     }
     if len(keys) > 1:
-        told = ", ".join(keys) if len(keys) <= KEYS_IN_TAG else f"{len(keys)} keys, {keys[0]} to {keys[-1]}"
-        tags[PARTITIONS] = shortened(told)
+        text = ", ".join(keys) if len(keys) <= KEYS_IN_TAG else f"{len(keys)} keys, {keys[0]} to {keys[-1]}"
+        tags[PARTITIONS] = shortened(text)
     return tags

@@ -1,12 +1,12 @@
-"""The switch of a schedule in the UI and its status in the store, kept the same.
+"""Synchronisation of a schedule's switch in the UI with its status in the store.
 
-Both sides may change: a person turns the switch, or suspends on the command line. What both
-showed when they last agreed is remembered, so it is known who has changed since:
+Both sides may change: a person turns the switch, or runs `tidegate suspend`. The status at the
+last synchronisation is stored, so the side that changed since is known:
 
-    UI differs from what was agreed      the UI's change goes to the store, journaled as "ui"
+    UI differs from the last sync        the UI's change is written to the store, journaled as "ui"
     only the store differs               the UI's switch is set
-    both differ                          the UI's change wins: somebody has just looked at it
-A switch that nobody has ever turned follows the store.
+    both differ                          the UI's change wins: a person has just looked at it
+A switch that was never turned follows the store.
 """
 
 from collections.abc import Mapping
@@ -32,19 +32,19 @@ BY = "ui"
 
 
 class Action(StrEnum):
-    """What has to be done for one schedule."""
+    """The change that synchronises one schedule."""
 
     NOTHING = "nothing"
-    TELL_STORE = "tell the store"
-    TELL_UI = "tell the UI"
+    UPDATE_STORE = "update the store"
+    UPDATE_UI = "update the UI"
 
 
 class Switch(Value, frozen=True, kw_only=True):
     """The switch of one schedule.
 
     Attributes:
-        shown: what the UI shows.
-        turned: somebody, or we, have set it; otherwise it shows what the code declares.
+        shown: the status that the UI shows.
+        turned: a person or the dispatcher has set it; otherwise it shows the declared status.
     """
 
     shown: Status
@@ -52,20 +52,20 @@ class Switch(Value, frozen=True, kw_only=True):
 
 
 def decide_switch(switch: Switch, stored: Status, agreed: Status | None) -> Action:
-    """Who has to follow whom. Pure.
+    """Decide which side to update. Pure.
 
     Args:
-        agreed: what both showed when they last agreed; None if they never have.
+        agreed: the status at the last synchronisation; None before the first.
     """
     if switch.shown == stored:
         return Action.NOTHING
     if switch.turned and agreed is not None and switch.shown != agreed:
-        return Action.TELL_STORE
-    return Action.TELL_UI
+        return Action.UPDATE_STORE
+    return Action.UPDATE_UI
 
 
 def cursor_name(epoch: str, app: str) -> str:
-    """Where the last agreement is kept in the store."""
+    """Return the name of the store cursor that holds the statuses at the last synchronisation."""
     return f"dagster-switches:{epoch}:{app}"
 
 
@@ -78,11 +78,11 @@ def sync_switches(
     declared: Mapping[str, Status],
     now: datetime,
 ) -> None:
-    """Bring the switches of an app's native schedules and the store together.
+    """Synchronise the switches of an app's native schedules with the store.
 
     Args:
         native: names of the Dagster schedules by ref.
-        declared: what the loaded definitions declare, by ref: shown by a switch that was never turned.
+        declared: statuses in the loaded definitions by ref: shown by a switch that was never turned.
     """
     name = cursor_name(storage_id(instance), app)
     with store.reading() as reader:
@@ -92,7 +92,7 @@ def sync_switches(
     switches = {ref: _switch(rows.get(native[ref]), declared[ref]) for ref in states}
     actions = {ref: decide_switch(switches[ref], states[ref].status, agreed.get(ref)) for ref in states}
     for ref, action in actions.items():
-        if action is Action.TELL_UI:
+        if action is Action.UPDATE_UI:
             _turn(
                 instance,
                 repository,
@@ -102,13 +102,13 @@ def sync_switches(
                 now,
             )
     shown = {
-        ref: states[ref].status if actions[ref] is Action.TELL_UI else switches[ref].shown for ref in states
+        ref: states[ref].status if actions[ref] is Action.UPDATE_UI else switches[ref].shown for ref in states
     }
-    if shown == agreed and Action.TELL_STORE not in actions.values():
+    if shown == agreed and Action.UPDATE_STORE not in actions.values():
         return
     with store.transaction() as transaction:
         for ref, action in actions.items():
-            if action is Action.TELL_STORE:
+            if action is Action.UPDATE_STORE:
                 change = resume if switches[ref].shown == "active" else suspend
                 change(transaction, ref, now, by=BY)
         transaction.set_cursor(name, shown)
@@ -138,7 +138,7 @@ def _turn(
     state: ScheduleState,
     now: datetime,
 ) -> None:
-    """Set the switch, as `instance.start_schedule` does, which needs what only a web server has."""
+    """Set the switch as `instance.start_schedule` does, which requires a web server's workspace."""
     status = InstigatorStatus.RUNNING if state.active else InstigatorStatus.STOPPED
     fires = state.spec.trigger.wall_clock
     data = ScheduleInstigatorData(

@@ -1,9 +1,9 @@
-"""Reads rows of Dagster's event log by their ids: every kind of event and every asset in one query.
+"""A reader of Dagster's event log by row id: every kind of event and every asset in one query.
 
-Dagster's public API reads one asset or one kind at a time and hides the ids between; holes
-can only be seen in the sequence of all ids. So this module, and no other, reads the table
-itself, through the storage's own connection and table definition, for SQLite (the shard that
-mirrors asset and run-status events) and PostgreSQL alike. It never writes.
+Dagster's public API reads one asset or one kind at a time and hides the other ids; missing ids
+are visible only in the sequence of all ids. So this module, and no other, reads the table
+through the storage's own connection and table definition, for SQLite (the shard that mirrors
+asset and run-status events) and PostgreSQL alike. It never writes.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ WANTED = frozenset(
         DagsterEventType.RUN_CANCELED,
     )
 )
-"""Kinds of which the body is read. Of all others only the id matters."""
+"""Kinds of events whose body is read. For all others only the id is used."""
 
 _TABLE = SqlEventLogStorageTable.c
 _COLUMNS = (
@@ -52,7 +52,7 @@ class EventLog:
     """The event log of a Dagster instance."""
 
     def __init__(self, instance: DagsterInstance) -> None:
-        """Raises: TypeError for an instance whose event log is in no SQL database."""
+        """Raises: TypeError for an instance whose event log is not in an SQL database."""
         storage = instance.event_log_storage
         # An instance may wrap its storages; the wrapped one has the connection.
         storage = getattr(storage, "event_log_storage", storage)
@@ -64,22 +64,22 @@ class EventLog:
         self.epoch = storage_id(instance)
 
     def after(self, id_: int, limit: int = PAGE_ROWS) -> tuple[Row, ...]:
-        """The next rows, in order of id."""
+        """Return the next rows, in order of id."""
         return self._rows(sa.select(*_COLUMNS).where(_TABLE.id > id_).order_by(_TABLE.id).limit(limit))
 
     def in_holes(self, holes: Sequence[Hole]) -> tuple[Row, ...]:
-        """The rows that have appeared in holes, in order of id."""
+        """Return the rows that have appeared in holes, in order of id."""
         if not holes:
             return ()
         ranges = sa.or_(*(_TABLE.id.between(hole.first, hole.last) for hole in holes))
         return self._rows(sa.select(*_COLUMNS).where(ranges).order_by(_TABLE.id))
 
     def row(self, id_: int) -> Row | None:
-        """The row with this id, if there is one."""
+        """Return the row with this id, if it exists."""
         return next(iter(self._rows(sa.select(*_COLUMNS).where(_TABLE.id == id_))), None)
 
     def before(self, instant: datetime) -> Position:
-        """The position of the last row that is older than an instant."""
+        """Return the position of the last row that is older than an instant."""
         naive = instant.astimezone(UTC).replace(tzinfo=None)
         query = sa.select(*_COLUMNS).where(_TABLE.timestamp < naive).order_by(_TABLE.id.desc()).limit(1)
         last = next(iter(self._rows(query)), None)
@@ -101,10 +101,10 @@ class EventLog:
 
 
 def storage_id(instance: DagsterInstance) -> str:
-    """Names the storage of an instance: another database or DAGSTER_HOME has another one.
+    """Return the id of an instance's storage: each database or DAGSTER_HOME has its own.
 
     Raises:
-        TypeError: the runs are in no SQL database.
+        TypeError: the runs are not in an SQL database.
     """
     storage = instance.run_storage
     storage = getattr(storage, "run_storage", storage)
@@ -116,12 +116,12 @@ def storage_id(instance: DagsterInstance) -> str:
 
 
 def entry_of(row: Row) -> EventLogEntry | None:
-    """The event in a row; None for a row that is of no interest."""
+    """Return the event in a row; None for a kind whose body is not read."""
     if row.body is None:
         return None
     return deserialize_value(row.body, EventLogEntry)
 
 
 def instant_of(entry: EventLogEntry, now: datetime) -> datetime:
-    """When an event happened, by its writer's clock, but never later than now."""
+    """Return when an event happened, by its writer's clock, but never later than now."""
     return min(datetime.fromtimestamp(0, UTC) + timedelta(seconds=entry.timestamp), now)

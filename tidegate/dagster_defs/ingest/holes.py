@@ -1,9 +1,9 @@
 """Holes: ids that are missing between rows that have been read. Pure.
 
-PostgreSQL gives a row its id when it is inserted and shows it when it is committed, so a row
-may appear behind the reader's back, below an id that has been read already. Every missing id
-is looked up again until it appears or is certainly not coming: its writer has rolled back, or
-the row has been deleted. Missing ids are kept as ranges, since a deletion can leave many.
+PostgreSQL assigns a row's id at the insert and shows the row after the commit, so a row may
+appear below an id that has been read already. Every missing id is looked up again until it
+appears or its time is over: then its writer has rolled back, or the row has been deleted.
+Missing ids are kept as ranges, since a deletion can leave many.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,11 +16,11 @@ HOLE_SECONDS = 90
 writer or a big batch may take seconds."""
 
 HOLES_MAX = 500
-"""The most ranges kept; of more, the newest are kept, and reconciliation finds the others."""
+"""The maximum number of ranges; the newest are kept, and reconciliation finds the others."""
 
 
 class Hole(Value, frozen=True, kw_only=True, array_like=True):
-    """Ids `first` to `last`, both missing, and when that was first seen."""
+    """A range of missing ids, `first` to `last` inclusive, and when it was first observed."""
 
     first: int
     last: int
@@ -28,7 +28,7 @@ class Hole(Value, frozen=True, kw_only=True, array_like=True):
 
 
 def gaps(after: int, ids: Sequence[int], since: datetime) -> tuple[Hole, ...]:
-    """The ids missing in an ascending sequence of ids that begins after `after`."""
+    """Return the ids missing in an ascending sequence of ids that begins after `after`."""
     found: list[Hole] = []
     for id_ in ids:
         if id_ > after + 1:
@@ -38,7 +38,7 @@ def gaps(after: int, ids: Sequence[int], since: datetime) -> tuple[Hole, ...]:
 
 
 def without(holes: Iterable[Hole], ids: Iterable[int]) -> tuple[Hole, ...]:
-    """The holes that remain once these ids have appeared; a range may fall into two."""
+    """Return the holes that remain after these ids appeared; a range may split into two."""
     appeared = sorted(set(ids))
     remaining: list[Hole] = []
     for hole in holes:
@@ -54,6 +54,6 @@ def without(holes: Iterable[Hole], ids: Iterable[int]) -> tuple[Hole, ...]:
 
 
 def still_open(holes: Iterable[Hole], now: datetime) -> tuple[Hole, ...]:
-    """The holes that are young enough to be filled, at most the newest `HOLES_MAX`."""
+    """Return the holes that are young enough to be filled, at most the newest `HOLES_MAX`."""
     young = [hole for hole in holes if now - hole.since <= timedelta(seconds=HOLE_SECONDS)]
     return tuple(young[-HOLES_MAX:])

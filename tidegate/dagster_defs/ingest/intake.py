@@ -1,14 +1,14 @@
-"""One round of ingestion: read what is new in Dagster's event log, and put it into the store.
+"""One round of ingestion: read the new rows of Dagster's event log and write them to the store.
 
     position in the store ──► same row still there? ──no──► go back by time
                                      │yes
                  rows in holes, next rows ──► events and observations ──┐ one
                                                     new position        ┘ transaction
 
-Reading is outside of the transaction, so it blocks nobody. A crash before the commit reads the
-same again; two readers at once put the same events, of which the store keeps one, and only one
-of them moves the position on. The position is kept here and never in a sensor's cursor, which
-Dagster keeps back or forgets for reasons of its own.
+Rows are read outside of the transaction, so reading does not block other processes. After a crash
+before the commit the same rows are read again; two concurrent readers write the same events, of
+which the store keeps one, and only one of them advances the position. The position is in the
+schedule store and not in the sensor's cursor, which Dagster may not save or may reset.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,20 +33,20 @@ from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.store.protocol import Reader, Store
 
 PAGES_PER_ROUND = 10
-"""Bounds one round to seconds, far below a sensor's 60 s; the next tick goes on."""
+"""Limits one round to seconds, far below a sensor's timeout of 60 s; the next tick continues."""
 
 RUNS_PER_QUERY = 100
 
-Say = Callable[[str], None]
-"""Where problems are told: the log of the tick."""
+Log = Callable[[str], None]
+"""Writes a warning to the log of the tick."""
 
 
 class Intake(Value, frozen=True, kw_only=True):
-    """What one round has read.
+    """The counts of one round.
 
     Attributes:
-        rows: how many rows of the log, of any kind.
-        behind: the round ended at its limit, and there is more.
+        rows: number of rows of the log, of any kind.
+        behind: the round ended at its limit, and more rows exist.
     """
 
     rows: int = 0
@@ -56,34 +56,34 @@ class Intake(Value, frozen=True, kw_only=True):
 
 
 def cursor_name(epoch: str) -> str:
-    """Where the position in one event log is kept in the store."""
+    """Return the name of the store cursor that holds the position in an event log."""
     return f"dagster-events:{epoch}"
 
 
-def ingest(instance: DagsterInstance, store: Store, plan: AssetPlan, now: datetime, say: Say) -> Intake:
-    """Read the event log from where the last round ended.
+def ingest(instance: DagsterInstance, store: Store, plan: AssetPlan, now: datetime, log: Log) -> Intake:
+    """Read the event log from the position at which the last round ended.
 
     Args:
-        plan: the assets that are ours; events of others are passed over.
+        plan: the project's assets; events of other assets are ignored.
     """
-    log = EventLog(instance)
-    name = cursor_name(log.epoch)
+    event_log = EventLog(instance)
+    name = cursor_name(event_log.epoch)
     with store.reading() as reader:
         saved = reader.cursor(name)
-        position = _beginning(log, reader) if saved is None else decode_position(saved)
-    position = settled(log, position, say)
+        position = _first_position(event_log, reader) if saved is None else decode_position(saved)
+    position = rewound_if_changed(event_log, position, log)
     total = Intake()
     for page in range(PAGES_PER_ROUND):
-        appeared = log.in_holes(position.holes) if page == 0 else ()
-        rows = log.after(position.id)
+        appeared = event_log.in_holes(position.holes) if page == 0 else ()
+        rows = event_log.after(position.id)
         moved = position.advanced(rows, appeared, now)
         value = encode_position(moved)
         if value == saved:
             break
-        events, seen = translate(instance, (*appeared, *rows), plan, now, say)
+        events, observed = translate(instance, (*appeared, *rows), plan, now, log)
         with store.transaction() as transaction:
             transaction.add_events(events)
-            observe_runs(transaction, seen, now)
+            observe_runs(transaction, observed, now)
             if transaction.cursor(name) != saved:
                 break
             transaction.set_cursor(name, value)
@@ -91,7 +91,7 @@ def ingest(instance: DagsterInstance, store: Store, plan: AssetPlan, now: dateti
         total = Intake(
             rows=total.rows + len(rows) + len(appeared),
             events=total.events + len(events),
-            observations=total.observations + len(seen),
+            observations=total.observations + len(observed),
             behind=len(rows) == PAGE_ROWS,
         )
         if not total.behind:
@@ -99,15 +99,15 @@ def ingest(instance: DagsterInstance, store: Store, plan: AssetPlan, now: dateti
     return total
 
 
-def settled(log: EventLog, position: Position, say: Say) -> Position:
-    """The position itself, or an earlier one if the log has changed under it."""
-    if position.at is None or position.holds(log.row(position.id)):
+def rewound_if_changed(event_log: EventLog, position: Position, log: Log) -> Position:
+    """Return the position, or an earlier one if its row was deleted or replaced."""
+    if position.at is None or position.matches(event_log.row(position.id)):
         return position
-    say(
-        f"row {position.id} of Dagster's event log is gone or replaced (a wipe);"
+    log(
+        f"row {position.id} of Dagster's event log was deleted or replaced (a wipe);"
         f" reading again from {REWIND} before it"
     )
-    return log.before(position.at - REWIND)
+    return event_log.before(position.at - REWIND)
 
 
 def translate(
@@ -115,13 +115,13 @@ def translate(
     rows: Sequence[Row],
     plan: AssetPlan,
     now: datetime,
-    say: Say,
+    log: Log,
 ) -> tuple[list[Event], list[RunObservation]]:
-    """The events and observations that are in some rows, in the order of the rows."""
+    """Return the events and run observations in some rows, in the order of the rows."""
     events: list[Event] = []
-    seen: list[RunObservation] = []
-    wanted = {row.run_id for row in rows if row.kind in STATUS_OF_EVENT}
-    runs = runs_by_id(instance, wanted) if wanted else {}
+    observed: list[RunObservation] = []
+    run_ids = {row.run_id for row in rows if row.kind in STATUS_OF_EVENT}
+    runs = runs_by_id(instance, run_ids) if run_ids else {}
     for row in rows:
         try:
             entry = entry_of(row)
@@ -130,20 +130,20 @@ def translate(
             if row.kind in STATUS_OF_EVENT:
                 run = runs.get(row.run_id)
                 if run is not None:
-                    seen += observations(run, STATUS_OF_EVENT[row.kind], instant_of(entry, now), plan)
+                    observed += observations(run, STATUS_OF_EVENT[row.kind], instant_of(entry, now), plan)
                 continue
             event = partition_event(entry, row.body, plan, now)
             if event is not None:
                 events.append(event)
         except Unusable as error:
-            say(f"a report was ignored: {error}")
-        except Exception as error:  # noqa: BLE001 -- one bad row may not hold up all others
-            say(f"row {row.id} of Dagster's event log cannot be read: {type(error).__name__}: {error}")
-    return events, seen
+            log(f"a report was ignored: {error}")
+        except Exception as error:  # noqa: BLE001 -- one bad row must not block the others
+            log(f"row {row.id} of Dagster's event log cannot be read: {type(error).__name__}: {error}")
+    return events, observed
 
 
 def runs_by_id(instance: DagsterInstance, ids: set[str]) -> dict[str, DagsterRun]:
-    """The runs that exist among these ids."""
+    """Return the runs that exist among these ids."""
     found: dict[str, DagsterRun] = {}
     ordered = sorted(ids)
     for start in range(0, len(ordered), RUNS_PER_QUERY):
@@ -152,11 +152,11 @@ def runs_by_id(instance: DagsterInstance, ids: set[str]) -> dict[str, DagsterRun
     return found
 
 
-def _beginning(log: EventLog, reader: Reader) -> Position:
-    """Where a store that has never read this log begins: at its first deployment.
+def _first_position(event_log: EventLog, reader: Reader) -> Position:
+    """Return the position at which a store starts to read a log: its first deployment.
 
-    What was materialised before anything was deployed is history; what was reported between
-    the deployment and the first tick is not.
+    Materialisations before the first deployment are ignored; reports between the deployment and
+    the first tick count.
     """
     since = [state.deployed_at for state in reader.schedules()] + [app.deployed_at for app in reader.apps()]
-    return log.before(min(since)) if since else Position()
+    return event_log.before(min(since)) if since else Position()

@@ -1,10 +1,10 @@
-"""From a materialisation in Dagster's log to a partition event of the engine.
+"""The conversion of a materialisation in Dagster's log to a partition event of the engine.
 
-Reports from outside (`raw_flights` has landed) and outputs of runs are alike here: an asset of
-ours was materialised, so its partition is new data. What one of our commits has published, the
-engine may have been told of already (`scheduler.intake.published`): then this is the same event. A
-report for a partition that the dataset cannot have is not passed on, since Dagster's report API
-checks nothing; it is told in the tick.
+External reports (`raw_flights` has landed) and outputs of runs are handled alike: an asset of the
+project was materialised, so its partition has new data. The engine may already have the event of a
+publish (`scheduler.intake.published`): then both have the same id. A report for a partition that
+the dataset cannot have is ignored and logged in the tick, since Dagster's report API does not
+validate partitions.
 """
 
 from datetime import datetime
@@ -24,14 +24,14 @@ ROWS_KEYS = ("rows", "dagster/row_count", "row_count")
 
 
 class Unusable(Exception):
-    """A report that names no partition of its dataset."""
+    """A report whose partition is not valid for its dataset."""
 
 
 def partition_event(entry: EventLogEntry, body: str, plan: AssetPlan, now: datetime) -> Event | None:
-    """The event of a materialisation; None for an asset that is none of our datasets.
+    """Return the event of a materialisation; None for an asset that is not a dataset of the project.
 
     Raises:
-        Unusable: the partition is not one of the dataset.
+        Unusable: the partition is not valid for the dataset.
     """
     materialization = entry.asset_materialization
     if materialization is None or materialization.asset_key not in plan.datasets:
@@ -40,7 +40,7 @@ def partition_event(entry: EventLogEntry, body: str, plan: AssetPlan, now: datet
     partition = _partition(materialization, app, dataset)
     commit = materialization.metadata.get(COMMIT)
     at = instant_of(entry, now)
-    # A log stamped ahead of our clock must not make the event wait until then.
+    # A log time ahead of this clock must not delay the event.
     arrived = min(at, now)
     return Event(
         id=(
@@ -65,10 +65,10 @@ def _partition(materialization: AssetMaterialization, app: str, dataset: Dataset
     name = f"{app}/{dataset.name}"
     if dataset.partitions is None:
         if key is not None:
-            raise Unusable(f"{name} has no partitions, but one was reported: {key}")
+            raise Unusable(f"{name} has no partitions, but the report has partition {key}")
         return ""
     if key is None:
-        raise Unusable(f"{name} has partitions, but it was reported without one")
+        raise Unusable(f"{name} has partitions, but the report has none")
     wrong = validate_key(dataset.partitions, str(key))
     if wrong is not None:
         raise Unusable(f"{name}: {wrong}")

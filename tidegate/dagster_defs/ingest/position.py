@@ -1,9 +1,9 @@
-"""The reader's position in Dagster's event log, and how it notices that the log has changed under it.
+"""The reader's position in Dagster's event log, with a fingerprint that detects a changed log.
 
-SQLite gives the id of a deleted last row to the next row. A reader that only remembers the
-last id would then take new rows for old ones. So the position remembers what stood in the
-last row that was read; if that row is gone or different, the reader goes back by time and
-reads again. Reading a row twice does no harm: an event's id is made from the row's content.
+SQLite reuses the id of a deleted last row. A reader that stores only the last id would then
+skip new rows. So the position stores a fingerprint of the last row read; if that row is missing
+or different, the reader goes back by time and reads again. Reading a row twice is harmless: an
+event's id is made from the row's content.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from tidegate.dagster_defs.ingest.holes import Hole, gaps, still_open, without
 from tidegate.domain.value import Value
 
 REWIND = timedelta(hours=1)
-"""How far before the last row's time the reader goes back. Writers' clocks differ by less."""
+"""How far the reader goes back before the last row's time. Writers' clocks differ by less."""
 
 DIGEST_DIGITS = 32
 
@@ -26,7 +26,7 @@ class Row(Value, frozen=True, kw_only=True):
     """A row of the event log.
 
     Attributes:
-        body: the event as JSON; None for kinds that are of no interest.
+        body: the event as JSON; None for kinds whose body is not read.
         at: when the event happened, by its writer's clock.
     """
 
@@ -38,10 +38,10 @@ class Row(Value, frozen=True, kw_only=True):
 
 
 class Position(Value, frozen=True, kw_only=True):
-    """How far the log has been read.
+    """The last row that was read, and the ids that were missing.
 
     Attributes:
-        id: of the last row that was read; 0 before the first.
+        id: id of the last row read; 0 before the first.
         mark: fingerprint of that row; "" before the first.
         at: time of that row.
         holes: ids below `id` that were missing.
@@ -53,11 +53,11 @@ class Position(Value, frozen=True, kw_only=True):
     holes: tuple[Hole, ...] = ()
 
     def advanced(self, rows: Sequence[Row], appeared: Sequence[Row], now: datetime) -> "Position":
-        """The position once `rows`, which follow it, and `appeared`, which filled holes, were read."""
+        """Return the position after reading `rows`, which follow it, and `appeared`, which filled holes."""
         holes = without(self.holes, (row.id for row in appeared))
         if not rows:
             return msgspec.structs.replace(self, holes=still_open(holes, now))
-        # Before the first row nothing can be missing: a log may begin at any id.
+        # Ids before the first row are not missing: a log may begin at any id.
         begin = self.id or rows[0].id - 1
         found = gaps(begin, [row.id for row in rows], now)
         last = rows[-1]
@@ -68,27 +68,27 @@ class Position(Value, frozen=True, kw_only=True):
             holes=still_open((*holes, *found), now),
         )
 
-    def holds(self, row: Row | None) -> bool:
-        """Whether the row that stands at `id` now is the one that was read."""
+    def matches(self, row: Row | None) -> bool:
+        """Return whether the row now at `id` is the one that was read."""
         return self.id == 0 or (row is not None and fingerprint(row) == self.mark)
 
 
 def fingerprint(row: Row) -> str:
-    """What tells this row from another one that was given the same id."""
+    """Return a digest that distinguishes this row from another one with the same id."""
     text = f"{row.kind}\x00{row.run_id}\x00{row.at.isoformat()}"
     return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_DIGITS]
 
 
 def content_id(body: str) -> str:
-    """The id of the event in a row: the same row read twice, under whatever id, is one event."""
+    """Return the id of the event in a row: the same row read twice, under any row id, is one event."""
     return "dagster:" + hashlib.sha256(body.encode()).hexdigest()[:DIGEST_DIGITS]
 
 
 def encode_position(position: Position) -> Any:
-    """The position as plain JSON values, as a store gives them back."""
+    """Encode the position as plain JSON values, as a store returns them."""
     return msgspec.json.decode(msgspec.json.encode(position))
 
 
 def decode_position(value: Any) -> Position:
-    """The position that `encode_position` wrote; the beginning for None."""
+    """Decode a position written by `encode_position`; None gives the start of the log."""
     return Position() if value is None else msgspec.convert(value, type=Position)

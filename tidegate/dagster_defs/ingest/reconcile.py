@@ -1,11 +1,9 @@
-"""Looks again, every few minutes, at what the rounds of ingestion may have missed.
+"""Reconciliation: a pass every few minutes that finds what the rounds of ingestion missed.
 
-Three questions, each asked of the present state and not of a cursor: are all rows that have
-been read passed over twice, minutes apart, still the same set (a row may be committed later
-than any hole is kept open); what does the runs table say about runs that changed lately (an
-event may have been lost with its writer); and do the runs that the store believes active exist
-at all (a run may have been deleted). Whatever is found takes the same path as in `intake`, so
-finding it twice changes nothing.
+Each pass compares the current state in three ways: it reads the rows of the last two passes
+again (a row may be committed after its hole is closed), the runs that changed recently (an
+event may be lost with its writer), and the runs that are active in the store (a run may be
+deleted). Results take the same path as in `intake`, so processing one twice has no effect.
 """
 
 from datetime import datetime, timedelta
@@ -15,7 +13,7 @@ from dagster import DagsterInstance, RunsFilter
 
 from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
 from tidegate.dagster_defs.ingest.event_log import PAGE_ROWS, EventLog
-from tidegate.dagster_defs.ingest.intake import RUNS_PER_QUERY, Say, cursor_name, translate
+from tidegate.dagster_defs.ingest.intake import RUNS_PER_QUERY, Log, cursor_name, translate
 from tidegate.dagster_defs.ingest.position import decode_position
 from tidegate.dagster_defs.ingest.run_observations import dagster_run_id, record_observations
 from tidegate.domain.value import Value
@@ -27,23 +25,23 @@ from tidegate.scheduler.store.protocol import Reader, Store
 RECONCILE_EVERY = timedelta(minutes=3)
 
 PAGES_PER_PASS = 10
-"""Rows read again in one pass at most; the ids beyond are read again by the next pass."""
+"""The maximum of rows that a pass reads again, in pages; the next pass continues."""
 
 RUNS_OVERLAP = timedelta(minutes=10)
-"""Runs changed so long before the last pass are looked at again: clocks differ, commits are late."""
+"""Runs that changed this long before the last pass are read again: clocks differ, commits are late."""
 
 RUNS_PER_PASS = 500
 DELETED_AFTER = timedelta(minutes=10)
-"""An active run that Dagster does not know for so long was deleted, and counts as cancelled."""
+"""An active run that is missing in Dagster for this long was deleted, and counts as cancelled."""
 
 
 class Pass(Value, frozen=True, kw_only=True):
-    """Where the last pass stood.
+    """The time and positions of the last pass.
 
     Attributes:
-        at: when it was.
-        before: the position in the log at the pass before it; rows are read again from there.
-        reached: the position in the log at the last pass.
+        at: time of the pass.
+        before: position in the log at the previous pass; rows are read again from there.
+        reached: position in the log at the last pass.
     """
 
     at: datetime
@@ -52,16 +50,16 @@ class Pass(Value, frozen=True, kw_only=True):
 
 
 def pass_name(epoch: str) -> str:
-    """Where the last pass over one event log is kept in the store."""
+    """Return the name of the store cursor that holds the last pass over an event log."""
     return f"dagster-reconcile:{epoch}"
 
 
-def reconcile(instance: DagsterInstance, store: Store, plan: AssetPlan, now: datetime, say: Say) -> bool:
-    """Make a pass if one is due. Returns whether it was."""
-    log = EventLog(instance)
+def reconcile(instance: DagsterInstance, store: Store, plan: AssetPlan, now: datetime, log: Log) -> bool:
+    """Run a pass if one is due, and return whether it ran."""
+    event_log = EventLog(instance)
     with store.reading() as reader:
-        saved = reader.cursor(pass_name(log.epoch))
-        position = decode_position(reader.cursor(cursor_name(log.epoch)))
+        saved = reader.cursor(pass_name(event_log.epoch))
+        position = decode_position(reader.cursor(cursor_name(event_log.epoch)))
         active = _active(reader)
     last = (
         Pass(at=now, before=position.id, reached=position.id)
@@ -70,39 +68,40 @@ def reconcile(instance: DagsterInstance, store: Store, plan: AssetPlan, now: dat
     )
     if saved is not None and now - last.at < RECONCILE_EVERY:
         return False
-    # A wipe may have taken the log below where it stood.
+    # After a wipe the log may end below the previous position.
     begin = min(last.before, position.id)
-    end = _read_again(instance, log, store, plan, (begin, position.id), now, say)
-    seen = _changed_runs(instance, plan, last.at - RUNS_OVERLAP) + _active_runs(instance, plan, active, now)
+    end = _read_again(instance, event_log, store, plan, (begin, position.id), now, log)
+    observed = _changed_runs(instance, plan, last.at - RUNS_OVERLAP)
+    observed += _active_runs(instance, plan, active, now)
     with store.transaction() as transaction:
-        observe_runs(transaction, seen, now)
+        observe_runs(transaction, observed, now)
         moved = Pass(at=now, before=min(last.reached, end), reached=end)
-        transaction.set_cursor(pass_name(log.epoch), msgspec.to_builtins(moved))
+        transaction.set_cursor(pass_name(event_log.epoch), msgspec.to_builtins(moved))
     return True
 
 
 def _read_again(
     instance: DagsterInstance,
-    log: EventLog,
+    event_log: EventLog,
     store: Store,
     plan: AssetPlan,
     span: tuple[int, int],
     now: datetime,
-    say: Say,
+    log: Log,
 ) -> int:
-    """Take in the rows of (begin, end] once more; returns the id that was reached."""
+    """Ingest the rows of (begin, end] again and return the last id reached."""
     reached, end = span
     for _ in range(PAGES_PER_PASS):
-        rows = [row for row in log.after(reached) if row.id <= end]
+        rows = [row for row in event_log.after(reached) if row.id <= end]
         if not rows:
             return end
-        # What cannot be used has been told when it was read first.
-        events, seen = translate(instance, rows, plan, now, lambda _: None)
+        # Unusable rows were logged when they were read first.
+        events, observed = translate(instance, rows, plan, now, lambda _: None)
         with store.transaction() as transaction:
             fresh = transaction.add_events(events)
-            observe_runs(transaction, seen, now)
+            observe_runs(transaction, observed, now)
         if fresh:
-            say(f"reconciliation found {len(fresh)} event(s) that had been missed")
+            log(f"reconciliation found {len(fresh)} missed event(s)")
         reached = rows[-1].id
         if len(rows) < PAGE_ROWS:
             return end
@@ -120,11 +119,11 @@ def _changed_runs(instance: DagsterInstance, plan: AssetPlan, since: datetime) -
 
 
 def _active(reader: Reader) -> dict[str, Run]:
-    """The runs that the store believes active, and those of launched jobs of which it has no record."""
+    """Return the runs that are active in the store, and runs of launched jobs that it has not recorded."""
     runs = {run.run_id: run for run in reader.runs(active=True)}
     for job in reader.jobs(states=(JobState.LAUNCHED,)):
         if job.run_id is not None and job.launch is not None and job.launched_at is not None:
-            unseen = Run(
+            unrecorded = Run(
                 run_id=job.run_id,
                 program=f"{job.app}/{job.launch.program}",
                 job=job.id,
@@ -132,14 +131,14 @@ def _active(reader: Reader) -> dict[str, Run]:
                 status=RunStatus.QUEUED,
                 seen_at=job.launched_at,
             )
-            runs.setdefault(job.run_id, unseen)
+            runs.setdefault(job.run_id, unrecorded)
     return runs
 
 
 def _active_runs(
     instance: DagsterInstance, plan: AssetPlan, active: dict[str, Run], now: datetime
 ) -> list[RunObservation]:
-    """What has become of the runs that the store believes active."""
+    """Return the current statuses of the runs that are active in the store."""
     found: list[RunObservation] = []
     known: set[str] = set()
     ordered = sorted({dagster_run_id(id_) for id_ in active})

@@ -1,8 +1,8 @@
-"""From runs in Dagster to observations of the engine.
+"""The conversion of Dagster runs to run observations of the engine.
 
-A run says by its tags which job it belongs to. A run without such tags that materialises our
-assets was started by hand or as a backfill; it counts as a run of each program it runs, and a
-run of several programs is one observed run for each of them.
+The tags of a run name its job. A run without such tags that materialises assets of the project
+is an external run (by hand or a backfill); it counts as a run of each program that it executes,
+and a run of several programs is one observed run for each of them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -36,16 +36,16 @@ STATUS_OF_RECORD: Mapping[DagsterRunStatus, RunStatus] = {
     DagsterRunStatus.FAILURE: RunStatus.FAILED,
     DagsterRunStatus.CANCELED: RunStatus.CANCELLED,
 }
-"""A run that is not here (NOT_STARTED) is still being made and may never come to be."""
+"""NOT_STARTED is missing: such a run is still being created and may never exist."""
 
 PROGRAM_SEPARATOR = "/"
-"""Between a run's id and the program, in the id of an observed run of several programs."""
+"""The separator of run id and program in the id of an observed run of several programs."""
 
 
 def observations(
     run: DagsterRun, status: RunStatus, at: datetime, plan: AssetPlan
 ) -> tuple[RunObservation, ...]:
-    """What one status of one run means for the engine; nothing for a run of others' assets."""
+    """Return the observations of a run's status; empty for a run of other assets."""
     tag = job_of(run.tags)
     if tag is not None and PROGRAM in run.tags:
         return (
@@ -73,18 +73,18 @@ def observations(
 
 
 def programs_of(run: DagsterRun, plan: AssetPlan) -> tuple[str, ...]:
-    """The programs ("app/program") that a run selects, sorted."""
+    """Return the programs ("app/program") that a run selects, sorted."""
     selected = run.asset_selection or frozenset()
     return tuple(sorted({plan.program_of[key].ref for key in selected if key in plan.program_of}))
 
 
 def dagster_run_id(observed: str) -> str:
-    """The id in Dagster of an observed run."""
+    """Return the Dagster id of an observed run."""
     return observed.partition(PROGRAM_SEPARATOR)[0]
 
 
 def record_observations(records: Iterable[RunRecord], plan: AssetPlan) -> tuple[RunObservation, ...]:
-    """What the runs table says, for reconciliation: a run's present status, and its start."""
+    """Return the observations of run records, for reconciliation: a run's current status and its start."""
     found: list[RunObservation] = []
     for record in records:
         run = record.dagster_run

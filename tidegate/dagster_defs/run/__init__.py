@@ -1,1 +1,1 @@
-"""What happens inside a Dagster run: claim, program, published partitions, recovery."""
+"""The code that runs inside a Dagster run: claim, program, published partitions, recovery."""

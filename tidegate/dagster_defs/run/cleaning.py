@@ -1,30 +1,30 @@
-"""A note in the schedule store: there may be staging that belongs to nobody, and it is yet to be looked for.
+"""A counter in the schedule store that requests a search for orphaned staging.
 
-To look costs a listing of every dataset's staging, and a Spark session where one is an Iceberg
-table, so it is done when there is a reason and not each minute. The note outlives whoever has
-written it. It is a number, so that what is noted while somebody looks is not taken back with it.
+A search lists the staging of every dataset, and needs a Spark session for Iceberg tables, so it
+runs only on request and not each minute. The request survives the process that wrote it. It is a
+counter, so that a request made during a search is not cleared with the earlier ones.
 """
 
 from tidegate.scheduler.store.protocol import Store
 
 CLEANING = "commits:cleaning"
-"""Name of the cursor that holds it."""
+"""Name of the cursor that holds the counter."""
 
 
-def noted(store: Store) -> int:
-    """How often it was asked for since it was last done; 0 when there is nothing to look for."""
+def requests(store: Store) -> int:
+    """Return the number of requests since the last search; 0 when no search is needed."""
     with store.reading() as reader:
         return int(reader.cursor(CLEANING) or 0)
 
 
-def ask_for_it(store: Store) -> None:
-    """Have orphaned staging looked for."""
+def request(store: Store) -> None:
+    """Request a search for orphaned staging."""
     with store.transaction() as transaction:
         transaction.set_cursor(CLEANING, int(transaction.cursor(CLEANING) or 0) + 1)
 
 
-def done(store: Store, seen: int) -> None:
-    """It was looked for after `noted` had said `seen`."""
+def finish(store: Store, handled: int) -> None:
+    """Clear the requests after a search that began when `requests` returned `handled`."""
     with store.transaction() as transaction:
-        if transaction.cursor(CLEANING) == seen:
+        if transaction.cursor(CLEANING) == handled:
             transaction.set_cursor(CLEANING, 0)

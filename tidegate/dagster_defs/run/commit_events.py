@@ -1,9 +1,9 @@
-"""Who is told of a publish: the engine, and for the publish of a run that is gone, Dagster too.
+"""Reports of a publish to the engine, and to Dagster when the run that began it is dead.
 
-A run that finishes its own commit speaks to Dagster itself (`dagster_defs.run.program_op`). What it
-finishes for another, dead run would never be seen in the UI: that is reported as a
-materialisation without a run. The engine hears of each publish at least once from here and
-once more from Dagster's log, and counts it once (`scheduler.model.event.publish_event_id`).
+A run reports its own commit to Dagster as its output (`dagster_defs.run.program_op`). A commit
+that it finishes for a dead run is reported as a materialisation without a run, otherwise the UI
+would never show it. The engine receives each publish at least once from here and once more from
+Dagster's log, and counts it once (`scheduler.model.event.publish_event_id`).
 """
 
 import logging
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 
 class CommitEvents:
-    """Fulfils `spark_jobs.commit.context.Events` in a process that has a Dagster instance."""
+    """An implementation of `spark_jobs.commit.context.Events` for a process with a Dagster instance."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class CommitEvents:
         run_id: str | None = None,
     ) -> None:
         """Args:
-        own: the commit that this process reports to Dagster in another way.
+        own: the commit that this process reports to Dagster as its output.
         run_id: the run that publishes it.
         """
         self._own = own
@@ -51,7 +51,7 @@ class CommitEvents:
         if commit == self._own:
             self._ours.report(commit, partitions)
             return
-        # First Dagster: a death in between leaves a second report in the UI instead of none.
+        # Dagster first: a crash in between causes a second report in the UI instead of none.
         for part in partitions:
             self._report(commit, part)
         self._others.report(commit, partitions)
@@ -60,22 +60,22 @@ class CommitEvents:
         try:
             self._instance.report_runless_asset_event(materialisation(commit, part))
         except Exception:
-            # Dagster only shows it. What is started by it is started by the engine, which is told next.
+            # Dagster only displays it; the engine, which is notified next, starts the downstream jobs.
             log.warning("could not report %s %s to Dagster", part.dataset, part.key, exc_info=True)
 
 
 def materialisation(commit: str, part: PartitionFact) -> AssetMaterialization:
-    """What Dagster is told of a partition whose run is gone."""
+    """Return the materialisation of a partition whose run is dead."""
     return AssetMaterialization(
         key_of(part.dataset),
         partition=part.key or None,
-        description="published by a run that ended before it could say so",
+        description="published by a run that ended before it reported the partition",
         metadata={"rows": part.rows, "bytes": part.bytes, COMMIT: commit},
         tags={DATA_VERSION_TAG: commit},
     )
 
 
 def key_of(dataset: str) -> AssetKey:
-    """The asset of a dataset "app/name"."""
+    """Return the asset key of a dataset "app/name"."""
     app, _, name = dataset.partition("/")
     return asset_key(app, name)

@@ -1,15 +1,15 @@
-"""The commit id of a run: which runs do one and the same work, and which do it anew.
+"""The commit id of a run: runs with the same id do the same work.
 
-    the run of a job            the job's id, whatever its attempt
-    a run by hand               its own, for each program that it runs
-    run again after a failure   that of the run that failed: what it published is found, not repeated
-    run again after a success   its own, so everything is computed anew; but what an append has
-                                added is not added again, unless its inputs tell what is new
+    the run of a job             the job's id, for every attempt
+    an external run              its own id, for each program that it executes
+    re-execution after failure   the id of the failed run: what it published is found, not repeated
+    re-execution after success   its own id, so everything is computed again; but an append keeps the
+                                 id and is not repeated, unless the program reads incrementally
 
-Only the run that it was executed again from counts, and only how that one ended: a retry of a
-run that was computing anew goes on with that run's work. A step that is retried is the same
-run. The id of a commit that somebody has abandoned is used up; `spark_jobs.commit.publish` says which
-comes after it. Dagster knows these ids by `DATA_VERSION_TAG`, and the engine's events are made of them.
+Only the parent run counts, and only its result: a retry of a run that was computing again
+continues that run's work. A retried step is the same run. The id of an abandoned commit cannot
+be used again; `spark_jobs.commit.publish` defines its successor. Dagster stores these ids as
+`DATA_VERSION_TAG`, and the ids of the engine's events contain them.
 """
 
 from dagster import DagsterInstance, DagsterRun, DagsterRunStatus
@@ -18,11 +18,11 @@ from tidegate.dagster_defs.definitions.asset_plan import ProgramAssets
 from tidegate.dagster_defs.run.tags import JOB
 
 ANCESTORS_MAX = 1000
-"""Runs executed again from each other in one line; more are not looked at."""
+"""The maximum length of a chain of re-executions; older ancestors are ignored."""
 
 
 def commit_id(run: DagsterRun, assets: ProgramAssets, instance: DagsterInstance) -> str:
-    """The commit id of a program in a run."""
+    """Return the commit id of a program in a run."""
     adds = adds_rows(assets)
     for _ in range(ANCESTORS_MAX):
         parent_id = run.get_parent_run_id()
@@ -30,7 +30,7 @@ def commit_id(run: DagsterRun, assets: ProgramAssets, instance: DagsterInstance)
             return run.tags.get(JOB) or own_commit_id(run.run_id, assets)
         parent = instance.get_run_by_id(parent_id)
         if parent is None:
-            # It was deleted. To repeat nothing is the safer guess.
+            # The parent was deleted. Keeping the id is safer: nothing is repeated.
             return run.tags.get(JOB) or own_commit_id(run.get_root_run_id() or parent_id, assets)
         if parent.status is DagsterRunStatus.SUCCESS and not adds:
             break
@@ -39,14 +39,14 @@ def commit_id(run: DagsterRun, assets: ProgramAssets, instance: DagsterInstance)
 
 
 def own_commit_id(run_id: str, assets: ProgramAssets) -> str:
-    """The id of what a run by hand does for one of the programs that it runs."""
+    """Return the commit id of an external run for one of its programs."""
     return f"{run_id}.{assets.app.name}.{assets.program.name}"
 
 
 def adds_rows(assets: ProgramAssets) -> bool:
-    """Whether doing its work twice would add the same rows twice.
+    """Return whether repeating the program's work would add the same rows twice.
 
-    A program that reads only what is new finds nothing more to add.
+    A program that reads incrementally does not find the same rows again.
     """
     if assets.program.incremental:
         return False

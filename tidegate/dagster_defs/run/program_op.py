@@ -1,13 +1,12 @@
 """The op of a program: claim, run, report.
 
-    claim (job, attempt) ──lost──► the run ends well, having touched nothing
+    claim (job, attempt) ──lost──► the run succeeds without doing anything
           └──won──► tidegate.spark_jobs.runner publishes once ──► one materialisation for each partition
 
-A run started by hand has no job to claim; it writes the partitions chosen in the UI. A
-re-execution of a job's run does the job's work again; `commit_id` says when that is the same
-work. What is materialised is exactly what was published, with the size of each partition on
-that partition's own event: metadata of an output would be copied to all of them and be counted
-many times.
+An external run does not have a job to claim; it writes the partitions chosen in the UI. A
+re-execution of a job's run does the job's work again; `commit_id` defines when that is the same
+work. Exactly the published partitions are materialised, with the size of each partition on its
+own event: metadata of an output would be copied to all partitions and counted many times.
 """
 
 from collections.abc import Iterator
@@ -47,14 +46,14 @@ from tidegate.spark_jobs.runner import run_program
 from tidegate.spark_jobs.session.session import session
 
 STEP_RETRIES = 2
-"""How often a run begins anew by itself after a failure that may pass: a conflict, or one of I/O."""
+"""Retries of the step after a transient failure: a conflict or an I/O error."""
 RETRY_WAIT_SECONDS = 10
-"""Longer than a publish of another run takes, which is what a conflict waits for."""
+"""Longer than the publish of another run takes, which causes a conflict."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Work:
-    """What a run has to do.
+    """The work of a run.
 
     Attributes:
         commit_id: the same for every run that does the same work (see spark_jobs.runner).
@@ -69,7 +68,7 @@ class Work:
 def run_op(
     context: AssetExecutionContext, assets: ProgramAssets, location: Location
 ) -> Iterator[MaterializeResult[Any]]:
-    """The body of a program's op."""
+    """Run the body of a program's op."""
     commits = location.open_commits()
     work = work_of(context, assets, location.open_store(), commits, location.clock())
     if work is None:
@@ -98,17 +97,17 @@ def run_op(
         )
     except (SparkJobError, OSError) as error:
         if isinstance(error, OSError):
-            # What could not be reached may be what was staged: the run could not remove it then.
-            cleaning.ask_for_it(location.open_store())
+            # If the staging was unreachable, the run could not remove it.
+            cleaning.request(location.open_store())
         raise _failure(context, error) from error
     yield from report(context, assets, work, published)
 
 
 def _failure(context: AssetExecutionContext, error: SparkJobError | OSError) -> Failure | RetryRequested:
-    """What an expected failure is to Dagster: once more from the start where that may help, else the end."""
-    may_pass = isinstance(error, OSError | CommitConflict | CommitFenced)
-    if may_pass and context.op_execution_context.retry_number < STEP_RETRIES:
-        context.log.warning(f"begins anew in {RETRY_WAIT_SECONDS} s, under the same commit: {error}")
+    """Return the Dagster result of an expected failure: a retry if the failure is transient."""
+    transient = isinstance(error, OSError | CommitConflict | CommitFenced)
+    if transient and context.op_execution_context.retry_number < STEP_RETRIES:
+        context.log.warning(f"retry in {RETRY_WAIT_SECONDS} s with the same commit id: {error}")
         return RetryRequested(max_retries=STEP_RETRIES, seconds_to_wait=RETRY_WAIT_SECONDS)
     return Failure(description=str(error), allow_retries=False)
 
@@ -120,7 +119,7 @@ def work_of(
     commits: CommitStepStore,
     now: datetime,
 ) -> Work | None:
-    """What this run is to do; None when another run has claimed it, or its job has been given up."""
+    """Return the work of this run; None when another run has claimed it or its job was discarded."""
     run = context.run
     commit = id_to_publish(commit_id(run, assets, context.instance), commits)
     tag = job_of(run.tags)
@@ -135,19 +134,19 @@ def work_of(
             job=tag.job,
             attempt=tag.attempt,
         )
-    again = _job_again(context, store, commit)
-    if again is not None:
-        return again
+    reexecuted = _reexecuted_job(context, store, commit)
+    if reexecuted is not None:
+        return reexecuted
     launch = LaunchPlan(
         program=assets.program.name,
         partitions=run_partitions(context),
-        args=_args_by_hand(context, assets, store),
+        args=_manual_args(context, assets, store),
     )
     return Work(launch=launch, commit_id=commit, job=run.run_id, attempt=1)
 
 
 def run_partitions(context: AssetExecutionContext) -> tuple[str, ...]:
-    """The partition keys that were chosen for the run, none for a run without partitions."""
+    """Return the partition keys chosen for the run; empty for a run without partitions."""
     if not (context.has_partition_key or context.has_partition_key_range):
         return ()
     return tuple(str(key) for key in context.partition_keys)
@@ -159,11 +158,11 @@ def report(
     work: Work,
     published: tuple[PublishedPartition, ...],
 ) -> Iterator[MaterializeResult[Any]]:
-    """Tell Dagster what was published.
+    """Report the published partitions to Dagster.
 
-    Where the partitions of the run are those that were written, its own outputs say so and
-    carry the lineage. A manifest with gaps cannot be the partitions of a run; then each
-    partition is reported by an event of its own.
+    If the run wrote exactly its own partitions, its outputs report them and carry the lineage.
+    A manifest with gaps cannot be the partitions of a run; then each partition has its own
+    event.
     """
     chosen = set(run_partitions(context))
     for name in assets.program.writes:
@@ -231,8 +230,8 @@ def _facts(part: PublishedPartition, work: Work) -> dict[str, Any]:
     }
 
 
-def _job_again(context: AssetExecutionContext, store: Store, commit: str) -> Work | None:
-    """The work of a run that was re-executed from a job's run, automatically or by hand."""
+def _reexecuted_job(context: AssetExecutionContext, store: Store, commit: str) -> Work | None:
+    """Return the work of a re-execution of a job's run, automatic or by hand."""
     run = context.run
     if JOB not in run.tags:
         return None
@@ -243,10 +242,10 @@ def _job_again(context: AssetExecutionContext, store: Store, commit: str) -> Wor
     return Work(launch=job.launch, commit_id=commit, job=job.id, attempt=job.attempt)
 
 
-def _args_by_hand(context: AssetExecutionContext, assets: ProgramAssets, store: Store) -> dict[str, Any]:
-    """The arguments given in the launchpad, or those that a schedule of the program would give.
+def _manual_args(context: AssetExecutionContext, assets: ProgramAssets, store: Store) -> dict[str, Any]:
+    """Return the arguments given in the launchpad, or those of a schedule of the program.
 
-    What triggered a run by hand is nothing; of the references only the key may have a value.
+    A manual run does not have a triggering event, so only the reference to the key may have a value.
     """
     config = context.op_execution_context.op_config or {}
     if "args" in config:

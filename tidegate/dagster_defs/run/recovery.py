@@ -1,11 +1,11 @@
-"""The job that finishes what no run will come back for, and the schedule that starts it.
+"""The recovery job, which finishes the commits of dead runs, and the schedule that starts it.
 
-    each minute: is anything left? ──no──► skip, and say what stands blocked or is at work
+    each minute: unfinished work? ──no──► skip, with the blocked and active sequences as the reason
                      └──yes──► close dead attempts ─► finish sequences ─► remove orphaned staging
 
-The next run of a dataset finishes its sequence by itself, so this is for a dataset whose next run
-is a long way off: what waits for its data would wait as long. A sequence that cannot be finished
-stops no other. The job is one for all apps; a tick costs a few look-ups in the store.
+The next run of a dataset finishes the dataset's sequence itself; this job is for a dataset whose
+next run is hours away, so that jobs waiting for its data start earlier. A sequence that cannot be
+finished does not block others. One job serves all apps; a tick costs a few reads of the store.
 """
 
 from collections.abc import Callable
@@ -47,8 +47,8 @@ from tidegate.spark_jobs.session.session import session
 
 EVERY_MINUTE = "* * * * *"
 
-TOLD = 5
-"""Of more sequences than these a skip reason tells the number."""
+COMMITS_SHOWN = 5
+"""The maximum number of commit ids in each part of a skip reason."""
 
 UNFINISHED_RUNS = (
     DagsterRunStatus.NOT_STARTED,
@@ -60,13 +60,13 @@ UNFINISHED_RUNS = (
 
 
 def recovery_job(plan: AssetPlan, location: Location) -> JobDefinition:
-    """The job of a code location."""
+    """Build the recovery job of a code location."""
 
-    @op(name=RECOVERY_OP, description="Finishes the publishes of dead runs and removes what they staged.")
+    @op(name=RECOVERY_OP, description="Finishes the publishes of dead runs and removes their staging.")
     def finish_and_clean(context: OpExecutionContext) -> None:
         _recover(context, plan, location)
 
-    @job(name=RECOVERY, description="Clears what dead runs have left behind; see: tidegate docs exactly-once")
+    @job(name=RECOVERY, description="Finishes the commits of dead runs; see: tidegate docs exactly-once")
     def recover_commits() -> None:
         finish_and_clean()
 
@@ -74,40 +74,40 @@ def recovery_job(plan: AssetPlan, location: Location) -> JobDefinition:
 
 
 def recovery_schedule(location: Location) -> ScheduleDefinition:
-    """The schedule that starts it when there is something to do."""
+    """Build the schedule that starts the recovery job when it has work."""
 
-    def look(context: ScheduleEvaluationContext) -> RunRequest | SkipReason:
+    def evaluate(context: ScheduleEvaluationContext) -> RunRequest | SkipReason:
         try:
             location.open_store()
         except StoreMissing:
             return SkipReason(NOTHING_DEPLOYED_TEXT)
         left = leftovers(location.open_commits(), location.clock())
-        if not (left.due or left.dead_attempts or cleaning.noted(location.open_store())):
-            return SkipReason(_nothing_to_do(left))
-        if _is_under_way(context.instance):
-            return SkipReason("a recovery is under way")
+        if not (left.due or left.dead_attempts or cleaning.requests(location.open_store())):
+            return SkipReason(_idle_reason(left))
+        if _is_running(context.instance):
+            return SkipReason("a recovery run is active")
         return RunRequest()
 
     return ScheduleDefinition(
         name=RECOVERY,
         cron_schedule=EVERY_MINUTE,
         job_name=RECOVERY,
-        execution_fn=look,
+        execution_fn=evaluate,
         default_status=DefaultScheduleStatus.RUNNING,
-        description="Looks for publishes that a dead run has left unfinished.",
+        description="Looks for unfinished publishes of dead runs.",
     )
 
 
 def _recover(context: OpExecutionContext, plan: AssetPlan, location: Location) -> None:
-    """All that there is to do, each part whatever has become of the others; failures come up at the end."""
+    """Run each part even if another fails, and raise the failures at the end."""
     commits, store = location.open_commits(), location.open_store()
 
     def spark() -> SparkSession:
         return session(location.spark)
 
     failures: list[str] = []
-    given_up = _give_up(commits, store, location.clock())
-    for attempt in given_up:
+    closed = _close_dead_attempts(commits, store, location.clock())
+    for attempt in closed:
         context.log.warning(f"an attempt of commit {attempt} died before it could publish")
     acting = CommitContext(
         files=location.warehouse.files,
@@ -117,20 +117,20 @@ def _recover(context: OpExecutionContext, plan: AssetPlan, location: Location) -
     )
     finished = _finish(context, commits, acting, location.clock(), failures)
     cleaned = 0
-    if cleaning.noted(store):
+    if cleaning.requests(store):
         cleaned = _clean(context, plan, location, commits, spark, failures)
     context.add_output_metadata(
-        {"finished": finished, "attempts given up": len(given_up), "staging removed": cleaned}
+        {"finished": finished, "dead attempts closed": len(closed), "staging removed": cleaned}
     )
     if failures:
         raise Failure(description="; ".join(failures), allow_retries=False)
 
 
-def _give_up(commits: CommitStepStore, store: Store, now: datetime) -> tuple[str, ...]:
+def _close_dead_attempts(commits: CommitStepStore, store: Store, now: datetime) -> tuple[str, ...]:
     if not dead_attempts(commits, now):
         return ()
-    # Noted first: once an attempt is closed, nothing but its staging tells of it.
-    cleaning.ask_for_it(store)
+    # Request first: once an attempt is closed, its staging is the only trace of it.
+    cleaning.request(store)
     return tuple(attempt.commit for attempt in expire_dead_attempts(commits, now))
 
 
@@ -141,12 +141,12 @@ def _finish(
     now: datetime,
     failures: list[str],
 ) -> int:
-    """Finishes what is left; returns how many sequences."""
+    """Finish the due sequences and return their number."""
     left = leftovers(commits, now)
     finished = 0
     if not left.due:
         return finished
-    # What stands before or after it in the same datasets belongs to it: their order is kept.
+    # Sequences before and after it in the same datasets are included: their order must be kept.
     for one in recover_all(commits, acting, datasets=left.datasets):
         datasets = ", ".join(one.datasets)
         if one.error is None:
@@ -169,23 +169,23 @@ def _clean(
     spark: Callable[[], SparkSession],
     failures: list[str],
 ) -> int:
-    """Removes the staging that belongs to nobody; returns how many pieces."""
-    refs, seen = refs_of(plan), cleaning.noted(location.open_store())
+    """Remove orphaned staging and return the number of removed items."""
+    refs, requests = refs_of(plan), cleaning.requests(location.open_store())
     try:
         orphans = find_orphans(refs, location.warehouse, commits, spark)
         for one in orphans:
-            context.log.info(f"removes {one.place}, which a dead run has staged for {one.dataset}")
+            context.log.info(f"removing {one.place}, staged by a dead run for {one.dataset}")
         remove_orphans(orphans, refs, location.warehouse, spark)
     except (SparkJobError, OSError) as error:
         failures.append(f"orphaned staging could not be removed: {error}")
         context.log.error(failures[-1])
         return 0
-    cleaning.done(location.open_store(), seen)
+    cleaning.finish(location.open_store(), requests)
     return len(orphans)
 
 
 def refs_of(plan: AssetPlan) -> tuple[DatasetRef, ...]:
-    """The datasets that some program writes: only those are ever staged."""
+    """Return the datasets that programs write; no other dataset has staging."""
     return tuple(
         dataset_ref(assets.app.name, assets.app.datasets[name])
         for assets in plan.programs.values()
@@ -193,16 +193,16 @@ def refs_of(plan: AssetPlan) -> tuple[DatasetRef, ...]:
     )
 
 
-def _is_under_way(instance: DagsterInstance) -> bool:
+def _is_running(instance: DagsterInstance) -> bool:
     return instance.get_runs_count(RunsFilter(job_name=RECOVERY, statuses=UNFINISHED_RUNS)) > 0
 
 
-def _nothing_to_do(left: Leftovers) -> str:
+def _idle_reason(left: Leftovers) -> str:
     parts = [
-        f"{len(commits)} {words}: {_told(commits)}"
+        f"{len(commits)} {words}: {_listed(commits)}"
         for commits, words in (
             (left.blocked, "blocked, see `tidegate commits show`"),
-            (left.paused, "tried again later"),
+            (left.paused, "waiting for a retry"),
             (left.at_work, "being finished"),
         )
         if commits
@@ -210,5 +210,6 @@ def _nothing_to_do(left: Leftovers) -> str:
     return "; ".join(parts) or "nothing is unfinished"
 
 
-def _told(commits: tuple[str, ...]) -> str:
-    return ", ".join(commits) if len(commits) <= TOLD else f"{', '.join(commits[:TOLD])} and others"
+def _listed(commits: tuple[str, ...]) -> str:
+    shown = ", ".join(commits[:COMMITS_SHOWN])
+    return shown if len(commits) <= COMMITS_SHOWN else f"{shown} and others"

@@ -1,8 +1,8 @@
-"""The tags that a run carries, so that a person and the next tick know whose it is.
+"""The tags of a run, which identify its job for users and for the next tick.
 
-A run is one of ours when it has the tags of a job and an attempt and was not re-executed
-from another run: a re-execution inherits its parent's tags but was asked for by somebody,
-so it counts as started by hand.
+A run belongs to a job when it has the tags of a job and an attempt and is not a re-execution:
+a re-execution inherits its parent's tags but was requested by a person, so it counts as an
+external run.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ REASON = "tidegate/reason"
 PARTITIONS = "tidegate/partitions"
 
 COMMIT = "tidegate/commit"
-"""In the metadata of a materialisation: the commit that published it."""
+"""Key in the metadata of a materialisation: the commit that published it."""
 
 DATA_VERSION_TAG = "dagster/data_version"
 DAGSTER_PRIORITY = "dagster/priority"
@@ -35,18 +35,18 @@ PRIORITY_VALUES: Mapping[Priority, str] = {
 """Dagster starts queued runs with the higher number first; gaps leave room for runs tagged by hand."""
 
 TAG_VALUE_CHARACTERS = 200
-"""Longer values are cut: a tag is shown in one line, and the whole truth stands in the store."""
+"""Longer values are cut: the UI shows a tag in one line, and the store has the full value."""
 
 
 class JobTag(Value, frozen=True, kw_only=True):
-    """The job and attempt that a run was launched for."""
+    """The job and attempt of a run."""
 
     job: str
     attempt: int
 
 
 def job_of(tags: Mapping[str, str]) -> JobTag | None:
-    """The job that a run with these tags belongs to; None for a run that somebody else started."""
+    """Return the job of a run with these tags; None for an external run."""
     if JOB not in tags or DAGSTER_PARENT_RUN in tags:
         return None
     attempt = tags.get(ATTEMPT, "")
@@ -54,5 +54,5 @@ def job_of(tags: Mapping[str, str]) -> JobTag | None:
 
 
 def shortened(text: str) -> str:
-    """A text cut to what fits a tag."""
+    """Return a text cut to the maximum length of a tag."""
     return text if len(text) <= TAG_VALUE_CHARACTERS else text[: TAG_VALUE_CHARACTERS - 1] + "…"

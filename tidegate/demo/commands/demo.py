@@ -1,7 +1,7 @@
 """`tidegate demo`: the example project on real flights, headless, from landing to report.
 
-It works in a temporary folder, on SQLite and local Spark, with a real Dagster daemon, and
-ends by itself.
+It runs in a temporary folder, on SQLite and local Spark, with a real Dagster daemon, and ends
+by itself.
 """
 
 import tempfile
@@ -15,9 +15,9 @@ from tidegate.domain.error import UserError
 
 
 def demo(
-    days: Annotated[int, typer.Option(help="How many days to land.")] = 10,
+    days: Annotated[int, typer.Option(help="Number of days to land.")] = 10,
     first: Annotated[str, typer.Option("--from", help="The first day, in 2013.")] = "2013-12-22",
-    seed: Annotated[int, typer.Option(help="Decides the order in which the feeds come.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the order of the deliveries.")] = 0,
     keep: Annotated[Path | None, typer.Option(help="Keep the project in this new folder.")] = None,
 ) -> None:
     """Run the example project on real flights, from landing to report."""
@@ -26,7 +26,7 @@ def demo(
 
     chosen = days_from(parse_day(first), days)
     if keep is not None and keep.exists():
-        raise UserError(f"{keep} exists already", "name a folder that does not exist yet")
+        raise UserError(f"{keep} already exists", "give a new folder")
     place = (
         nullcontext(str(keep)) if keep is not None else tempfile.TemporaryDirectory(prefix="tidegate-demo-")
     )
@@ -34,7 +34,7 @@ def demo(
         try:
             _run(Path(folder).absolute(), [str(day) for day in chosen], seed)
         except ProcessFailed as error:
-            raise UserError(str(error), "the log has the whole story; --keep FOLDER keeps it") from error
+            raise UserError(str(error), "read the log for the cause; --keep FOLDER keeps it") from error
 
 
 def _run(folder: Path, days: list[str], seed: int) -> None:
@@ -48,7 +48,7 @@ def _run(folder: Path, days: list[str], seed: int) -> None:
 
     started = datetime.now(UTC)
     changes = replacements(started)
-    typer.echo("The example app, schedules/flights.yaml, with its hours shortened for the demo:")
+    typer.echo("The example app, schedules/flights.yaml, with waits shortened for the demo:")
     for change in changes:
         typer.echo(f"  {change.what}: {change.old} -> {change.new}")
     settings = make_project(folder, changes)
@@ -57,9 +57,9 @@ def _run(folder: Path, days: list[str], seed: int) -> None:
         typer.echo("linted and deployed; starting Dagster's code server and daemon ...")
         demo.start()
         plan = feed_plan([date.fromisoformat(day) for day in days], seed)
-        typer.echo(f"landing {len(plan)} deliveries of {len(days)} days, in the order in which they come")
+        typer.echo(f"landing {len(plan)} deliveries of {len(days)} days")
         demo.land(plan)
         demo.settle(days)
         with demo.store.reading() as reader:
             print_summary(reader, settings, started, typer.echo)
-    typer.echo(f"\nended after {(datetime.now(UTC) - started).total_seconds():.0f} s")
+    typer.echo(f"\nfinished after {(datetime.now(UTC) - started).total_seconds():.0f} s")

@@ -1,7 +1,7 @@
 """`tidegate land`: lands the next day of the example's feeds in the project.
 
-For a project on which `tidegate dev` runs: the day's flights come in three chunks, its
-weather after them, each with an event, and the UI shows what starts and what waits.
+For a project with a running `tidegate dev`: the day's flights land in three chunks and its
+weather after them, each with an event, and the UI shows the runs and waiting jobs.
 """
 
 from typing import Annotated
@@ -12,9 +12,9 @@ from tidegate.domain.error import UserError
 
 
 def land(
-    day: Annotated[str | None, typer.Option(help="The day, as 2013-12-22; by default the next one.")] = None,
-    first: Annotated[str, typer.Option("--from", help="The day with which the feeds begin.")] = "2013-12-22",
-    seed: Annotated[int, typer.Option(help="Decides the order in which the airports report.")] = 0,
+    day: Annotated[str | None, typer.Option(help="The day, as 2013-12-22; default: the next one.")] = None,
+    first: Annotated[str, typer.Option("--from", help="The first day of the feeds.")] = "2013-12-22",
+    seed: Annotated[int, typer.Option(help="Seed of the order of the airports.")] = 0,
 ) -> None:
     """Land the next day of the example's feeds."""
     from dagster import DagsterInstance
@@ -38,4 +38,4 @@ def land(
                 key = f" {landed.key}" if landed.key else ""
                 typer.echo(f"landed {landed.dataset}{key}: {landed.rows} rows, {landed.bytes} bytes")
             return
-    raise UserError(f"every day from {start} has been landed", "name a day with --day, or an earlier --from")
+    raise UserError(f"every day from {start} is already landed", "give --day, or an earlier --from")

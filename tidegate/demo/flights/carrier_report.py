@@ -1,8 +1,8 @@
-"""One row a carrier over every day so far: how many flights, how many late, and how late.
+"""One row for each carrier over all days: number of flights, late flights, and mean delay.
 
-It sums what `delays_by_weather` counted and divides once, at the end, so the figures do not
-depend on how many days or files there are. `flights_without_weather` tells how much of it
-rests on incomplete rows.
+It sums the counts of `delays_by_weather` and divides once, at the end, so the figures do not
+depend on the number of days or files. `flights_without_weather` counts the flights of incomplete
+rows.
 """
 
 from typing import Any
@@ -28,9 +28,9 @@ SCHEMA = (
 
 
 def run(spark: SparkSession, inputs: dict[str, DataFrame | None], params: Any) -> DataFrame:
-    """Sums all days by carrier, the most flights first.
+    """Sum all days by carrier, most flights first.
 
-    `params.args` may hold `minimum_flights`, an integer: carriers with fewer are left out.
+    `params.args` may have `minimum_flights`, an integer: carriers with fewer flights are left out.
     """
     delays, airlines = inputs["delays_by_weather"], inputs["airlines"]
     if delays is None:

@@ -1,11 +1,11 @@
 """One typed row for each scheduled flight of the run's days.
 
-It gets the files that are new since its last run and its rows are merged by airport, carrier
-and number, so it need not know what was loaded before. The same rows in two files are one.
+It reads only files that are new since its last run, and its rows are merged by airport, carrier
+and number, so it does not depend on earlier loads. Equal rows in two files count once.
 
-Raw rows hold no value where nothing happened: a cancelled flight has no departure, a
-diverted one departed and has no arrival delay, because it did not arrive where it should.
-Both stay, with a status, since a report on delays that leaves them out flatters the airline.
+Raw values are null for events that did not happen: a cancelled flight has no departure, and a
+diverted flight has a departure but no arrival delay, because it did not arrive at its destination.
+Both are kept, with a status, since a delay report without them would favour the airline.
 """
 
 from pyspark.sql import DataFrame, SparkSession
@@ -31,7 +31,7 @@ SCHEMA = (
 
 
 def run(spark: SparkSession, inputs: dict[str, DataFrame | None], params: object) -> DataFrame:
-    """Types the raw flights of the days and says how each of them ended."""
+    """Return the typed flights of the days with their status."""
     raw = inputs["raw_flights"]
     if raw is None:
         return spark.createDataFrame([], SCHEMA)
@@ -44,5 +44,5 @@ def run(spark: SparkSession, inputs: dict[str, DataFrame | None], params: object
     scheduled_at = sf.to_timestamp("time_hour") + sf.make_dt_interval(mins=sf.col("minute").cast("int"))
     typed = raw.withColumn("status", status).withColumn("scheduled_at", scheduled_at)
     columns = [sf.col(field.name).cast(field.dataType).alias(field.name) for field in SCHEMA]
-    # Files that disagree about a flight stay two rows, which the merge refuses: nobody knows who is right.
+    # Files that disagree about a flight give two rows, and the merge refuses duplicates.
     return typed.select(columns).distinct()

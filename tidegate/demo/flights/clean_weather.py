@@ -1,9 +1,9 @@
 """One reading for each day, airport and local hour.
 
-On the day on which daylight saving ends the hour from 1 to 2 comes twice, so three
-airports report two readings for one local hour. The later one stays: it is nearer to the
-flights of the morning, and with the hour of a flight there is no telling which was meant.
-A day may be short or missing altogether; nothing is made up for it here.
+On the day on which daylight saving time ends, the hour from 1 to 2 occurs twice, so three airports
+report two readings for one local hour. The later one is kept: it is nearer to the morning flights,
+and the local hour of a flight does not tell which of the two hours it is. A day may be short or
+missing; no readings are filled in.
 """
 
 from pyspark.sql import DataFrame, SparkSession, Window
@@ -29,7 +29,7 @@ SCHEMA = (
 
 
 def run(spark: SparkSession, inputs: dict[str, DataFrame | None], params: object) -> DataFrame:
-    """Types the raw readings and keeps the later one of a doubled hour."""
+    """Return the typed readings, with the later one of a repeated hour."""
     raw = inputs["raw_weather"]
     if raw is None:
         return spark.createDataFrame([], SCHEMA)

@@ -1,8 +1,7 @@
-"""Delays of each airport, hour and carrier, beside the weather of that airport and hour.
+"""Delays of each airport, hour and carrier, with the weather of that airport and hour.
 
-Flights decide which rows there are. Where no reading of the hour has come, be it an hour,
-the end of a day or a whole day, the weather columns are null and `weather_complete` is
-false: the row says so itself, and a later run of the day replaces it.
+The rows come from the flights. Without a reading of the hour the weather columns are null and
+`weather_complete` is false; a later run of the day replaces the row.
 """
 
 from typing import Any
@@ -12,7 +11,7 @@ from pyspark.sql import functions as sf
 from pyspark.sql.types import BooleanType, DoubleType, IntegerType, LongType, StringType, StructType
 
 LATE_AFTER_MINUTES = 15
-"""Departure delay from which on a flight is late, unless `args.late_after_minutes` says otherwise."""
+"""A flight with a longer departure delay is late; `args.late_after_minutes` overrides this limit."""
 
 MEASURED = ("temp", "wind_speed", "precip", "visib")
 
@@ -32,14 +31,14 @@ SCHEMA = (
     .add("wind_speed", DoubleType())  # miles an hour
     .add("precip", DoubleType())  # inches in the hour
     .add("visib", DoubleType())  # miles
-    .add("weather_complete", BooleanType())  # false: no reading for this hour has come
+    .add("weather_complete", BooleanType())  # false: without a reading for this hour
 )
 
 
 def run(spark: SparkSession, inputs: dict[str, DataFrame | None], params: Any) -> DataFrame:
-    """Counts the flights of the days and joins the readings that have come.
+    """Count the flights of the days and join the available readings.
 
-    `params.args` may hold `late_after_minutes`, an integer.
+    `params.args` may have `late_after_minutes`, an integer.
     """
     flights, weather = inputs["clean_flights"], inputs["clean_weather"]
     if flights is None:

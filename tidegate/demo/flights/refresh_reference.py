@@ -1,7 +1,7 @@
-"""Planes, airlines and airports, typed and with one row a key.
+"""Planes, airlines and airports, typed and with one row for each key.
 
-All three are written by one run and published together, so a reader never joins new planes
-with old airlines. What was never landed comes out empty.
+One run writes all three and publishes them together, so a reader never joins new planes with old
+airlines. A table that was never landed is empty.
 """
 
 from pyspark.sql import DataFrame, SparkSession
@@ -35,7 +35,7 @@ AIRPORTS = (
 
 
 def run(spark: SparkSession, inputs: dict[str, DataFrame | None], params: object) -> dict[str, DataFrame]:
-    """Types the three landed tables."""
+    """Return the three landed tables, typed."""
     return {
         "planes": _typed(spark, inputs["raw_planes"], PLANES),
         "airlines": _typed(spark, inputs["raw_airlines"], AIRLINES),
@@ -47,5 +47,5 @@ def _typed(spark: SparkSession, raw: DataFrame | None, schema: StructType) -> Da
     if raw is None:
         return spark.createDataFrame([], schema)
     columns = [sf.col(field.name).cast(field.dataType).alias(field.name) for field in schema]
-    # The first column is the key. The source repeats none; a feed landed twice might.
+    # The first column is the key. It is unique in the source, but not in a feed landed twice.
     return raw.select(columns).dropDuplicates([schema[0].name])

@@ -1,1 +1,1 @@
-"""The programs of this project: plain functions that the YAML names under `run:`."""
+"""The programs of this project: functions that the YAML refers to under `run:`."""

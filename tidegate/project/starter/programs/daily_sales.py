@@ -1,7 +1,7 @@
-"""Sales of a day: one row an item, from the orders of all regions.
+"""Daily sales: one row for each item, from the orders of all regions.
 
-`inputs` has a DataFrame for each dataset under `reads:`, cut to the partitions of the run. The
-returned rows become the partitions that the run was launched for.
+`inputs` has a DataFrame for each dataset under `reads:`, limited to the partitions of the run. The
+returned rows become the output partitions of the run.
 """
 
 from collections.abc import Mapping
