@@ -306,6 +306,33 @@ def test_a_rejected_launch_keeps_its_message_and_waits():
     assert world.only("s").detail == "no such partition"
 
 
+def test_healthy_jobs_are_offered_beside_rejected_ones():
+    days = [f"2026-{month:02}-{day:02}" for month in (1, 2) for day in range(1, 26)]
+    world = pending(*days, schedules=S.replace("status", "for_each: partition, status") + "}")
+    bad = {job.id for job in world.jobs("s")}
+    for clock in ("10:00", "10:05", "10:10", "10:15"):
+        for request in world.offer_launches(clock, limit=50):
+            with world.store.transaction() as transaction:
+                reject(transaction, request.job, 1, "not loaded", at(clock))
+    world.arrive("10:20", "raw", "2026-03-09")
+    world.tick("10:20")
+    offered = world.offer_launches("10:20")
+    assert offered[0].launch.partitions == ("2026-03-09",)
+    assert len(offered) == 25
+    assert all(request.job in bad for request in offered[1:])
+
+
+def test_a_rejected_job_that_reaches_the_launcher_without_a_run_is_a_suspect_again():
+    world = pending("2026-03-08", schedules=S.replace("status", "for_each: partition, status") + "}")
+    (request,) = world.offer_launches("10:00")
+    with world.store.transaction() as transaction:
+        reject(transaction, request.job, 1, "not loaded", at("10:00"))
+    assert len(world.offer_launches("10:01")) == 1
+    world.arrive("11:00", "raw", "2026-03-09")
+    world.tick("11:00")
+    assert [offer.job for offer in world.offer_launches("11:00")] == [request.job]
+
+
 def test_a_launch_rejected_to_the_end_is_a_dead_letter_with_its_message():
     world = pending()
     for offer in range(OFFERS_MAX):

@@ -145,7 +145,7 @@ def _run(job: Job, entry: Entry) -> Job:
 
 
 def _launch_failed(job: Job, entry: Entry) -> Job:
-    failed = _with(job, detail=entry.data["message"])
+    failed = _with(job, detail=entry.data["message"], offered_at=None)
     if entry.reason is None:
         return failed
     return _with(failed, state=JobState.FAILED, reason=Reason.F_LAUNCH, ended_at=entry.at)

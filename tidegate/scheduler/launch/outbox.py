@@ -5,7 +5,8 @@ so offering twice is harmless and offering never again would be a loss. What is 
 is a request that makes the launcher fail: it would take the others of its batch with it, for
 ever. So a job whose offers come to nothing goes alone, with longer and longer pauses, and in
 the end becomes a dead letter (F-LAUNCH), visible and out of the way, until a person queues it again
-(`scheduler.launch.dead_letter`).
+(`scheduler.launch.dead_letter`). A request that is rejected before it reaches the launcher can harm no
+other: it is tried again after a pause, together with the others.
 
     offered, no run seen ──► offered alone ──► … ──► FAILED with F-LAUNCH
             │                      │
@@ -90,11 +91,20 @@ def offer_launches(
 
 
 def select(due: list[Job], limit: int) -> list[Job]:
-    """Which due jobs go together: one suspect alone, or else the first ones in order of their turn."""
-    suspects = [job for job in due if job.offers >= SUSPECT_AFTER_OFFERS]
+    """Return the due jobs to offer together: one suspect alone, or else the first ones in their order.
+
+    A rejected request never reached the launcher, so it is not a suspect; it goes after the others, and
+    takes no place that one of them could have.
+    """
+    suspects = [job for job in due if job.offers >= SUSPECT_AFTER_OFFERS and not _rejected(job)]
     if suspects:
         return [min(suspects, key=lambda job: (job.offers, job.id))]
-    return sorted(due, key=lambda job: launch_order_key(job, job.satisfied_at))[:limit]
+    return sorted(due, key=lambda job: (_rejected(job), launch_order_key(job, job.satisfied_at)))[:limit]
+
+
+def _rejected(job: Job) -> bool:
+    """Return whether the last offer was rejected before it reached the launcher."""
+    return job.offers > 0 and job.offered_at is None
 
 
 def reject(

@@ -117,6 +117,8 @@ class Job(Value, kw_only=True):
         next_check_at: when to look again; None means only an event or a freed slot can help.
         blocked_on: the resource whose freeing makes a look worth while.
         offers: how often a launch of this attempt was handed out without a run being seen.
+        offered_at: when it was last handed out; None for a job that was not, or whose request was rejected
+            before it reached the launcher.
         resources: what it holds a slot of once launched: its program, and its schedule's groups.
         closed: no further event joins it: it is full, has a batch of its own, or was queued again.
         held_at: since when its suspended schedule holds it; None while it does not.
