@@ -83,7 +83,7 @@ def test_a_preview_changes_nothing(instance: DagsterInstance, store: MemoryStore
     ("at", "says"),
     [
         (SIX - timedelta(days=30), "became active after"),
-        (SIX + timedelta(minutes=30), "is no fire of"),
+        (SIX + timedelta(minutes=30), "is not a fire of"),
     ],
 )
 def test_an_instant_that_is_not_its_own_is_told(

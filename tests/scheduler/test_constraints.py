@@ -135,7 +135,7 @@ ONE = [
         None,
     ),
     (
-        "skip: too much is going on",
+        "skip: the load is above its limit",
         "[{load: {max_active_runs: 1, otherwise: skip}}]",
         [busy()],
         "DISCARDED",

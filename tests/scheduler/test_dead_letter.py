@@ -169,7 +169,7 @@ REFUSED = [
         "a job whose run failed",
         succeeded,
         lambda world: world.only("s").id,
-        r"is FAILED \(F-RUN\), which is no dead letter",
+        r"is not a dead letter: it is FAILED \(F-RUN\)",
     ),
 ]
 
@@ -188,7 +188,7 @@ def test_a_letter_of_a_deleted_schedule_is_refused_until_it_is_deployed_again():
     world = dead()
     letter = world.only("s").id
     world.redeploy("18:30", "{}")
-    with pytest.raises(Refused, match="its schedule a/s is not deployed any more"):
+    with pytest.raises(Refused, match="its schedule a/s is not deployed"):
         world.requeue("19:00", letter)
     world.redeploy("19:30", f"{S}}}")
     world.requeue("20:00", letter)
@@ -199,5 +199,5 @@ def test_a_letter_of_a_deleted_schedule_is_refused_until_it_is_deployed_again():
 def test_queued_twice_it_is_refused():
     world = dead()
     world.requeue("19:00", world.only("s").id)
-    with pytest.raises(Refused, match="is PENDING_CONSTRAINT, which is no dead letter"):
+    with pytest.raises(Refused, match="is not a dead letter: it is PENDING_CONSTRAINT"):
         world.requeue("19:00", world.only("s").id)

@@ -169,8 +169,8 @@ def test_an_enqueued_fire_is_the_one_that_the_dispatcher_would_find():
 @pytest.mark.parametrize(
     ("scheduled", "said"),
     [
-        ("01:30", "2026-03-10T01:30:00+00:00 is no fire of a/c"),
-        ("0d 00:00", "2026-03-10T00:00:00+00:00 is no fire of a/c"),
+        ("01:30", "2026-03-10T01:30:00+00:00 is not a fire of a/c"),
+        ("0d 00:00", "2026-03-10T00:00:00+00:00 is not a fire of a/c"),
     ],
 )
 def test_an_instant_that_is_no_fire_is_said_to_be_none(scheduled, said):
@@ -187,7 +187,8 @@ def test_a_late_enqueued_fire_is_judged_by_the_catch_up():
 def test_enqueueing_for_a_schedule_that_cannot_fire():
     world = cron()
     world.suspend("00:30", "c")
-    assert enqueue(world, "01:00", "01:00") == "a/c is suspended; resume it to let it fire"
+    line = enqueue(world, "01:00", "01:00")
+    assert line == "a/c is suspended; `tidegate schedules resume a/c` lets it fire"
     world.resume("01:30", "c")
     assert "became active after" in enqueue(world, "01:00", "01:30")
     with world.store.transaction() as transaction:

@@ -96,14 +96,14 @@ def test_who_waits_for_which_gauge():
 
 
 REFUSED = [
-    ("not a number", {"cpu": math.nan}, "cpu cannot be nan"),
-    ("infinite", {"cpu": math.inf}, "cpu cannot be inf"),
-    ("minus infinite", {"cpu": -math.inf}, "cpu cannot be -inf"),
-    ("one of several", {"disk": 1.0, "cpu": math.nan}, "cpu cannot be nan"),
-    ("no name", {"": 1.0}, "'' is no name"),
-    ("capitals", {"CPU": 1.0}, "'CPU' is no name"),
-    ("a line end", {"cpu\n": 1.0}, r"'cpu\\n' is no name"),
-    ("too long", {"c" * 64: 1.0}, "is no name"),
+    ("not a number", {"cpu": math.nan}, "cpu must be a finite number, got nan"),
+    ("infinite", {"cpu": math.inf}, "cpu must be a finite number, got inf"),
+    ("minus infinite", {"cpu": -math.inf}, "cpu must be a finite number, got -inf"),
+    ("one of several", {"disk": 1.0, "cpu": math.nan}, "cpu must be a finite number, got nan"),
+    ("no name", {"": 1.0}, "'' is not a valid name"),
+    ("capitals", {"CPU": 1.0}, "'CPU' is not a valid name"),
+    ("a line end", {"cpu\n": 1.0}, r"'cpu\\n' is not a valid name"),
+    ("too long", {"c" * 64: 1.0}, "is not a valid name"),
 ]
 
 

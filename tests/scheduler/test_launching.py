@@ -377,8 +377,8 @@ def test_a_claim_is_proof_that_the_run_exists():
 def test_what_cannot_be_claimed():
     world = pending()
     job = world.only("s").id
-    assert world.claim("10:00", "none", "x").refusal == "the schedule store knows no job none"
-    assert world.claim("10:00", job, "x", attempt=2).refusal == "attempt 2 is over, the job is at 1"
+    assert world.claim("10:00", "none", "x").refusal == "the schedule store has no job none"
+    assert world.claim("10:00", job, "x", attempt=2).refusal == "attempt 2 is over, the job is at attempt 1"
     for _ in range(OFFERS_MAX):
         world.offer_launches("30d 00:00")
     with world.store.transaction() as transaction:

@@ -20,14 +20,14 @@ RUN_ROWS = [
 def test_active_runs(sentence, most, active, met):
     verdict = check(LoadConstraint(max_active_runs=most), job_view_of(slots={RUNS: active}), at("10:00"))
     assert (verdict.met, verdict.blocked_on) == (met, None if met else "runs")
-    assert verdict.summary == f"{active} run(s) of all programs are active, {most} may be"
+    assert verdict.summary == f"{active} run(s) of all programs are active, at most {most} may be"
 
 
 GAUGE_ROWS = [
-    ("below", 79.5, True, "gauge cpu is 79.5, it may be 80 at most; reported at 2026-03-10T09:00:00+00:00"),
+    ("below", 79.5, True, "gauge cpu is 79.5, at most 80 is allowed; reported at 2026-03-10T09:00:00+00:00"),
     ("exactly at its limit", 80, True, None),
     ("above", 80.1, False, None),
-    ("never reported", None, True, "gauge cpu was never reported and holds nothing back"),
+    ("never reported", None, True, "gauge cpu was never reported, so it does not count"),
 ]
 
 

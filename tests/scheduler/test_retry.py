@@ -93,7 +93,7 @@ REFUSED = [
         "a schedule that is deleted",
         lambda: redeployed("{}"),
         None,
-        "its schedule a/s is not deployed any more",
+        "its schedule a/s is not deployed",
     ),
     (
         "a schedule that runs another program",
@@ -105,7 +105,7 @@ REFUSED = [
         "a job that succeeded",
         lambda: failed(status="succeeded"),
         None,
-        "is SUCCEEDED and cannot be tried again",
+        "is SUCCEEDED and cannot be retried",
     ),
 ]
 

@@ -296,7 +296,7 @@ HEADLINES = [
     ("discard", "suspended: events are ignored until it is resumed"),
     ("drain", "suspended: events are ignored until it is resumed"),
     ("hold", "suspended: events are ignored until it is resumed"),
-    ("backlog", "suspended: nothing waits yet, and what comes is held until it is resumed"),
+    ("backlog", "suspended: no waiting job yet; new events are kept until it is resumed"),
 ]
 
 

@@ -27,7 +27,7 @@ def told(world: World, clock: str, target: str = "a/s") -> Explanation:
 
 def test_a_schedule_for_which_nothing_has_come():
     found = told(World(S), "10:00")
-    assert found.headline == "nothing waits: no event has come since the last job"
+    assert found.headline == "no waiting job: no event has arrived since the last job"
     assert [part.summary for part in found.trigger.parts] == [
         "0 of 1 new partitions of raw",
         "0 of 1 new partitions of other",
@@ -44,7 +44,7 @@ def test_a_suspended_schedule_says_so():
 def test_a_suspended_schedule_with_a_backlog_says_that_it_keeps_what_comes():
     world = World(S.replace("status: active", "status: active\n  on_suspend: backlog"))
     world.suspend("09:00", "s")
-    assert told(world, "10:00").headline.startswith("suspended: nothing waits yet, and what comes is held")
+    assert told(world, "10:00").headline.startswith("suspended: no waiting job yet; new events are kept")
 
 
 def test_a_cron_says_when_it_comes():
@@ -98,7 +98,7 @@ def test_what_the_next_tick_gives_up():
     )
     world.arrive("10:00", "raw", "2026-03-09")
     world.tick("10:00")
-    assert told(world, "11:00").headline.startswith("the next tick gives it up: D-TIMEOUT")
+    assert told(world, "11:00").headline.startswith("the next tick discards it: D-TIMEOUT")
 
 
 def test_a_period_of_which_nothing_has_come():
@@ -106,7 +106,7 @@ def test_a_period_of_which_nothing_has_come():
         "s: {program: q, for_each: day, status: active,"
         " trigger: {partitions: {dataset: chunks, complete: day}}}"
     )
-    assert told(world, "10:00").trigger.summary == "no partition of chunks has come"
+    assert told(world, "10:00").trigger.summary == "no partition of chunks has arrived"
     world.arrive("10:00", "chunks", "2026-03-09|JFK")
     world.tick("10:00")
     assert told(world, "10:00").trigger.summary == (
@@ -167,7 +167,7 @@ def test_what_would_unblock_a_half_collected_job():
     world.arrive("10:00", "raw", "2026-03-09")
     world.tick("10:00")
     assert lacking(told(world, "11:00"))[:2] == [
-        ("all", "time, if nothing more comes", at("13:00")),
+        ("all", "time, if no event arrives", at("13:00")),
         ("partitions", "1 more new partition of other", None),
     ]
 
@@ -196,7 +196,7 @@ def test_what_would_unblock_a_job_whose_trigger_is_satisfied():
             "{partitions: {dataset: raw, keys: [2026-03-01, 2026-03-02]}}",
             "2 partitions of raw: 2026-03-01, 2026-03-02",
         ),
-        ("{partitions: {dataset: chunks, complete: day}}", "all parts of some day of chunks"),
+        ("{partitions: {dataset: chunks, complete: day}}", "all parts of one day of chunks"),
         ("{partitions: {dataset: raw, count: 2, distinct: false}}", "2 more writes of raw"),
     ],
 )
@@ -222,7 +222,7 @@ def test_what_a_period_needs_that_is_half_there_and_what_quiet_needs():
 @pytest.mark.parametrize(
     ("constraint", "what"),
     [
-        ("{load: {max_active_runs: 1}}", "the end of some active run"),
+        ("{load: {max_active_runs: 1}}", "the end of an active run"),
         ("{load: {gauge: cpu, max: 80}}", "a lower report of gauge cpu"),
         ("{since_last_run: {for: 30m}}", "the end of the active run of a/q"),
     ],
@@ -250,5 +250,5 @@ def test_a_held_job_needs_its_schedule_resumed():
     world.arrive("10:10", "raw", "2026-03-09")
     world.tick("10:10")
     assert lacking(told(world, "10:10")) == [
-        ("held", "a/s is suspended and holds what waits; `tidegate schedules resume` lets it go", None)
+        ("held", "a/s is suspended and holds its jobs; `tidegate schedules resume` releases them", None)
     ]

@@ -56,11 +56,11 @@ def test_the_list_shows_what_was_reported_and_who_waits(loaded: Project) -> None
 
 
 REFUSED = [
-    (["cpu", "nan"], "cannot be nan", "finite"),
-    (["cpu", "inf"], "cannot be inf", "finite"),
-    (["cpu", "-inf"], "cannot be -inf", "finite"),
-    (["Cpu", "1"], "'Cpu' is no name of a gauge", "cluster_cpu"),
-    (["c p", "1"], "'c p' is no name of a gauge", "cluster_cpu"),
+    (["cpu", "nan"], "must be a finite number, got nan", "finite"),
+    (["cpu", "inf"], "must be a finite number, got inf", "finite"),
+    (["cpu", "-inf"], "must be a finite number, got -inf", "finite"),
+    (["Cpu", "1"], "'Cpu' is not a valid name of a gauge", "cluster_cpu"),
+    (["c p", "1"], "'c p' is not a valid name of a gauge", "cluster_cpu"),
 ]
 
 

@@ -77,7 +77,7 @@ def test_a_dead_letter_is_queued_again_by_its_id(deployed: Project) -> None:
     printed = deployed.run("jobs", "requeue", job[:-2])
     assert printed == f"job {job} of sales/report_daily is queued again, attempt 2\n"
     assert deployed.run("jobs", "list", "--dead-letters") == "No dead letters.\n"
-    assert "which is no dead letter" in deployed.refused("jobs", "requeue", job).message
+    assert "is not a dead letter: it is" in deployed.refused("jobs", "requeue", job).message
 
 
 def test_all_dead_letters_are_queued_again(deployed: Project) -> None:

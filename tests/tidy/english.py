@@ -25,6 +25,7 @@ FOLDERS = (
     "tidegate/demo/",
     "tidegate/processes/",
     "tidegate/project/",
+    "tidegate/scheduler/",
 )
 """What is held to plain English; paths from the project's folder."""
 
@@ -44,7 +45,7 @@ INSTEAD = {
     r"makes? up for": "catches up",
     r"in the midst of": "during",
     r"beforehand": "before",
-    r"the dead": "the dead process",
+    r"the dead(?! letter)": "the dead process",
     r"come to nothing|comes to nothing|came to nothing": "fails",
 }
 """Expressions, and what to write instead."""

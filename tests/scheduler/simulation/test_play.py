@@ -316,7 +316,7 @@ def test_schedules_that_trigger_each_other_without_time_passing_come_to_an_end(m
     assert [failure.expected for failure in performance.failures] == ["an end"]
     monkeypatch.setattr(simulation, "ROUNDS_PER_INSTANT_MAX", 1)
     performance = played(PASSING["a run that takes no time"])
-    assert "does not come to rest" in performance.failures[0].observed
+    assert "does not end within" in performance.failures[0].observed
 
 
 def test_the_same_scenario_gives_the_same_timeline() -> None:

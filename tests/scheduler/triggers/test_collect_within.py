@@ -245,8 +245,8 @@ def test_what_is_dropped(sentence, trigger, arrivals, look, gone):
 def test_it_says_what_counts_and_when_the_oldest_drops_out():
     found = verdict(THREE, [came("10:00", "", "a"), came("10:30", "", "b")], "10:40")
     assert found.summary == (
-        "2 of 3 new partitions of raw; counted are the last 1h,"
-        " the oldest drops out at 2026-03-10T11:00:00+00:00"
+        "2 of 3 new partitions of raw; only the last 1h count,"
+        " the oldest event drops out at 2026-03-10T11:00:00+00:00"
     )
     assert (found.next_check, found.holds_at) == (at("11:00"), None)
 

@@ -185,12 +185,13 @@ def test_a_cron_names_its_next_fire_as_far_as_the_calendar_goes():
     assert verdict(cron, [], "20:00").summary.endswith("at 2026-03-11T06:00:00+00:00")
     assert verdict(cron, [came("06:00")], "20:00").since == at("06:00")
     last_day = datetime(9999, 12, 31, 12, tzinfo=UTC)
-    assert evaluate(trigger_of(cron), collection([]), last_day).summary.endswith("is out of scope")
+    summary = evaluate(trigger_of(cron), collection([]), last_day).summary
+    assert summary.endswith("is beyond the search horizon")
 
 
 def test_a_period_of_which_nothing_has_come_and_one_that_is_half_there():
     complete = "{partitions: {dataset: chunks, complete: day}}"
-    assert verdict(complete, [], "20:00").summary == "no partition of chunks has come"
+    assert verdict(complete, [], "20:00").summary == "no partition of chunks has arrived"
     half = verdict(complete, [came("10:00", "", "2026-03-09|JFK")], "20:00").summary
     assert half.startswith("1 of 3 parts of chunks of day 2026-03-09; missing 2026-03-09|EWR")
 

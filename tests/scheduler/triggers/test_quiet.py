@@ -74,7 +74,7 @@ def test_a_trigger_that_only_waits_for_quiet_says_until_when():
     found = verdict(Q, [came("10:00", "", "a"), came("10:05", "", "b")], "10:07")
     assert (found.met, found.reason, found.next_check) == (False, Reason.W_QUIET, at("10:15"))
     assert found.summary == (
-        "2 of 2 new partitions of raw; to be quiet for 10m, until 2026-03-10T10:15:00+00:00 if nothing comes"
+        "2 of 2 new partitions of raw; waits for 10m without new events, until 2026-03-10T10:15:00+00:00"
     )
 
 

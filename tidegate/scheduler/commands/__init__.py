@@ -1,1 +1,1 @@
-"""What people and deploys do to schedules and jobs, each in one transaction."""
+"""Commands of people and deploys on schedules and jobs, each in one transaction."""

@@ -1,9 +1,9 @@
-"""Activation: a schedule's place in time when it begins to take events, and when it ceases to.
+"""Activation: a schedule's fire times and timers when it starts and stops accepting events.
 
-It begins when it is created active, resumed, or changed by a deploy; and also when it is suspended
-in a way that goes on collecting (`hold`, `backlog`). From then on events and fires count, and every
-`elapsed` leaf has a clock that runs. Nothing here decides who is active: that is `scheduler.commands.manual`
-and `scheduler.commands.deploy`.
+A schedule starts when it is created active, resumed, or changed by a deploy, also if it is suspended
+with `hold` or `backlog`, which keep collecting. From then on events and fires count, and the timer of
+every `elapsed` leaf runs. `scheduler.commands.manual` and `scheduler.commands.deploy` decide which
+schedules are active.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,15 +19,15 @@ from tidegate.scheduler.store.protocol import Reader
 
 
 def takes_events(state: ScheduleState) -> bool:
-    """Whether events and fires still reach the schedule's jobs."""
+    """Return whether events and fires reach the schedule's jobs."""
     return state.active or state.holding
 
 
 def started(reader: Reader, states: Sequence[ScheduleState], now: datetime) -> list[ScheduleState]:
-    """The schedules with their place in time, from `now` on.
+    """Return the schedules with their fire times and timers, started at `now`.
 
-    An `elapsed` leaf counts from the end of the program's last finished run, or else from now
-    (rule 21); one that waits for a silence counts from now.
+    The timer of an `elapsed` leaf since the last run counts from the end of the program's last
+    finished run, or else from now (rule 21); one since the last event counts from now.
     """
     programs = {
         program
@@ -48,18 +48,18 @@ def started(reader: Reader, states: Sequence[ScheduleState], now: datetime) -> l
 
 
 def stopped(state: ScheduleState) -> ScheduleState:
-    """The schedule without a place in time: it fires nothing until it is started anew."""
+    """Return the schedule without next fire and timers: it fires nothing until it is started again."""
     return msgspec.structs.replace(state, next_fire_at=None, clocks={})
 
 
 def _program_timed(state: ScheduleState, leaf: Leaf) -> str | None:
-    """The program, as "app/program", from whose runs the timer of a leaf counts."""
+    """Return the program ("app/program") from whose runs the timer of a leaf counts."""
     runs = leaf.trigger.runs_heard(state.spec.program)
     return None if runs is None else f"{state.app}/{runs[0]}"
 
 
 def clock_entries(states: Sequence[ScheduleState], now: datetime) -> Iterator[Entry]:
-    """What the journal says of the clocks of schedules that have just been started."""
+    """Return the entries for the timers of schedules that were just started."""
     for state in states:
         for path, since in state.clocks.items():
             yield Entry(

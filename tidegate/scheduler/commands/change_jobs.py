@@ -1,7 +1,7 @@
-"""Change jobs: what people do to a schedule is done to its jobs, as `scheduler.decision.fate` says.
+"""Change jobs: apply a change of a schedule to its jobs, as `scheduler.decision.fate` decides.
 
-A job that waits is simply given up. One whose launch was decided may be given up as long as no run
-is known; a request for it may be under way, and its run will find that the job cannot be claimed.
+A waiting job can always be discarded; a PENDING_LAUNCH job only as long as no run is known. A
+launch request may already be on its way; its run then fails to claim the job.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,11 +23,11 @@ def change_jobs(
     now: datetime,
     after: Mapping[str, ScheduleState] | None = None,
 ) -> None:
-    """Do to the jobs of some schedules what happens to these.
+    """Apply a change of some schedules to their jobs.
 
     Args:
         change: any but `CARRIED`, which depends on the events of each job.
-        after: the schedules from now on, by ref; None where they are as before.
+        after: the schedules from now on, by ref; None if they stay the same.
     """
     states = {state.ref: state for state in before}
     afterwards = after or states
@@ -47,20 +47,20 @@ def apply_fates(
     after: Mapping[str, ScheduleState],
     now: datetime,
 ) -> None:
-    """Hold, release or discard jobs; those that stay are not written.
+    """Hold, release or discard jobs; jobs that stay are not written.
 
     Args:
         after: their schedules from now on, by ref.
     """
-    moving = [(job, its) for job, its in fates if its.kind in ("held", "released")]
-    transaction.put_jobs([after_fate(job, its, after[job.schedule], now) for job, its in moving])
-    _end(transaction, [(job, its.reason) for job, its in fates if its.reason is not None], now)
+    changed = [(job, each) for job, each in fates if each.kind in ("held", "released")]
+    transaction.put_jobs([after_fate(job, each, after[job.schedule], now) for job, each in changed])
+    _end(transaction, [(job, each.reason) for job, each in fates if each.reason is not None], now)
 
 
 def discard_jobs(
     transaction: Transaction, jobs: Iterable[Job], reason: Reason, now: datetime
 ) -> tuple[Job, ...]:
-    """Discard jobs; returns them as they are then."""
+    """Discard jobs, and return the discarded jobs."""
     return _end(transaction, [(job, reason) for job in jobs], now)
 
 

@@ -1,8 +1,8 @@
-"""Deploy: makes the store say what the project's YAML says, in the caller's one transaction.
+"""Deploy: make the store match the project's YAML, in the caller's one transaction.
 
-What changes is decided by `compiler.plan.diff` alone; here the changes are only carried out
-(docs/rules.md: rules 11 and 23). A schedule that does not change keeps its jobs, its status and
-its place in time; what becomes of one that does is told in `scheduler.commands.replace`.
+`compiler.plan.diff` decides the changes; here they are carried out (docs/rules.md: rules 11 and
+23). An unchanged schedule keeps its jobs, status, fire times and timers;
+`scheduler.commands.replace` handles changed ones.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -39,17 +39,17 @@ def deploy(
 
     Args:
         wanted: the apps by name; a deployed app of the project that is missing here is removed.
-        update_schedules: whether schedules follow the YAML. If not, they are neither created,
-            changed nor deleted, but those of a removed program or app always go.
-        force: carry out a removal that leaves schedules without what triggers them.
+        update_schedules: whether schedules follow the YAML. If not, they are not created, changed or
+            deleted, except that those of a removed program or app are always deleted.
+        force: carry out a removal that leaves schedules without the dataset or program that triggers them.
         scope: the project that deploys, and which of its apps are deployed and removed.
 
     Returns:
         The difference that was carried out.
 
     Raises:
-        Refused: another project owns an app of a wanted name, or the removal of a part would leave schedules
-            without what triggers them.
+        Refused: another project owns an app of a wanted name, or a removal would leave schedules without
+            the dataset or program that triggers them.
     """
     advance_before(transaction, now)
     changes = difference(transaction, wanted, update_schedules=update_schedules, scope=scope)
@@ -67,10 +67,13 @@ def _carry_out(
     force: bool,
     now: datetime,
 ) -> None:
-    """Carry out a difference; `owners` has the owner of each app that it leaves.
+    """Carry out a difference.
+
+    Args:
+        owners: the owner of each remaining app.
 
     Raises:
-        Refused: the removal of a part would leave schedules without what triggers them.
+        Refused: a removal would leave schedules without the dataset or program that triggers them.
     """
     if changes.refusals and not force:
         raise _refused(changes)
@@ -81,12 +84,12 @@ def _carry_out(
 
 
 def delete_schedules(transaction: Transaction, refs: Collection[str], now: datetime) -> Diff:
-    """Delete deployed schedules ("app/name") without touching their apps; a later deploy may bring them back.
+    """Delete deployed schedules ("app/name") and keep their apps; a later deploy may create them again.
 
-    What waits is discarded with D-DELETED, and so is a decided launch without a run.
+    Waiting jobs and decided launches without a run are discarded with D-DELETED.
 
     Raises:
-        Refused: no such schedule is deployed.
+        Refused: such a schedule is not deployed.
     """
     advance_before(transaction, now)
     apps = deployed_apps(transaction)
@@ -95,7 +98,7 @@ def delete_schedules(transaction: Transaction, refs: Collection[str], now: datet
         if app not in apps or name not in apps[app].schedules:
             raise Refused(f"no schedule {ref} is deployed", "`tidegate schedules list` shows what is")
     touched = {ref.partition("/")[0] for ref in refs}
-    standing = {
+    remaining = {
         name: msgspec.structs.replace(
             app, schedules={n: spec for n, spec in app.schedules.items() if f"{name}/{n}" not in refs}
         )
@@ -103,8 +106,8 @@ def delete_schedules(transaction: Transaction, refs: Collection[str], now: datet
         if name in touched
     }
     owners = {app.name: app.project for app in transaction.apps(names=touched)}
-    changes = compare(transaction, touched, standing)
-    _carry_out(transaction, changes, standing, owners, False, now)
+    changes = compare(transaction, touched, remaining)
+    _carry_out(transaction, changes, remaining, owners, False, now)
     return changes
 
 
@@ -126,10 +129,10 @@ def _refused(changes: Diff) -> Refused:
 
 
 def _put_schedules(transaction: Transaction, changes: Diff, wanted: Mapping[str, App], now: datetime) -> None:
-    """Carry out the changes of schedules, as sets: a project may have thousands."""
+    """Carry out the changes of schedules, in sets: a project may have thousands."""
     states = {state.ref: state for state in transaction.schedules()}
     gone: list[str] = []
-    fresh: list[ScheduleState] = []
+    new: list[ScheduleState] = []
     reset: list[tuple[ScheduleState, Schedule]] = []
     carried: list[tuple[ScheduleState, Schedule]] = []
     amended: list[ScheduleState] = []
@@ -137,13 +140,13 @@ def _put_schedules(transaction: Transaction, changes: Diff, wanted: Mapping[str,
         ref = _ref(change)
         match change.action:
             case "create":
-                fresh.append(_new(ref, wanted[change.app].schedules[change.name], now))
+                new.append(_new(ref, wanted[change.app].schedules[change.name], now))
             case "replace" if change.carries:
                 carried.append((states[ref], wanted[change.app].schedules[change.name]))
             case "replace":
                 reset.append((states[ref], wanted[change.app].schedules[change.name]))
             case "amend" | "unchanged":
-                # Unchanged text may have moved in its file: `why` shows its lines.
+                # An unchanged schedule may have moved in its file: `why` shows its lines.
                 spec, state = wanted[change.app].schedules[change.name], states[ref]
                 if spec != state.spec:
                     amended.append(msgspec.structs.replace(state, spec=spec, fingerprint=fingerprint(spec)))
@@ -155,16 +158,16 @@ def _put_schedules(transaction: Transaction, changes: Diff, wanted: Mapping[str,
                 assert_never(change.action)
     change_jobs(transaction, Change.DELETED, [states[ref] for ref in gone], now)
     transaction.delete_schedules(gone)
-    standing = created(transaction, fresh, now)
-    standing += reset_schedules(transaction, [state for state, _ in reset], [spec for _, spec in reset], now)
-    standing += carry_schedules(
+    started = created(transaction, new, now)
+    started += reset_schedules(transaction, [state for state, _ in reset], [spec for _, spec in reset], now)
+    started += carry_schedules(
         transaction, [state for state, _ in carried], [spec for _, spec in carried], wanted, now
     )
-    transaction.put_schedules([*standing, *amended])
+    transaction.put_schedules([*started, *amended])
     transaction.put_subscriptions(
-        [state.ref for state in standing], [each for state in standing for each in _subscriptions(state)]
+        [state.ref for state in started], [each for state in started for each in _subscriptions(state)]
     )
-    after = {state.ref: state for state in (*standing, *amended)}
+    after = {state.ref: state for state in (*started, *amended)}
     transaction.add_journal(list(_schedule_entries(changes, after, now)))
 
 
@@ -192,7 +195,7 @@ def _subscriptions(state: ScheduleState) -> Iterable[Subscription]:
 def _put_apps(transaction: Transaction, changes: Diff, owners: Mapping[str, str], now: datetime) -> None:
     deployed = {app.name: app for app in transaction.apps()}
     gone = [change.name for change in changes.apps if change.action == "delete"]
-    standing: list[DeployedApp] = []
+    changed: list[DeployedApp] = []
     for change in changes.apps:
         if change.action == "delete":
             continue
@@ -200,16 +203,16 @@ def _put_apps(transaction: Transaction, changes: Diff, owners: Mapping[str, str]
         before, owner = deployed.get(change.name), owners[change.name]
         if before is None or change.action != "unchanged":
             revision = 1 if before is None else before.revision + 1
-            standing.append(DeployedApp(app=bare, revision=revision, deployed_at=now, project=owner))
+            changed.append(DeployedApp(app=bare, revision=revision, deployed_at=now, project=owner))
         else:
             same = msgspec.structs.replace(before, app=bare, project=owner)
             if same != before:
-                standing.append(same)
-    transaction.put_apps(standing)
+                changed.append(same)
+    transaction.put_apps(changed)
     transaction.delete_apps(gone)
-    changed = {change.name: change.action for change in changes.apps if change.action != "unchanged"}
-    entries = [_app_entry(name, changed[name], None, now) for name in gone]
-    entries += [_app_entry(d.name, changed[d.name], d, now) for d in standing if d.name in changed]
+    actions = {change.name: change.action for change in changes.apps if change.action != "unchanged"}
+    entries = [_app_entry(name, actions[name], None, now) for name in gone]
+    entries += [_app_entry(d.name, actions[d.name], d, now) for d in changed if d.name in actions]
     transaction.add_journal(entries)
 
 
@@ -224,7 +227,7 @@ def _app_entry(name: str, action: str, deployed: DeployedApp | None, now: dateti
 
 
 def _schedule_entries(changes: Diff, after: Mapping[str, ScheduleState], now: datetime) -> Iterator[Entry]:
-    """What each schedule was made of; not for one whose text has only moved in its file."""
+    """Return the entry of each changed schedule; a schedule that only moved in its file has none."""
     for change in changes.schedules():
         if change.action in ("unchanged", "kept"):
             continue

@@ -1,6 +1,6 @@
-"""Gauges: numbers that somebody reports, which `load: {gauge: …, max: …}` holds jobs back by.
+"""Gauges: reported numbers, which `load: {gauge: …, max: …}` compares with a limit.
 
-The last report counts until the next one; nothing here measures anything. A report wakes the jobs
+The last report counts until the next one; Tidegate measures nothing itself. A report wakes the jobs
 that wait for its gauge, and the next tick decides about them.
 """
 
@@ -25,11 +25,11 @@ def report_gauges(transaction: Transaction, values: Mapping[str, float], now: da
     """Report the values of some gauges as of `now`, all of them or none.
 
     Returns:
-        The gauges as they stand then, by name: one that was reported with a later instant, by a host
-        whose clock is ahead, stays as it is.
+        The gauges after the report, by name: one with a later report, by a host whose clock is
+        ahead, stays unchanged.
 
     Raises:
-        Refused: a name or a value that no gauge can have.
+        Refused: a name or a value is not valid for a gauge.
     """
     for name, value in values.items():
         _check(name, value)
@@ -52,7 +52,7 @@ def report_gauges(transaction: Transaction, values: Mapping[str, float], now: da
 
 
 def gauge_limits(reader: Reader) -> dict[str, dict[str, float]]:
-    """The gauges that deployed schedules wait for: by gauge and schedule, the most that it may be."""
+    """Return the limits of gauges in deployed schedules, by gauge and schedule."""
     found: dict[str, dict[str, float]] = {}
     for state in reader.schedules():
         for constraint in state.spec.constraints:
@@ -65,11 +65,11 @@ def gauge_limits(reader: Reader) -> dict[str, dict[str, float]]:
 def _check(name: str, value: float) -> None:
     if len(name) > NAME_CHARACTERS_MAX or not _NAME.fullmatch(name):
         raise Refused(
-            f"{name[:NAME_CHARACTERS_MAX]!r} is no name of a gauge",
-            'a name is small letters, digits and "_", and begins with a letter, for example cluster_cpu',
+            f"{name[:NAME_CHARACTERS_MAX]!r} is not a valid name of a gauge",
+            'a name has small letters, digits and "_", and begins with a letter, for example cluster_cpu',
         )
     if not math.isfinite(value):
         raise Refused(
-            f"gauge {name} cannot be {value}: that is no number",
-            "report a finite number, or nothing while it is not known: the last report goes on counting",
+            f"gauge {name} must be a finite number, got {value}",
+            "report a finite number, or nothing while it is unknown: the last report continues to count",
         )

@@ -1,6 +1,6 @@
-"""What is deployed and what is going on, in the form in which the compiler compares it.
+"""Live: the deployed apps and the effects of a change on their jobs, as the compiler compares them.
 
-`plan` shows this difference and `deploy` applies it, so both ask here.
+`plan` shows this difference and `deploy` applies it.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -29,7 +29,7 @@ WHOLE = Scope()
 
 
 def deployed_apps(reader: Reader) -> dict[str, App]:
-    """Every deployed app with its schedules, by name."""
+    """Return every deployed app with its schedules, by name."""
     schedules: dict[str, list[ScheduleState]] = {}
     for state in reader.schedules():
         schedules.setdefault(state.app, []).append(state)
@@ -42,7 +42,7 @@ def deployed_apps(reader: Reader) -> dict[str, App]:
 def difference(
     reader: Reader, wanted: Mapping[str, App], *, update_schedules: bool = True, scope: Scope = WHOLE
 ) -> Diff:
-    """The difference that a deployment of `wanted`, all apps of the project, would make."""
+    """Return the difference that a deployment of `wanted`, all apps of the project, would make."""
     owners = {deployed.name: deployed.project for deployed in reader.apps()}
     found = reach(owners, wanted, scope)
     changes = compare(
@@ -54,7 +54,7 @@ def difference(
 def compare(
     reader: Reader, names: Collection[str], wanted: Mapping[str, App], update_schedules: bool = True
 ) -> Diff:
-    """The difference between the deployed apps of some names and `wanted`."""
+    """Return the difference between the deployed apps of some names and `wanted`."""
     return diff(
         {name: app for name, app in deployed_apps(reader).items() if name in names},
         wanted,
@@ -66,7 +66,7 @@ def compare(
 def effects(
     reader: Reader, changes: Iterable[ScheduleChange], wanted: Mapping[str, App]
 ) -> dict[tuple[str, str], Effect]:
-    """What changes of deployed schedules do to their jobs, by app and schedule.
+    """Return the effects of changed schedules on their jobs, by app and schedule.
 
     Args:
         wanted: the apps that are to be deployed.
@@ -92,7 +92,7 @@ def effects(
 
 
 class _End(Value, kw_only=True):
-    """What becomes of one job, and how many of its events it keeps as one that is carried."""
+    """The fate of one job, and the number of events that it keeps if it is carried."""
 
     job: Job
     fate: Fate
@@ -122,16 +122,16 @@ def _end(
     if change is not Change.CARRIED or not job.waiting:
         return _End(job=job, fate=fate(job, change, before, after), carried=False, events=0)
     carried = carry(job, deliveries, after, wanted[after.app], job.opened_at)
-    its = fate(job, change, before, after, emptied=carried.job is None)
+    found = fate(job, change, before, after, emptied=carried.job is None)
     events = len({delivery.event.id for delivery in carried.kept})
-    return _End(job=job, fate=its, carried=its.kind != "discarded", events=events)
+    return _End(job=job, fate=found, carried=found.kind != "discarded", events=events)
 
 
 def _counted(state: ScheduleState, ends: Sequence[_End]) -> Effect:
     reasons = [end.fate.reason for end in ends]
     carried = [end for end in ends if end.carried]
     going_on = [end.job for end in ends if end.fate.kind != "discarded" and not end.job.waiting]
-    # A request may be out, but no run was seen: what becomes of these is not left to their runs.
+    # PENDING_LAUNCH without a run: the request may be on its way, but these are not active runs yet.
     unlaunched = [job for job in going_on if job.state is JobState.PENDING_LAUNCH and job.run_id is None]
     return Effect(
         status=state.status,

@@ -1,7 +1,7 @@
-"""Manual: what people do to schedules and jobs by hand, from CLI, REST or the Dagster UI.
+"""Manual: actions of people on schedules and jobs, from the CLI or the Dagster UI.
 
-Each action is one journaled change inside the caller's transaction. Nothing here launches:
-`trigger` makes a job due, and the next tick decides about it like about any other.
+Each action is one journaled change inside the caller's transaction. None of them launches:
+`trigger` makes a job due, and the next tick decides about it like about any other job.
 """
 
 from datetime import datetime
@@ -27,17 +27,17 @@ from tidegate.scheduler.tick.load import load_apps
 from tidegate.scheduler.tick.tick import advance_before
 
 EARLIEST_PERIOD = "1900-01-01"
-"""A coarser period may begin before its dataset's first partition; any sensible one is let pass."""
+"""Start of periods in key checks: a coarser period may begin before its dataset's first partition."""
 
 
 def suspend(transaction: Transaction, ref: str, now: datetime, by: str = "cli") -> bool:
-    """Suspend a schedule. Its `on_suspend` says what becomes of what waits and what comes (rule 10).
+    """Suspend a schedule. Its `on_suspend` decides about waiting jobs and new events (rule 10).
 
     Returns:
-        Whether that changed anything.
+        Whether the schedule was active before.
 
     Raises:
-        Refused: no such schedule is deployed.
+        Refused: the schedule is not deployed.
     """
     advance_before(transaction, now)
     state = schedule_state(transaction, ref)
@@ -53,14 +53,14 @@ def suspend(transaction: Transaction, ref: str, now: datetime, by: str = "cli") 
 def resume(transaction: Transaction, ref: str, now: datetime, by: str = "cli") -> bool:
     """Make a schedule active.
 
-    Events and fires from `now` on count. One that held its jobs lets them go, and goes on as if it had
-    never been suspended.
+    Events and fires from `now` on count. A schedule that held its jobs releases them, and continues as if
+    it had never been suspended.
 
     Returns:
-        Whether that changed anything.
+        Whether the schedule was suspended before.
 
     Raises:
-        Refused: no such schedule is deployed.
+        Refused: the schedule is not deployed.
     """
     advance_before(transaction, now)
     state = schedule_state(transaction, ref)
@@ -81,15 +81,16 @@ def resume(transaction: Transaction, ref: str, now: datetime, by: str = "cli") -
 def trigger(transaction: Transaction, ref: str, now: datetime, key: str = "", force: bool = False) -> Job:
     """Count a schedule's trigger as satisfied (rule 17).
 
-    It takes the waiting job with what it has, or an empty one. The constraints stay in force
-    unless `force` is set, which overrides all of them but concurrency. A suspended schedule does not
-    hold a job that was triggered by hand.
+    It triggers the waiting job with its events so far, or opens an empty one. The constraints still
+    apply unless `force` is set, which overrides all of them but concurrency. A suspended schedule does
+    not hold a job that was triggered by hand.
 
     Args:
-        key: which job, for a schedule with `for_each`; for another one, the partition that its run writes.
+        key: the key of the job, for a schedule with `for_each`; for others, the partition to write.
 
     Raises:
-        Refused: no such schedule, a key that does not go with it, or a run that would write no partition.
+        Refused: the schedule is not deployed, the key is missing or not valid for it, or the run would write
+            no partition.
     """
     advance_before(transaction, now)
     state = schedule_state(transaction, ref)
@@ -108,7 +109,7 @@ def trigger(transaction: Transaction, ref: str, now: datetime, key: str = "", fo
             f"schedule {ref} has no such key: {wrong}", "`tidegate schedules show` shows its datasets"
         )
     waiting = [job for job in transaction.jobs(schedules=[ref], states=WAITING) if job.key == key]
-    # One that still collects comes before those that are full and wait for their constraints.
+    # A job that still collects comes before full jobs that wait for their constraints.
     found = min(waiting, key=lambda job: job.closed, default=None)
     new_id = job_id(ref, key, f"manual:{now.isoformat()}")
     if found is None and transaction.jobs(ids=[new_id]):
@@ -131,7 +132,7 @@ def trigger(transaction: Transaction, ref: str, now: datetime, key: str = "", fo
 
 
 def _refuse_without_partition(view: JobView) -> None:
-    """Refuse a job whose run would have to write partitions, and none follows from what it has."""
+    """Refuse a job whose run must write partitions, if none follows from its events."""
     if output_scheme(view.app, view.schedule.program) is None:
         return
     if not plan_launch(view, view.job.satisfied_at).partitions:
@@ -142,7 +143,7 @@ def _refuse_without_partition(view: JobView) -> None:
 
 
 def wrong_key(schedule: Schedule, app: App, key: str) -> str | None:
-    """What is wrong with a key of a schedule's jobs, or None for one that it can have."""
+    """Return what is wrong with a key of a schedule's jobs; None for a valid key."""
     if schedule.for_each is None:
         outputs = output_scheme(app, schedule.program)
         return None if outputs is None or not key else validate_key(outputs, key)
@@ -160,12 +161,12 @@ def wrong_key(schedule: Schedule, app: App, key: str) -> str | None:
 
 
 def cancel(transaction: Transaction, job: str, now: datetime) -> Job:
-    """Discard a job by hand that waits, or of which no run is known yet.
+    """Discard a waiting job, or a job whose launch is decided and that has no run yet.
 
-    A request for its run may be under way: that run finds that the job cannot be claimed.
+    A launch request may already be on its way; its run then fails to claim the job.
 
     Raises:
-        Refused: no such job, or it has a run, or has ended.
+        Refused: the job does not exist, has a run, or has ended.
     """
     advance_before(transaction, now)
     found = next(iter(transaction.jobs(ids=[job])), None)
@@ -174,17 +175,17 @@ def cancel(transaction: Transaction, job: str, now: datetime) -> Job:
     if not found.waiting and found.state is not JobState.PENDING_LAUNCH:
         raise Refused(
             f"job {job} is {found.state} and cannot be discarded",
-            "a launched job is ended by terminating its run in the Dagster UI",
+            "to stop a launched job, terminate its run in the Dagster UI",
         )
-    (given_up,) = discard_jobs(transaction, [found], Reason.D_CANCELLED, now)
-    return given_up
+    (discarded,) = discard_jobs(transaction, [found], Reason.D_CANCELLED, now)
+    return discarded
 
 
 def schedule_state(transaction: Transaction, ref: str) -> ScheduleState:
-    """The deployed schedule of this name.
+    """Return the deployed schedule of this name.
 
     Raises:
-        Refused: there is none.
+        Refused: the schedule is not deployed.
     """
     state = next(iter(transaction.schedules(refs=[ref])), None)
     if state is None:

@@ -1,9 +1,10 @@
-"""Replace: what becomes of a schedule, and of its jobs, when a deploy changes its text.
+"""Replace: change a deployed schedule and its jobs when a deploy changes its specification.
 
-With `on_update: reset` it is deleted and created again with the status that it had: its jobs are given
-up, and all counts start anew. With `carry` its waiting jobs go on under the new text with the events
-that still mean something (see `scheduler.decision.carry`), launches that were decided stay decided, and the
-schedule keeps its place in time. A suspended one obeys its new `on_suspend` at once.
+With `on_update: reset` the schedule is deleted and created again with its status: its jobs are
+discarded, and all counts start again. With `carry` its waiting jobs continue under the new
+specification with the events that it still listens to (see `scheduler.decision.carry`), decided
+launches stay decided, and fire times and unchanged timers continue. The new `on_suspend` of a suspended
+schedule applies at once.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,20 +32,20 @@ def reset_schedules(
     specs: Sequence[Schedule],
     now: datetime,
 ) -> list[ScheduleState]:
-    """Give up the jobs of schedules that start anew; returns the schedules as they are to be."""
+    """Discard the jobs of schedules that start again, and return the new schedules."""
     change_jobs(transaction, Change.RESET, states, now)
     return created(transaction, [renewed(s, spec, now) for s, spec in zip(states, specs, strict=True)], now)
 
 
 def created(transaction: Transaction, states: Sequence[ScheduleState], now: datetime) -> list[ScheduleState]:
-    """New schedules with their place in time, if they take anything yet."""
+    """Return new schedules, started if they accept events."""
     begun = started(transaction, [state for state in states if takes_events(state)], now)
     transaction.add_journal(list(clock_entries(begun, now)))
     return [*begun, *(state for state in states if not takes_events(state))]
 
 
 def renewed(state: ScheduleState, spec: Schedule, now: datetime) -> ScheduleState:
-    """The schedule with another text, its status, and no place in time yet."""
+    """Return the schedule with another specification and its status, not started yet."""
     return ScheduleState(
         ref=state.ref,
         spec=spec,
@@ -62,10 +63,10 @@ def carry_schedules(
     apps: Mapping[str, App],
     now: datetime,
 ) -> list[ScheduleState]:
-    """Let the waiting jobs of schedules go on under another text; returns the schedules as they are to be.
+    """Carry the waiting jobs of schedules over to new specifications, and return the changed schedules.
 
     Args:
-        apps: as they are to be, by name.
+        apps: the new apps, by name.
     """
     before = {state.ref: state for state in states}
     renewals = [renewed(state, spec, now) for state, spec in zip(states, specs, strict=True)]
@@ -83,11 +84,11 @@ def carry_schedules(
     transaction.add_deliveries([each for _, carried in found for each in (*carried.added, *carried.dropped)])
     transaction.add_journal([e for job, carried in found for e in carry_entries(job.id, carried, now)])
     emptied = [job for job, carried in found if carried.job is None]
-    going_on = [carried.job for _, carried in found if carried.job is not None]
-    transaction.put_jobs(going_on)
+    carried_jobs = [carried.job for _, carried in found if carried.job is not None]
+    transaction.put_jobs(carried_jobs)
     fates = [
         (job, fate(job, Change.CARRIED, before[job.schedule], after[job.schedule], emptied=is_empty))
-        for is_empty, each in ((True, emptied), (False, going_on))
+        for is_empty, each in ((True, emptied), (False, carried_jobs))
         for job in each
     ]
     apply_fates(transaction, fates, after, now)
@@ -95,26 +96,26 @@ def carry_schedules(
 
 
 def _in_its_place(before: ScheduleState, after: ScheduleState, now: datetime) -> ScheduleState:
-    """The changed schedule where the unchanged one stood in time; clocks go on where nothing changed.
+    """Return the changed schedule with the fire times and unchanged timers of the former one.
 
     Args:
-        after: started, if it takes anything.
+        after: the changed schedule, started if it accepts events.
     """
     if not takes_events(after) or not takes_events(before):
         return after
     same = {path for path, form in _timers(before.spec).items() if _timers(after.spec).get(path) == form}
-    anew = {path: since for path, since in after.clocks.items() if path not in same}
+    restarted = {path: since for path, since in after.clocks.items() if path not in same}
     kept = {path: since for path, since in before.clocks.items() if path in same}
-    # A new cron fires from now on, this very instant included; the old one has fired up to here.
+    # A new cron fires from now on, this instant included; the former one has fired up to here.
     after_fires = before.fires_after if _crons(before.spec) == _crons(after.spec) else now - MICROSECOND
     placed = msgspec.structs.replace(
-        after, active_since=before.active_since, fires_after=after_fires, clocks={**anew, **kept}
+        after, active_since=before.active_since, fires_after=after_fires, clocks={**restarted, **kept}
     )
     return msgspec.structs.replace(placed, next_fire_at=next_fire(placed, after_fires or now))
 
 
 def _clocks_set(before: ScheduleState, after: ScheduleState, now: datetime) -> Iterator[Entry]:
-    """What the journal says of the clocks that do not go on as they were."""
+    """Return the entries for the timers that were started again."""
     kept = before.clocks.items() if takes_events(before) else ()
     clocks = {path: since for path, since in after.clocks.items() if (path, since) not in kept}
     return clock_entries([msgspec.structs.replace(after, clocks=clocks)], now)

@@ -1,13 +1,13 @@
-"""After: the job after an entry of its journal, and the only place that says so.
+"""After: the job after an entry of its journal, defined in this one place.
 
     job before ── entry ──► job after
 
-Whoever changes a job writes an entry and takes the job that `record` makes of both; `why --at` folds the
-same entries with `after`. So the past cannot differ from what happened. What only keeps the books of the
-engine (when it looks next, whether a job takes more events) is in no entry: a writer passes it to `record`.
+Code that changes a job writes an entry and stores the job that `record` returns; `why --at` folds the
+same entries with `after`. So the reconstructed past cannot differ from what happened. Bookkeeping of
+the engine (the next check, whether a job accepts events) is in no entry: writers pass it to `record`.
 
-An entry about a whole schedule has no effect here: see `scheduler.decision.fate`. Pure. Entries of every
-released version of the journal are understood, also those that lack a field that is written today.
+An entry about a whole schedule has no effect here: see `scheduler.decision.fate`. Pure. It reads entries
+of every released version of the journal, including entries that lack later fields.
 """
 
 from datetime import datetime
@@ -32,7 +32,7 @@ _ENDS = {
 
 
 def opened(entry: Entry, state: ScheduleState) -> Job:
-    """The job that an entry opens: an event did, or a person."""
+    """Return the job that an entry opens, for an event or a person."""
     return Job(
         id=entry.job or "",
         schedule=state.ref,
@@ -44,29 +44,29 @@ def opened(entry: Entry, state: ScheduleState) -> Job:
     )
 
 
-def record(job: Job, entry: Entry, state: ScheduleState | None = None, **books: Any) -> Job:
-    """The job after an entry that is being written, with the engine's books.
+def record(job: Job, entry: Entry, state: ScheduleState | None = None, **bookkeeping: Any) -> Job:
+    """Return the job after a new entry, with the engine's bookkeeping.
 
     Args:
         state: see `after`.
-        books: fields that no entry says.
+        bookkeeping: fields that are in no entry.
 
     Raises:
-        IllegalTransition: the table of transitions does not allow it.
+        IllegalTransition: `TRANSITIONS` does not allow it.
     """
     changed = after(job, entry, state)
     if changed.state not in TRANSITIONS[job.state]:
         raise IllegalTransition(f"job {job.id}: {job.state} -> {changed.state}")
-    return _with(changed, **books)
+    return _with(changed, **bookkeeping)
 
 
 def after(job: Job, entry: Entry, state: ScheduleState | None = None) -> Job:
-    """The job after one of its entries.
+    """Return the job after one of its entries.
 
-    A journal may be read in part, or from a clock that went back, so every entry is taken as it is.
+    It checks no transition: a journal may be incomplete, or written while a clock went back.
 
     Args:
-        state: its schedule as it is then; only what a person does needs it.
+        state: the schedule at that instant; needed for manual actions only.
     """
     match entry.kind:
         case EntryKind.EVENT:
@@ -96,7 +96,7 @@ def after(job: Job, entry: Entry, state: ScheduleState | None = None) -> Job:
 
 
 def joined(job: Job, arrived: datetime) -> Job:
-    """The job with one more event, which arrived then."""
+    """Return the job with one more event, which arrived at an instant."""
     first = arrived if job.first_event_at is None else min(arrived, job.first_event_at)
     return _with(job, first_event_at=first)
 
@@ -111,7 +111,7 @@ def _waiting(job: Job, entry: Entry) -> Job:
     reason = Reason(entry.reason) if entry.reason is not None else Reason.W_TRIGGER
     if "state" in entry.data:
         return _with(job, state=JobState(entry.data["state"]), reason=reason)
-    # Written before entries said the state: it follows from the reason.
+    # An entry of an older version, without a state: it follows from the reason.
     state = JobState.PENDING_TRIGGER if reason in _OF_THE_TRIGGER else JobState.PENDING_CONSTRAINT
     return _with(job, state=state, reason=reason)
 

@@ -1,6 +1,6 @@
-"""By hand: what a person makes of a job, by triggering it, or by queueing a failed one again (rule 17).
+"""By hand: the job after a person triggers it, or queues a failed one again (rule 17).
 
-Pure; `scheduler.commands.manual` and `scheduler.launch.dead_letter` let it happen.
+Pure; `scheduler.commands.manual` and `scheduler.launch.dead_letter` write the result.
 """
 
 from datetime import datetime
@@ -15,7 +15,7 @@ from tidegate.scheduler.model.job import ByHand, Job, JobState
 
 
 def triggered(job: Job, schedule: Schedule, now: datetime, *, force: bool) -> Job:
-    """The waiting job with its trigger satisfied, which no suspended schedule holds any more."""
+    """Return the waiting job with its trigger satisfied, and no longer held."""
     return msgspec.structs.replace(
         release(job, schedule, now),
         by_hand=ByHand.FORCE if force else ByHand.TRIGGER,
@@ -24,12 +24,12 @@ def triggered(job: Job, schedule: Schedule, now: datetime, *, force: bool) -> Jo
 
 
 def queued(job: Job, state: ScheduleState, now: datetime) -> Job:
-    """The dead letter, waiting again for its constraints, with its next attempt."""
+    """Return the dead letter with its next attempt, waiting for its constraints."""
     return msgspec.structs.replace(retried(job, state, now), launch=None)
 
 
 def retried(job: Job, state: ScheduleState, now: datetime) -> Job:
-    """The failed job, waiting again for its constraints, with its next attempt and the same launch plan."""
+    """Return the failed job with its next attempt and the same launch plan, waiting for its constraints."""
     return msgspec.structs.replace(
         _with_whole_timeout(job, state.spec, now),
         state=JobState.PENDING_CONSTRAINT,
@@ -51,6 +51,6 @@ def retried(job: Job, state: ScheduleState, now: datetime) -> Job:
 
 
 def _with_whole_timeout(job: Job, schedule: Schedule, now: datetime) -> Job:
-    # The trigger stays satisfied when it was, since dates are counted from there; its clock has stood still.
+    # `satisfied_at` stays, since dates count from it; all time since then counts as held.
     job = msgspec.structs.replace(job, satisfied_at=job.satisfied_at or now, held_at=None)
     return msgspec.structs.replace(job, held_for=now - (begun_at(schedule.timeout, job) or now))

@@ -1,12 +1,11 @@
-"""Carry: what a waiting job keeps when its schedule is changed with `on_update: carry` (rules 11 and 24).
+"""Carry: the events that a waiting job keeps when `on_update: carry` changes its schedule (rules 11 and 24).
 
-    an event of the job ── a leaf of the new trigger listens to it ──► kept, at that leaf, with its time
-                       └─ none does ────────────────────────────────► discarded with D-UPDATED
+    an event of the job ── a leaf of the new trigger listens to it ──► kept at that leaf
+                       └─ no leaf does ─────────────────────────────► discarded with D-UPDATED
 
-The events then stand as if they had come under the new trigger, which is evaluated at once. A job
-that a person has triggered, or queued again, keeps its satisfied trigger. Pure:
-`scheduler.commands.deploy` writes what comes out of it, and `scheduler.commands.live` counts it for
-`plan`.
+The kept events count as if they had arrived under the new trigger, which is evaluated at once. A job
+that a person has triggered or queued again keeps its satisfied trigger. Pure:
+`scheduler.commands.replace` writes the result, and `scheduler.commands.live` counts it for `plan`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,15 +27,15 @@ from tidegate.scheduler.model.reason import Reason
 
 
 class Carried(Value, kw_only=True):
-    """What becomes of one job.
+    """The result for one job.
 
     Attributes:
-        job: as it goes on; None for one of which nothing is kept, and which is given up.
-        kept: all that it has collected now.
-        removed: deliveries to take out of the job.
-        added: deliveries to put into it; each is an event of the job at another leaf.
-        dropped: what no leaf listens to any more, as deliveries without a job.
-        moved_from: by event and leaf of an added delivery, the leaf where it stood before.
+        job: the job under the new schedule; None if it keeps no event and is discarded.
+        kept: all its deliveries from now on.
+        removed: deliveries to remove from the job.
+        added: deliveries to add; each is an event of the job at another leaf.
+        dropped: events that no leaf listens to any more, as deliveries without a job.
+        moved_from: the former leaf of an added delivery, by event and leaf.
     """
 
     job: Job | None
@@ -48,22 +47,22 @@ class Carried(Value, kw_only=True):
 
 
 def carry(job: Job, deliveries: Sequence[Delivery], state: ScheduleState, app: App, now: datetime) -> Carried:
-    """What a waiting job keeps under a changed schedule.
+    """Carry a waiting job over to a changed schedule.
 
     Args:
-        deliveries: what it has collected.
-        state: the schedule as it is now to be.
-        app: its app as it is now to be, for the partition schemes.
+        deliveries: the collected events of the job.
+        state: the changed schedule.
+        app: the changed app, for the partition schemes.
     """
-    stood: dict[str, list[Delivery]] = {}
+    by_event: dict[str, list[Delivery]] = {}
     for delivery in deliveries:
-        stood.setdefault(delivery.event.id, []).append(delivery)
+        by_event.setdefault(delivery.event.id, []).append(delivery)
     kept: list[Delivery] = []
     removed: list[Delivery] = []
     added: list[Delivery] = []
     dropped: list[Delivery] = []
     moved_from: dict[tuple[str, str], str] = {}
-    for each in stood.values():
+    for each in by_event.values():
         event = each[0].event
         wanted = [leaf.path for leaf in leaves(state.spec.trigger) if _collects(state, leaf, event)]
         staying = [delivery for delivery in each if delivery.leaf in wanted]
@@ -92,7 +91,7 @@ def carry(job: Job, deliveries: Sequence[Delivery], state: ScheduleState, app: A
 
 
 def _collects(state: ScheduleState, leaf: Leaf, event: Event) -> bool:
-    """Whether an event at this leaf would count: not as what sets a timer, nor as a fire of another sort."""
+    """Return whether an event counts at this leaf: not if it starts a timer or is a fire of another kind."""
     if event.key != listens_to(state.app, state.ref, leaf, state.spec.program)[0]:
         return False
     of_timer = event.kind is EventKind.FIRE and event.scheduled_for is None
@@ -100,7 +99,7 @@ def _collects(state: ScheduleState, leaf: Leaf, event: Event) -> bool:
 
 
 def _renewed(job: Job, kept: tuple[Delivery, ...], state: ScheduleState, app: App, now: datetime) -> Job:
-    """The job under the changed schedule, due at once."""
+    """Return the job under the changed schedule, due at once."""
     job = msgspec.structs.replace(
         job,
         fingerprint=state.fingerprint,
@@ -114,15 +113,15 @@ def _renewed(job: Job, kept: tuple[Delivery, ...], state: ScheduleState, app: Ap
     job = move(job, JobState.PENDING_TRIGGER, reason=None, satisfied_at=None, closed=False)
     view = JobView(app=app, schedule=state.spec, job=job, deliveries=kept)
     if not evaluate(state.spec.trigger, collected(view), now).met:
-        # Its clock begins anew with its trigger, unless it counts from the first event.
-        began = state.spec.timeout.from_ == "first_event"
-        return job if began else msgspec.structs.replace(job, held_for=timedelta(0))
+        # The timeout starts again with the trigger, unless it counts from the first event.
+        from_first = state.spec.timeout.from_ == "first_event"
+        return job if from_first else msgspec.structs.replace(job, held_for=timedelta(0))
     own = any(delivery.event.own_job for delivery in kept)
     return msgspec.structs.replace(job, closed=own or is_full(state.spec, len(kept), satisfied=True))
 
 
 def carry_entries(job: str, carried: Carried, now: datetime) -> Iterator[Entry]:
-    """What the journal says of the events of a carried job (its id) that do not stay where they were."""
+    """Return the entries for the moved and dropped events of a carried job (its id)."""
     for delivery in carried.added:
         before = carried.moved_from.get((delivery.event.id, delivery.leaf))
         data = {"leaf": delivery.leaf, "moved_from": before, **event_facts(delivery.event)}

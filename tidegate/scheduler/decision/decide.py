@@ -1,8 +1,8 @@
-"""Decide: what becomes of one waiting job at one instant.
+"""Decide: wait, discard or launch, for one waiting job at one instant.
 
-This is the only place where Tidegate chooses. It is a pure function of a job view and an instant,
-and the tick, the scenarios, `why` and the replay all call it, so they cannot disagree. It acts
-on nothing: the answer is a value which `scheduler.tick.tick` writes down.
+This is the only place that decides. It is a pure function of a job view and an instant; the tick,
+the scenarios, `why` and the replay all call it, so they cannot disagree. It changes nothing: the
+decision is a value, which `scheduler.tick.apply` writes.
 """
 
 from datetime import datetime
@@ -22,11 +22,11 @@ from tidegate.scheduler.model.verdict import Verdict, earliest
 
 
 class Wait(Value, kw_only=True):
-    """Leave the job where it is and look again.
+    """Keep the job waiting and decide again later.
 
     Attributes:
-        dropped: what it had collected and is now too old for its `collect_within`; whoever writes the
-            decision down takes these out of the job.
+        dropped: collected events that are too old for their `collect_within`; the writer of the decision
+            removes them from the job.
     """
 
     state: JobState
@@ -37,13 +37,13 @@ class Wait(Value, kw_only=True):
 
 
 class Discard(Value, kw_only=True):
-    """Give the job up."""
+    """Discard the job."""
 
     reason: Reason
 
 
 class Launch(Value, kw_only=True):
-    """Launch the job. `overridden` names the waiting constraints that a timeout or a person overrode."""
+    """Launch the job. `overridden` lists the unmet constraints that a timeout or a person overrode."""
 
     overridden: tuple[Reason, ...] = ()
 
@@ -52,11 +52,11 @@ Outcome = Wait | Discard | Launch
 
 
 class Decision(Value, kw_only=True):
-    """The outcome, and the verdicts it rests on.
+    """The outcome, and the verdicts that it follows from.
 
     Attributes:
-        satisfied_at: when the trigger was satisfied, None while it is not.
-        deadline: when the timeout strikes, None while its clock has not begun, or stands still.
+        satisfied_at: when the trigger was satisfied; None while it is not.
+        deadline: when the job times out; None while the timeout has not started or is paused.
     """
 
     outcome: Outcome
@@ -67,12 +67,12 @@ class Decision(Value, kw_only=True):
 
 
 def decide(view: JobView, now: datetime) -> Decision:
-    """What becomes of the job at `now`.
+    """Decide about the job at `now`.
 
-    The order is rule 4: trigger, then the constraints that wait, then those that skip,
-    which are judged only at the moment all else holds. The constraints are judged before the
-    timeout (rule 14), and a timeout or a person never overrides concurrency (rules 5 and 17).
-    While its suspended schedule holds the job, it is not launched, and its timeout stands still.
+    The order is rule 4: the trigger, then the constraints that wait, then those that skip, which
+    count only once everything else is met. Constraints are checked before the timeout (rule
+    14), and neither a timeout nor a person overrides concurrency (rules 5 and 17). A held job is not
+    launched, and its timeout is paused.
     """
     has = collected(view)
     trigger = evaluate(view.schedule.trigger, has, now)
@@ -98,7 +98,7 @@ def decide(view: JobView, now: datetime) -> Decision:
 def _unsatisfied(
     view: JobView, has: Collected, trigger: Verdict, deadline: datetime | None, now: datetime
 ) -> Outcome:
-    """A half-collected job ages only when its timeout counts from the first event (rule 20)."""
+    """Decide before the trigger is satisfied; a timeout applies only if it counts from the first event."""
     if deadline is not None and now >= deadline:
         return Discard(reason=Reason.D_TIMEOUT)
     return Wait(
@@ -133,10 +133,10 @@ def _constrained(
 
 
 def _wait(unmet: tuple[Verdict, ...], deadline: datetime | None) -> Wait:
-    """Waits for the first unmet constraint, and looks again as soon as any of them may change.
+    """Wait for the first unmet constraint, and decide again as soon as any of them may change.
 
-    All that are blocked on a slot are woken by the first one's resource: a job needs every one
-    of them, so the others cannot let it go before that one does.
+    The first resource that blocks wakes the job: it needs all of them, so the others cannot help
+    before that one.
     """
     return Wait(
         state=JobState.PENDING_CONSTRAINT,

@@ -1,7 +1,7 @@
-"""The end of a job: what it becomes, and what it gives back.
+"""The end of a job: its final state, and the slots and launches that it releases.
 
     discarded by a decision, a person or a deploy ─┐
-    no run could be made of it (a dead letter) ────┼──► the entry that says so ──► `end_job`
+    no run could be created (a dead letter) ───────┼──► the entry of the end ──► `end_job`
     its run has ended ─────────────────────────────┘
 
 Pure. `scheduler.tick.end_jobs` writes the end into the store, and `scheduler.explain.past` into the past.
@@ -19,9 +19,9 @@ class End(Value, kw_only=True):
     """The end of one job.
 
     Attributes:
-        job: as it is from then on.
-        frees_slots: it held slots, which others may take now.
-        forgets_launch: its launch came to nothing and counts in no rate.
+        job: the ended job.
+        frees_slots: whether it held slots, which it releases.
+        forgets_launch: whether its launch led to no run and no longer counts in rates.
     """
 
     job: Job
@@ -30,10 +30,10 @@ class End(Value, kw_only=True):
 
 
 def end_job(job: Job, entry: Entry) -> End:
-    """The end of a job that an entry says.
+    """Return the end of a job, as its entry says.
 
     Raises:
-        IllegalTransition: it cannot end so, for it has ended already.
+        IllegalTransition: the job has ended already.
     """
     held_slots = job.state in ACTIVE
     return End(
@@ -44,5 +44,5 @@ def end_job(job: Job, entry: Entry) -> End:
 
 
 def discard_entry(job: Job, reason: str, at: datetime) -> Entry:
-    """The entry that says that a job is discarded, and why."""
+    """Return the entry of a discarded job, with the reason."""
     return Entry(at=at, kind=EntryKind.DISCARDED, schedule=job.schedule, job=job.id, reason=reason)

@@ -1,11 +1,11 @@
 """Fate: what becomes of a job when its schedule is suspended, resumed, changed or deleted.
 
-    deleted, or reset ──► discarded, unless a run of it exists
-    carried           ──► discarded if it is left without events; else as the new `on_suspend` asks
-    suspended         ──► discarded, left (`drain`) or held (`hold`, `backlog`), as `on_suspend` asks
+    deleted, or reset ──► discarded, unless it has a run
+    carried           ──► discarded if it keeps no event; else by the new `on_suspend`
+    suspended         ──► discarded, kept (`drain`) or held (`hold`, `backlog`), by `on_suspend`
     resumed           ──► released, if it was held
 
-The only place that says so: the commands write it, `plan` counts it, and `why --at` folds it. Pure.
+This is the only place that decides it: commands write it, `plan` counts it, `why --at` folds it. Pure.
 """
 
 from datetime import datetime
@@ -13,16 +13,16 @@ from enum import StrEnum
 from typing import Literal, assert_never
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.decision.hold import held, release
+from tidegate.scheduler.decision.hold import hold, release
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.reason import Reason
 
 
 class Change(StrEnum):
-    """What happens to a schedule that has jobs.
+    """A change of a schedule.
 
-    A change of its text is `RESET`, or `CARRIED` where the waiting jobs keep their events.
+    A changed specification is `RESET`, or `CARRIED` if the waiting jobs keep their events.
     """
 
     SUSPENDED = "suspended"
@@ -33,7 +33,7 @@ class Change(StrEnum):
 
 
 class Fate(Value, kw_only=True):
-    """What becomes of one job. `reason` says why a job is discarded."""
+    """The fate of one job. `reason` says why a job is discarded."""
 
     kind: Literal["stays", "held", "released", "discarded"]
     reason: Reason | None = None
@@ -47,12 +47,12 @@ RELEASED = Fate(kind="released")
 def fate(
     job: Job, change: Change, before: ScheduleState, after: ScheduleState, *, emptied: bool = False
 ) -> Fate:
-    """What becomes of a job when its schedule changes.
+    """Return what becomes of a job when its schedule changes.
 
     Args:
         before: its schedule until now.
-        after: its schedule from now on; as before for one that is deleted.
-        emptied: the change leaves it without events, see `scheduler.decision.carry`.
+        after: its schedule from now on; the same for a deleted schedule.
+        emptied: whether the job keeps no event, see `scheduler.decision.carry`.
     """
     launched = not job.waiting and (job.state is not JobState.PENDING_LAUNCH or job.run_id is not None)
     if launched:
@@ -63,7 +63,7 @@ def fate(
         case Change.RESET:
             return _discarded(Reason.D_UPDATED)
         case _ if not job.waiting:
-            # Its launch is decided, and goes on as it was decided.
+            # A decided launch goes on.
             return STAYS
         case Change.CARRIED if emptied:
             return _discarded(Reason.D_UPDATED)
@@ -77,21 +77,21 @@ def fate(
             assert_never(change)
 
 
-def after_fate(job: Job, its: Fate, state: ScheduleState, now: datetime) -> Job:
-    """The waiting job after its fate; one that is discarded ends as `scheduler.decision.end_job` says.
+def after_fate(job: Job, job_fate: Fate, state: ScheduleState, now: datetime) -> Job:
+    """Return the waiting job after its fate; `scheduler.decision.end_job` ends a discarded one.
 
     Args:
         state: its schedule from now on.
     """
-    match its.kind:
+    match job_fate.kind:
         case "held":
-            return held(job, now)
+            return hold(job, now)
         case "released":
             return release(job, state.spec, now)
         case "stays" | "discarded":
             return job
         case _:
-            assert_never(its.kind)
+            assert_never(job_fate.kind)
 
 
 def _discarded(reason: Reason) -> Fate:
@@ -99,12 +99,12 @@ def _discarded(reason: Reason) -> Fate:
 
 
 def _begins_to_discard(before: ScheduleState, after: ScheduleState) -> bool:
-    """Whether a suspended schedule, which kept what waits, does so no longer."""
+    """Return whether a suspended schedule, which kept its jobs, discards them from now on."""
     return not after.active and after.spec.on_suspend == "discard" != before.spec.on_suspend
 
 
 def _held_or_not(job: Job, after: ScheduleState) -> Fate:
-    """A job that a person has triggered is not held: somebody wants it now (rules 10 and 17)."""
+    """Return whether a job is held, released or stays; a job triggered by hand is not held (rule 17)."""
     if after.holding:
         return HELD if job.held_at is None and job.by_hand is None else STAYS
     return STAYS if job.held_at is None else RELEASED

@@ -1,13 +1,13 @@
-"""Fires: which instants of a schedule's crons and clocks are due, and what a restart makes up for.
+"""Fires: the due instants of a schedule's crons and timers, and which missed fires still count.
 
-A fire becomes an event with an id made from schedule, leaf and instant, so it happens once
-whoever notices it first, the dispatcher or a Dagster schedule. A fire that is noticed late was
-missed; `catch_up` decides whether it still counts (rules 9 and 19). One that does not
-is recorded as expired, since nothing is dropped silently.
+A fire becomes an event with an id made from schedule, leaf and instant, so it happens once, whether
+the dispatcher or a Dagster schedule notices it first. A fire that is noticed late was missed;
+`catch_up` decides whether it still counts (rules 9 and 19). One that does not count is recorded as
+expired, since no event is dropped silently.
 
-An `elapsed` leaf has a clock: the instant from which it counts. It fires once the time has passed.
-Since the last run, it counts anew from there, so that a job which was given up is not the last; since
-the last event, it stands still until the next one (rule 21).
+An `elapsed` leaf has a timer, which fires once the time has passed since its start. A timer since the
+last run starts again when it fires, so that it fires again even if its job was discarded; a
+timer since the last event stays stopped until the next event (rule 21).
 """
 
 from collections.abc import Iterator
@@ -23,37 +23,36 @@ from tidegate.scheduler.model.event import Event, EventKind, fire_event_key
 from tidegate.scheduler.model.verdict import earliest
 
 MISSED_AFTER = timedelta(seconds=120)
-"""A fire noticed within this time is on time: it covers the tick's interval and a busy daemon."""
+"""A fire noticed within this time is on time: it covers the tick interval and a busy daemon."""
 
 CATCH_UP_FIRES_MAX = 1000
-"""The most fires of one cron that one tick makes up for or records; of more, the newest count.
-A cron of every minute reaches it after 16 hours of downtime."""
+"""The most fires of one cron that one tick catches up on or records; of more, the newest count.
+A cron of every minute reaches this limit after 16 hours of downtime."""
 
 
 def cron_leaves(state: ScheduleState) -> Iterator[tuple[Leaf, WallClock]]:
-    """The leaves of a schedule's trigger that fire at wall-clock times, each with its times."""
+    """Return the leaves of a schedule's trigger that fire at wall-clock times, each with its times."""
     for leaf in leaves(state.spec.trigger):
         if leaf.trigger.wall_clock is not None:
             yield leaf, leaf.trigger.wall_clock
 
 
 def timer_leaves(state: ScheduleState) -> Iterator[tuple[Leaf, timedelta]]:
-    """The leaves of a schedule's trigger that have a timer, each with its length."""
+    """Return the leaves of a schedule's trigger that have a timer, each with its length."""
     for leaf in leaves(state.spec.trigger):
         if leaf.trigger.timer is not None:
             yield leaf, leaf.trigger.timer
 
 
 def starts_again(state: ScheduleState, leaf: Leaf) -> bool:
-    """Whether the timer of a leaf starts again when it fires, as one that counts from runs does."""
+    """Return whether the timer of a leaf starts again when it fires: if it counts from runs."""
     return leaf.trigger.runs_heard(state.spec.program) is not None
 
 
 def next_fire(state: ScheduleState, after: datetime) -> datetime | None:
-    """The earliest fire of any of the schedule's crons and clocks after an instant.
+    """Return the earliest fire of any of the schedule's crons and timers after an instant.
 
-    A clock that has run out already is due at once. None without any, and where no fire comes within
-    the horizon of `domain.time.fire_times`.
+    An expired timer is due at once. None without a fire within the horizon of `domain.time.fire_times`.
     """
     crons = [fire_times.next_fire(cron, after) for _, cron in cron_leaves(state)]
     clocks = [_runs_out(state, leaf, length) for leaf, length in timer_leaves(state)]
@@ -61,7 +60,7 @@ def next_fire(state: ScheduleState, after: datetime) -> datetime | None:
 
 
 def due_fires(state: ScheduleState, now: datetime) -> tuple[Event, ...]:
-    """The fires of a schedule that have come due since the last ones, oldest first."""
+    """Return the fires of a schedule that have become due since the last ones, oldest first."""
     after = state.fires_after or now
     found = [event for leaf, cron in cron_leaves(state) for event in _of_cron(state, leaf, cron, after, now)]
     for leaf, length in timer_leaves(state):
@@ -72,7 +71,7 @@ def due_fires(state: ScheduleState, now: datetime) -> tuple[Event, ...]:
 
 
 def after_fires(state: ScheduleState, now: datetime) -> ScheduleState:
-    """The schedule once its due fires have become events: what comes next, and timers set again."""
+    """Return the schedule after its due fires became events, with its next fire and restarted timers."""
     clocks = dict(state.clocks)
     for leaf, length in timer_leaves(state):
         due = _runs_out(state, leaf, length)
@@ -85,7 +84,7 @@ def after_fires(state: ScheduleState, now: datetime) -> ScheduleState:
 
 
 def with_timer(state: ScheduleState, path: str, event: Event) -> ScheduleState:
-    """The schedule with the timer of one leaf set by an event that it counts from."""
+    """Return the schedule with the timer of one leaf started by an event."""
     before = state.clocks.get(path)
     start = event.arrived if before is None else max(before, event.arrived)
     moved = msgspec.structs.replace(state, clocks={**state.clocks, path: start})
@@ -94,7 +93,7 @@ def with_timer(state: ScheduleState, path: str, event: Event) -> ScheduleState:
 
 
 def _runs_out(state: ScheduleState, leaf: Leaf, length: timedelta) -> datetime | None:
-    """When the timer of a leaf fires next; not before its schedule became active."""
+    """Return when the timer of a leaf fires; not before its schedule became active."""
     start = state.clocks.get(leaf.path)
     if start is None:
         return None
@@ -103,7 +102,7 @@ def _runs_out(state: ScheduleState, leaf: Leaf, length: timedelta) -> datetime |
 
 
 def satisfies_alone(trigger: Trigger, path: str) -> bool:
-    """Whether the leaf at a path satisfies the whole trigger when it holds: no `all` stands above it."""
+    """Return whether the leaf at a path alone satisfies the whole trigger: it is below `any` only."""
     for step in path.split(".") if path else ():
         if not (isinstance(trigger, Composite) and trigger.alternatives):
             return False
@@ -120,13 +119,13 @@ def fire_event(
     expired: bool = False,
     scheduled: bool = True,
 ) -> Event:
-    """The event of one fire.
+    """Return the event of one fire.
 
-    Its arrival is the instant of the fire, not the moment it was noticed, so that whatever is
-    counted from the trigger's satisfaction does not depend on how often the scheduler ticks.
+    Its arrival is the instant of the fire, not the moment it was noticed, so that times counted
+    from the satisfied trigger do not depend on how often the scheduler ticks.
 
     Args:
-        scheduled: it is the fire of a cron, from which a business date can be counted.
+        scheduled: whether it is the fire of a cron, from which a business date can be counted.
     """
     return Event(
         id=f"{fire_event_key(schedule, leaf)}@{at.isoformat()}",
@@ -144,7 +143,7 @@ def _of_cron(
     state: ScheduleState, leaf: Leaf, cron: WallClock, after: datetime, now: datetime
 ) -> Iterator[Event]:
     ref = state.ref
-    # Inside `all` a fire waits for the other members, which could never find a job of its own.
+    # Inside `all` a fire waits for the other members, whose events could not join its own job.
     alone = satisfies_alone(state.spec.trigger, leaf.path)
     instants = newest_fires(cron, after, now)
     for instant in instants:
@@ -157,7 +156,7 @@ def _of_cron(
 
 
 def newest_fires(cron: WallClock, after: datetime, until: datetime) -> list[datetime]:
-    """The fires in (after, until], oldest first, at most the newest `CATCH_UP_FIRES_MAX`."""
+    """Return the fires in (after, until], oldest first, at most the newest `CATCH_UP_FIRES_MAX`."""
     found = list(islice(fire_times.fires(cron, after, until), CATCH_UP_FIRES_MAX + 1))
     if len(found) <= CATCH_UP_FIRES_MAX:
         return found

@@ -1,9 +1,9 @@
-"""Hold: keeping what waits while its schedule is suspended, and letting it go again.
+"""Hold: keep the waiting jobs of a suspended schedule, and release them.
 
     suspend with hold or backlog ──► held: decided as always, but never launched (W-HELD)
-    resume, or triggered by hand ──► let go: the timeout goes on where it stood still
+    resume, or trigger by hand   ──► released: the timeout continues where it was paused
 
-Pure. `scheduler.decision.fate` says which jobs are held.
+Pure. `scheduler.decision.fate` decides which jobs are held.
 """
 
 from datetime import datetime
@@ -15,13 +15,13 @@ from tidegate.scheduler.decision.timeout import paused_for
 from tidegate.scheduler.model.job import Job
 
 
-def held(job: Job, now: datetime) -> Job:
-    """The waiting job, held from `now` on."""
+def hold(job: Job, now: datetime) -> Job:
+    """Return the waiting job, held from `now` on."""
     return msgspec.structs.replace(job, held_at=now, next_check_at=now)
 
 
 def release(job: Job, schedule: Schedule, now: datetime) -> Job:
-    """The waiting job, held no longer; its timeout does not count the time that it was."""
+    """Return the waiting job, released; its timeout does not count the time for which it was held."""
     if job.held_at is None:
         return job
     return msgspec.structs.replace(

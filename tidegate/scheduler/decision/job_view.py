@@ -1,7 +1,7 @@
-"""The job view: everything that a decision about one job may look at.
+"""The job view: everything that a decision about one job depends on.
 
-The shell loads it, the pure core reads it. What is not in here cannot influence a decision,
-which is what makes a decision repeatable in a scenario, in `why` and in a replay.
+The shell loads it, the pure core reads it. Nothing else can influence a decision, so a decision is
+repeatable in a scenario, in `why` and in a replay.
 """
 
 from collections.abc import Mapping
@@ -15,17 +15,17 @@ from tidegate.scheduler.model.run import ALL_RUNS, Gauge, ProgramHistory, group_
 
 
 class JobView(Value, kw_only=True):
-    """One waiting job with its schedule and the numbers its constraints need.
+    """One waiting job with its schedule and the numbers that its constraints need.
 
     Attributes:
-        app: the deployed app: its datasets give the partition schemes.
-        deliveries: what the job has collected, in order of arrival.
-        slots: taken slots of each resource in `resources_of`.
-        history: of the schedule's program.
+        app: the deployed app, with the partition schemes of its datasets.
+        deliveries: the collected events of the job, in order of arrival.
+        slots: number of taken slots of each resource in `resources_of`.
+        history: the last runs of the schedule's program.
         launches: launch instants of the schedule's program, oldest first, at least those within the
             longest `per` of its rates.
-        gauges: those that its constraints name and that were ever reported, by name.
-        held: the schedule is suspended and holds its jobs.
+        gauges: the reported gauges that its constraints name, by name.
+        held: whether the schedule is suspended and holds its jobs.
     """
 
     app: App
@@ -40,17 +40,17 @@ class JobView(Value, kw_only=True):
 
     @property
     def resources(self) -> tuple[str, ...]:
-        """What the job takes a slot of when it is launched."""
+        """The resources of which the job takes a slot when it is launched."""
         return resources_of(self.app.name, self.schedule)
 
     @property
     def program_resource(self) -> str:
-        """The resource of the schedule's own program."""
+        """The resource of the schedule's program."""
         return program_resource(f"{self.app.name}/{self.schedule.program}")
 
 
 def groups_of_program(app: App, program: str) -> tuple[str, ...]:
-    """Every group that a schedule of this program names, sorted (rule 21)."""
+    """Return every group that a schedule of this program names, sorted (rule 21)."""
     return tuple(
         sorted(
             {
@@ -64,12 +64,12 @@ def groups_of_program(app: App, program: str) -> tuple[str, ...]:
 
 
 def groups_of(schedule: Schedule) -> tuple[str, ...]:
-    """The groups that a schedule's own constraints name, sorted."""
+    """Return the groups that a schedule's own constraints name, sorted."""
     named = {constraint.group_taken for constraint in schedule.constraints}
     return tuple(sorted(group for group in named if group is not None))
 
 
 def resources_of(app_name: str, schedule: Schedule) -> tuple[str, ...]:
-    """What a job of this schedule takes a slot of when it is launched."""
+    """Return the resources of which a job of this schedule takes a slot when it is launched."""
     program = program_resource(f"{app_name}/{schedule.program}")
     return (ALL_RUNS, program, *(group_resource(group) for group in groups_of(schedule)))

@@ -1,14 +1,14 @@
-"""LaunchOrderKey: in which order jobs that are ready at once get what is free (rules 4 and 14).
+"""Launch order: the order in which jobs that are ready together take free slots (rules 4 and 14).
 
-Priority alone would starve: while high jobs keep coming, a low one would never have its turn.
-So a lower priority is a penalty in time, and waiting works it off:
+Priority alone would starve jobs of low priority. So a lower priority is a penalty in time, which
+waiting compensates:
 
-    key = the moment the trigger was satisfied + the penalty of the priority
+    key = the instant at which the trigger was satisfied + the penalty of the priority
 
-The smallest goes first; of two that are equal, the one that was satisfied first. So at the same
+The smallest key goes first; of two equal keys, the job that was satisfied first. So at the same
 instant the higher priority wins, and the jobs of one schedule start in the order of their keys. The bound:
-a job is overtaken by jobs of higher priority only if these were satisfied after it by less than the
-difference of the penalties, so by less than an hour.
+a job of higher priority overtakes only if it was satisfied later by less than the difference of the
+penalties, which is an hour at most.
 """
 
 from datetime import datetime, timedelta
@@ -21,17 +21,17 @@ PENALTIES: dict[Priority, timedelta] = {
     Priority.NORMAL: timedelta(minutes=30),
     Priority.LOW: timedelta(minutes=60),
 }
-"""How much later than a high one a job of this priority is taken to have become ready."""
+"""How much later than a job of high priority a job of this priority counts as ready."""
 
 LaunchOrderKey = tuple[datetime, datetime, str, str, str]
-"""Compares in the order of launching."""
+"""Compares in launch order."""
 
 
 def launch_order_key(job: Job, satisfied_at: datetime | None) -> LaunchOrderKey:
-    """The place of a job among those that are ready with it, smallest first.
+    """Return the sort key of a job among the ready jobs, smallest first.
 
     Args:
-        satisfied_at: when its trigger was satisfied; without one it counts from its opening.
+        satisfied_at: when its trigger was satisfied; None counts from its opening.
     """
     ready = satisfied_at or job.opened_at
     return ready + PENALTIES[job.priority], ready, job.schedule, job.key, job.id

@@ -1,8 +1,8 @@
-"""Launch: what the run of a job is given, computed once, in the transaction that decides it.
+"""Launch plan: the input of a job's run, computed once, in the transaction that decides the launch.
 
-Pure. The manifest is exactly what the job collected; which output partitions the run writes
-follows from the schedule's `output_partition` (docs/rules.md, "What a run writes"); references in its
-`args` are resolved here, so that every attempt of the job gets the same.
+Pure. The manifest is exactly what the job collected; the output partitions follow from the
+schedule's `output_partition` (docs/rules.md, "What a run writes"); references in `args` are
+resolved here, so that every attempt of the job gets the same input.
 """
 
 from collections.abc import Iterable, Iterator
@@ -24,11 +24,11 @@ from tidegate.scheduler.model.job import LaunchPlan
 
 
 def plan_launch(view: JobView, satisfied_at: datetime | None) -> LaunchPlan:
-    """The launch plan of the job.
+    """Return the launch plan of the job.
 
     Args:
-        satisfied_at: when the trigger was satisfied. A job without a fire, triggered by hand or by
-            another member of an `any`, counts its business date from there.
+        satisfied_at: when the trigger was satisfied; the business date of a job without a fire
+            counts from there.
     """
     scheduled = max(
         (d.event.scheduled_for for d in view.deliveries if d.event.scheduled_for is not None), default=None
@@ -55,10 +55,10 @@ def plan_launch(view: JobView, satisfied_at: datetime | None) -> LaunchPlan:
 
 
 def business_date(scheduled: datetime, outputs: PartitionScheme | None, zone: str) -> str:
-    """Scheduled time minus one unit, as a partition key.
+    """Return the scheduled time minus one unit, as a partition key.
 
-    The unit is the cycle of the output's partitions, or a day. The scheduled time is read in
-    the schedule's zone: at 00:30 in New York the business date is the day that has just ended there.
+    The unit is the cycle of the output's partitions, or a day. The scheduled time is read in the
+    schedule's zone: at 00:30 in New York the business date is the day that has just ended there.
     """
     dimension = outputs.time if outputs is not None else None
     if dimension is None:
@@ -69,13 +69,13 @@ def business_date(scheduled: datetime, outputs: PartitionScheme | None, zone: st
 
 
 def output_scheme(app: App, program: str) -> PartitionScheme | None:
-    """The partition scheme of a program's outputs; lint has seen to it that they agree."""
+    """Return the partition scheme of a program's outputs; lint checks that they agree."""
     schemes = (app.datasets[name].partitions for name in app.programs[program].writes)
     return next((scheme for scheme in schemes if scheme is not None), None)
 
 
 def _manifest(deliveries: Iterable[Delivery]) -> dict[str, tuple[str, ...]]:
-    """The distinct partition keys that were collected, by dataset, both sorted."""
+    """Return the distinct collected partition keys by dataset, both sorted."""
     keys: dict[str, set[str]] = {}
     for delivery in deliveries:
         if delivery.event.kind is EventKind.PARTITION and delivery.event.partition is not None:
@@ -85,7 +85,7 @@ def _manifest(deliveries: Iterable[Delivery]) -> dict[str, tuple[str, ...]]:
 
 
 def _upstream(deliveries: Iterable[Delivery]) -> tuple[UpstreamRun, ...]:
-    """Each run it was launched for once, with what was known of it last; the newest run stands last."""
+    """Return each upstream run once, with its last known facts, the newest run last."""
     runs: dict[str, UpstreamRun] = {}
     for delivery in deliveries:
         run = _run_of(delivery.event)
@@ -96,7 +96,7 @@ def _upstream(deliveries: Iterable[Delivery]) -> tuple[UpstreamRun, ...]:
 
 
 def _run_of(event: Event) -> UpstreamRun | None:
-    """The run that an event is about; None for other kinds of events."""
+    """Return the run that an event is about; None for other kinds of events."""
     if event.kind is not EventKind.RUN or event.run_id is None:
         return None
     if event.run is not None:
@@ -132,7 +132,7 @@ def _partitions(view: JobView, plan: LaunchPlan, satisfied_at: datetime | None) 
 
 
 def _written(schedule: Schedule, plan: LaunchPlan) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """What the upstream runs wrote, by dataset, as far as it counts for the schedule."""
+    """Return the partitions that the upstream runs wrote, by dataset, of the datasets that count."""
     for run in plan.upstream:
         for dataset, keys in run.outputs.items():
             if schedule.output_from in (None, dataset):
@@ -142,8 +142,8 @@ def _written(schedule: Schedule, plan: LaunchPlan) -> Iterator[tuple[str, tuple[
 def _of_outputs(
     app: App, outputs: PartitionScheme, found: Iterable[tuple[str, tuple[str, ...]]]
 ) -> tuple[str, ...]:
-    """The keys of datasets that have the same partitions as the outputs, sorted."""
-    # What was collected before a change may come from a dataset that does not exist any more.
+    """Return the keys of datasets that have the same partitions as the outputs, sorted."""
+    # An event collected before a deploy may be of a dataset that the deploy removed.
     same = (
         keys
         for dataset, keys in found
@@ -153,9 +153,9 @@ def _of_outputs(
 
 
 def _by_time(outputs: PartitionScheme, plan: LaunchPlan, satisfied_at: datetime | None) -> tuple[str, ...]:
-    """The business date, or where no cron fired the last period that was over when the trigger was satisfied.
+    """Return the business date, or without a cron the last period that was over at `satisfied_at`.
 
-    None for outputs that are not cut by time alone.
+    Empty for outputs that are not partitioned by time alone.
     """
     if outputs.time is None or outputs.static is not None or satisfied_at is None:
         return ()

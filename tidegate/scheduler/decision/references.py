@@ -1,9 +1,9 @@
-"""References: what `{{ trigger.partitions }}` and its like in a schedule's `args` stand for in one launch.
+"""References: the values of `{{ trigger.partitions }}` and other references in `args` for one launch.
 
-Which references there are, and which a trigger can give, is checked by lint; how they stand in a
-text is `compiler.template`. Here they get their values, from the launch plan and from what the job
-has collected, in the transaction that decides the launch. What is not there at run time is null:
-a job triggered by hand has no upstream run, a size that nobody told has no bytes. Pure.
+Lint checks which references exist and which of them a trigger provides; `compiler.template` parses
+them. Here they get their values, from the launch plan and the collected events, in the transaction
+that decides the launch. A missing value is null: a job triggered by hand has no upstream run, and
+an event without a reported size has no bytes. Pure.
 """
 
 from collections.abc import Callable, Iterable
@@ -15,19 +15,19 @@ from tidegate.scheduler.model.event import Delivery, Event, EventKind
 from tidegate.scheduler.model.job import LaunchPlan
 
 PARTITIONS_OF = "trigger.partitions."
-"""Before the name of a dataset."""
+"""Prefix of a dataset's name."""
 
 Values = Callable[[str], Any]
-"""The value of a reference, any JSON; None for what is not there."""
+"""Returns the value of a reference, any JSON; None for a missing one."""
 
 
 def values_of(plan: LaunchPlan, deliveries: Iterable[Delivery], key: str) -> Values:
-    """The values of references for the launch of one job.
+    """Return the values of references for the launch of one job.
 
     Args:
-        plan: the launch plan, its `args` not resolved yet.
-        deliveries: what the job has collected, in order of arrival.
-        key: the job's `for_each` key, "" where events are pooled.
+        plan: the launch plan, before its `args` are resolved.
+        deliveries: the collected events of the job, in order of arrival.
+        key: the job's `for_each` key, "" without `for_each`.
     """
     events = tuple({delivery.event.id: delivery.event for delivery in deliveries}.values())
     first = min((event.time for event in events), default=None)
@@ -53,7 +53,7 @@ def values_of(plan: LaunchPlan, deliveries: Iterable[Delivery], key: str) -> Val
 
 
 def _run(run: UpstreamRun) -> dict[str, Any]:
-    """What may be said of the newest upstream run."""
+    """Return the references to the newest upstream run."""
     facts: dict[str, Any] = {
         "trigger.run.id": run.id,
         "trigger.run.program": run.program.partition("/")[2],
@@ -65,14 +65,14 @@ def _run(run: UpstreamRun) -> dict[str, Any]:
 
 
 def _text(instant: datetime | None) -> str | None:
-    """An instant as ISO 8601."""
+    """Format an instant as ISO 8601."""
     return None if instant is None else instant.isoformat()
 
 
 def _size(events: Iterable[Event], unit: str) -> int | None:
-    """The size of all that came: a partition once, with its newest size; None where no size is known.
+    """Return the size of all partitions, each with its newest size; None if no size is known.
 
-    Every write of a dataset without partitions adds its own.
+    Every update of a dataset without partitions adds its size.
     """
     sizes: dict[tuple[str, str], int] = {}
     for event in events:

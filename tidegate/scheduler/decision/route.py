@@ -1,9 +1,9 @@
-"""Route: which job each new event joins, and which jobs it opens.
+"""Route: the job that each new event joins or opens.
 
-An event joins its schedule's waiting job, with `for_each` the waiting job of its key; where
-none waits, or the one that waits is full, it opens one (rules 1 and 24). An event that
-a schedule cannot use is not dropped: it becomes a delivery without a job, with the reason
-(rule 2). Pure: the shell loads the schedules and their waiting jobs, and writes what comes back.
+An event joins the waiting job of its schedule, or of its key with `for_each`; without one, or if
+that job is full, it opens a new one (rules 1 and 24). An event that a schedule cannot use
+becomes a delivery without a job, with the reason (rule 2). Pure: the shell loads the schedules
+and their waiting jobs, and writes the result.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -33,22 +33,22 @@ KEY_OF_POOLED_EVENTS = ""
 
 
 class Router:
-    """The open jobs of some schedules, as events are routed onto them one after the other.
+    """Routes events to the open jobs of some schedules, one event after the other.
 
     Args:
-        waiting: their waiting jobs; those that are closed take no further part.
-        deliveries: what a waiting job has collected before.
+        waiting: their waiting jobs; closed ones are ignored.
+        deliveries: returns the events that a waiting job has collected before.
 
     Attributes:
-        changed: jobs that were opened or joined, by id, in the order of their first change.
-        delivered: everything that was delivered, in order.
-        opened: the entry of each job that was opened.
+        changed: the opened or joined jobs, by id, in the order of their first change.
+        delivered: all deliveries, in order.
+        opened: the entry of each opened job.
     """
 
     def __init__(self, waiting: Iterable[Job], deliveries: Callable[[str], Sequence[Delivery]]) -> None:
         self._deliveries = deliveries
         self._open: dict[str, dict[str, Job]] = {}
-        self._fresh: dict[str, list[Delivery]] = {}
+        self._added: dict[str, list[Delivery]] = {}
         self._joined: dict[tuple[str, str], tuple[str, str]] = {}
         for job in waiting:
             if not job.closed:
@@ -97,7 +97,7 @@ class Router:
         job = None if event.own_job else self._open.get(state.ref, {}).get(key)
         before, its_job = self._joined.get((state.ref, key), ("", ""))
         if before == event.id:
-            # At a second leaf it belongs to the same job, even if the first leaf has filled that.
+            # At a second leaf the event joins the same job, even if it filled that job at the first leaf.
             job = self.changed[its_job]
         if job is None:
             entry = Entry(
@@ -109,7 +109,7 @@ class Router:
             )
             job = msgspec.structs.replace(opened(entry, state), closed=event.own_job)
             self.opened.append(entry)
-        # The decision is due at once; an event may also come for a job that waits for later.
+        # The job is due at once, also if its next check was later.
         job = msgspec.structs.replace(joined(job, event.arrived), next_check_at=now)
         delivery = Delivery(event=event, schedule=state.ref, leaf=listener.leaf, job=job.id, at=now)
         self.delivered.append(delivery)
@@ -119,22 +119,22 @@ class Router:
     def _update_open(
         self, job: Job, delivery: Delivery, state: ScheduleState, app: App, now: datetime
     ) -> None:
-        """Remember what the job has become, and whether it takes more."""
-        seats = self._open.setdefault(state.ref, {})
+        """Record the changed job, and close it if it is full."""
+        open_jobs = self._open.setdefault(state.ref, {})
         if not job.closed and _may_fill(state.spec):
-            fresh = self._fresh.setdefault(job.id, [])
-            fresh.append(delivery)
+            added = self._added.setdefault(job.id, [])
+            added.append(delivery)
             view = JobView(
-                app=app, schedule=state.spec, job=job, deliveries=(*self._deliveries(job.id), *fresh)
+                app=app, schedule=state.spec, job=job, deliveries=(*self._deliveries(job.id), *added)
             )
             satisfied = job.satisfied_at is not None or _holds(view, now)
             closed = is_full(state.spec, len(view.deliveries), satisfied=satisfied)
             job = msgspec.structs.replace(job, closed=closed)
         self.changed[job.id] = job
         if not job.closed:
-            seats[job.key] = job
-        elif job.key in seats and seats[job.key].id == job.id:
-            del seats[job.key]
+            open_jobs[job.key] = job
+        elif job.key in open_jobs and open_jobs[job.key].id == job.id:
+            del open_jobs[job.key]
 
 
 def _may_fill(schedule: Schedule) -> bool:
@@ -146,9 +146,9 @@ def _holds(view: JobView, now: datetime) -> bool:
 
 
 def is_full(schedule: Schedule, events: int, *, satisfied: bool) -> bool:
-    """Whether a job takes no further event: it has a batch of its own, or as many as a batch may have.
+    """Return whether a job accepts no further event: `batching: each`, or `max_batch` events.
 
-    A job whose trigger is not satisfied goes on collecting, or it could never be launched.
+    A job whose trigger is not satisfied keeps collecting; otherwise it could never be launched.
     """
     if not satisfied:
         return False
@@ -166,7 +166,7 @@ def _refusal(event: Event, state: ScheduleState) -> Reason | None:
 
 
 def key_of(event: Event, leaf: str, schedule: Schedule, app: App) -> str:
-    """The `for_each` key of an event at a leaf of a schedule.
+    """Return the `for_each` key of an event at a leaf of a schedule.
 
     Raises:
         PartitionKeyError: the event's partition key does not fit the dataset's scheme.
@@ -184,7 +184,7 @@ def key_of(event: Event, leaf: str, schedule: Schedule, app: App) -> str:
 
 
 def leaf_at(schedule: Schedule, path: str) -> LeafTrigger | None:
-    """The leaf at a path of a schedule's trigger; None where there is none."""
+    """Return the leaf at a path of a schedule's trigger; None if the path has no leaf."""
     return next((leaf.trigger for leaf in leaves(schedule.trigger) if leaf.path == path), None)
 
 

@@ -1,1 +1,1 @@
-"""Why a job waits, what would unblock it, and how it stood in the past."""
+"""Explanations: why a job waits, what would unblock it, and the same for a past instant."""

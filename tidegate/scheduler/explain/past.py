@@ -1,11 +1,11 @@
-"""Past: the store as it was at a past moment, rebuilt from the journal alone.
+"""Past: the store as it was at a past instant, rebuilt from the journal alone.
 
-    entries up to the moment ──► one after the other, what each has changed ──► a store in memory
+    entries up to the instant ──► applied in order ──► a store in memory
 
-The engine's own functions then read it, so that `why --at` explains a past moment exactly as `why`
-did then. It holds what decisions rest on: apps and schedules, jobs with what they had collected,
-slots, launches, runs and gauges. Every entry up to the moment is read, and none is changed.
-What an engine did later about an earlier instant, after a pause, belongs to that instant.
+The engine's own functions then read this store, so `why --at` explains a past instant exactly as
+`why` did then. It holds everything that decisions depend on: apps and schedules, jobs with their
+collected events, slots, launches, runs and gauges. Entries that a tick wrote later about an earlier
+instant, after a pause, belong to that instant.
 """
 
 from collections.abc import Callable
@@ -32,7 +32,7 @@ from tidegate.scheduler.store.protocol import Launched, Reader
 
 
 def store_at(reader: Reader, instant: datetime) -> MemoryStore:
-    """The store as it was when all that belongs to an instant had been done."""
+    """Return the store as it was after an instant was done."""
     past = _Past()
     for entry in reader.journal():
         if entry.at <= instant:
@@ -41,7 +41,7 @@ def store_at(reader: Reader, instant: datetime) -> MemoryStore:
 
 
 class _Past:
-    """What the entries that were read so far have made of the store."""
+    """The rows of the store after the entries that were read so far."""
 
     def __init__(self) -> None:
         self._apps: dict[str, DeployedApp] = {}
@@ -72,7 +72,7 @@ class _Past:
         }
 
     def read(self, entry: Entry) -> None:
-        """Change what one entry has changed."""
+        """Apply one entry."""
         self._journal.append(entry)
         if not self._is_known(entry):
             return
@@ -84,10 +84,10 @@ class _Past:
             self._put(after(job, entry, self._states[job.schedule]))
 
     def _is_known(self, entry: Entry) -> bool:
-        """Whether what the entry is about is known.
+        """Return whether the schedule and the job of the entry are known.
 
-        A journal may begin later than a schedule; and where a clock went back, the opening of a job may
-        bear a later instant than what followed.
+        A journal may begin later than a schedule; and if a clock went back, the opening of a job may have
+        a later instant than the entries that follow it.
         """
         if entry.kind in (EntryKind.SPEC, EntryKind.CLOCK) or entry.schedule is None:
             return True
@@ -97,7 +97,7 @@ class _Past:
         return opens or entry.job in self._jobs
 
     def store(self, instant: datetime) -> MemoryStore:
-        """A store with all of it, as it stood at the instant."""
+        """Return a store with these rows, as of the instant."""
         store = MemoryStore()
         deliveries = [each for found in self._collected.values() for each in found.values()]
         with store.transaction() as transaction:
@@ -121,7 +121,7 @@ class _Past:
         return store
 
     def _placed(self, state: ScheduleState, instant: datetime) -> ScheduleState:
-        """The schedule with its next fire, which follows from its crons and its clocks."""
+        """Return the schedule with its next fire, which follows from its crons and timers."""
         if not takes_events(state):
             return stopped(state)
         clocks = {path: since for path, (since, _) in self._clocks.get(state.ref, {}).items()}
@@ -167,9 +167,9 @@ class _Past:
         carries = bool(entry.data.get("carries"))
         stays = before is not None and (carries or entry.data["action"] == "amend")
         if before is not None and stays:
-            stands = before.deployed_at if not carries else entry.at
-            state = msgspec.structs.replace(state, active_since=before.active_since, deployed_at=stands)
-        # What was set at this very instant was set by the same deployment.
+            deployed_at = before.deployed_at if not carries else entry.at
+            state = msgspec.structs.replace(state, active_since=before.active_since, deployed_at=deployed_at)
+        # A timer that was started at this very instant was started by the same deployment.
         running = {leaf.path for leaf, _ in timer_leaves(state)}
         self._clocks[ref] = {
             path: clock
@@ -181,11 +181,11 @@ class _Past:
             self._carry(before or state, state, entry.at)
 
     def _carry(self, before: ScheduleState, state: ScheduleState, at: datetime) -> None:
-        """Let the waiting jobs go on under the changed text; their events have been moved already."""
+        """Carry the waiting jobs over to the changed schedule; earlier entries have moved their events."""
         app = self._apps[state.app].app
         for id in tuple(self._waiting.get(state.ref, ())):
             deliveries = tuple(self._collected.get(id, {}).values())
-            # Those of which nothing is kept have been given up before.
+            # Jobs that keep no event were discarded by earlier entries.
             job = carry(self._jobs[id], deliveries, state, app, at).job or self._jobs[id]
             self._put(after_fate(job, fate(job, Change.CARRIED, before, state), state, at))
 
@@ -198,7 +198,7 @@ class _Past:
             state = msgspec.structs.replace(state, active_since=entry.at)
         self._states[state.ref] = state
         for id in tuple(self._waiting.get(state.ref, ())):
-            # One that is discarded has an entry of its own.
+            # A discarded job has its own entry.
             job, change = self._jobs[id], Change.RESUMED if state.active else Change.SUSPENDED
             self._put(after_fate(job, fate(job, change, before, state), state, entry.at))
         if not takes_events(state):
@@ -216,7 +216,7 @@ class _Past:
         name = entry.data["name"]
         self._gauges[name] = Gauge(name=name, value=entry.data["value"], reported_at=entry.at)
 
-    # --- jobs and what they collect ---
+    # --- jobs and their events ---
 
     def _opened(self, entry: Entry) -> None:
         self._put(opened(entry, self._states[entry.schedule or ""]))
@@ -257,7 +257,7 @@ class _Past:
         self._put(msgspec.structs.replace(self._jobs[entry.job], first_event_at=first))
 
     def _ran_out(self, entry: Entry, path: str, kind: EventKind) -> None:
-        """A fire of an `elapsed` leaf has used up its timer, or set it again."""
+        """Stop or restart the timer of an `elapsed` leaf that has fired."""
         state = self._states[entry.schedule or ""]
         if kind is not EventKind.FIRE:
             return
@@ -277,7 +277,7 @@ class _Past:
         self._launches.setdefault(job, Launched(program=entry.data["program"], holder=job, at=entry.at))
 
     def _without_launch(self, entry: Entry) -> None:
-        """A launch that came to nothing counts in no rate."""
+        """Remove the launch and the slots of a job that ended without a run."""
         if entry.kind is EntryKind.LAUNCH_FAILED and entry.reason is None:
             return
         self._slots.pop(entry.job or "", None)
@@ -285,14 +285,14 @@ class _Past:
 
     def _run(self, entry: Entry) -> None:
         run_id = entry.run_id or ""
-        seen = RunObservation(
+        observation = RunObservation(
             run_id=run_id,
             program=entry.data["program"],
             job=entry.job,
             status=RunStatus(entry.data["status"]),
             at=datetime.fromisoformat(entry.data["at"]),
         )
-        run = self._runs[run_id] = merge(self._runs.get(run_id), seen, entry.at)
+        run = self._runs[run_id] = merge(self._runs.get(run_id), observation, entry.at)
         holder = entry.job or run_id
         if not run.active:
             self._slots.pop(holder, None)

@@ -1,7 +1,7 @@
-"""Unblock: what would let a waiting job go, from the verdicts on its trigger and its constraints.
+"""Unblock: what a waiting job still needs, from the verdicts on its trigger and its constraints.
 
-Each missing thing is one line for people, with the instant at which time alone provides it where
-that is so, and the place in the YAML that asks for it. Pure.
+Each missing condition is one line for people, with the instant at which time alone satisfies it, if
+it does, and the position in the YAML that requires it. Pure.
 """
 
 from collections.abc import Iterator
@@ -14,12 +14,12 @@ from tidegate.scheduler.model.verdict import Verdict
 
 
 class Missing(Value, kw_only=True):
-    """One thing that would help.
+    """One missing condition.
 
     Attributes:
-        kind: of the trigger or constraint that lacks it.
+        kind: of the trigger or constraint that is unmet.
         what: for example "1 more new partition of raw", or "a slot of group nightly".
-        by: when time provides it, if nothing else comes in between.
+        by: when time alone satisfies it, if no event arrives.
     """
 
     kind: str
@@ -29,7 +29,7 @@ class Missing(Value, kw_only=True):
 
 
 def missing(decision: Decision) -> tuple[Missing, ...]:
-    """What a job lacks, in the order in which it is checked; nothing for one that may run."""
+    """Return the missing conditions of a job, in the order of the checks; empty for one that may run."""
     found: list[Missing] = []
     if decision.satisfied_at is None:
         found += _of_trigger(decision.trigger)
@@ -38,13 +38,13 @@ def missing(decision: Decision) -> tuple[Missing, ...]:
 
 
 def _of_trigger(verdict: Verdict) -> Iterator[Missing]:
-    """What the unmet leaves lack, and where time alone satisfies a part, when."""
+    """Return the missing conditions of the unmet leaves, with the instant if time alone is missing."""
     if verdict.met:
         return
     if verdict.holds_at is not None:
         yield Missing(
             kind=verdict.kind,
-            what="time, if nothing more comes" if verdict.needs is None else verdict.needs,
+            what="time, if no event arrives" if verdict.needs is None else verdict.needs,
             by=verdict.holds_at,
             at=verdict.at,
         )
@@ -65,7 +65,7 @@ def _of_constraint(verdict: Verdict) -> Missing:
 
 
 def _freed(kind: str, resource: str) -> str:
-    """What it means that a resource becomes free: "program:a/p", "group:nightly", "runs", "gauge:cpu"."""
+    """Describe the release of a resource: "program:a/p", "group:nightly", "runs", "gauge:cpu"."""
     sort, _, name = resource.partition(":")
     match kind, sort:
         case "concurrency", _:
@@ -75,4 +75,4 @@ def _freed(kind: str, resource: str) -> str:
         case _, "program":
             return f"the end of the active run of {name}"
         case _:
-            return "the end of some active run"
+            return "the end of an active run"

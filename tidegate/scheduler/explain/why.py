@@ -1,8 +1,8 @@
-"""Why: what a schedule or a job waits for, what has come so far, and when it can run next.
+"""Why: what a schedule or a job waits for, what it has collected, and when it can run next.
 
-It loads the same slice and calls the same `decide` as the tick, so what it says is what the
-scheduler would do at that instant. It changes nothing. Of a past moment it is asked with the store
-as it was then, see `scheduler.explain.past`.
+It loads the same job view and calls the same `decide` as the tick, so it reports what the
+scheduler would do at that instant. It changes nothing. A past instant is explained with the store as
+it was then, see `scheduler.explain.past`.
 """
 
 from datetime import datetime
@@ -21,12 +21,12 @@ from tidegate.scheduler.tick.load import load_job_views
 
 
 class Blocked(Value, kw_only=True):
-    """A dataset that cannot be written, because an earlier publish into it can be finished by a person only.
+    """A dataset that cannot be written, because only a person can finish an earlier publish into it.
 
     Attributes:
         dataset: "app/dataset".
-        commit: the commit that is to be finished, or abandoned, first.
-        error: what its last failed try has said.
+        commit: id of the commit that must be finished or abandoned first.
+        error: the error of its last failed try.
         remedy: what to do.
     """
 
@@ -37,19 +37,18 @@ class Blocked(Value, kw_only=True):
 
 
 class Explanation(Value, kw_only=True):
-    """Why one job has not run, or what became of it.
+    """Why one job has not run, or how it ended.
 
     Attributes:
         headline: one sentence.
-        job: None for a schedule that has nothing waiting; then the verdicts are of an empty job.
+        job: None for a schedule without a waiting job; then the verdicts are those of an empty job.
         trigger, constraints: the condition tree; None and empty for a job that no longer waits.
-        next_check: when the scheduler looks again without a new event.
-        can_run_at: the next instant at which it can run as far as time alone is concerned;
-            None while something else is missing.
-        missing: what would unblock it, each with its line of the YAML; all of it is needed, but of an
-            `any` or `at_least` only as much as it asks for.
-        blocked: outputs of its program that cannot be written now, so that a run would fail at once. The
-            engine does not know them; whoever knows the commits adds them.
+        next_check: when the scheduler decides again without a new event.
+        can_run_at: the next instant at which it can run if only time is missing; else None.
+        missing: the missing conditions, each with its line of the YAML; all of them are needed, but of
+            an `any` or `at_least` only as many as it requires.
+        blocked: outputs of its program that cannot be written now, so that a run would fail at once.
+            The engine does not know them; the caller that reads the commits adds them.
         history: the journal of the job.
     """
 
@@ -71,11 +70,11 @@ def explain(reader: Reader, target: str, now: datetime) -> tuple[Explanation, ..
     """Explain a schedule ("app/name") or a job (its id).
 
     Returns:
-        One explanation for each waiting job of a schedule, or one that says what it waits for to
-        open a job; for a job exactly one.
+        One explanation for each waiting job of a schedule, or one of what the schedule needs to open a
+        job; for a job exactly one.
 
     Raises:
-        Refused: neither a schedule nor a job of that name exists.
+        Refused: the schedule or the job does not exist.
     """
     if "/" in target:
         return _explain_schedule(reader, target, now)
@@ -115,9 +114,9 @@ def _explain_schedule(reader: Reader, ref: str, now: datetime) -> tuple[Explanat
 
 def _nothing_waits(state: ScheduleState) -> str:
     if state.active:
-        return "nothing waits: no event has come since the last job"
+        return "no waiting job: no event has arrived since the last job"
     if state.spec.on_suspend == "backlog":
-        return "suspended: nothing waits yet, and what comes is held until it is resumed"
+        return "suspended: no waiting job yet; new events are kept until it is resumed"
     return "suspended: events are ignored until it is resumed"
 
 
@@ -150,7 +149,7 @@ def _decision(reader: Reader, job: Job, now: datetime) -> Decision:
 
 
 def can_run_at(decision: Decision, now: datetime) -> datetime | None:
-    """The next instant at which the job can run if nothing but time is missing; else None."""
+    """Return the next instant at which the job can run if only time is missing; else None."""
     if isinstance(decision.outcome, Launch):
         return now
     unmet = [verdict for verdict in decision.constraints if not verdict.met]
@@ -166,13 +165,13 @@ def _headline(decision: Decision) -> str:
         case Launch():
             return "ready: the next tick launches it"
         case Discard(reason=reason):
-            return f"the next tick gives it up: {reason} {reason.summary}"
+            return f"the next tick discards it: {reason} {reason.summary}"
         case waiting:
             return f"{waiting.reason}: {waiting.reason.summary}"
 
 
 def outcome_line(job: Job) -> str:
-    """What became of a job that no longer waits."""
+    """Describe how a job that no longer waits went on."""
     because = "" if job.reason is None else f" ({job.reason}: {job.reason.summary})"
     run = "" if job.run_id is None else f", run {job.run_id}"
     detail = f"; {job.detail}" if job.detail else ""
@@ -180,7 +179,7 @@ def outcome_line(job: Job) -> str:
 
 
 def waiting_line(job: Job) -> str:
-    """One waiting job in one line: name, key, reason, next check."""
+    """Describe one waiting job in one line: name, key, reason, next check."""
     name = f"{job.schedule}[{job.key}]" if job.key else job.schedule
     reason = job.reason or Reason.W_TRIGGER
     until = "" if job.next_check_at is None else f", next check {job.next_check_at:%Y-%m-%d %H:%M:%SZ}"

@@ -1,1 +1,1 @@
-"""Facts from outside: runs that were seen, partitions that were published, crons that fired."""
+"""Facts from outside: observed runs, published partitions, fired crons."""

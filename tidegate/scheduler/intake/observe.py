@@ -1,14 +1,12 @@
-"""Observe: fold what is seen of runs into jobs, slots and events.
+"""Observe: fold observations of runs into jobs, slots and events.
 
-Observations come from an event log that may repeat, delay and reorder them. Each one is
-folded idempotently: a run only ever moves forward, an event has an id made from run and
-status, and a slot is released once. Only the run that holds its job's claim speaks for the
-job; a run without a job was started by somebody else, counts in every limit, and can trigger
-other schedules like any run.
+Observations come from an event log that may repeat, delay and reorder them. Folding is idempotent: a
+run only moves forward, an event has an id made from run and status, and a slot is released once.
+Only the run that holds its job's claim changes the job. An external run counts in every limit
+and triggers other schedules like any run.
 
-An observation has its effect at the instant at which it happened: what belongs before it is settled
-first, and what comes later finds the slot free. One that is older than the engine's clock has its effect
-at the clock, since what has been decided stays decided.
+An observation takes effect at the instant at which it happened: earlier instants are replayed first.
+One that is older than the engine's clock takes effect at the clock, since past decisions do not change.
 """
 
 from collections.abc import Sequence
@@ -38,17 +36,17 @@ from tidegate.scheduler.tick.load import load_apps, load_whole_app
 from tidegate.scheduler.tick.tick import advance_before, effective_at
 
 RANK = {status: rank for rank, status in enumerate((RunStatus.QUEUED, RunStatus.STARTED))}
-"""Statuses in the order in which a run passes through; every end comes after them."""
+"""Statuses in the order in which a run passes through them; every end comes after them."""
 
 
 class RunObservation(Value, kw_only=True):
-    """One thing seen of one run.
+    """One observed status of one run.
 
     Attributes:
         program: "app/program".
-        job, attempt: from the run's tags; None for a run that somebody else started.
+        job, attempt: from the run's tags; None for an external run.
         at: when it happened, by the source's clock.
-        args, outputs: of a run that somebody else started, where they are known; see `UpstreamRun`.
+        args, outputs: of an external run, if known; see `UpstreamRun`.
     """
 
     run_id: str
@@ -62,7 +60,7 @@ class RunObservation(Value, kw_only=True):
 
 
 def observe_runs(transaction: Transaction, observations: Sequence[RunObservation], now: datetime) -> None:
-    """Fold observations, in the order in which they happened, into the store."""
+    """Fold observations into the store, in the order in which they happened."""
     known = {run.run_id: run for run in transaction.runs(ids={seen.run_id for seen in observations})}
     for seen in sorted(observations, key=lambda each: each.at):
         advance_before(transaction, min(seen.at, now))
@@ -70,7 +68,7 @@ def observe_runs(transaction: Transaction, observations: Sequence[RunObservation
 
 
 def _fold(transaction: Transaction, seen: RunObservation, known: dict[str, Run], now: datetime) -> None:
-    """Fold one observation that has its effect at `now`."""
+    """Fold one observation that takes effect at `now`."""
     before = known.get(seen.run_id)
     job = _job_of(transaction, seen)
     lost = seen.job is not None and job is None
@@ -80,7 +78,7 @@ def _fold(transaction: Transaction, seen: RunObservation, known: dict[str, Run],
     if lost:
         return
     if run != before:
-        # Told again, a run takes no more slots than at first, whatever was deployed since.
+        # A repeated observation takes no further slots, even if a deploy has added groups since.
         counted = _count(transaction, run, job, now)
         transaction.add_journal([_entry(seen, job, counted, now)])
     if job is not None:
@@ -91,14 +89,14 @@ def _fold(transaction: Transaction, seen: RunObservation, known: dict[str, Run],
 
 
 def _without_effect(seen: RunObservation) -> RunObservation:
-    """What is kept of a run that speaks for no job: it touched nothing, so its end is no success."""
+    """Return the observation of a run without a claim: it did no work, so its success counts as cancelled."""
     if seen.status is RunStatus.SUCCEEDED:
         return msgspec.structs.replace(seen, status=RunStatus.CANCELLED)
     return seen
 
 
 def merge(before: Run | None, seen: RunObservation, now: datetime) -> Run:
-    """The run with one more observation; a run never goes back, and its first end is its end."""
+    """Return the run after an observation; a run never goes back, and its first end counts."""
     run = before or Run(
         run_id=seen.run_id,
         program=seen.program,
@@ -117,10 +115,10 @@ def merge(before: Run | None, seen: RunObservation, now: datetime) -> Run:
 
 
 def _job_of(transaction: Transaction, seen: RunObservation) -> Job | None:
-    """The job for which this run speaks.
+    """Return the job that this run works on.
 
-    None for a run that somebody else started, for one that lost its claim, and for one that came
-    after its job had been given up: it cannot claim the job any more.
+    None for an external run, for a run that lost its claim, and for a run whose job was discarded before
+    it could claim it.
     """
     if seen.job is None:
         return None
@@ -134,10 +132,10 @@ def _job_of(transaction: Transaction, seen: RunObservation) -> Job | None:
 
 
 def _count(transaction: Transaction, run: Run, job: Job | None, now: datetime) -> tuple[str, ...]:
-    """Slots of a run that somebody else started; a job holds its own, from the moment it was decided.
+    """Take or release the slots of an external run; a job takes its slots when its launch is decided.
 
     Returns:
-        The resources of which such a run has taken slots, or given them back.
+        The resources of which the external run took or released slots.
     """
     if job is not None:
         return ()
@@ -154,7 +152,7 @@ def _count(transaction: Transaction, run: Run, job: Job | None, now: datetime) -
 
 
 def _resources_of_manual_run(transaction: Transaction, program: str) -> tuple[str, ...]:
-    """All runs, the program, and every group that a schedule of it names (rule 21)."""
+    """Return the resources of an external run: all runs, the program, and its schedules' groups (rule 21)."""
     app_name, _, name = program.partition("/")
     app = load_whole_app(transaction, app_name)
     groups = () if app is None else groups_of_program(app, name)
@@ -162,7 +160,7 @@ def _resources_of_manual_run(transaction: Transaction, program: str) -> tuple[st
 
 
 def _advance(transaction: Transaction, job: Job, seen: RunObservation, now: datetime) -> None:
-    """Move the job to where its run is."""
+    """Move the job to the status of its run."""
     if job.state in FINISHED:
         return
     entry = _entry(seen, job, (), now)
@@ -173,7 +171,7 @@ def _advance(transaction: Transaction, job: Job, seen: RunObservation, now: date
 
 
 def _upstream(transaction: Transaction, seen: RunObservation, job: Job | None) -> UpstreamRun:
-    """What the runs that this one triggers may know of it."""
+    """Return the facts of a run that the runs it triggers may refer to."""
     args, outputs = seen.args, seen.outputs
     if job is not None and job.launch is not None:
         app = load_apps(transaction, {job.app}).get(job.app)
@@ -184,7 +182,7 @@ def _upstream(transaction: Transaction, seen: RunObservation, job: Job | None) -
 
 
 def _words(status: RunStatus) -> tuple[str, ...]:
-    """What a run's new status is called in `run` triggers."""
+    """Return the words for a run's new status in `run` triggers."""
     match status:
         case RunStatus.QUEUED:
             return ()
@@ -203,8 +201,8 @@ def _words(status: RunStatus) -> tuple[str, ...]:
 def _events(
     seen: RunObservation, words: tuple[str, ...], upstream: UpstreamRun, now: datetime
 ) -> list[Event]:
-    """The events that a run's new status is for `run` triggers."""
-    # A source whose clock is ahead of ours must not make its events wait until then.
+    """Return the events of a run's new status."""
+    # A source whose clock is ahead must not delay its events.
     arrived = min(seen.at, now)
     app, _, program = seen.program.partition("/")
     return [

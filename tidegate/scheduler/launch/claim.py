@@ -1,8 +1,8 @@
-"""The claim: a run's first act, which makes sure that an attempt is run once.
+"""The claim: the first act of a run, which ensures that only one run works on an attempt.
 
-Two runs of one attempt can exist (a launcher that crashed and asked again). The first one to
-claim (job, attempt) in the store does the work; any other ends without touching anything. A
-job that has been deleted or given up in the meantime cannot be claimed at all.
+Two runs of one attempt can exist (a launcher crashed and requested the run again). The first one to
+claim (job, attempt) in the store does the work; any other run ends without effect. A job that was
+discarded in the meantime cannot be claimed.
 """
 
 from datetime import datetime
@@ -18,9 +18,9 @@ class Claim(Value, kw_only=True):
     """The answer to a claim.
 
     Attributes:
-        won: the run may do the work. True again for a repeat by the same run.
+        won: whether the run may do the work; True again when the same run repeats its claim.
         refusal: why it may not, for the run's log.
-        job: the job as it is now; None when the store does not know it.
+        job: the job as it is now; None if the store does not have it.
     """
 
     won: bool
@@ -31,14 +31,14 @@ class Claim(Value, kw_only=True):
 def claim(store: Store, job_id: str, attempt: int, run_id: str, now: datetime) -> Claim:
     """Claim one attempt of a job for a run.
 
-    A PENDING_LAUNCH job becomes LAUNCHED by it: the run that asks is proof that it exists.
+    A PENDING_LAUNCH job becomes LAUNCHED: the claim proves that the run exists.
     """
     with store.transaction() as transaction:
         job = next(iter(transaction.jobs(ids=(job_id,))), None)
         if job is None:
-            return Claim(won=False, refusal=f"the schedule store knows no job {job_id}")
+            return Claim(won=False, refusal=f"the schedule store has no job {job_id}")
         if job.attempt != attempt:
-            refusal = f"attempt {attempt} is over, the job is at {job.attempt}"
+            refusal = f"attempt {attempt} is over, the job is at attempt {job.attempt}"
             return Claim(won=False, refusal=refusal, job=job)
         holder = transaction.claim_of(job_id, attempt)
         if holder is not None and holder != run_id:

@@ -1,8 +1,8 @@
-"""Failed jobs that a person tries again: dead letters, of which no run could be made (F-LAUNCH), and others.
+"""Failed jobs that a person queues again: dead letters, for which no run could be created, and others.
 
-A dead letter keeps what it had collected. Queued again it is the same job with a further attempt: its
-trigger stays satisfied, it is decided anew under the constraints of its schedule as that is now, its
-timeout counts anew, and no further event joins it. A job whose run failed keeps its launch plan besides.
+A dead letter (F-LAUNCH) keeps its collected events. Queued again, it is the same job with a new
+attempt: its trigger stays satisfied, the constraints of the current schedule decide again, its timeout
+starts again, and no further event joins it. A job whose run failed also keeps its launch plan.
 """
 
 from collections.abc import Collection
@@ -18,7 +18,7 @@ from tidegate.scheduler.tick.tick import advance_before
 
 
 def dead_letters(reader: Reader, schedules: Collection[str] | None = None) -> tuple[Job, ...]:
-    """The jobs that became dead letters and were not queued again, oldest first."""
+    """Return the dead letters that were not queued again, oldest first."""
     failed = reader.jobs(schedules=schedules, states=(JobState.FAILED,))
     return tuple(job for job in failed if job.reason is Reason.F_LAUNCH)
 
@@ -27,39 +27,39 @@ def requeue(transaction: Transaction, job: str, now: datetime) -> Job:
     """Queue a dead letter again.
 
     Raises:
-        Refused: no such job, it is no dead letter, or its schedule is not deployed any more.
+        Refused: the job does not exist or is not a dead letter, or its schedule is not deployed.
     """
     advance_before(transaction, now)
     found = next(iter(transaction.jobs(ids=[job])), None)
     if found is None:
-        raise Refused(f"there is no job {job}", "`tidegate jobs list --dead-letters` shows those that can be")
+        raise Refused(f"there is no job {job}", "`tidegate jobs list --dead-letters` shows the dead letters")
     if found.reason is not Reason.F_LAUNCH:
         because = "" if found.reason is None else f" ({found.reason})"
         raise Refused(
-            f"job {job} is {found.state}{because}, which is no dead letter",
-            "only a job that no run could be made of is queued again; `tidegate jobs retry` runs a job again"
+            f"job {job} is not a dead letter: it is {found.state}{because}",
+            "only a dead letter (F-LAUNCH) can be queued again; `tidegate jobs retry` runs a job again"
             " whose run failed",
         )
     return _again(transaction, found, "requeue", now)
 
 
 def retry(transaction: Transaction, job: str, now: datetime) -> Job:
-    """Run a job again whose run failed or was cancelled: a further attempt with the same launch plan.
+    """Run a job again whose run failed or was cancelled, with a new attempt and the same launch plan.
 
-    Its commit id is the job's, so what the failed attempt has published already is not written twice. A
+    Its commit id is the job's, so partitions that the failed attempt has published are not written twice. A
     dead letter, which has no run, is queued again.
 
     Raises:
-        Refused: no such job, it has not failed, or its schedule is not deployed any more.
+        Refused: the job does not exist or has not failed, or its schedule is not deployed.
     """
     advance_before(transaction, now)
     found = next(iter(transaction.jobs(ids=[job])), None)
     if found is None:
-        raise Refused(f"there is no job {job}", "`tidegate jobs list --failed` shows those that failed")
+        raise Refused(f"there is no job {job}", "`tidegate jobs list --failed` shows the failed jobs")
     if found.state is not JobState.FAILED:
         raise Refused(
-            f"job {job} is {found.state} and cannot be tried again",
-            "only a job that failed is tried again; `tidegate schedules trigger` starts another one",
+            f"job {job} is {found.state} and cannot be retried",
+            "only a failed job can be retried; `tidegate schedules trigger` opens another job",
         )
     return _again(transaction, found, "requeue" if found.reason is Reason.F_LAUNCH else "retry", now)
 
@@ -68,14 +68,14 @@ def _again(transaction: Transaction, found: Job, action: str, now: datetime) -> 
     state = next(iter(transaction.schedules(refs=[found.schedule])), None)
     if state is None:
         raise Refused(
-            f"job {found.id} cannot be queued again: its schedule {found.schedule} is not deployed any more",
+            f"job {found.id} cannot be queued again: its schedule {found.schedule} is not deployed",
             "deploy the schedule again first",
         )
     program = state.spec.program
     if action == "retry" and found.launch is not None and found.launch.program != program:
         raise Refused(
             f"job {found.id} ran {found.launch.program}; its schedule {found.schedule} runs {program} now",
-            "`tidegate schedules trigger` starts another job",
+            "`tidegate schedules trigger` opens another job",
         )
     entry = Entry(
         at=now,

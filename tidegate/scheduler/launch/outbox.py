@@ -1,16 +1,15 @@
-"""The outbox: jobs whose launch is decided, offered again and again until a run is seen.
+"""The outbox: jobs whose launch is decided, offered to the launcher until a run is observed.
 
-Every offer of an attempt leaves under the same run key, and the launcher drops keys it knows,
-so offering twice is harmless and offering never again would be a loss. What is *not* harmless
-is a request that makes the launcher fail: it would take the others of its batch with it, for
-ever. So a job whose offers come to nothing goes alone, with longer and longer pauses, and in
-the end becomes a dead letter (F-LAUNCH), visible and out of the way, until a person queues it again
-(`scheduler.launch.dead_letter`). A request that is rejected before it reaches the launcher can harm no
-other: it is tried again after a pause, together with the others.
+Every offer of an attempt has the same run key, and the launcher drops known keys, so a second
+offer is harmless. A request that makes the launcher fail is not harmless: it would fail the other
+requests of its batch every time. So a job whose offers led to no run is offered alone, with growing
+pauses, and finally becomes a dead letter (F-LAUNCH), until a person queues it again
+(`scheduler.launch.dead_letter`). A request that is rejected before it reaches the launcher cannot
+harm others: it is offered again after a pause, together with the others.
 
-    offered, no run seen ──► offered alone ──► … ──► FAILED with F-LAUNCH
-            │                      │
-            └──── a run is seen ───┴──► LAUNCHED (tidegate.scheduler.intake.observe)
+    offered, no run ──► offered alone ──► … ──► FAILED with F-LAUNCH
+            │                  │
+            └── run observed ──┴──► LAUNCHED (`scheduler.intake.observe`)
 """
 
 from datetime import datetime, timedelta
@@ -27,24 +26,24 @@ from tidegate.scheduler.store.protocol import Transaction
 from tidegate.scheduler.tick.end_jobs import end_jobs
 
 OFFERS_PER_TICK = 25
-"""One sensor tick of Dagster creates 2 to 6 runs a second and must stay far from its 60 s limit."""
+"""One sensor tick of Dagster creates 2 to 6 runs a second and must stay well below its limit of 60 s."""
 
 SUSPECT_AFTER_OFFERS = 2
-"""After so many offers without a run a job is offered alone."""
+"""After this many offers without a run a job is offered alone."""
 
 OFFERS_MAX = 7
-"""After so many offers the job is a dead letter; with the back-off that takes about ten minutes."""
+"""After this many offers the job is a dead letter; with the back-off that takes about ten minutes."""
 
 FIRST_BACK_OFF = timedelta(seconds=10)
 
 
 class LaunchRequest(Value, kw_only=True):
-    """What a launcher needs to make the run of one attempt of a job.
+    """A request to create the run of one attempt of a job.
 
     Attributes:
         run_key: the same for every offer of the attempt.
         schedule: "app/name".
-        reason: one line on what made the job ready, for people.
+        reason: one line for people on what the run was launched for.
     """
 
     job: str
@@ -60,7 +59,7 @@ class LaunchRequest(Value, kw_only=True):
 def offer_launches(
     transaction: Transaction, now: datetime, app: str, limit: int = OFFERS_PER_TICK
 ) -> tuple[LaunchRequest, ...]:
-    """The launches of an app to hand out now, counted in the store as offered.
+    """Return the launch requests of an app that are due, and count them as offered.
 
     Args:
         limit: the most requests to return.
@@ -68,7 +67,7 @@ def offer_launches(
     pending = transaction.jobs(app=app, states=(JobState.PENDING_LAUNCH,))
     dead = [job for job in pending if job.offers >= OFFERS_MAX and _due(job, now)]
     for job in dead:
-        _dead_letter(transaction, job, job.detail or "no run was seen after its offers", now)
+        _dead_letter(transaction, job, job.detail or "its offers led to no run", now)
     chosen = select([job for job in pending if job.offers < OFFERS_MAX and _due(job, now)], limit)
     entries = [
         Entry(
@@ -91,10 +90,10 @@ def offer_launches(
 
 
 def select(due: list[Job], limit: int) -> list[Job]:
-    """Return the due jobs to offer together: one suspect alone, or else the first ones in their order.
+    """Select the due jobs of one batch: one suspect alone, or else the first ones in launch order.
 
     A rejected request never reached the launcher, so it is not a suspect; it goes after the others, and
-    takes no place that one of them could have.
+    takes no place from them.
     """
     suspects = [job for job in due if job.offers >= SUSPECT_AFTER_OFFERS and not _rejected(job)]
     if suspects:
@@ -110,10 +109,10 @@ def _rejected(job: Job) -> bool:
 def reject(
     transaction: Transaction, job_id: str, attempt: int, message: str, now: datetime, *, final: bool = False
 ) -> None:
-    """Note that a launch could not even be asked for, for example for an unknown partition.
+    """Record that a launch could not be requested, for example for an unknown partition.
 
-    It is tried again after a pause, since a definition may still be loading, and becomes a dead
-    letter like any other launch that comes to nothing.
+    It is offered again after a pause, since a definition may still be loading, and becomes a dead
+    letter like any other launch without a run.
 
     Args:
         final: no later try can be valid, so the job becomes a dead letter at once.
@@ -135,7 +134,7 @@ def _due(job: Job, now: datetime) -> bool:
 
 
 def _next_offer(job: Job, now: datetime) -> datetime | None:
-    """A fresh job may be offered at every tick; a suspect waits twice as long each time."""
+    """Return when to offer again: a new job at every tick, a suspect after twice as long each time."""
     tried = job.offers + 1
     if tried < SUSPECT_AFTER_OFFERS:
         return None
@@ -158,7 +157,7 @@ def _request(job: Job) -> LaunchRequest:
 
 
 def launch_reason(launch: LaunchPlan) -> str:
-    """One line on what a run was launched for."""
+    """Return one line on what a run was launched for."""
     parts = [f"{len(keys)} partition(s) of {dataset}" for dataset, keys in launch.manifest.items()]
     if launch.scheduled_time is not None:
         parts.append(f"cron of {launch.scheduled_time.isoformat()}")
@@ -174,7 +173,7 @@ def _dead_letter(transaction: Transaction, job: Job, message: str, now: datetime
 
 
 def _failed(job: Job, message: str, now: datetime, reason: Reason | None = None) -> Entry:
-    """The entry of a launch that came to nothing, for good with a reason."""
+    """Return the entry of a launch that failed; with a reason it is not tried again."""
     return Entry(
         at=now,
         kind=EntryKind.LAUNCH_FAILED,

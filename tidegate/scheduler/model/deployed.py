@@ -1,8 +1,8 @@
-"""What is deployed: the rows of the schedule store that say which apps and schedules exist.
+"""Deployed apps and schedules: the rows of the schedule store that say which ones exist.
 
 The store, not the YAML, is the source of truth (docs/concepts.md). An app's row holds its datasets
-and programs; each schedule has a row of its own, since schedules can change without their
-app, and carries its status and its place in time.
+and programs. Each schedule has its own row with its status, fire times and timers, since a
+schedule can change without its app.
 """
 
 from datetime import datetime
@@ -21,7 +21,7 @@ class DeployedApp(Value, kw_only=True):
     """An app without its schedules (`app.schedules` is empty here).
 
     Attributes:
-        revision: counts the deployments that touched this app, from 1.
+        revision: number of deployments that changed this app, from 1.
         project: the project that owns the app; NO_PROJECT until a project deploys an app of this name.
     """
 
@@ -40,13 +40,13 @@ class ScheduleState(Value, kw_only=True):
 
     Attributes:
         ref: "app/name".
-        fingerprint: of `spec`, see tidegate.compiler.plan.fingerprint.
-        changed_by: who set the status last: deploy, cli, ui.
-        active_since: when it last became active; fires before this are not its own.
-        fires_after: every fire up to this instant has been accounted for.
-        next_fire_at: the earliest coming fire of its crons and clocks; None without any, or while it is
-            suspended and takes nothing new.
-        clocks: from when each `elapsed` leaf counts, by path; absent once it has fired for good.
+        fingerprint: of `spec`, see `compiler.plan.fingerprint`.
+        changed_by: what set the status last: deploy, cli, ui.
+        active_since: when it last became active; earlier fires and events do not count.
+        fires_after: every fire up to this instant is an event already.
+        next_fire_at: the next fire of its crons and timers; None without one, and while it is
+            suspended and takes no events.
+        clocks: the start of the timer of each `elapsed` leaf, by path; absent while the timer is stopped.
     """
 
     ref: str
@@ -74,11 +74,11 @@ class ScheduleState(Value, kw_only=True):
 
     @property
     def holding(self) -> bool:
-        """Suspended in a way that keeps what waits until it is resumed (rule 10)."""
+        """Whether it is suspended and keeps its waiting jobs until it is resumed (rule 10)."""
         return not self.active and self.spec.on_suspend in ("hold", "backlog")
 
 
 def whole_app(deployed: DeployedApp, schedules: tuple[ScheduleState, ...]) -> App:
-    """The app as the model knows it: with the schedules that are deployed for it."""
-    mine = {s.name: s.spec for s in sorted(schedules, key=lambda s: s.name) if s.app == deployed.name}
-    return msgspec.structs.replace(deployed.app, schedules=mine)
+    """Return the app of the domain model, with its deployed schedules."""
+    own = {s.name: s.spec for s in sorted(schedules, key=lambda s: s.name) if s.app == deployed.name}
+    return msgspec.structs.replace(deployed.app, schedules=own)

@@ -1,8 +1,8 @@
 """Events: the immutable facts that triggers are rules over.
 
-An event has a deterministic id, so that the same fact reported twice is one event, and a
-key, by which the reverse index finds the triggers that listen to it. Event time is when it
-happened; arrival time is when the store first held it, and is what satisfies a trigger.
+An event has a deterministic id, so that a fact reported twice is one event, and a key, by
+which the reverse index finds the triggers that listen to it. Its time is when it happened; its
+arrival is when the store first held it, and is what satisfies a trigger.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ DIGEST_DIGITS = 32
 
 
 class EventKind(StrEnum):
-    """What sort of fact an event states."""
+    """The kind of fact that an event states."""
 
     PARTITION = "partition"
     RUN = "run"
@@ -30,18 +30,18 @@ class Event(Value, kw_only=True):
     """One fact.
 
     Attributes:
-        id: deterministic; a second event of the same id is the same fact and is ignored.
-        key: what the reverse index matches, see `partition_event_key` and its neighbours.
+        id: deterministic; a second event with the same id is the same fact and is ignored.
+        key: matched by the reverse index, see `partition_event_key`, `run_event_key`, `fire_event_key`.
         time: when it happened. Aware, UTC.
         arrived: when the store first held it. Aware, UTC.
-        partition: partition key, "" for a dataset without partitions, None for other kinds.
-        bytes, rows: size of the partition where the reporter knows it.
-        run_id: the run that caused or is the event.
-        scheduled_for: for a fire, the instant of the cron.
-        run: for a run's event, what the run it triggers may refer to.
-        own_job: the event opens a job of its own whatever waits (rule 19).
+        partition: partition key, "" for a dataset without partitions, None for other kinds of events.
+        bytes, rows: size of the partition, if the reporter knows it.
+        run_id: the run that caused the event, or that the event is about.
+        scheduled_for: the instant of the cron, for a fire.
+        run: facts that the triggered run may refer to, for the event of a run.
+        own_job: the event opens its own job and joins no waiting job (rule 19).
         expired: the event is recorded but triggers nothing (a missed fire beyond its catch-up).
-        detail: a line for people, for example who reported it.
+        detail: a line for people, for example who reported the event.
     """
 
     id: str
@@ -62,7 +62,7 @@ class Event(Value, kw_only=True):
 
 
 def event_facts(event: Event) -> dict[str, str | int]:
-    """What the journal keeps of an event, so that it can be understood by itself."""
+    """Return the facts of an event that its journal entry keeps."""
     facts = {
         "kind": str(event.kind),
         "key": event.key,
@@ -76,12 +76,12 @@ def event_facts(event: Event) -> dict[str, str | int]:
 
 
 def partition_event_key(app: str, dataset: str) -> str:
-    """The key of the events of new partitions of a dataset."""
+    """Return the key of the events of new partitions of a dataset."""
     return f"partition:{app}/{dataset}"
 
 
 def publish_event_id(commit: str, dataset: str, partition: str) -> str:
-    """The id of the event that a commit has published a partition, whoever reports it, and how often.
+    """Return the id of the event of a published partition; it is the same for every report.
 
     Args:
         dataset: "app/name".
@@ -92,23 +92,23 @@ def publish_event_id(commit: str, dataset: str, partition: str) -> str:
 
 
 def run_event_key(app: str, program: str, status: str) -> str:
-    """The key of the events of a program's runs; `status` is started, succeeded, failed or completed."""
+    """Return the event key of a program's runs; `status` is started, succeeded, failed or completed."""
     return f"run:{app}/{program}:{status}"
 
 
 def fire_event_key(schedule: str, leaf: str) -> str:
-    """The key of the fires of one cron of one schedule."""
+    """Return the key of the fires of one leaf of a schedule."""
     return f"fire:{schedule}:{leaf}"
 
 
 def listens_to(app: str, schedule: str, leaf: Leaf, program: str) -> tuple[str, ...]:
-    """The event keys that a leaf of a schedule's trigger listens to; the first is of what it collects.
+    """Return the event keys that a leaf of a trigger listens to; the leaf collects events of the first key.
 
-    A leaf with a timer collects its own fires, and listens to what starts the timer.
+    A leaf with a timer collects its own fires, and listens to the events that start the timer.
 
     Args:
         schedule: "app/name".
-        program: the schedule's own, in its app.
+        program: name of the schedule's program in its app.
     """
     trigger = leaf.trigger
     fires = (fire_event_key(schedule, leaf.path),) if trigger.fires_by_clock else ()
@@ -118,7 +118,7 @@ def listens_to(app: str, schedule: str, leaf: Leaf, program: str) -> tuple[str, 
 
 
 class Subscription(Value, kw_only=True):
-    """One row of the reverse index: this leaf of this schedule listens to that event key."""
+    """One row of the reverse index: a leaf of a schedule listens to an event key."""
 
     event_key: str
     schedule: str
@@ -126,11 +126,11 @@ class Subscription(Value, kw_only=True):
 
 
 class Delivery(Value, kw_only=True):
-    """What became of one event at one leaf of one schedule.
+    """The delivery of one event to one leaf of one schedule.
 
-    It belongs to a job, whose state tells whether it is pending, consumed or discarded; or it
-    has no job and was discarded at the door for `reason`. Together the deliveries are the
-    ledger: every event, for every schedule it matches, stands in one (rule 2).
+    It belongs to a job, whose state says whether the event is pending, consumed or discarded; or it
+    has no job, and the event was discarded on arrival for `reason`. The deliveries are the ledger:
+    every event has one for every schedule that it matches (rule 2).
     """
 
     event: Event

@@ -1,15 +1,15 @@
-"""The job: one firing of one schedule, waiting or launched, and the states it may pass through.
+"""The job: one firing of one schedule, waiting or launched, and its states.
 
     PENDING_TRIGGER -> PENDING_CONSTRAINT -> PENDING_LAUNCH -> LAUNCHED -> SUCCEEDED
           |                   |                   |               |----> FAILED, from where a person
           |                   |                   |                      may queue it again
-          |                   |                   |----> FAILED (F-LAUNCH: no run could be made)
+          |                   |                   |----> FAILED (F-LAUNCH: no run could be created)
           +-------------------+-------------------+----> DISCARDED, with a reason
 
 PENDING_LAUNCH is the outbox: the decision is durable and the slots are taken, but no run is
-known yet. LAUNCHED means that a run carrying the job's tag exists, never merely that one was
-asked for. A job's id is made from the schedule, the key and the event that opened it, so a
-crash and a second try open the same job.
+known yet. LAUNCHED means that a run with the job's tag exists, not only that one was requested.
+A job's id is made from the schedule, the key and the event that opened it, so a second try
+after a crash opens the same job.
 """
 
 import hashlib
@@ -25,11 +25,11 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.model.reason import Reason
 
 JOB_ID_HEX_DIGITS = 12
-"""Length of the hashed part of a job id: 48 bits, one schedule's jobs stay apart for millions of firings."""
+"""Length of the hashed part of a job id: 48 bits, without collisions for millions of jobs of a schedule."""
 
 
 class JobState(StrEnum):
-    """Where a job is in its life."""
+    """The state of a job."""
 
     PENDING_TRIGGER = "PENDING_TRIGGER"
     PENDING_CONSTRAINT = "PENDING_CONSTRAINT"
@@ -69,29 +69,29 @@ TRANSITIONS: dict[JobState, frozenset[JobState]] = {
     JobState.FAILED: frozenset({JobState.PENDING_CONSTRAINT}),
     JobState.DISCARDED: frozenset(),
 }
-"""Every transition that exists. PENDING_LAUNCH to an end happens when the run ends before it was seen;
-FAILED to PENDING_CONSTRAINT only where a person tries the job again; PENDING_CONSTRAINT back to
-PENDING_TRIGGER only where a changed schedule carries its events to another trigger."""
+"""All transitions. PENDING_LAUNCH becomes SUCCEEDED or FAILED if the run ends before it was observed;
+FAILED becomes PENDING_CONSTRAINT only when a person queues the job again; PENDING_CONSTRAINT goes
+back to PENDING_TRIGGER only when a changed schedule carries its events to another trigger."""
 
 
 class ByHand(StrEnum):
-    """What a person asked of a waiting job (rule 17)."""
+    """How a person triggered a waiting job (rule 17)."""
 
     TRIGGER = "trigger"
     FORCE = "force"
 
 
 class LaunchPlan(Value, kw_only=True):
-    """What the run of a job will be given; fixed in the transaction that decides the launch.
+    """The input of a job's run; fixed in the transaction that decides the launch.
 
     Attributes:
         partitions: the output partitions that the run writes, empty for unpartitioned outputs.
-        manifest: the partition keys it was launched for, by dataset.
-        upstream_runs: ids of the runs it was launched for.
-        upstream: what is known of those runs, in the same order.
-        scheduled_time: the cron's instant, if a cron fired it.
-        business_date: scheduled time minus one unit, as a key, if a cron fired it; where the outputs
-            ask for one and no cron fired, counted from the moment the trigger was satisfied.
+        manifest: the partition keys that it was launched for, by dataset.
+        upstream_runs: ids of the runs that it was launched for.
+        upstream: the known facts of those runs, in the same order.
+        scheduled_time: the instant of the cron, if a cron fired.
+        business_date: scheduled time minus one unit, as a key, if a cron fired; if the outputs need
+            one and no cron fired, the instant at which the trigger was satisfied, minus one unit.
     """
 
     program: str
@@ -109,20 +109,20 @@ class Job(Value, kw_only=True):
 
     Attributes:
         schedule: "app/name".
-        key: the `for_each` key, "" where events are pooled.
-        fingerprint: of the schedule as it was when the job was opened.
+        key: the `for_each` key, "" without `for_each`.
+        fingerprint: of the schedule when the job was opened.
         reason: why it waits, or why it was discarded or failed.
-        first_event_at: arrival of its first event; `wait_at_most` runs from here.
-        satisfied_at: when its trigger was satisfied; `delay` and `timeout` run from here.
-        next_check_at: when to look again; None means only an event or a freed slot can help.
-        blocked_on: the resource whose freeing makes a look worth while.
-        offers: how often a launch of this attempt was handed out without a run being seen.
-        offered_at: when it was last handed out; None for a job that was not, or whose request was rejected
-            before it reached the launcher.
-        resources: what it holds a slot of once launched: its program, and its schedule's groups.
-        closed: no further event joins it: it is full, has a batch of its own, or was queued again.
-        held_at: since when its suspended schedule holds it; None while it does not.
-        held_for: how long it has been held before; its timeout does not count that (rule 19).
+        first_event_at: arrival of its first event; `wait_at_most` counts from here.
+        satisfied_at: when its trigger was satisfied; `delay` and `timeout` count from here.
+        next_check_at: when to decide again; None if only an event or a released slot can change the decision.
+        blocked_on: the resource whose release makes the job due.
+        offers: how often a launch of this attempt was offered without a run being observed.
+        offered_at: when it was last offered; None for a job that was not offered, or whose request was
+            rejected before it reached the launcher.
+        resources: the resources of which it holds a slot once launched: all runs, its program and groups.
+        closed: no further event joins it: it is full, opened by an event with its own job, or queued again.
+        held_at: since when its suspended schedule holds it; None while it is not held.
+        held_for: how long it was held before; its timeout does not count this time (rule 19).
     """
 
     id: str
@@ -158,7 +158,7 @@ class Job(Value, kw_only=True):
 
     @property
     def run_key(self) -> str:
-        """The key under which every launch request of this attempt leaves; Dagster drops one it knows."""
+        """The key of every launch request of this attempt; Dagster drops a request with a known key."""
         return f"{self.id}:{self.attempt}"
 
     @property
@@ -167,14 +167,14 @@ class Job(Value, kw_only=True):
 
 
 class IllegalTransition(Exception):
-    """A bug: some code asked for a transition that `TRANSITIONS` does not have."""
+    """A bug: code asked for a transition that `TRANSITIONS` does not allow."""
 
 
 def move(job: Job, state: JobState, **changes: Any) -> Job:
-    """The job in another state, with other fields changed.
+    """Return the job in another state, with other fields changed.
 
     Raises:
-        IllegalTransition: the table of transitions does not allow it.
+        IllegalTransition: `TRANSITIONS` does not allow it.
     """
     if state not in TRANSITIONS[job.state]:
         raise IllegalTransition(f"job {job.id}: {job.state} -> {state}")
@@ -182,12 +182,12 @@ def move(job: Job, state: JobState, **changes: Any) -> Job:
 
 
 def job_id(schedule: str, key: str, opened_by: str) -> str:
-    """The id of the job that an event opens.
+    """Return the id of the job that an event opens.
 
     Args:
         schedule: "app/name".
-        key: the `for_each` key, "" where events are pooled.
-        opened_by: id of the opening event.
+        key: the `for_each` key, "" without `for_each`.
+        opened_by: id of the event.
     """
     digest = hashlib.sha256("\x00".join((schedule, key, opened_by)).encode()).hexdigest()
     return f"{schedule.replace('/', '.')}-{digest[:JOB_ID_HEX_DIGITS]}"

@@ -1,7 +1,7 @@
 """The journal: an append-only record of every input and every decision.
 
-It is written in the same transaction as what it records, and never read by the engine: it is
-for people, for `tidegate why --at`, and for the checks that replay it.
+It is written in the same transaction as the change that it records. Decisions never read it: it
+is for people, for `tidegate why --at`, and for the tests that replay it.
 """
 
 from datetime import datetime
@@ -12,11 +12,11 @@ from tidegate.domain.value import Value
 
 
 class EntryKind(StrEnum):
-    """What an entry records.
+    """The kind of a journal entry.
 
-    A `spec` entry holds what a deploy made of one schedule or app (`data["spec"]`, None for one that
-    was deleted), a `clock` entry that an `elapsed` leaf counts anew, a `gauge` entry a reported number.
-    Together with the others they say all that the engine knew at any instant.
+    A `spec` entry holds one schedule or app as it was deployed (`data["spec"]`, None if it was
+    deleted), a `clock` entry the start of a timer, a `gauge` entry a reported value. Together
+    with the others they hold everything that the engine knew at any instant.
     """
 
     EVENT = "event"
@@ -42,9 +42,9 @@ class Entry(Value, kw_only=True):
     """One line of the journal.
 
     Attributes:
-        at: when the scheduler did or saw it. Aware, UTC.
-        schedule: "app/name", where it concerns one.
-        reason: a reason code, where there is one.
+        at: when the scheduler did or observed it. Aware, UTC.
+        schedule: "app/name", if the entry is about a schedule.
+        reason: a reason code, if the entry has one.
     """
 
     at: datetime

@@ -1,8 +1,8 @@
-"""Why a job waits, why it was discarded, and why it failed: one stable code each.
+"""Reason codes: why a job waits, was discarded or failed; one stable code for each reason.
 
-The codes are part of the product: they stand in the UI, in `tidegate why`, in the journal
-and in users' scenarios, and are never reused for another meaning. docs/reasons.md is the
-catalogue for people, and a test holds the two together.
+The codes are part of the product: the UI, `tidegate why`, the journal and users' scenarios show
+them, and a code never changes its meaning. docs/reasons.md is the catalogue for people; a test
+checks that it lists every code.
 """
 
 from enum import StrEnum
@@ -20,28 +20,28 @@ class Reason(StrEnum):
         return member
 
     W_TRIGGER = "W-TRIGGER", "the trigger is not satisfied yet"
-    W_QUIET = "W-QUIET", "the trigger waits until nothing new comes for a while"
+    W_QUIET = "W-QUIET", "the trigger waits for its quiet time without new events"
     W_DELAY = "W-DELAY", "the delay after the trigger has not passed"
     W_WINDOW = "W-WINDOW", "the launch window is closed"
-    W_LAST_RUN = "W-LAST-RUN", "the last run of the program is too recent, or still active"
-    W_RATE = "W-RATE", "the program was launched as often as its rate allows"
-    W_LOAD = "W-LOAD", "too much is going on: active runs, or a gauge above its limit"
-    W_CONCURRENCY = "W-CONCURRENCY", "every slot of the program or group is taken"
-    W_HELD = "W-HELD", "the schedule is suspended, and holds what waits until it is resumed"
-    D_DELAY = "D-DELAY", "discarded: the delay had not passed, and the schedule says skip"
-    D_WINDOW = "D-WINDOW", "discarded: outside the launch window, and the schedule says skip"
-    D_LAST_RUN = "D-LAST-RUN", "discarded: too soon after the last run, and the schedule says skip"
-    D_RATE = "D-RATE", "discarded: launched as often as the rate allows, and the schedule says skip"
-    D_LOAD = "D-LOAD", "discarded: too much is going on, and the schedule says skip"
-    D_CONCURRENCY = "D-CONCURRENCY", "discarded: no free slot, and the schedule says skip"
-    D_TIMEOUT = "D-TIMEOUT", "discarded: the constraints did not hold before the timeout"
+    W_LAST_RUN = "W-LAST-RUN", "the program's last run is too recent or still active"
+    W_RATE = "W-RATE", "the program has reached its launch rate"
+    W_LOAD = "W-LOAD", "too many active runs, or a gauge above its limit"
+    W_CONCURRENCY = "W-CONCURRENCY", "all slots of the program or group are taken"
+    W_HELD = "W-HELD", "the schedule is suspended and holds its jobs until it is resumed"
+    D_DELAY = "D-DELAY", "discarded: the delay had not passed, and the constraint says skip"
+    D_WINDOW = "D-WINDOW", "discarded: outside the launch window, and the constraint says skip"
+    D_LAST_RUN = "D-LAST-RUN", "discarded: too soon after the last run, and the constraint says skip"
+    D_RATE = "D-RATE", "discarded: the program had reached its launch rate, and the constraint says skip"
+    D_LOAD = "D-LOAD", "discarded: the load was above its limit, and the constraint says skip"
+    D_CONCURRENCY = "D-CONCURRENCY", "discarded: no free slot, and the constraint says skip"
+    D_TIMEOUT = "D-TIMEOUT", "discarded: the constraints were not met before the timeout"
     D_SUSPENDED = "D-SUSPENDED", "discarded: the schedule is suspended"
     D_UPDATED = "D-UPDATED", "discarded: the schedule was changed by a deploy"
     D_DELETED = "D-DELETED", "discarded: the schedule was deleted by a deploy"
-    D_EXPIRED = "D-EXPIRED", "discarded: too old, a fire beyond catch_up or an event beyond collect_within"
-    D_NO_KEY = "D-NO-KEY", "discarded: a cron fired when no key of the schedule was waiting for it"
+    D_EXPIRED = "D-EXPIRED", "discarded: too old: a fire beyond catch_up, or an event beyond collect_within"
+    D_NO_KEY = "D-NO-KEY", "discarded: a cron fired while no key of the schedule had a waiting job"
     D_KEY = "D-KEY", "discarded: the partition key does not fit the dataset's partitions"
     D_CANCELLED = "D-CANCELLED", "discarded by hand"
-    F_LAUNCH = "F-LAUNCH", "failed: no run could be launched (a dead letter)"
+    F_LAUNCH = "F-LAUNCH", "failed: no run could be created (a dead letter)"
     F_RUN = "F-RUN", "failed: the run failed"
     F_CANCELLED = "F-CANCELLED", "failed: the run was cancelled"

@@ -1,7 +1,7 @@
-"""What the engine refuses to do for a person, with what to do instead."""
+"""Refused requests: a message and a hint on what to do instead."""
 
 from tidegate.domain.error import UserError
 
 
 class Refused(UserError):
-    """A request that cannot be done."""
+    """A request of a person that cannot be carried out."""

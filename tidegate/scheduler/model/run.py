@@ -1,7 +1,7 @@
-"""Runs as the engine knows them: those it asked for, and those that others started.
+"""Runs as the engine knows them: runs of jobs, and external runs, which Tidegate did not start.
 
-A run is observed, never assumed. The same observation may come twice, late, or out of
-order; `scheduler.intake.observe` folds observations into these records and is idempotent.
+A run is observed, never assumed. An observation may arrive twice, late or out of order;
+`scheduler.intake.observe` folds observations into these records and is idempotent.
 """
 
 from datetime import datetime
@@ -11,7 +11,7 @@ from tidegate.domain.value import Value
 
 
 class RunStatus(StrEnum):
-    """How far a run is, in the order in which a run passes through."""
+    """The status of a run, in the order in which a run passes through them."""
 
     QUEUED = "queued"
     STARTED = "started"
@@ -28,9 +28,9 @@ class Run(Value, kw_only=True):
 
     Attributes:
         program: "app/program".
-        job: the job it belongs to; None for a run that somebody else started.
-        attempt: which attempt of that job.
-        seen_at: when the scheduler first knew of it.
+        job: the job that it belongs to; None for an external run.
+        attempt: the attempt of that job.
+        seen_at: when the scheduler first observed it.
     """
 
     run_id: str
@@ -48,10 +48,10 @@ class Run(Value, kw_only=True):
 
 
 class ProgramHistory(Value, kw_only=True):
-    """What `since_last_run` and `elapsed` need of a program's runs, whoever started them.
+    """The last runs of a program, external runs included, for `since_last_run` and `elapsed`.
 
     Attributes:
-        last_ended: end of the run that finished last, whatever its status.
+        last_ended: end of the run that ended last, with any status.
     """
 
     last_success_started: datetime | None = None
@@ -60,7 +60,7 @@ class ProgramHistory(Value, kw_only=True):
 
 
 class Gauge(Value, kw_only=True):
-    """A number that somebody reports, for example the load of a cluster in percent."""
+    """A reported number, for example the load of a cluster in percent."""
 
     name: str
     value: float
@@ -68,19 +68,19 @@ class Gauge(Value, kw_only=True):
 
 
 ALL_RUNS = "runs"
-"""The resource of which every run of the store takes a slot; `load: {max_active_runs}` counts it."""
+"""The resource of which every run takes a slot; `load: {max_active_runs}` counts its slots."""
 
 
 def program_resource(program: str) -> str:
-    """The resource whose slots a program's runs take. `program` is "app/program"."""
+    """Return the resource of a program's runs. `program` is "app/program"."""
     return f"program:{program}"
 
 
 def gauge_resource(gauge: str) -> str:
-    """What a job that waits for a gauge is blocked on; nobody takes slots of it."""
+    """Return the resource that jobs waiting for a gauge are blocked on; it has no slots."""
     return f"gauge:{gauge}"
 
 
 def group_resource(group: str) -> str:
-    """The resource whose slots the runs of a named group take; groups span apps."""
+    """Return the resource of a group's runs; groups span apps."""
     return f"group:{group}"

@@ -1,7 +1,7 @@
-"""The verdict on one part of a schedule: does it hold, since when, and if not, what would help.
+"""The verdict on one part of a schedule: whether it is met, since when, and what is missing.
 
-Every trigger and every constraint answers with one. The engine acts on the flags and the
-instants; `tidegate why` prints the same tree, so the two cannot disagree.
+Every trigger and every constraint returns one. The engine acts on its flags and instants;
+`tidegate why` prints the same tree, so the two cannot disagree.
 """
 
 from collections.abc import Iterable
@@ -13,23 +13,23 @@ from tidegate.scheduler.model.reason import Reason
 
 
 class Verdict(Value, kw_only=True):
-    """What one trigger or constraint says at one instant.
+    """The result of one trigger or constraint at one instant.
 
     Attributes:
-        kind: the word of the YAML: partitions, all, window, ...
-        met: it holds.
+        kind: its key in the YAML: partitions, all, window, ...
+        met: whether it is satisfied.
         summary: for people, for example "2 of 3 partitions of raw_flights".
-        since: when it came to hold, where that is known.
-        next_check: for an unmet part, the earliest instant at which time alone may change it.
-        holds_at: for an unmet trigger, the instant at which it will hold if nothing more arrives;
-            None where something must arrive.
-        blocked_on: for an unmet part, the resource whose freeing may change it.
-        needs: for an unmet leaf of a trigger, what would have to come.
-        reason: for an unmet constraint, the code of a job that waits for it; for an unmet trigger W-QUIET,
-            if that is all it waits for.
-        discard: for an unmet constraint that says `skip`, the code of a job that is given up for it.
-        at: its place in the YAML.
-        parts: the members of a composite.
+        since: when it became satisfied, if known.
+        next_check: if unmet, the earliest instant at which time alone may change it.
+        holds_at: for an unmet trigger, the instant at which it is satisfied if no event arrives;
+            None if an event must arrive.
+        blocked_on: if unmet, the resource whose release may change it.
+        needs: for an unmet leaf of a trigger, the missing events.
+        reason: for an unmet constraint, the code of a job that waits for it; W-QUIET for a trigger that
+            waits only for its `quiet`.
+        discard: for an unmet constraint that says `skip`, the code of a job that it discards.
+        at: its position in the YAML.
+        parts: the verdicts of a composite's members.
     """
 
     kind: str
@@ -47,5 +47,5 @@ class Verdict(Value, kw_only=True):
 
 
 def earliest(instants: Iterable[datetime | None]) -> datetime | None:
-    """The first of the instants that are there."""
+    """Return the earliest of the instants that are not None."""
     return min((i for i in instants if i is not None), default=None)

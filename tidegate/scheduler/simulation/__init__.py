@@ -1,6 +1,6 @@
-"""Simulation: the real engine on a virtual clock, with a launcher that plays the runs.
+"""Simulation: the real engine on a virtual clock, with a launcher that simulates the runs.
 
-Nothing here decides: the tick, the outbox, the claim and the observation are those that serve the daemon,
-so what a scenario shows is what would happen. Time jumps from one instant at which something
-belongs to the next; nobody waits, and the same scenario gives the same timeline always.
+Nothing here decides: tick, outbox, claim and observation are the ones that the daemon uses, so a
+scenario shows what would happen. The clock jumps from one due instant to the next without waiting,
+and a scenario always gives the same timeline.
 """

@@ -1,8 +1,8 @@
-"""Judging a scenario: what was expected against what was observed (docs/scenarios.md).
+"""Expectations: compare what a scenario expects with what was observed (docs/scenarios.md).
 
-Every launch and every discard must be expected, each by one expectation of its own; when
-several could stand for several, they are matched so that as many as possible agree. States
-are judged by the snapshot that was taken when all that belonged to their instant was done.
+Every launch and every discard needs its own expectation; if several of them fit several
+expectations, they are matched so that as many as possible agree. States are compared with the
+snapshot at the end of their instant.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.simulation.moment import Moment
 
 JUDGED = {"launched": ExpectLaunch, "discarded": ExpectDiscarded, "refused": ExpectRefused}
-"""Kinds of moments which must all be expected, and what expects them."""
+"""Kinds of moments that must all be expected, and the expectations of each kind."""
 
 
 class WaitingJob(Value, kw_only=True):
@@ -49,7 +49,7 @@ class Failure(Value, kw_only=True):
     """One expectation that was not met, or one launch, discard or refusal that was not expected.
 
     Attributes:
-        at: the place of the expectation; of the scenario for what was not expected.
+        at: the position of the expectation; of the scenario for an unexpected moment.
     """
 
     at: At
@@ -60,10 +60,10 @@ class Failure(Value, kw_only=True):
 def judge(
     scenario: Scenario, moments: Sequence[Moment], snapshots: Mapping[datetime, Snapshot], zone: str
 ) -> tuple[Failure, ...]:
-    """All failures of a scenario, by place.
+    """Return all failures of a scenario, by position.
 
     Args:
-        zone: in which instants are written.
+        zone: time zone of the instants in the texts.
     """
     wording = Wording(zone)
     failures: list[Failure] = []
@@ -100,7 +100,7 @@ def _judge_moments(
             seen = "; ".join(wording.moment(moment) for moment in near) or "nothing of the kind"
             failures.append(Failure(at=each.at, expected=wording.expected(each.expected), observed=seen))
     for moment in left:
-        # What already stands against an expectation of its schedule is not said a second time.
+        # A moment that is shown beside a failed expectation of its schedule is not reported twice.
         if moment not in shown and _must_be_expected(moment, scenario):
             nothing = "no launch, discard or refusal that is not listed"
             failures.append(Failure(at=scenario.at, expected=nothing, observed=wording.moment(moment)))
@@ -108,7 +108,7 @@ def _judge_moments(
 
 
 def agrees(expectation: Expectation, moment: Moment) -> bool:
-    """Whether a moment is what was expected."""
+    """Return whether a moment fits an expectation."""
     expected = expectation.expected
     if isinstance(expected, ExpectWaiting | ExpectNone) or not _same_subject(expected, moment):
         return False
@@ -131,13 +131,13 @@ def _same_subject(expected: Expected, moment: Moment) -> bool:
 
 
 def matched(agree: Sequence[Sequence[bool]]) -> dict[int, int]:
-    """A largest matching of expectations to moments, by augmenting paths.
+    """Return a largest matching of expectations to moments, by augmenting paths.
 
     Args:
-        agree: for each expectation, whether each moment could stand for it.
+        agree: for each expectation, whether each moment fits it.
 
     Returns:
-        The number of the moment of each expectation that has one.
+        The index of the moment of each matched expectation.
     """
     owner: dict[int, int] = {}
 
@@ -190,25 +190,25 @@ def _waits_so(expected: ExpectWaiting, waiting: WaitingJob, within: timedelta) -
     return waiting.next_check is not None and abs(waiting.next_check - expected.next_check) <= within
 
 
-# --- words ------------------------------------------------------------------------------
+# --- texts ------------------------------------------------------------------------------
 
 
 class Wording:
-    """Says expectations and moments in one form, so that a reader sees where they differ.
+    """Formats expectations and moments in one form, so that a reader sees where they differ.
 
     Args:
-        zone: in which instants are written.
+        zone: time zone of the instants.
     """
 
     def __init__(self, zone: str) -> None:
         self._zone = ZoneInfo(zone)
 
     def instant(self, instant: datetime) -> str:
-        """An instant on the clocks of the zone."""
+        """Format an instant in the zone."""
         return instant.astimezone(self._zone).isoformat(sep=" ")
 
     def moment(self, moment: Moment) -> str:
-        """A launch, discard or refusal that was observed."""
+        """Format an observed launch, discard or refusal."""
         name = f"{moment.schedule}[{moment.key}]" if moment.key else moment.schedule
         parts = [f"{self.instant(moment.when)} {moment.kind}", name, moment.reason or ""]
         if moment.kind == "launched":
@@ -221,7 +221,7 @@ class Wording:
         return " ".join(part for part in parts if part)
 
     def waiting(self, waiting: WaitingJob) -> str:
-        """A waiting job that was observed."""
+        """Format an observed waiting job."""
         name = f"{waiting.schedule}[{waiting.key}]" if waiting.key else waiting.schedule
         check = (
             "no next check"
@@ -231,7 +231,7 @@ class Wording:
         return f"waiting {name} {waiting.reason}, {check}, {waiting.collected} collected"
 
     def expected(self, expected: Expected) -> str:
-        """What was expected."""
+        """Format an expectation."""
         when = "at any time" if expected.when is None else self.instant(expected.when)
         match expected:
             case ExpectLaunch(schedule=schedule, partitions=partitions, args=args):

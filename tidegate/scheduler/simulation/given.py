@@ -1,8 +1,8 @@
-"""The given actions of a scenario, done to a simulation by the same functions that serve people.
+"""The given actions of a scenario, carried out by the same functions that the commands use.
 
-Partitions and runs are told, hands use `scheduler.commands.manual`, and `update`, `delete` and `deploy` are
-deployments. What is refused becomes a moment with the codes of its diagnostics, so that a
-scenario can expect it.
+Partitions and runs are reported, manual actions use `scheduler.commands.manual`, and `update`,
+`delete` and `deploy` are deployments. A refused action becomes a moment with the codes of its
+diagnostics, so that a scenario can expect it.
 """
 
 from collections.abc import Callable, Mapping
@@ -44,11 +44,11 @@ from tidegate.scheduler.simulation.simulation import Simulation
 UNKNOWN_SCHEDULE = "N305"
 WRONG_KEY = "V205"
 REMOVED_PART = {"datasets": "N301", "programs": "N302"}
-"""The codes of a deployment that is refused because schedules that stay need a part that goes."""
+"""Codes of a deployment that is refused because remaining schedules need a removed dataset or program."""
 
 
 class ActionRefused(Exception):
-    """A given action that is refused, with the codes that say why."""
+    """A given action that is refused, with its codes."""
 
     def __init__(self, codes: tuple[str, ...], message: str) -> None:
         super().__init__(message)
@@ -56,7 +56,7 @@ class ActionRefused(Exception):
 
 
 class ActionRunner:
-    """Does given actions to a simulation.
+    """Carries out given actions on a simulation.
 
     Args:
         app: name of the app under test.
@@ -78,7 +78,7 @@ class ActionRunner:
         self._events = 0
 
     def do(self, given: Given) -> None:
-        """Do one action at the simulation's present instant."""
+        """Carry out one action at the simulation's current instant."""
         name, described = describe(given)
         self._simulation.moments.append(Moment(when=given.when, kind="given", schedule=name, text=described))
         try:
@@ -162,7 +162,7 @@ class ActionRunner:
         )
 
     def _outputs(self, given: Given, action: RunSeen) -> list[Event]:
-        """What a run from elsewhere has written, known once it has succeeded."""
+        """Return the events of the partitions that a successful external run has written."""
         if action.status != RunStatus.SUCCEEDED:
             return []
         return [
@@ -225,7 +225,7 @@ class ActionRunner:
             if refusals:
                 codes = tuple(dict.fromkeys(REMOVED_PART[refusal.section] for refusal in refusals))
                 parts = ", ".join(f"{refusal.section[:-1]} {refusal.name}" for refusal in refusals)
-                raise ActionRefused(codes, f"schedules that stay need what would go: {parts}")
+                raise ActionRefused(codes, f"remaining schedules need what would be removed: {parts}")
             deploy(transaction, wanted, self._simulation.now, update_schedules)
 
 
@@ -236,7 +236,7 @@ def _wrong(diagnostics: tuple[Diagnostic, ...]) -> ActionRefused:
 
 
 def merged(spec: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
-    """A specification with a change over it: mappings merge, null takes a key away, all else is replaced."""
+    """Merge a change over a specification: mappings merge, null removes a key, other values replace."""
     found = dict(spec)
     for key, value in change.items():
         before = found.get(key)
@@ -250,14 +250,14 @@ def merged(spec: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _in_brackets(arrival: PartitionsArrive) -> str:
-    """How large what came is, where that was given."""
+    """Format the size of an arrival, if given."""
     parts = [] if arrival.bytes is None else [size_text(arrival.bytes)]
     parts += [] if arrival.rows is None else [f"{arrival.rows} rows"]
     return f" ({', '.join(parts)})" if parts else ""
 
 
 def describe(given: Given) -> tuple[str, str]:
-    """The schedule that an action speaks of, "" for none, and the action in a few words."""
+    """Return the schedule of an action, "" for none, and the action in a few words."""
     match given.action:
         case PartitionsArrive(dataset=dataset, keys=keys) as arrival:
             what = f"{dataset}: {', '.join(keys)}" if keys != ("",) else f"{dataset} is updated"

@@ -1,8 +1,8 @@
-"""The launcher of a simulation: what Dagster and Spark are to the engine, played by a table.
+"""The launcher of a simulation: it takes the place of Dagster and Spark, with runs from a table.
 
-It takes launch requests, claims each job like a real run would, and knows when and how the run
-ends and which partitions it has written by then. What the dispatcher refuses is refused here with the
-same words. A request can be made to fail, or be lost with the process that held it.
+It accepts launch requests, claims each job like a real run, and knows when and how the run ends and
+which partitions it has written. It refuses a launch like the dispatcher, with the same message. A
+request can be made to fail.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ from tidegate.scheduler.tick.load import load_apps
 
 
 class SimulatedRun(Value, kw_only=True):
-    """One run that was launched, and how it will end."""
+    """One launched run, and how it ends."""
 
     run_id: str
     app: str
@@ -39,7 +39,7 @@ class SimulatedRun(Value, kw_only=True):
         return f"{self.app}/{self.launch.program}"
 
     def seen(self, status: RunStatus, at: datetime) -> RunObservation:
-        """An observation of this run."""
+        """Return an observation of this run."""
         return RunObservation(
             run_id=self.run_id,
             program=self.program,
@@ -51,7 +51,7 @@ class SimulatedRun(Value, kw_only=True):
 
 
 class Launcher:
-    """Takes requests and remembers how many it is to let fail."""
+    """Accepts launch requests, and lets the next ones of a schedule fail on request."""
 
     def __init__(self, store: Store, behaviours: Mapping[str, Behaviour]) -> None:
         self._store = store
@@ -60,11 +60,11 @@ class Launcher:
         self._runs = 0
 
     def fail_next(self, schedule: str, times: int) -> None:
-        """Let the next launches of a schedule ("app/name") come to nothing."""
+        """Let the next launches of a schedule ("app/name") fail."""
         self._failures[schedule] = self._failures.get(schedule, 0) + times
 
     def launch(self, requests: Sequence[LaunchRequest], now: datetime) -> list[SimulatedRun]:
-        """Make runs of requests; one that fails is rejected, as the dispatcher does."""
+        """Create runs for requests; a failing request is rejected, as the dispatcher does."""
         made = [self._launch(request, now) for request in requests]
         return [run for run in made if run is not None]
 
@@ -72,7 +72,7 @@ class Launcher:
         if self._failures.get(request.schedule, 0):
             self._failures[request.schedule] -= 1
             with self._store.transaction() as transaction:
-                reject(transaction, request.job, request.attempt, "the launch came to nothing", now)
+                reject(transaction, request.job, request.attempt, "the launch failed", now)
             return None
         ref = f"{request.app}/{request.launch.program}"
         with self._store.transaction() as transaction:
@@ -98,7 +98,7 @@ class Launcher:
 
 
 def written(run: SimulatedRun, app: App) -> list[Event]:
-    """The events of the partitions that a successful run has written by its end."""
+    """Return the events of the partitions that a successful run has written."""
     if run.ends is not RunStatus.SUCCEEDED or run.launch.program not in app.programs:
         return []
     found: list[Event] = []

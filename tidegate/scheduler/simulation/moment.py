@@ -1,4 +1,4 @@
-"""A moment: one line of a scenario's timeline, made to be compared with what was expected, and printed."""
+"""A moment: one line of a scenario's timeline, compared with the expectations and printed."""
 
 from datetime import datetime
 from typing import Any, Literal
@@ -8,11 +8,11 @@ from tidegate.domain.value import Value
 MomentKind = Literal[
     "given", "waiting", "launched", "ended", "discarded", "dropped", "refused", "launch-failed"
 ]
-"""`discarded` is a job that was given up, `dropped` an event that no job takes or keeps."""
+"""`discarded` is about a job, `dropped` about an event that no job accepts or keeps."""
 
 
 class Moment(Value, kw_only=True):
-    """Something that was given, or that came of it.
+    """A given action, or one of its consequences.
 
     Attributes:
         schedule: its name within the app; of another app "app/name".

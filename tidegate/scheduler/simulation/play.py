@@ -1,4 +1,4 @@
-"""Plays a scenario: deploys its app into an empty store, lets the clock run, and judges what came of it."""
+"""Play a scenario: deploy its app into an empty store, run the clock, and check the expectations."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -20,7 +20,7 @@ from tidegate.scheduler.store.protocol import Store
 
 
 class Performance(Value, kw_only=True):
-    """A scenario that was played: its timeline, what came of each schedule, and what did not agree."""
+    """A scenario that was played: its timeline, a summary of each schedule, and the failures."""
 
     scenario: Scenario
     app: str
@@ -35,7 +35,7 @@ class Performance(Value, kw_only=True):
 
 
 def no_files(name: str) -> bytes:
-    """Stands for the files beside an app where there are none."""
+    """Raise FileNotFoundError: the default for an app without files beside it."""
     raise FileNotFoundError(name)
 
 
@@ -51,7 +51,7 @@ def play(
     Args:
         store: an empty store; in memory by default.
         read_file: the contents of a file that a `deploy` names.
-        judged: whether what happens must be what the scenario expects.
+        judged: whether to check the expectations.
 
     Raises:
         OSError: `read_file` cannot read a file that a `deploy` names.
@@ -103,7 +103,7 @@ def _summary(simulation: Simulation, app: App) -> tuple[ScheduleSummary, ...]:
 
 
 def snapshot(simulation: Simulation) -> Snapshot:
-    """The unfinished jobs of a simulation's store."""
+    """Return the unfinished jobs of a simulation's store."""
     with simulation.store.reading() as reader:
         waiting = reader.jobs(states=WAITING)
         active = reader.jobs(states=ACTIVE)
@@ -131,8 +131,7 @@ def snapshot(simulation: Simulation) -> Snapshot:
 
 
 def collected(job: Job, deliveries: tuple[Delivery, ...], repeats: set[tuple[str, str]]) -> int:
-    """How much a job has collected: a partition counts once however often it was written, but each update
-    of a dataset without partitions.
+    """Count the collected events of a job: a partition once, each update of a dataset without partitions.
 
     Args:
         repeats: schedule and leaf of the triggers that count every write.

@@ -1,11 +1,11 @@
-"""The simulation: a virtual clock over a store, and everything that waits for its instant.
+"""The simulation: a virtual clock over a store, with planned actions and snapshots.
 
-    what is due is done -> what was told is stored -> tick -> offers -> launches -> again, until
-    nothing moves -> the looks of this instant -> the next instant
+    due actions -> reports are stored -> tick -> offers -> launches -> again, until nothing
+    changes -> snapshots of this instant -> the next instant
 
-The next instant is the earliest at which anything belongs: a given action, the end of a run,
-a job's next check, a cron's next fire. While the scheduler is down, nothing is ticked and what is
-told waits, with its own time, for the return.
+The next instant is the earliest one of a given action, the end of a run, a job's next check or a
+cron's next fire. While the scheduler is down, it does not tick, and reports are kept with their own
+time until it returns.
 """
 
 import heapq
@@ -34,19 +34,19 @@ ROUNDS_PER_INSTANT_MAX = 1_000
 """The most rounds at one instant; more means that schedules trigger each other without time passing."""
 
 ENTRIES_AT_ONCE = 16
-"""So many entries of the journal are looked at first, and so many times more while they do not suffice."""
+"""Journal entries of the first read of an instant; each further read is larger by this factor."""
 
 
 class SimulationLimit(Exception):
-    """A simulation that does not come to an end within its limits; the message says which."""
+    """A simulation that exceeds one of its limits; the message says which."""
 
 
 class Simulation:
-    """A store, a clock, and what is to happen.
+    """A store, a virtual clock, and planned actions.
 
     Args:
         app: the app whose schedules are named without it.
-        behaviours: how the runs of each program go.
+        behaviours: duration and end of the runs of each program.
     """
 
     def __init__(
@@ -66,35 +66,35 @@ class Simulation:
         self._order = 0
         self._instants = 0
 
-    # --- what is to happen ---
+    # --- planned actions ---
 
     def at(self, when: datetime, do: Callable[[], None]) -> None:
-        """Do something at an instant, before the scheduler looks at it."""
+        """Call a function at an instant, before the scheduler ticks."""
         self._order += 1
         heapq.heappush(self._due, (when, self._order, do))
 
     def look_at(self, when: datetime, look: Callable[[], None]) -> None:
-        """Look at the store when all that belongs to an instant is done."""
+        """Call a function at the end of an instant."""
         self._order += 1
         heapq.heappush(self._looks, (when, self._order, look))
 
     def report(self, *reports: Event | RunObservation) -> None:
-        """Let events and observations reach the store, now or when the scheduler is back."""
+        """Report events and observations to the store, now or when the scheduler returns."""
         self._reports.extend(reports)
 
     def go_down(self, until: datetime) -> None:
-        """Stop the scheduler until an instant; at its return it knows that it was away, however short."""
+        """Stop the scheduler until an instant; it counts as having been away, for any duration."""
         self._down_until = until if self._down_until is None else max(until, self._down_until)
         with self.store.transaction() as transaction:
             transaction.set_cursor(CLOCK, None)
         self.at(until, lambda: None)
 
     def restart(self) -> None:
-        """Let the scheduler die with the requests that it is about to hand out at this instant."""
+        """Let the scheduler crash before it hands out its requests of this instant."""
         self._requests_are_lost = True
 
     def name_of(self, ref: str) -> str:
-        """A schedule as the scenario calls it: without the app if it is its own."""
+        """Return the name of a schedule in the scenario: without the app under test."""
         app, _, name = ref.partition("/")
         return name if app == self._app else ref
 
@@ -104,7 +104,7 @@ class Simulation:
         """Play every instant up to and including `until`.
 
         Raises:
-            SimulationLimit: there are too many instants, or one of them does not come to rest.
+            SimulationLimit: there are too many instants, or one of them does not end.
         """
         while (instant := self._next_instant()) is not None and instant <= until:
             self._instants += 1
@@ -142,12 +142,12 @@ class Simulation:
             if not moved and not (self._due and self._due[0][0] <= self.now):
                 return
         raise SimulationLimit(
-            f"{self.now.isoformat()} does not come to rest within {ROUNDS_PER_INSTANT_MAX} rounds:"
+            f"{self.now.isoformat()} does not end within {ROUNDS_PER_INSTANT_MAX} rounds:"
             " schedules trigger each other without time passing"
         )
 
     def _round(self) -> bool:
-        """One look of the scheduler at this instant; whether anything moved."""
+        """Run the scheduler once at this instant; return whether anything changed."""
         reports, self._reports = self._reports, []
         with self.store.transaction() as transaction:
             transaction.add_events([each for each in reports if isinstance(each, Event)])
@@ -176,7 +176,7 @@ class Simulation:
 
     def _started(self, run: SimulatedRun) -> None:
         (job,) = self._jobs([run.job])
-        # The update of a dataset without partitions has the key "", which nobody writes into an expectation.
+        # The update of a dataset without partitions has the key "", which expectations leave out.
         keys = sorted({key for found in run.launch.manifest.values() for key in found if key})
         if not keys and run.launch.business_date is not None:
             keys = [run.launch.business_date]
@@ -214,7 +214,7 @@ class Simulation:
     # --- the timeline ---
 
     def _collect(self) -> None:
-        """Turn what the journal says of this instant into moments."""
+        """Turn the new journal entries of this instant into moments."""
         entries = self._entries_of_now()
         fresh = entries[self._entries_seen :]
         self._entries_seen = len(entries)
@@ -222,7 +222,7 @@ class Simulation:
         self.moments += moments_of(fresh, jobs, self.name_of)
 
     def _entries_of_now(self) -> list[Entry]:
-        """What was written at this instant, the end of the journal: nothing is written for earlier ones."""
+        """Return the entries of this instant, which are the last ones of the journal."""
         limit = ENTRIES_AT_ONCE
         with self.store.reading() as reader:
             while len(newest := reader.journal(limit=limit)) == limit and newest[0].at >= self.now:

@@ -1,6 +1,6 @@
-"""The summary of a scenario that was played: for each schedule, what was launched, given up and is left.
+"""The summary of a played scenario: the launched, discarded and remaining jobs of each schedule.
 
-Counts what the timeline and the last snapshot say; it decides nothing and judges nothing.
+It counts the moments of the timeline and the jobs of the last snapshot.
 """
 
 from collections import Counter
@@ -12,15 +12,15 @@ from tidegate.scheduler.simulation.moment import Moment
 
 
 class ScheduleSummary(Value, kw_only=True):
-    """What came of one schedule.
+    """The counts of one schedule.
 
     Attributes:
         schedule: its name within the app; of another app "app/name".
-        ended: runs by how they ended.
-        discarded: jobs that were given up, by reason.
-        waiting: jobs that wait at the end.
-        running: runs that are at work at the end.
-        events: what became of the events that it listened to: consumed, pending, or a reason code.
+        ended: ended runs, by status.
+        discarded: discarded jobs, by reason.
+        waiting: the jobs that wait at the end.
+        running: the number of active runs at the end.
+        events: its events by outcome: consumed, pending, or a reason code.
     """
 
     schedule: str
@@ -38,12 +38,12 @@ def summaries(
     left: Snapshot,
     events: Mapping[str, Mapping[str, int]],
 ) -> tuple[ScheduleSummary, ...]:
-    """One summary for each schedule, by name.
+    """Return one summary for each schedule, by name.
 
     Args:
-        schedules: names that have one even if nothing came of them.
-        left: the jobs at the end.
-        events: by schedule what became of its events, as `ScheduleSummary.events` says.
+        schedules: names that get a summary even without moments.
+        left: the unfinished jobs at the end.
+        events: the events of each schedule by outcome, see `ScheduleSummary.events`.
     """
     launched = Counter(moment.schedule for moment in moments if moment.kind == "launched")
     ended = _by_schedule([(m.schedule, m.text) for m in moments if m.kind == "ended"])

@@ -1,7 +1,7 @@
-"""The timeline: what the journal says, as moments for people and for the judge.
+"""The timeline: journal entries as moments, for people and for expectations.
 
-Pure: entries and the jobs that they speak of come in, moments go out. What a suspended schedule
-ignores is left out: it would be said for every event, and the summary counts it.
+Pure. Events that a suspended schedule ignores are left out: they would add one moment for each
+event, and the summary counts them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,11 +16,11 @@ from tidegate.scheduler.simulation.moment import Moment, MomentKind
 def moments_of(
     entries: Sequence[Entry], jobs: Mapping[str, Job], name_of: Callable[[str], str]
 ) -> list[Moment]:
-    """The moments of some entries: first the events that were dropped, then the rest in its order.
+    """Return the moments of some entries: first the dropped events, then the others in their order.
 
     Args:
-        jobs: those that the entries speak of, by id.
-        name_of: a schedule ("app/name") as the scenario calls it.
+        jobs: the jobs of the entries, by id.
+        name_of: returns the name of a schedule ("app/name") in the scenario.
     """
     found = _dropped(entries, name_of)
     for entry in entries:
@@ -57,7 +57,7 @@ def _kind(entry: Entry) -> MomentKind | None:
 
 
 def _dropped(entries: Sequence[Entry], name_of: Callable[[str], str]) -> list[Moment]:
-    """Events that no job takes or keeps: one moment for each instant, schedule and reason."""
+    """Return one moment for the dropped events of each instant, schedule and reason."""
     groups: dict[tuple[datetime, str, str], list[Entry]] = {}
     for entry in entries:
         if entry.kind is EntryKind.EVENT_DISCARDED and entry.reason != str(Reason.D_SUSPENDED):

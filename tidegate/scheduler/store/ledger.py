@@ -1,7 +1,7 @@
-"""The ledger's arithmetic: how one delivery counts, and the rows made of the counts.
+"""The ledger's arithmetic: how one delivery counts, and the rows of the counts.
 
-Both stores count deliveries grouped by schedule, job state and reason, each in its own way;
-what a group means is said here once, so that they cannot disagree.
+Each store counts deliveries by schedule, job state and reason in its own way; this module defines
+once what each group means, so that the stores cannot disagree.
 """
 
 from collections.abc import Iterable
@@ -12,11 +12,11 @@ from tidegate.scheduler.store.protocol import LedgerRow
 
 
 def is_discarded(state: JobState | None, reason: str | None) -> bool:
-    """Whether a delivery ended without a run.
+    """Return whether a delivery ended without a run.
 
     Args:
-        state: of its job; None for a delivery that was discarded at the door.
-        reason: the job's reason, or the delivery's own where it has no job.
+        state: the state of its job; None for a delivery without a job.
+        reason: the job's reason, or the delivery's own reason without a job.
     """
     if state is None or state is JobState.DISCARDED:
         return True
@@ -24,14 +24,14 @@ def is_discarded(state: JobState | None, reason: str | None) -> bool:
 
 
 def is_consumed(state: JobState | None, reason: str | None) -> bool:
-    """Whether a run was launched with a delivery. What is neither this nor discarded is pending."""
+    """Return whether a run was launched with a delivery. Neither consumed nor discarded is pending."""
     if is_discarded(state, reason):
         return False
     return state in (JobState.LAUNCHED, JobState.SUCCEEDED, JobState.FAILED)
 
 
 def ledger_rows(groups: Iterable[tuple[str, JobState | None, str | None, int]]) -> tuple[LedgerRow, ...]:
-    """The ledger's rows, by schedule.
+    """Return the ledger's rows, by schedule.
 
     Args:
         groups: schedule, state of the job, reason, and the number of deliveries in the group.

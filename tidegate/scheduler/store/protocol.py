@@ -1,12 +1,12 @@
-"""What the engine asks of a schedule store: `Reader` to look, `Transaction` to change.
+"""The protocols of a schedule store: `Reader` reads, `Transaction` changes.
 
-A transaction is all or nothing and serialised: while one is open, no other one of the same
-store is, in whichever process. That is how two schedulers on one database cannot both take
-the last slot of a limit. SQLite gives it with BEGIN IMMEDIATE, PostgreSQL with one advisory
-lock, memory with a mutex. Readers never wait for it.
+A transaction is atomic and serialised: while one is open, no other one of the same store is, in
+any process. So two schedulers on one database cannot both take the last slot of a limit. SQLite
+ensures it with BEGIN IMMEDIATE, PostgreSQL with one advisory lock, memory with a mutex. Readers
+never wait for it.
 
 Every method takes and returns values of the engine, in sets: a store writes rows in bulk.
-Order is part of the contract, since decisions must not depend on chance.
+Order is part of the contract, since decisions must be deterministic.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -23,9 +23,9 @@ from tidegate.scheduler.model.run import Gauge, ProgramHistory, Run
 
 
 class LedgerRow(Value, kw_only=True):
-    """How the events that one schedule listened to have ended so far.
+    """The deliveries of one schedule by outcome.
 
-    `discarded` counts by reason code. `consumed` means that a run was launched with it.
+    `discarded` counts by reason code. `consumed` means that a run was launched with the event.
     """
 
     schedule: str
@@ -35,7 +35,7 @@ class LedgerRow(Value, kw_only=True):
 
 
 class Launched(Value, kw_only=True):
-    """One launch of a program: by a job from the moment it was decided, or by somebody else's run.
+    """One launch of a program: of a job whose launch was decided, or of an external run.
 
     Attributes:
         program: "app/program".
@@ -49,7 +49,7 @@ class Launched(Value, kw_only=True):
 
 
 class Reader(Protocol):
-    """Looks at one consistent state of the store."""
+    """Reads one consistent state of the store."""
 
     def apps(self, *, names: Collection[str] | None = None) -> tuple[DeployedApp, ...]:
         """Deployed apps, by name; all, or those of `names` that exist."""
@@ -62,7 +62,7 @@ class Reader(Protocol):
         ...
 
     def due_schedules(self, now: datetime, limit: int) -> tuple[ScheduleState, ...]:
-        """Schedules, active or holding, whose `next_fire_at` has come, earliest first, then ref."""
+        """Active or holding schedules whose `next_fire_at` is due, earliest first, then ref."""
         ...
 
     def subscriptions(self, event_keys: Collection[str]) -> tuple[Subscription, ...]:
@@ -92,19 +92,19 @@ class Reader(Protocol):
         ...
 
     def due_jobs(self, now: datetime, limit: int) -> tuple[Job, ...]:
-        """Waiting jobs whose `next_check_at` has come, earliest first, then id."""
+        """Waiting jobs whose `next_check_at` is due, earliest first, then id."""
         ...
 
     def deliveries(self, jobs: Collection[str]) -> dict[str, tuple[Delivery, ...]]:
-        """What each job has collected, by arrival, then event id, then leaf. Every id has an entry."""
+        """The deliveries of each job, by arrival, event id and leaf. Every id has an entry."""
         ...
 
     def deliveries_of_events(self, events: Collection[str]) -> tuple[Delivery, ...]:
-        """What became of these events (ids) at every leaf that listens, by event id, schedule, leaf, job."""
+        """All deliveries of these events (ids), by event id, schedule, leaf and job."""
         ...
 
     def slots(self, resources: Collection[str]) -> dict[str, int]:
-        """How many slots of each resource are taken. Every resource has an entry."""
+        """The number of taken slots of each resource. Every resource has an entry."""
         ...
 
     def history(self, programs: Collection[str]) -> dict[str, ProgramHistory]:
@@ -114,11 +114,11 @@ class Reader(Protocol):
         ...
 
     def launches(self, programs: Collection[str], since: datetime) -> dict[str, tuple[datetime, ...]]:
-        """When each program was launched, after `since`, oldest first. Every program has an entry."""
+        """The launches of each program after `since`, oldest first. Every program has an entry."""
         ...
 
     def gauges(self, names: Collection[str] | None = None) -> tuple[Gauge, ...]:
-        """What was reported last for each gauge, by name; all, or those of `names` that were reported."""
+        """The last report of each gauge, by name; all, or those of `names` that were reported."""
         ...
 
     def runs(
@@ -188,7 +188,7 @@ class Transaction(Reader, Protocol):
         ...
 
     def add_events(self, events: Sequence[Event]) -> tuple[Event, ...]:
-        """Store events as unrouted; those whose id is known already are left as they are.
+        """Store events as unrouted; events with a known id stay unchanged.
 
         Returns:
             The events that were new, in the given order, one for each id.
@@ -200,13 +200,11 @@ class Transaction(Reader, Protocol):
         ...
 
     def add_deliveries(self, deliveries: Sequence[Delivery]) -> None:
-        """Record deliveries; one that exists (same event, schedule, leaf and job) is left as it is."""
+        """Record deliveries; one that exists (same event, schedule, leaf and job) stays unchanged."""
         ...
 
     def remove_deliveries(self, deliveries: Sequence[Delivery]) -> None:
-        """Take deliveries (by event, schedule, leaf and job) out again; whoever does records what became of
-        them instead.
-        """
+        """Remove deliveries (by event, schedule, leaf and job); the caller records what became of them."""
         ...
 
     def put_jobs(self, jobs: Sequence[Job]) -> None:
@@ -218,19 +216,19 @@ class Transaction(Reader, Protocol):
         ...
 
     def release_slots(self, holder: str) -> tuple[str, ...]:
-        """Give back all that `holder` has; returns the resources, sorted."""
+        """Release all slots of `holder`, and return their resources, sorted."""
         ...
 
     def add_launches(self, launches: Sequence[Launched]) -> None:
-        """Note launches, which `launches` counts; a second one of the same holder is left out."""
+        """Record launches; a second one of the same holder is ignored."""
         ...
 
     def remove_launch(self, holder: str) -> None:
-        """Take a launch back that came to nothing."""
+        """Remove a failed launch."""
         ...
 
     def put_gauges(self, gauges: Sequence[Gauge]) -> None:
-        """Store what was reported for gauges; an older report than the stored one is left out."""
+        """Store reports of gauges; a report older than the stored one is ignored."""
         ...
 
     def wake(self, resources: Collection[str], at: datetime) -> None:
@@ -262,11 +260,11 @@ class Store(Protocol):
     """A schedule store."""
 
     def reading(self) -> AbstractContextManager[Reader]:
-        """One consistent state to look at."""
+        """Open one consistent state for reading."""
         ...
 
     def transaction(self) -> AbstractContextManager[Transaction]:
-        """The one transaction that may change the store at this moment; waits for its turn."""
+        """Open the only transaction that may change the store; waits for an open one."""
         ...
 
     def close(self) -> None:

@@ -1,1 +1,1 @@
-"""The tick: loads what is due, lets the core decide, writes the result in one transaction."""
+"""The tick: load the due rows, let the core decide, write the result in one transaction."""

@@ -1,7 +1,7 @@
-"""Apply: turns decisions into rows and journal entries of the working set.
+"""Apply: turn decisions into rows and journal entries of the working set.
 
-It contains no choice of its own: what is decided comes from `scheduler.decision.decide`, what a run is given
-from `scheduler.decision.launch_plan`. An error in the decision on one job postpones that job and no other.
+It decides nothing: decisions come from `scheduler.decision.decide`, launch plans from
+`scheduler.decision.launch_plan`. An error in the decision about one job postpones only that job.
 """
 
 from collections.abc import Sequence
@@ -24,10 +24,10 @@ from tidegate.scheduler.store.protocol import Launched
 from tidegate.scheduler.tick.working_set import WorkingSet
 
 RETRY_AFTER_ERROR = timedelta(minutes=5)
-"""A job whose decision raised an error (a bug of ours) is looked at again after this time."""
+"""A job whose decision raised an error (a bug) is decided again after this time."""
 
 LOOK_AGAIN_AFTER = timedelta(seconds=1)
-"""A decision that asks for another look at its own instant, which nothing can change, gets it later."""
+"""Replaces a next check at the instant of the decision itself, which would decide the same again."""
 
 
 class Applier:
@@ -35,7 +35,7 @@ class Applier:
 
     Attributes:
         launched, discarded: ids of the jobs.
-        errors: a line for each job that was postponed.
+        errors: one line for each postponed job.
     """
 
     def __init__(self, work: WorkingSet, now: datetime) -> None:
@@ -47,7 +47,7 @@ class Applier:
         self.errors: list[str] = []
 
     def judge(self, view: JobView) -> Decision | None:
-        """The decision on one job; None, and another look later, where it raised an error."""
+        """Decide one job. Return None for a decision that raised an error; the job is postponed."""
         try:
             decision = decide(view, self._now)
             if isinstance(decision.outcome, Launch):
@@ -59,7 +59,7 @@ class Applier:
         return decision
 
     def apply(self, view: JobView, decision: Decision) -> None:
-        """Write what was decided for one job."""
+        """Write the decision about one job."""
         job = view.job
         if decision.satisfied_at is not None and job.satisfied_at is None:
             entry = self._entry(job, EntryKind.SATISFIED, data={"since": decision.satisfied_at.isoformat()})
@@ -90,7 +90,7 @@ class Applier:
         )
 
     def _remove_dropped(self, job: Job, had: Sequence[Delivery], dropped: Sequence[Delivery]) -> Job:
-        """The job without what is too old; that becomes a discarded delivery of nobody's (rule 2)."""
+        """Discard the job's events that are too old, as deliveries without a job (rule 2)."""
         if not dropped:
             return job
         self._work.remove_deliveries(dropped)
@@ -118,7 +118,7 @@ class Applier:
     def _launch(self, job: Job, view: JobView, overridden: Sequence[Reason]) -> None:
         resources = view.resources
         program = f"{job.app}/{view.schedule.program}"
-        # The slots and the state change in one transaction: nobody else can take the last one.
+        # The slots and the state change in one transaction: no other scheduler can take the last slot.
         self._work.take_slots(job.id, resources)
         self._work.add_launch(Launched(program=program, holder=job.id, at=self._now))
         plan = self._plans[job.id]
@@ -135,19 +135,19 @@ class Applier:
                 "overridden": [str(reason) for reason in overridden],
             },
         )
-        # The entry says of the plan what people ask for; the run is given all of it.
+        # The entry holds the part of the plan that people ask about; the job keeps the whole plan.
         self._put(self._record(job, entry, next_check_at=None, blocked_on=None, launch=plan))
         self.launched.append(job.id)
 
     def discard(self, job: Job, reason: Reason) -> None:
-        """Give a job up, for a reason."""
+        """Discard a job, for a reason."""
         entry = discard_entry(job, reason, self._now)
         self._work.add_journal([entry])
         self._put(end_job(job, entry).job)
         self.discarded.append(job.id)
 
     def _postpone(self, job: Job, error: Exception) -> None:
-        """Look at a job again later whose decision raised an error, and keep the line that says so."""
+        """Decide a job again later, and record the error that its decision raised."""
         line = f"{job.schedule}: {type(error).__name__}: {error}"
         entry = self._entry(job, EntryKind.WAITING, job.reason, {"error": line})
         self._put(self._record(job, entry, next_check_at=self._now + RETRY_AFTER_ERROR))
@@ -163,7 +163,7 @@ class Applier:
             at=self._now, kind=kind, schedule=job.schedule, job=job.id, reason=reason, data=data or {}
         )
 
-    def _record(self, job: Job, entry: Entry, **books: Any) -> Job:
-        """Write an entry down; returns the job after it."""
+    def _record(self, job: Job, entry: Entry, **bookkeeping: Any) -> Job:
+        """Write an entry; return the job after it."""
         self._work.add_journal([entry])
-        return record(job, entry, **books)
+        return record(job, entry, **bookkeeping)

@@ -1,7 +1,7 @@
-"""End jobs: write into the store what `scheduler.decision.end_job` says of each.
+"""End jobs: write the ends that `scheduler.decision.end_job` returns into the store.
 
-A job that ends gives back its slots, which wakes those that wait for them, and a launch of which no run
-came counts in no rate any more.
+A job that ends releases its slots, which wakes the jobs that wait for them. A launch without a run
+no longer counts in rates.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from tidegate.scheduler.store.protocol import Transaction
 
 
 def end_jobs(transaction: Transaction, endings: Sequence[tuple[Job, Entry]]) -> tuple[Job, ...]:
-    """End jobs as their entries say, which the caller adds to the journal; returns them as they are then."""
+    """End jobs as their entries say, and return them. The caller adds the entries to the journal."""
     ends = [(end_job(job, entry), entry.at) for job, entry in endings]
     transaction.put_jobs([end.job for end, _ in ends])
     for end, at in ends:

@@ -1,8 +1,7 @@
-"""Loading views: the rows that decisions about a set of jobs need, fetched as sets.
+"""Load job views: the rows that decisions about a set of jobs need, read as sets.
 
-Part of the shell. One look-up each for schedules, apps, deliveries, slots, history, launches and
-gauges, whatever the number of jobs. What it reads from is only asked to have these rows: a
-reader of the store, or the working set of a tick.
+Part of the shell. It makes one query each for schedules, apps, deliveries, slots, history, launches
+and gauges, for any number of jobs, from a reader of the store or from the working set of a tick.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -19,7 +18,7 @@ from tidegate.scheduler.store.protocol import Reader
 
 
 class Rows(Protocol):
-    """What decisions are made from; see `scheduler.store.protocol.Reader` for each."""
+    """The rows that decisions depend on; see `scheduler.store.protocol.Reader` for each method."""
 
     def apps(self, *, names: Collection[str]) -> Sequence[DeployedApp]: ...
 
@@ -37,22 +36,22 @@ class Rows(Protocol):
 
 
 def load_apps(rows: Rows, names: Collection[str]) -> dict[str, App]:
-    """The named apps' datasets and programs, without their schedules."""
+    """Return the named apps without their schedules."""
     return {deployed.name: deployed.app for deployed in rows.apps(names=names)}
 
 
 def load_whole_app(reader: Reader, name: str) -> App | None:
-    """An app as it is deployed, with its schedules; None where there is none of that name."""
+    """Return a deployed app with its schedules; None if no app of that name is deployed."""
     for deployed in reader.apps(names=(name,)):
         return whole_app(deployed, reader.schedules(app=name))
     return None
 
 
 def load_job_views(rows: Rows, jobs: Sequence[Job], now: datetime) -> tuple[list[JobView], list[Job]]:
-    """The views of waiting jobs, for a decision at `now`.
+    """Return the views of waiting jobs, for a decision at `now`.
 
     Returns:
-        A slice for each job whose schedule is deployed, in the given order, and the other jobs.
+        A view for each job whose schedule is deployed, in the given order, and the other jobs.
     """
     states = {state.ref: state for state in rows.schedules(refs={job.schedule for job in jobs})}
     apps = load_apps(rows, {state.app for state in states.values()})
@@ -85,7 +84,7 @@ def load_job_views(rows: Rows, jobs: Sequence[Job], now: datetime) -> tuple[list
 def _launches(
     rows: Rows, states: Mapping[str, ScheduleState], programs: Mapping[str, str], now: datetime
 ) -> Mapping[str, tuple[datetime, ...]]:
-    """The launches that rates count, of the programs whose schedules have a rate."""
+    """Return the launches that rates count, of the programs whose schedules have a rate."""
     longest: dict[str, timedelta] = {}
     for ref, state in states.items():
         for constraint in state.spec.constraints:
@@ -96,12 +95,12 @@ def _launches(
 
 
 def _gauges(rows: Rows, states: Mapping[str, ScheduleState]) -> dict[str, Gauge]:
-    """The gauges that the schedules' constraints name, as far as they were ever reported."""
+    """Return the reported gauges that the schedules' constraints name."""
     names = {name for state in states.values() for name in _named(state.spec)}
     return {gauge.name: gauge for gauge in rows.gauges(names)} if names else {}
 
 
 def _named(schedule: Schedule) -> set[str]:
-    """The gauges that a schedule's constraints name."""
+    """Return the names of the gauges in a schedule's constraints."""
     limits = (constraint.gauge_limit for constraint in schedule.constraints)
     return {limit[0] for limit in limits if limit is not None}

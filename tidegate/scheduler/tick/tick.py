@@ -1,20 +1,19 @@
-"""The tick: the one shell around the pure core. It loads, lets the core decide, and writes.
+"""The tick: the shell around the pure core. It loads rows, lets the core decide, and writes.
 
     due fires become events -> events are routed to jobs -> due jobs are decided -> outbox
 
-A tick replays every instant between the engine's clock, up to which all has been done, and now, one
-after the other: what arrived at an instant is routed, then what is due at it is decided, as of
-that instant. So the same inputs give the same decisions whether ticks come every second or every
-ten minutes (docs/adr/0010-a-tick-replays-its-instants.md). What arrives late belongs to the clock's own
-instant, for what has been decided stays decided. A scheduler that was away longer than
-`AWAY_AFTER` does not act as if it had been there: all that happened meanwhile is read at its return,
-as one instant, and `catch_up` says which fires still count.
+The engine's clock is the instant up to which everything is done. A tick replays every instant from
+this clock to now in order: it routes the events of an instant, then decides the jobs that are due
+at it, as of that instant. So the same inputs give the same decisions whether ticks run every second
+or every ten minutes (docs/adr/0010-a-tick-replays-its-instants.md). A late event counts at the
+clock's instant, since past decisions do not change. A scheduler that was away for longer than
+`AWAY_AFTER` does not replay that time: it handles everything since then as one instant, and
+`catch_up` says which fires still count.
 
-All of it happens in one transaction: events, jobs, slots, journal and the schedules' place in time
-change together or not at all. A crash before the commit leaves the old state and the next tick
-does the same again; a crash after it leaves PENDING_LAUNCH jobs, which `scheduler.launch.outbox`
-offers until a run is seen. A tick costs what has become due plus what has arrived, never the
-number of schedules.
+A tick is one transaction: events, jobs, slots, journal, fire times and timers change together or
+not at all. A crash before the commit leaves the old state, and the next tick does the same again;
+a crash after it leaves PENDING_LAUNCH jobs, which `scheduler.launch.outbox` offers until a run is
+observed. The cost of a tick depends on due rows and new events, not on the number of schedules.
 """
 
 from collections.abc import Sequence
@@ -42,17 +41,17 @@ CLOCK = "clock"
 """Name of the cursor that holds the engine's clock, in ISO 8601."""
 
 AWAY_AFTER = timedelta(minutes=15)
-"""A scheduler that did nothing for longer was away, and did not tick slowly."""
+"""After a longer pause the scheduler counts as having been away."""
 
 CLOCK_KEPT_FOR = timedelta(seconds=60)
-"""An idle tick writes nothing while the stored clock is younger than this. Replaying idle time is idle."""
+"""An idle tick writes nothing while the stored clock is younger: replaying idle time has no effect."""
 
 SETS_PER_TICK = 20
-"""Bounds one transaction to so many working sets; what is left is picked up by the next tick."""
+"""The most working sets of one transaction; the next tick continues with the rest."""
 
 
 class TickReport(Value, kw_only=True):
-    """What one tick did, in counts and in the ids of the jobs that it decided to launch."""
+    """The result of one tick: counts, ids of launched and discarded jobs, and errors."""
 
     fired: int = 0
     routed: int = 0
@@ -62,7 +61,7 @@ class TickReport(Value, kw_only=True):
     errors: tuple[str, ...] = ()
 
     def plus(self, other: "TickReport") -> "TickReport":
-        """Both together."""
+        """Return the sum of both reports."""
         return TickReport(
             **{name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__}
         )
@@ -71,15 +70,14 @@ class TickReport(Value, kw_only=True):
 def tick(store: Store, now: datetime) -> TickReport:
     """Bring the store up to `now`.
 
-    Any number of schedulers may do this to the same store; transactions are serialised, and
-    each sees what the one before has left.
+    Any number of schedulers may tick on the same store: transactions are serialised.
     """
     with store.transaction() as transaction:
         return advance_to(transaction, now)
 
 
 def advance_to(transaction: Transaction, now: datetime) -> TickReport:
-    """`tick` inside a transaction that the caller holds."""
+    """Bring the store up to `now` inside the caller's transaction."""
     clock = engine_clock(transaction)
     if clock is None or abs(now - clock) > AWAY_AFTER:
         return _replay(transaction, now, now)
@@ -87,27 +85,27 @@ def advance_to(transaction: Transaction, now: datetime) -> TickReport:
 
 
 def advance_before(transaction: Transaction, now: datetime) -> None:
-    """Do all that belongs before `now`, so that what a person or a run does then finds it done.
+    """Replay all instants before `now`, so that a command or an observation at `now` finds them done.
 
-    Does nothing where the scheduler is away: it reads what happens at its return.
+    Does nothing while the scheduler is away: it handles everything when it returns.
     """
     clock = engine_clock(transaction)
     if clock is not None and clock < now <= clock + AWAY_AFTER:
         _replay(transaction, clock, now - MICROSECOND)
-        # Exactly: what follows may make something due that is older, and it is not to happen before.
+        # Exact, not only once a minute: the caller may make older rows due, which must not count earlier.
         transaction.set_cursor(CLOCK, (now - MICROSECOND).isoformat())
 
 
 def engine_clock(reader: Reader) -> datetime | None:
-    """Up to which instant the engine has done everything; None if it has never run."""
-    written = reader.cursor(CLOCK)
-    return None if written is None else datetime.fromisoformat(written)
+    """Return the instant up to which the engine has done everything; None if it has never run."""
+    stored = reader.cursor(CLOCK)
+    return None if stored is None else datetime.fromisoformat(stored)
 
 
 def effective_at(reader: Reader, at: datetime, now: datetime) -> datetime:
-    """When something that happened at `at` and is noticed at `now` has its effect.
+    """Return the instant at which something that happened at `at` and is observed at `now` takes effect.
 
-    Where the scheduler is away, at its return; else when it happened, but not before the engine's clock.
+    That is `now` if the scheduler was away; else `at`, but not before the engine's clock.
     """
     clock = engine_clock(reader)
     if clock is None or abs(now - clock) > AWAY_AFTER:
@@ -132,7 +130,7 @@ def _replay(transaction: Transaction, clock: datetime, until: datetime) -> TickR
 
 
 def _at(work: WorkingSet, instant: datetime) -> TickReport:
-    """All that belongs to one instant: first everything is routed, then it is decided (rule 14)."""
+    """Replay one instant: route all its events, then decide its due jobs (rule 14)."""
     events = work.take_events(instant)
     _start_timers(work, events, instant)
     fired = _fire(work, instant)
@@ -141,11 +139,11 @@ def _at(work: WorkingSet, instant: datetime) -> TickReport:
     return msgspec.structs.replace(_decide(work, instant), fired=fired, routed=len(events))
 
 
-# --- clocks and fires -------------------------------------------------------------------
+# --- timers and fires -------------------------------------------------------------------
 
 
 def _start_timers(work: WorkingSet, events: Sequence[Event], instant: datetime) -> None:
-    """Set the clocks that count from these events, before it is asked which of them have run out."""
+    """Start the timers that count from these events, before due timers are taken."""
     listeners = work.listeners({event.key for event in events})
     for event in events:
         for listener in listeners[event.key]:
@@ -167,7 +165,7 @@ def _start_timers(work: WorkingSet, events: Sequence[Event], instant: datetime) 
 
 
 def _starts_timer(event: Event, listener: Subscription, state: ScheduleState) -> bool:
-    """Whether an event only starts the timer of a leaf."""
+    """Return whether an event only starts the timer of a leaf."""
     if event.kind is EventKind.FIRE:
         return False
     leaf = leaf_at(state.spec, listener.leaf)
@@ -175,7 +173,7 @@ def _starts_timer(event: Event, listener: Subscription, state: ScheduleState) ->
 
 
 def _fire(work: WorkingSet, instant: datetime) -> int:
-    """LaunchOrderKey every due fire into an event; returns how many."""
+    """Turn every due fire into an event; return their number."""
     due = work.take_schedules(instant)
     fires = [event for state in due for event in due_fires(state, instant)]
     work.add_events(fires)
@@ -188,7 +186,7 @@ def _fire(work: WorkingSet, instant: datetime) -> int:
 
 
 def _route(work: WorkingSet, events: Sequence[Event], instant: datetime) -> None:
-    """Deliver events to the jobs of all that listen to them."""
+    """Deliver events to the jobs of all schedules that listen to them."""
     if not events:
         return
     listeners = work.listeners({event.key for event in events})
@@ -226,7 +224,7 @@ def _routing_entries(router: Router, now: datetime) -> list[Entry]:
 
 
 def _decide(work: WorkingSet, instant: datetime) -> TickReport:
-    """Decide every waiting job that is due, and take the slots of those that may launch."""
+    """Decide every due job, and take the slots of those that launch."""
     due = work.take_jobs(instant)
     if not due:
         return TickReport()
@@ -244,7 +242,7 @@ def _decide(work: WorkingSet, instant: datetime) -> TickReport:
     ready.sort(key=lambda each: launch_order_key(each[0].job, each[1].satisfied_at))
     for index, (view, decision) in enumerate(ready):
         if index:
-            # Those before it have taken their slots.
+            # The jobs before it have taken slots: decide again.
             (view,), _ = load_job_views(work, [view.job], instant)
             decision = applier.judge(view)
         if decision is not None:

@@ -1,9 +1,8 @@
-"""The kinds of constraints, one file each: does it hold now, and if not, when to look again.
+"""The kinds of constraints, one file each: whether it is met, and if not, when to check again.
 
-A new kind is one new file here and one line in `KINDS`, whose order is the order of the
-checks (rule 4); its YAML form is a file of the same name in `tidegate/compiler/constraints/`.
-A check is a pure function of the job view and the instant. Last of all comes `held`, which no
-YAML names.
+A new kind is one new file here and one line in `KINDS`, whose order is the order of the checks
+(rule 4); its YAML form is a file of the same name in `tidegate/compiler/constraints/`. A check is a
+pure function of the job view and the instant. The last check is `held`, which is not in the YAML.
 """
 
 from collections.abc import Callable
@@ -36,10 +35,10 @@ from tidegate.scheduler.model.verdict import Verdict
 
 
 class Kind(msgspec.Struct, frozen=True):
-    """A kind of constraint: its check, and the codes of those who wait for it or are given up for it.
+    """A kind of constraint: its check, and the codes of the jobs that wait for it or are discarded by it.
 
     Attributes:
-        overridable: a timeout with `then: run`, or a person who forces the job, overrides it.
+        overridable: whether a timeout with `then: run`, or a person who forces the job, overrides it.
     """
 
     check: Callable[[Any, JobView, datetime], Verdict]
@@ -65,7 +64,7 @@ _NEVER_OVERRIDDEN = frozenset(kind.waits for kind in KINDS.values() if not kind.
 
 
 def check_all(view: JobView, now: datetime) -> tuple[Verdict, ...]:
-    """The verdict on each constraint of the schedule, in the order of the checks."""
+    """Return the verdict on each constraint of the schedule, in the order of the checks."""
     ordered = sorted(view.schedule.constraints, key=lambda c: ORDER.index(type(c)))
     verdicts = tuple(_check(constraint, view, now) for constraint in ordered)
     holding = held.check(view)
@@ -73,7 +72,7 @@ def check_all(view: JobView, now: datetime) -> tuple[Verdict, ...]:
 
 
 def overridable(unmet: Verdict) -> bool:
-    """Whether a timeout or a person may override an unmet constraint."""
+    """Return whether a timeout or a person may override an unmet constraint."""
     return unmet.reason not in _NEVER_OVERRIDDEN
 
 

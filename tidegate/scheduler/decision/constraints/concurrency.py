@@ -1,6 +1,6 @@
-"""`concurrency`: holds while fewer than `max` runs of the program, or of a group, are active.
+"""`concurrency`: met while fewer than `max` runs of the program, or of a group, are active.
 
-Every active run counts, manual ones too, and a job counts from PENDING_LAUNCH on: the slot is
+Every active run counts, external runs too, and a job counts from PENDING_LAUNCH on: its slot is
 taken in the transaction that decides the launch (rule 8).
 """
 

@@ -1,7 +1,6 @@
-"""`delay`: holds once a time has passed since the trigger was satisfied, or since the first event.
+"""`delay`: met once a time has passed since the trigger was satisfied, or since the first event.
 
-A job that has no such moment yet (nothing has come, and the trigger does not hold) is asked
-about only by `why`; its delay has not begun.
+The delay of a job without a satisfied trigger or a first event has not started; only `why` asks for it.
 """
 
 from datetime import datetime
@@ -18,7 +17,7 @@ def check(constraint: DelayConstraint, view: JobView, now: datetime) -> Verdict:
     if constraint.from_ == "first_event" and job.first_event_at is not None:
         start = job.first_event_at
     if start is None:
-        return Verdict(kind="delay", met=False, summary=f"{constraint.for_} have not begun")
+        return Verdict(kind="delay", met=False, summary=f"{constraint.for_} have not started")
     until = start + constraint.for_
     if now >= until:
         return Verdict(kind="delay", met=True, summary=f"{constraint.for_} have passed", since=until)

@@ -1,8 +1,8 @@
-"""`load`: holds while little enough is going on, counted in active runs or shown by a gauge.
+"""`load`: met while the load is within its limit, as a number of active runs or a gauge.
 
-`max_active_runs` counts like concurrency, over the whole store, the coming run included
-(rule 18). A gauge holds up to its `max`, that included. One that nobody has reported
-holds nothing back: what cannot be measured must not stop the pipelines, and `why` says so.
+`max_active_runs` counts like concurrency, over the whole store, the new run included (rule 18). A
+gauge is met up to and including its `max`. A gauge that was never reported is met: a missing
+measurement must not stop pipelines, and `why` says so.
 """
 
 from datetime import datetime
@@ -17,22 +17,22 @@ def check(constraint: LoadConstraint, view: JobView, now: datetime) -> Verdict:
     """See `scheduler.decision.constraints`.
 
     Raises:
-        ValueError: it names neither a number of runs nor a gauge with its limit; lint refuses that.
+        ValueError: it has neither `max_active_runs` nor a gauge with its `max`; lint refuses that.
     """
     match constraint:
         case LoadConstraint(max_active_runs=int(most)):
             taken = view.slots[ALL_RUNS]
             met = taken < most
-            summary = f"{taken} run(s) of all programs are active, {most} may be"
+            summary = f"{taken} run(s) of all programs are active, at most {most} may be"
             resource = ALL_RUNS
         case LoadConstraint(gauge=str(name), max=float(limit) | int(limit)):
             gauge = view.gauges.get(name)
             met = gauge is None or gauge.value <= limit
             resource = gauge_resource(name)
             if gauge is None:
-                summary = f"gauge {name} was never reported and holds nothing back"
+                summary = f"gauge {name} was never reported, so it does not count"
             else:
-                summary = f"gauge {name} is {gauge.value:g}, it may be {limit:g} at most"
+                summary = f"gauge {name} is {gauge.value:g}, at most {limit:g} is allowed"
                 summary += f"; reported at {gauge.reported_at.isoformat()}"
         case _:
             raise ValueError(f"a load without max_active_runs and without a gauge: {constraint}")

@@ -1,8 +1,8 @@
-"""`rate`: holds while fewer than `max` runs of the program were launched within the last `per`.
+"""`rate`: met while fewer than `max` runs of the program were launched within the last `per`.
 
-Whoever launched them. The time slides over the launches, it is no clock hour (rule 18):
-at exactly `per` after a launch that launch no longer counts. A launch that comes to nothing is
-taken back and gives the program's slot back with it, so that slot is what may help sooner.
+External runs count too. The window slides, it is not a clock hour (rule 18): exactly `per`
+after a launch that launch no longer counts. A failed launch no longer counts either, and releases
+the program's slot; so the release of that slot may help sooner.
 """
 
 from datetime import datetime
@@ -20,7 +20,7 @@ def check(constraint: RateConstraint, view: JobView, now: datetime) -> Verdict:
     )
     if len(counted) < constraint.max:
         return Verdict(kind="rate", met=True, summary=summary)
-    # With this one gone, one fewer than `max` are left.
+    # Without this launch and the older ones, one fewer than `max` count.
     until = counted[-constraint.max] + constraint.per
     return Verdict(
         kind="rate",

@@ -1,6 +1,6 @@
-"""`since_last_run`: holds once a time has passed since the program's last successful run.
+"""`since_last_run`: met once a time has passed since the program's last successful run.
 
-Whoever started that run; failed runs do not count, and an active run is unmet (rules 7, 21).
+External runs count, failed runs do not, and it is unmet while a run is active (rules 7, 21).
 """
 
 from datetime import datetime

@@ -1,9 +1,9 @@
-"""`window`: holds while the local wall time is in [from, to).
+"""`window`: met while the local wall time is in [from, to).
 
-The window wraps midnight when `to` is the earlier one; `days` and `calendar` speak of the day on
-which it opens (rule 6). Daylight saving needs no rule of its own: an instant is inside
-when the wall clock shows a time inside (rule 22). So a window may open at a change of the
-clocks, or twice in the night of the doubled hour, and `opening` looks at those instants as well.
+The window wraps midnight when `to` is before `from`; `days` and `calendar` refer to the day on which
+it opens (rule 6). Daylight saving needs no special rule: an instant is inside when the wall clock
+shows a time inside (rule 22). So a window may open at a clock change, or twice in the night of the
+repeated hour, and `opening` checks those instants too.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ DAYS_AHEAD = 9
 swallows it."""
 
 CALENDAR_DAYS_AHEAD = 366
-"""With a calendar: years hold the same holidays, so a window that a year does not open hardly ever does."""
+"""With a calendar: holidays repeat every year, so a window that stays closed for a year hardly ever opens."""
 
 ONE_DAY = timedelta(days=1)
 
@@ -44,19 +44,22 @@ def check(constraint: WindowConstraint, view: JobView, now: datetime) -> Verdict
 
 
 def is_open(window: WindowConstraint, instant: datetime) -> bool:
-    """Whether the wall clock in the window's zone shows a time inside it."""
+    """Return whether the wall clock in the window's zone shows a time inside it."""
     return _opened_on(window, instant) is not None
 
 
 def opening(window: WindowConstraint, after: datetime) -> datetime:
-    """The first instant after `after`, at which the window is closed, that is inside. Aware, UTC.
+    """Return the first instant after `after` that is inside the window. Aware, UTC.
 
-    Where none is found within the horizon, the instant at which to look again: its end.
+    Without one within the horizon it is the end of the horizon, when to check again.
+
+    Args:
+        after: an instant at which the window is closed.
     """
     ahead = DAYS_AHEAD if window.calendar is None else CALENDAR_DAYS_AHEAD
     first = wall_time(after, window.timezone).date() - ONE_DAY
     for number in range(ahead + 2):
-        # Clocks put back over midnight show the end of a day after the beginning of the next.
+        # Clocks that go back over midnight show the end of a day after the beginning of the next.
         days = (first + number * ONE_DAY, first + (number + 1) * ONE_DAY)
         found = [instant for day in days for instant in _openings(window, day, after)]
         if found:
@@ -65,7 +68,7 @@ def opening(window: WindowConstraint, after: datetime) -> datetime:
 
 
 def _opened_on(window: WindowConstraint, instant: datetime) -> date | None:
-    """The day whose window an instant is inside of; None if it is inside of none."""
+    """Return the day of the window that an instant is inside; None if it is outside."""
     wall = wall_time(instant, window.timezone)
     at, day = wall.time(), wall.date()
     if window.from_ < window.to:
@@ -77,7 +80,7 @@ def _opened_on(window: WindowConstraint, instant: datetime) -> date | None:
 
 
 def _openings(window: WindowConstraint, day: date, after: datetime) -> Iterator[datetime]:
-    """The instants after `after` at which the window of a day opens, or is opened again by the clocks."""
+    """Return the instants after `after` at which the window of a day opens, at `from` or a clock change."""
     if not opens_on(window, day):
         return
     candidates = set(instants(datetime.combine(day, window.from_), window.timezone))

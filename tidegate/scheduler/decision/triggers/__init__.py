@@ -1,8 +1,8 @@
-"""The kinds of triggers, one file each: is it satisfied, since when, and what is missing.
+"""The kinds of triggers, one file each: whether it is satisfied, since when, and what is missing.
 
-`scheduler.decision.triggers.tree` lists them. An evaluation looks at what its job has collected and at the
-instant it is given; it is a pure function and may be repeated at will. What it says of the past
-follows from the arrivals alone: asked later, it names the same moment.
+`scheduler.decision.triggers.tree` lists them. An evaluation is a pure function of the job's collected
+events and an instant. What it says of the past depends on the arrivals only: evaluated later, it
+returns the same instant.
 """
 
 from datetime import datetime
@@ -20,15 +20,15 @@ __all__ = ["dropped", "evaluate"]
 
 
 def evaluate(trigger: Trigger, collected: Collected, now: datetime) -> Verdict:
-    """The verdict on a trigger and all its members.
+    """Return the verdict on a trigger and all its members.
 
-    Once it held it is satisfied for good, whatever has dropped out of it since (rule 15); its
-    members are then shown as they were when it held last.
+    Once satisfied it stays satisfied, even if events have dropped out since (rule 15); its
+    members are then shown as they were when it last held.
 
     Args:
         trigger: the whole trigger of a schedule.
-        collected: what the job has collected so far.
-        now: the instant for which the question is asked.
+        collected: the events that the job has collected so far.
+        now: the instant of the evaluation.
     """
     judged = judge(trigger, "", Scope(collected, now, limits_of(trigger)))
     held_last = last_instant(judged.spans, now)
@@ -43,6 +43,6 @@ def evaluate(trigger: Trigger, collected: Collected, now: datetime) -> Verdict:
 
 
 def _next_arrival(collected: Collected, now: datetime) -> datetime | None:
-    """The first arrival that is still to come, by the clock of whoever held it first."""
+    """Return the first arrival after `now`, of an event that was stored by a clock ahead of this one."""
     arrivals = (each.event.arrived for found in collected.by_leaf.values() for each in found)
     return min((arrived for arrived in arrivals if arrived > now), default=None)

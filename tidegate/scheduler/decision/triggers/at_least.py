@@ -1,7 +1,6 @@
-"""`at_least`: satisfied while so many of its members are; `all` and `any` are cases of it.
+"""`at_least`: satisfied while at least a number of its members are; `all` and `any` are special cases.
 
-A composite of which nothing has come holds in no case: its members' waits alone cannot satisfy it
-(rule 16).
+A composite without any event is never satisfied: its members' waits alone are not enough (rule 16).
 """
 
 from datetime import datetime
@@ -17,7 +16,7 @@ from tidegate.scheduler.model.verdict import Verdict
 
 
 def judge(trigger: Composite, path: str, scope: Scope, member: Member) -> Judged:
-    """When so many members of a composite hold at once. See `scheduler.decision.triggers.tree`."""
+    """Evaluate when enough members of a composite hold at once. See `scheduler.decision.triggers.tree`."""
     needed = trigger.needed
     members = tuple(member(inner, child_path(path, index), scope) for index, inner in enumerate(trigger.of))
     spans = overlap([each.spans for each in members], needed)

@@ -1,15 +1,15 @@
-"""`collect_within`: what came longer ago drops out, one by one, and counts no more.
+"""`collect_within`: older events drop out, one by one, and no longer count.
 
-At any instant the trigger holds if what came within the stretch before it is enough; an arrival
-whose age is exactly the stretch still counts. So it may come to hold and cease to, and its spans are
-found by asking it again for every arrival that may be the oldest in scope.
+At any instant the trigger holds if the arrivals within the period before it are enough; an arrival
+whose age is exactly the period still counts. So the trigger may start and stop holding, and its
+spans are found by evaluating it again for every arrival that may be the oldest in scope.
 
     arrivals      a     b  c
     oldest is a   |=====|==|====a+w
-    oldest is b         b  c    |====b+w          the same trigger, seeing what came from b on
+    oldest is b         b  c    |====b+w          the same trigger, with the arrivals from b on
 
-Of two such sights the one that reaches further back never holds later (fewer arrivals are no
-help), which lets the search leap.
+Of two such scopes the longer one never starts to hold later, since it has more arrivals; this lets
+the search skip instants.
 """
 
 from bisect import bisect_left
@@ -38,10 +38,10 @@ from tidegate.scheduler.model.verdict import Verdict, earliest
 def with_collect_within(
     trigger: Trigger, path: str, scope: Scope, judge: Callable[[Scope], Judged]
 ) -> Judged:
-    """The trigger with its `collect_within`.
+    """Apply the `collect_within` of a trigger.
 
     Args:
-        judge: judges the same trigger without it, by what is in scope.
+        judge: evaluates the same trigger without it, for a scope.
     """
     stretch = trigger.collect_within
     if stretch is None:
@@ -56,20 +56,20 @@ def with_collect_within(
 
     def evidence() -> Spans:
         if not keeps_evidence(trigger):
-            return judge(scope).evidence()  # Which is never older than any stretch allows.
+            return judge(scope).evidence()  # It is never older than the period allows.
         return _spans(arrivals, stretch, lambda oldest: counting(oldest).evidence())
 
     def explain(as_of: datetime) -> Verdict:
-        seen = scope.since(path, as_of - stretch)
-        verdict = judge(seen).explain(as_of)
+        recent = scope.since(path, as_of - stretch)
+        verdict = judge(recent).explain(as_of)
         span, coming = span_at(spans, as_of), next_start(spans, as_of)
-        summary = f"{verdict.summary}; counted are the last {duration_text(stretch)}"
+        summary = f"{verdict.summary}; only the last {duration_text(stretch)} count"
         if span is not None:
             return msgspec.structs.replace(verdict, met=True, since=span.start, needs=None, summary=summary)
-        leaves = (arrival + stretch for arrival in seen.arrivals_below(path))
+        leaves = (arrival + stretch for arrival in recent.arrivals_below(path))
         out = next((instant for instant in leaves if instant > as_of), None)
         if out is not None:
-            summary += f", the oldest drops out at {out.isoformat()}"
+            summary += f", the oldest event drops out at {out.isoformat()}"
         return msgspec.structs.replace(
             verdict, summary=summary, next_check=earliest((coming, out)), holds_at=coming
         )
@@ -78,17 +78,17 @@ def with_collect_within(
 
 
 def keeps_evidence(trigger: Trigger) -> bool:
-    """Whether some part of a trigger may go on resting on what is too old to count."""
+    """Return whether a part of a trigger may keep using events that are too old to count."""
     if trigger.quiet is not None:
         return True
     return isinstance(trigger, Composite) and (trigger.in_turn or any(map(keeps_evidence, trigger.of)))
 
 
 def _spans(arrivals: tuple[datetime, ...], stretch: timedelta, counting: Callable[[int], Spans]) -> Spans:
-    """When it holds.
+    """Return when the trigger holds.
 
     Args:
-        counting: when it would if this were the oldest arrival in scope, by its place.
+        counting: returns when it would hold if the arrival of an index were the oldest in scope.
     """
     if not arrivals:
         return ()
@@ -114,7 +114,7 @@ def _held_until(
     stretch: timedelta,
     counting: Callable[[int], Spans],
 ) -> datetime:
-    """Until when it holds without a break from `start` on, as the latest scope that holds then knows."""
+    """Return until when it holds without a break from `start` on, by the latest scope that holds then."""
 
     def lost(index: int) -> bool:
         return span_at(counting(index), start) is None

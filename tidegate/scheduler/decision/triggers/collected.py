@@ -1,4 +1,4 @@
-"""What a job has collected, as the triggers want to see it: by leaf, in order of arrival."""
+"""The collected events of a job, as triggers read them: by leaf, in order of arrival."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
@@ -11,15 +11,15 @@ from tidegate.scheduler.decision.job_view import JobView
 from tidegate.scheduler.model.event import Delivery, listens_to
 
 Limits = Mapping[str, timedelta | None]
-"""How old what came for a leaf may be, by path, as the `collect_within` above it say; None is for ever."""
+"""The largest age of a leaf's events, by path, as the `collect_within` above it say; None is unlimited."""
 
 
 class Collected(Value, kw_only=True):
     """The deliveries of one job by leaf path, by arrival, then event id.
 
     Attributes:
-        key: the job's `for_each` key, "" where events are pooled.
-        datasets: of the app, for their partition schemes.
+        key: the job's `for_each` key, "" without `for_each`.
+        datasets: the app's datasets, for their partition schemes.
     """
 
     by_leaf: Mapping[str, tuple[Delivery, ...]]
@@ -28,10 +28,10 @@ class Collected(Value, kw_only=True):
 
 
 def collected(view: JobView) -> Collected:
-    """What the job has collected.
+    """Return the collected events of the job.
 
-    A dead letter that is queued again under a changed schedule has what no leaf listens to any more. It
-    is launched with it, but that counts nowhere.
+    A dead letter that is queued again under a changed schedule may have events that no leaf listens to
+    any more. It is launched with them, but they do not count.
     """
     job, program = view.job, view.schedule.program
     heard = {
@@ -50,7 +50,7 @@ def collected(view: JobView) -> Collected:
 
 
 def in_order(delivery: Delivery) -> tuple[datetime, str, str]:
-    """Where a delivery stands among those of a job: by arrival, then event id, then leaf."""
+    """Return the sort key of a job's deliveries: arrival, event id, leaf."""
     return delivery.event.arrived, delivery.event.id, delivery.leaf
 
 
@@ -59,7 +59,7 @@ def _arrived(delivery: Delivery) -> datetime:
 
 
 def is_below(leaf: str, path: str) -> bool:
-    """Whether a leaf stands at a path of the tree or below it; every leaf is below ""."""
+    """Return whether a leaf is at a path of the tree or below it; every leaf is below ""."""
     return not path or leaf == path or leaf.startswith(f"{path}.")
 
 
@@ -67,13 +67,13 @@ def is_below(leaf: str, path: str) -> bool:
 class Scope:
     """The arrivals that one part of a trigger may count.
 
-    A `sequence` hides what came before a member's turn, a `collect_within` what is too old. Nobody
-    sees what will have arrived only after `now`.
+    A `sequence` hides arrivals before a member's turn, a `collect_within` those that are too old.
+    Arrivals after `now` are hidden from every part.
 
     Attributes:
-        later_than: what came then or before is hidden.
-        limits: how old what came may be and still count.
-        cuts: below each of these paths, what came before the instant is gone from the job.
+        limits: the largest age at which an arrival counts.
+        later_than: arrivals at or before this instant are hidden.
+        cuts: below each of these paths, arrivals before the instant are dropped from the job.
     """
 
     collected: Collected
@@ -83,23 +83,23 @@ class Scope:
     cuts: tuple[tuple[str, datetime], ...] = ()
 
     def after(self, instant: datetime) -> "Scope":
-        """Only what came strictly later than an instant."""
+        """Return the scope of arrivals strictly later than an instant."""
         if self.later_than is not None and self.later_than >= instant:
             return self
         return replace(self, later_than=instant)
 
     def since(self, path: str, instant: datetime) -> "Scope":
-        """Of what came below a path, only what came at an instant or later."""
+        """Return the scope without the arrivals below a path that are earlier than an instant."""
         return replace(self, cuts=(*self.cuts, (path, instant)))
 
     def at(self, path: str) -> tuple[Delivery, ...]:
-        """What the leaf at a path may count, in order of arrival."""
+        """Return the deliveries that the leaf at a path may count, in order of arrival."""
         found = self.in_job(path)
         first = 0 if self.later_than is None else bisect_right(found, self.later_than, key=_arrived)
         return found[first:]
 
     def in_job(self, path: str) -> tuple[Delivery, ...]:
-        """What the job has for the leaf at a path, hidden or not, in order of arrival."""
+        """Return the job's deliveries at the leaf of a path, hidden or not, in order of arrival."""
         found = self.collected.by_leaf.get(path, ())
         first, end = 0, len(found)
         for cut, instant in self.cuts:
@@ -110,10 +110,10 @@ class Scope:
         return found[first:end]
 
     def arrivals_below(self, path: str) -> tuple[datetime, ...]:
-        """The instants of all arrivals that count at a path or below it, each once, in order."""
+        """Return the instants of all arrivals that count at a path or below it, each once, in order."""
         leaves = self.leaves_below(path)
         return tuple(sorted({each.event.arrived for leaf in leaves for each in self.at(leaf)}))
 
     def leaves_below(self, path: str) -> Iterator[str]:
-        """The leaves at a path or below it for which something has come."""
+        """Return the leaves at a path or below it that have deliveries."""
         return (leaf for leaf in self.collected.by_leaf if is_below(leaf, path))

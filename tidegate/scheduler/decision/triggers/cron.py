@@ -1,7 +1,7 @@
 """`cron`: satisfied from the moment of its first fire.
 
-Fires are events like all others: `scheduler.decision.fires` computes which ones are due and what
-becomes of those that were missed.
+Fires are events: `scheduler.decision.fires` computes which of them are due, and which missed ones
+still count.
 """
 
 from datetime import datetime
@@ -28,7 +28,7 @@ def _needs(trigger: CronTrigger, fires: Deliveries, collected: Collected, now: d
 
 def _when(trigger: CronTrigger, now: datetime) -> str:
     following = next_fire(trigger, now)
-    return "is out of scope" if following is None else f"at {following.isoformat()}"
+    return "is beyond the search horizon" if following is None else f"at {following.isoformat()}"
 
 
 KIND = LeafKind(_since, _summary, _needs)

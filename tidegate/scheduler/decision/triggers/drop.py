@@ -1,10 +1,10 @@
-"""Drop: which collected events are too old for a `collect_within` to count ever again.
+"""Drop: the collected events that are too old for their `collect_within` and can never count again.
 
-While a job's trigger is not satisfied, what is as old as the stretch has not helped and never
-will; it leaves the job, one by one (rule 2: with a reason). What some part of the trigger
-rests on stays, although it is old: a member of a `sequence` whose turn is over, and a trigger
-that waits only for its `quiet`, need what came then as evidence. If there is a `wait_at_most` in
-such a part, the evidence includes what came for the others, since the wait may run from that.
+While a job's trigger is not satisfied, events as old as the period leave the job, one by one
+(rule 2: with a reason). Old events that a part of the trigger still uses as evidence stay: those of a
+`sequence` member whose turn is over, and those of a trigger that waits only for its `quiet`. If
+such a part has a `wait_at_most`, the evidence includes the events of other parts, since the wait
+may count from them.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ Stretches = tuple[tuple[str, timedelta], ...]
 
 
 def dropped(trigger: Trigger, collected: Collected, now: datetime) -> tuple[Delivery, ...]:
-    """What a job whose trigger is not satisfied at `now` has no more use for, in order of arrival."""
+    """Return the events that a job with an unsatisfied trigger drops at `now`, in order of arrival."""
     found = [
         delivery
         for leaf, limit in _Use(trigger, collected, now).limits()
@@ -35,7 +35,7 @@ def dropped(trigger: Trigger, collected: Collected, now: datetime) -> tuple[Deli
 
 
 def next_drop(trigger: Trigger, collected: Collected, now: datetime) -> datetime | None:
-    """The first instant after `now` at which something is to be dropped if nothing comes."""
+    """Return the first instant after `now` at which an event is dropped if no event arrives."""
     instants = (
         delivery.event.arrived + limit
         for leaf, limit in _Use(trigger, collected, now).limits()
@@ -45,7 +45,7 @@ def next_drop(trigger: Trigger, collected: Collected, now: datetime) -> datetime
 
 
 class _Use:
-    """How old what came for each leaf may be, and still be of use at an instant."""
+    """The largest age of each leaf's events at which they are still of use at an instant."""
 
     def __init__(self, trigger: Trigger, collected: Collected, now: datetime) -> None:
         self._limits: Limits = limits_of(trigger)
@@ -55,7 +55,7 @@ class _Use:
             self._visit(trigger, "", (), Scope(collected, now, self._limits))
 
     def limits(self) -> Iterator[tuple[str, timedelta]]:
-        """The limits, by leaf; a leaf that has none, for now or for ever, is left out."""
+        """Return the limits by leaf; a leaf without a limit is left out."""
         for leaf, stretches in self._above.items():
             for part, above in self._resting:
                 if not is_below(leaf, part):
@@ -66,7 +66,7 @@ class _Use:
     def _visit(self, trigger: Trigger, path: str, above: Stretches, scope: Scope) -> None:
         if trigger.collect_within is not None:
             above = (*above, (path, trigger.collect_within))
-            # What is exactly as old as that goes now, and nothing rests on it any more.
+            # Events exactly that old are dropped now, so no part may use them.
             scope = scope.since(path, scope.now - trigger.collect_within + TICK)
         if trigger.quiet is not None and _held(judge_kind(trigger, path, scope), scope.now):
             self._rest(trigger, path, above)
@@ -83,7 +83,7 @@ class _Use:
                 self._visit(member, child_path(path, index), above, scope)
 
     def _rest(self, trigger: Trigger, path: str, above: Stretches) -> None:
-        """A part that rests on all that came below it, as long as the stretches above let it be."""
+        """Keep all events below a part as evidence, up to the periods above it."""
         for leaf in self._limits:
             if is_below(leaf, path):
                 self._above[leaf] = above
@@ -92,5 +92,5 @@ class _Use:
 
 
 def _held(judged: Judged, now: datetime) -> bool:
-    """Whether it came to hold at some moment up to `now`."""
+    """Return whether it held at any instant up to `now`."""
     return bool(judged.spans) and judged.spans[0].start <= now

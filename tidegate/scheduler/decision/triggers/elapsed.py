@@ -1,8 +1,8 @@
-"""`elapsed`: satisfied from the moment at which its time had passed.
+"""`elapsed`: satisfied from the instant at which its time has passed.
 
-That moment is an event, a fire like that of a cron: `scheduler.decision.fires` runs the clock, which starts
-anew at every end of a run or at every event of the dataset. Other events that reach the leaf only set
-the clock.
+That instant is an event, a fire like that of a cron: `scheduler.decision.fires` runs the timer, which
+starts again at every end of a run or at every event of the dataset. These events only start the
+timer.
 """
 
 from datetime import datetime

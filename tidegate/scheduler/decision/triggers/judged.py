@@ -1,7 +1,7 @@
-"""What is found out about one part of a trigger: when it holds, and how to tell that to a person.
+"""The evaluation of one part of a trigger: when it holds, and how to explain it.
 
-The spans are what decisions rest on. The verdict is made only when somebody asks, for the instant
-from which they look: inside a `sequence` or a `quiet` that may be one which has passed.
+Decisions use the spans. The verdict is made only on request, for a given instant; inside a
+`sequence` or a `quiet` that may be a past one.
 """
 
 from collections.abc import Callable
@@ -20,9 +20,8 @@ class Judged:
     """When a part of a trigger holds.
 
     Attributes:
-        evidence: when something that it may count has come, however little that is; found out only
-            when somebody asks.
-        explain: gives its verdict as of an instant.
+        evidence: returns when at least one arrival that it may count exists.
+        explain: returns its verdict as of an instant.
     """
 
     spans: Spans
@@ -31,7 +30,7 @@ class Judged:
 
 
 Member = Callable[[Trigger, str, Scope], Judged]
-"""Judges a member of a composite: (the member, its path, what it may count)."""
+"""Evaluates a member of a composite: (member, path, scope)."""
 
 
 def verdict_on(
@@ -44,7 +43,7 @@ def verdict_on(
     reason: Reason | None = None,
     needs: str | None = None,
 ) -> Verdict:
-    """The verdict on a part that holds in these spans, as of `as_of`."""
+    """Return the verdict on a part that holds in these spans, as of an instant."""
     span = span_at(spans, as_of)
     coming = None if span is not None else next_start(spans, as_of)
     return Verdict(

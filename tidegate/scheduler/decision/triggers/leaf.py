@@ -1,8 +1,7 @@
-"""A kind of leaf: what it needs to have counted, in three functions.
+"""A kind of leaf: three functions of the deliveries that count at the leaf, in order of arrival.
 
-All see the deliveries that count at the leaf, in order of arrival. `since` is the moment at which
-they came to be enough; as time alone adds none, a leaf that holds goes on holding for as long as it
-may count them. `summary` says for people how far it has come, `needs` what is still to come.
+`since` returns the instant at which they became enough; a leaf that holds stays so for as long as
+it may count them. `summary` describes the progress for people, `needs` the missing events.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +19,7 @@ Deliveries = Sequence[Delivery]
 
 
 class LeafKind(NamedTuple):
-    """One kind of leaf; what it says to people may depend on the instant at which it is asked."""
+    """One kind of leaf; its texts for people may depend on the instant."""
 
     since: Callable[[Any, Deliveries, Collected], datetime | None]
     summary: Callable[[Any, Deliveries, Collected, datetime], str]
@@ -28,7 +27,7 @@ class LeafKind(NamedTuple):
 
 
 def judge_leaf(kind: LeafKind, trigger: Trigger, path: str, scope: Scope) -> Judged:
-    """When a leaf holds, of its own."""
+    """Evaluate a leaf without its options."""
     deliveries = scope.at(path)
     spans = always_from(kind.since(trigger, deliveries, scope.collected))
 
@@ -41,7 +40,7 @@ def judge_leaf(kind: LeafKind, trigger: Trigger, path: str, scope: Scope) -> Jud
 
 
 def evidence_of(path: str, deliveries: Deliveries, scope: Scope) -> Spans:
-    """When something that came for a leaf counted: until it was too old."""
+    """Return when any of a leaf's deliveries counts: from its arrival until it is too old."""
     limit = scope.limits.get(path)
     if limit is None:
         return always_from(deliveries[0].event.arrived if deliveries else None)

@@ -1,7 +1,7 @@
-"""`partitions`: satisfied when enough partitions, certain ones, or all of a period have come.
+"""`partitions`: satisfied when enough partitions, named ones, or all of a period have arrived.
 
-A key counts once in one job, whatever the number of times it is written, unless the trigger
-says `distinct: false` (rules 3 and 15).
+A key counts once in one job, however often it is written, unless the trigger says
+`distinct: false` (rules 3 and 15).
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -15,7 +15,7 @@ from tidegate.scheduler.decision.triggers.leaf import Deliveries, LeafKind
 from tidegate.scheduler.model.event import Delivery
 
 MISSING_KEYS_SHOWN = 5
-"""How many missing keys a summary names before it says how many more there are."""
+"""The most missing keys that a summary names; it counts the others."""
 
 
 def _since(trigger: PartitionsTrigger, deliveries: Deliveries, collected: Collected) -> datetime | None:
@@ -43,7 +43,7 @@ def _needs(trigger: PartitionsTrigger, deliveries: Deliveries, collected: Collec
     if trigger.complete is not None:
         periods = _periods(trigger, deliveries, collected)
         if not periods:
-            return f"all parts of some {trigger.complete} of {trigger.dataset}"
+            return f"all parts of one {trigger.complete} of {trigger.dataset}"
         period, (wanted, first) = next(iter(periods.items()))
         missing = [key for key in wanted if key not in first]
         return f"{plural(len(missing), 'part')} of {trigger.dataset} of {period}: {_listed(missing)}"
@@ -55,14 +55,14 @@ def _needs(trigger: PartitionsTrigger, deliveries: Deliveries, collected: Collec
 
 
 def _counted(trigger: PartitionsTrigger, deliveries: Deliveries) -> list[datetime]:
-    """When each partition that counts came."""
+    """Return the arrival of each partition that counts."""
     if trigger.distinct:
         return list(_first_arrivals(deliveries).values())
     return [delivery.event.arrived for delivery in deliveries]
 
 
 def _first_arrivals(deliveries: Iterable[Delivery]) -> dict[str, datetime]:
-    """When each key came first, in order of arrival."""
+    """Return the first arrival of each key, in order of arrival."""
     first: dict[str, datetime] = {}
     for delivery in deliveries:
         first.setdefault(delivery.event.partition or "", delivery.event.arrived)
@@ -70,7 +70,7 @@ def _first_arrivals(deliveries: Iterable[Delivery]) -> dict[str, datetime]:
 
 
 def _all_came(wanted: Collection[str], first: dict[str, datetime]) -> datetime | None:
-    """The moment at which the last of the wanted keys came; None while one is missing."""
+    """Return when the last of the wanted keys arrived; None while one is missing."""
     return max(first[key] for key in wanted) if all(key in first for key in wanted) else None
 
 
@@ -88,7 +88,7 @@ def _listed(missing: Sequence[str]) -> str:
 def _periods(
     trigger: PartitionsTrigger, deliveries: Deliveries, collected: Collected
 ) -> dict[str, tuple[Collection[str], dict[str, datetime]]]:
-    """Every period of which something has come: its keys, and when those that came did so first.
+    """Return every period with an arrival: its keys, and the first arrival of each key that has one.
 
     With `for_each` that is the job's own period.
     """
@@ -106,10 +106,10 @@ def _periods(
 
 
 def _completeness(trigger: PartitionsTrigger, deliveries: Deliveries, collected: Collected) -> str:
-    """How far the period is that was complete first, or else the one that began to come first."""
+    """Describe the period that was complete first, or else the one with the first arrival."""
     periods = _periods(trigger, deliveries, collected)
     if not periods:
-        return f"no partition of {trigger.dataset} has come"
+        return f"no partition of {trigger.dataset} has arrived"
     complete = {period: _all_came(wanted, first) for period, (wanted, first) in periods.items()}
     moments = [(moment, period) for period, moment in complete.items() if moment is not None]
     period = min(moments)[1] if moments else next(iter(periods))

@@ -1,7 +1,7 @@
-"""`quiet`: the trigger holds only when nothing new has come for a while.
+"""`quiet`: the trigger holds only after a time without new arrivals.
 
-Once it would hold without it, every arrival below it starts the time anew, until `quiet_at_most`
-after that moment. An arrival at the very end of the quiet time comes too late to prolong it.
+Once the trigger would hold without it, every arrival below it starts the time again, at most
+until `quiet_at_most` after that instant. An arrival at the very end of the quiet time does not extend it.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from tidegate.scheduler.model.verdict import Verdict
 
 
 def with_quiet(trigger: Trigger, path: str, scope: Scope, inner: Judged) -> Judged:
-    """The trigger with its `quiet`.
+    """Apply the `quiet` of a trigger.
 
     Args:
         inner: the same trigger without it.
@@ -53,10 +53,10 @@ def with_quiet(trigger: Trigger, path: str, scope: Scope, inner: Judged) -> Judg
             holds_at=end,
             reason=Reason.W_QUIET,
             needs=f"nothing new for {quiet}",
-            summary=f"{verdict.summary}; to be quiet for {quiet}, until {end.isoformat()} if nothing comes",
+            summary=f"{verdict.summary}; waits for {quiet} without new events, until {end.isoformat()}",
         )
 
-    # From the moment at which it only has to be quiet it rests on what came until then.
+    # From the instant at which only `quiet` is missing, the arrivals up to it are evidence.
     return Judged(
         spans=spans, evidence=lambda: union((*inner.evidence(), *always_from(begun))), explain=explain
     )
@@ -65,10 +65,10 @@ def with_quiet(trigger: Trigger, path: str, scope: Scope, inner: Judged) -> Judg
 def quiet_end(
     quiet: timedelta, at_most: timedelta | None, begun: datetime, arrivals: Sequence[datetime]
 ) -> datetime:
-    """When it has been quiet for long enough, as far as the arrivals tell.
+    """Return the end of the quiet time, by the known arrivals.
 
     Args:
-        begun: when the trigger came to hold without its `quiet`.
+        begun: when the trigger started to hold without its `quiet`.
         arrivals: of everything below the trigger, in order.
     """
     last = begun

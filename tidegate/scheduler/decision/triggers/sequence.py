@@ -1,7 +1,7 @@
-"""`sequence`: satisfied when its members have come to hold one after the other.
+"""`sequence`: satisfied when its members have held one after the other.
 
-A member counts only what came strictly later than the moment at which the one before it came to hold,
-and needs to have held once: what happens to it afterwards does not matter any more.
+A member counts only arrivals strictly later than the instant at which the member before it started
+to hold. It has to hold once; later changes to it do not matter.
 """
 
 from collections.abc import Iterator
@@ -28,16 +28,16 @@ from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.verdict import Verdict
 
 BEGINNING = datetime.min.replace(tzinfo=UTC)
-"""When the turn of the first member comes."""
+"""When the turn of the first member begins."""
 
 
 class Step(NamedTuple):
-    """A member as its turn found it.
+    """A member, evaluated in its turn.
 
     Attributes:
-        scope: what it may count; nothing before its turn has come.
-        begins: when its turn comes; None while the moment is not in scope.
-        done: when it came to hold; in the future where that is only a matter of time.
+        scope: the arrivals that it may count; none before its turn.
+        begins: when its turn begins; None while that is not known.
+        done: when it starts to hold; in the future if only time is missing.
     """
 
     trigger: Trigger
@@ -49,7 +49,7 @@ class Step(NamedTuple):
 
 
 def steps(trigger: Composite, path: str, scope: Scope, member: Member) -> Iterator[Step]:
-    """The members one after the other; the first cannot be done by waiting before anything has come."""
+    """Evaluate the members in order; the first cannot hold by waiting before an event has arrived."""
     begins: datetime | None = BEGINNING
     shown = scope
     for index, inner in enumerate(trigger.of):
@@ -70,7 +70,7 @@ def judge(trigger: Composite, path: str, scope: Scope, member: Member) -> Judged
     spans = always_from(found[-1].done)
 
     def evidence() -> Spans:
-        # What a member rests on that is done, it has from the moment at which the first one was.
+        # The evidence of the members that are done counts from the instant at which the first one was done.
         return union((*_came(path, scope), *found[0].judged.evidence(), *always_from(found[0].done)))
 
     def explain(as_of: datetime) -> Verdict:
@@ -85,14 +85,14 @@ def judge(trigger: Composite, path: str, scope: Scope, member: Member) -> Judged
 
 
 def _came(path: str, scope: Scope) -> Spans:
-    """When something that came for any member counted, whether or not it was its turn."""
+    """Return when any member's deliveries count, in or out of turn."""
     return union(
         span for leaf in scope.leaves_below(path) for span in evidence_of(leaf, scope.at(leaf), scope)
     )
 
 
 def _explained(step: Step, as_of: datetime) -> Verdict:
-    """A member's verdict: as of the moment at which it was done, or before its turn unmet."""
+    """Return a member's verdict: as of the instant at which it was done, or unmet before its turn."""
     if step.done is None or step.done > as_of:
         verdict = step.judged.explain(as_of)
         if step.begins is not None and step.begins <= as_of:

@@ -1,9 +1,9 @@
-"""`size`: satisfied from the arrival at which the collected partitions first were large enough.
+"""`size`: satisfied from the arrival at which the collected partitions were first large enough.
 
-A partition that comes twice counts once, with its newest size, unless the trigger says
-`distinct: false`; every update of a dataset without partitions adds its own. Once the sum was
-reached it stays so, although a partition may be written again and be smaller. What reports no size
-counts nothing and is named.
+A partition that arrives twice counts once, with its newest size, unless the trigger says
+`distinct: false`; every update of a dataset without partitions adds its size. Once reached, the sum
+stays reached, even if a partition is written again and is smaller. Events without a reported size
+count as zero, and the summary says so.
 """
 
 from collections.abc import Iterable, Iterator
@@ -51,7 +51,7 @@ def _by_key(trigger: SizeTrigger, collected: Collected) -> bool:
 def _totals(
     trigger: SizeTrigger, deliveries: Deliveries, collected: Collected
 ) -> Iterator[tuple[datetime, int]]:
-    """The sum as it was when all that came at an instant had come, for each instant."""
+    """Return the sum after all arrivals of an instant, for each instant."""
     by_key = _by_key(trigger, collected)
     sizes: dict[str, int] = {}
     total = 0
@@ -67,12 +67,12 @@ def _totals(
 
 
 def _total(trigger: SizeTrigger, deliveries: Deliveries, collected: Collected) -> int:
-    """The sum by now."""
+    """Return the sum so far."""
     return sum(_size(trigger, event) or 0 for event in _counted(trigger, deliveries, collected))
 
 
 def _counted(trigger: SizeTrigger, deliveries: Deliveries, collected: Collected) -> Iterable[Event]:
-    """The events whose sizes are in the sum by now."""
+    """Return the events whose sizes are in the sum so far."""
     if not _by_key(trigger, collected):
         return [each.event for each in deliveries]
     return {each.event.partition: each.event for each in deliveries}.values()

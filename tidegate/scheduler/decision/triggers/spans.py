@@ -1,8 +1,8 @@
-"""Spans: the stretches of time in which a part of a trigger holds, as far as is known by now.
+"""Spans: the periods of time in which a part of a trigger holds, as known so far.
 
-They reach into the future: what stands there comes true if nothing more arrives, such as the end of
-a `quiet`. Both ends belong to a span, and time goes by whole microseconds, as it does in every
-store; so the instant after an end is well defined. Pure arithmetic, which knows no trigger.
+They reach into the future: a future span holds if no event arrives, such as after a `quiet`.
+Both ends belong to a span, and time has the resolution of a microsecond, as in every store; so the
+instant after an end is well defined. Pure arithmetic without triggers.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ TICK = timedelta(microseconds=1)
 """The smallest step of time."""
 
 FOREVER = datetime.max.replace(tzinfo=UTC)
-"""The end of a span that nothing but new arrivals could end."""
+"""The end of a span that only new arrivals could end."""
 
 
 class Span(NamedTuple):
@@ -24,18 +24,18 @@ class Span(NamedTuple):
 
 
 Spans = tuple[Span, ...]
-"""In order, apart from each other: between two of them there is an instant that belongs to none."""
+"""In order and not adjacent: between two of them is an instant that belongs to neither."""
 
 NEVER: Spans = ()
 
 
 def always_from(start: datetime | None) -> Spans:
-    """From an instant on; None for never."""
+    """Return the span from an instant on; None for no span."""
     return NEVER if start is None else (Span(start, FOREVER),)
 
 
 def union(spans: Iterable[Span]) -> Spans:
-    """All instants that belong to any of the spans, which may come in any order."""
+    """Return all instants that belong to any of the spans, given in any order."""
     found: list[Span] = []
     for span in sorted(spans):
         if found and span.start <= _after(found[-1].end):
@@ -46,7 +46,7 @@ def union(spans: Iterable[Span]) -> Spans:
 
 
 def overlap(members: Sequence[Spans], n: int) -> Spans:
-    """All instants that belong to `n` of the members at least; n is 1 or more."""
+    """Return all instants that belong to at least `n` of the members; n is 1 or more."""
     starts = sorted(span.start for spans in members for span in spans)
     ends = sorted(span.end for spans in members for span in spans)
     found: list[Span] = []
@@ -68,22 +68,22 @@ def overlap(members: Sequence[Spans], n: int) -> Spans:
 
 
 def span_at(spans: Spans, instant: datetime) -> Span | None:
-    """The span to which an instant belongs."""
+    """Return the span to which an instant belongs."""
     return next((span for span in spans if span.start <= instant <= span.end), None)
 
 
 def first_from(spans: Spans, instant: datetime) -> datetime | None:
-    """The first instant of the spans that is not before the given one."""
+    """Return the first instant of the spans that is not before the given one."""
     return next((max(span.start, instant) for span in spans if span.end >= instant), None)
 
 
 def next_start(spans: Spans, after: datetime) -> datetime | None:
-    """The first start strictly after an instant."""
+    """Return the first start strictly after an instant."""
     return next((span.start for span in spans if span.start > after), None)
 
 
 def last_instant(spans: Spans, until: datetime) -> datetime | None:
-    """The last instant of the spans that is not after the given one."""
+    """Return the last instant of the spans that is not after the given one."""
     return next((min(span.end, until) for span in reversed(spans) if span.start <= until), None)
 
 

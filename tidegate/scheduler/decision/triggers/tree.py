@@ -1,6 +1,6 @@
-"""The tree of a trigger, judged from the leaves up.
+"""The tree of a trigger, evaluated from the leaves up.
 
-On one node the options apply in a fixed order, each to what the one before has made of it:
+On one node the options apply in a fixed order, each to the result of the one before:
 
     collect_within filters ──► the kind ──► quiet ──► wait_at_most, which overrides quiet too
 
@@ -56,27 +56,27 @@ COMPOSITES: dict[type, Callable[[Any, str, Scope, Member], Judged]] = {
     AtLeastTrigger: at_least.judge,
     SequenceTrigger: sequence.judge,
 }
-"""(trigger, its path, what it may count, how to judge a member) -> when it holds."""
+"""(trigger, path, scope, evaluation of a member) -> when it holds."""
 
 
 def judge(trigger: Trigger, path: str, scope: Scope) -> Judged:
-    """When a trigger holds, with all its members and options."""
+    """Evaluate a trigger with all its members and options."""
 
-    def filtered(seen: Scope) -> Judged:
-        return with_quiet(trigger, path, seen, judge_kind(trigger, path, seen))
+    def filtered(recent: Scope) -> Judged:
+        return with_quiet(trigger, path, recent, judge_kind(trigger, path, recent))
 
     return with_wait_at_most(trigger, scope, with_collect_within(trigger, path, scope, filtered))
 
 
 def judge_kind(trigger: Trigger, path: str, scope: Scope) -> Judged:
-    """When a trigger holds without its own options; those of its members count."""
+    """Evaluate a trigger without its own options; those of its members apply."""
     if isinstance(trigger, Composite):
         return COMPOSITES[type(trigger)](trigger, path, scope, judge)
     return judge_leaf(LEAVES[type(trigger)], trigger, path, scope)
 
 
 def limits_of(trigger: Trigger) -> Limits:
-    """How old what came for each leaf may be: the shortest `collect_within` on the way to it."""
+    """Return the largest age of each leaf's events: the shortest `collect_within` on the way to it."""
     return dict(_limits(trigger, "", None))
 
 
@@ -90,5 +90,5 @@ def _limits(trigger: Trigger, path: str, above: timedelta | None) -> Iterator[tu
 
 
 def shorter(first: timedelta | None, second: timedelta | None) -> timedelta | None:
-    """The shorter of two stretches, where None has no end."""
+    """Return the shorter of two periods; None is unlimited."""
     return min((each for each in (first, second) if each is not None), default=None)

@@ -1,8 +1,8 @@
-"""`wait_at_most`: once it is over, the trigger holds with what has come (rule 16).
+"""`wait_at_most`: once it is over, the trigger holds with the events that have arrived (rule 16).
 
-It runs from the job's first event, of whichever member, and later events do not move it. An event
-that a `collect_within` has dropped was none. A composite of which nothing has arrived never fires by
-waiting; a leaf may, since its siblings' arrival is what its wait is counted from.
+It counts from the job's first event, of any member; later events do not move it, and events that a
+`collect_within` has dropped do not count. A composite without any arrival is never satisfied by
+waiting; a leaf may be, since its wait counts from the arrivals of its siblings.
 """
 
 from datetime import datetime, timedelta
@@ -26,7 +26,7 @@ from tidegate.scheduler.model.verdict import Verdict
 
 
 def with_wait_at_most(trigger: Trigger, scope: Scope, inner: Judged) -> Judged:
-    """The trigger with its `wait_at_most`.
+    """Apply the `wait_at_most` of a trigger.
 
     Args:
         inner: the same trigger without it.
@@ -56,14 +56,14 @@ def with_wait_at_most(trigger: Trigger, scope: Scope, inner: Judged) -> Judged:
             holds_at=None,
             needs=None,
             reason=None,
-            summary=f"{verdict.summary}; goes on with what has come after waiting {text}",
+            summary=f"{verdict.summary}; continues with the events so far after waiting {text}",
         )
 
     return Judged(spans=spans, evidence=inner.evidence, explain=explain)
 
 
 def _over(wait: timedelta, scope: Scope) -> Spans:
-    """When the wait is over: while the job has an event that is old enough, and not too old to count."""
+    """Return when the wait is over: while the job has an event old enough, but not too old to count."""
     found: list[Span] = []
     for leaf in scope.collected.by_leaf:
         limit = scope.limits.get(leaf)
@@ -77,6 +77,6 @@ def _over(wait: timedelta, scope: Scope) -> Spans:
 
 
 def waits(trigger: Trigger) -> bool:
-    """Whether a trigger or a member of it has a `wait_at_most`, and may hold by it alone."""
+    """Return whether a trigger or one of its members has a `wait_at_most`, and may hold by waiting alone."""
     members = trigger.of if isinstance(trigger, Composite) else ()
     return trigger.wait_at_most is not None or any(waits(member) for member in members)

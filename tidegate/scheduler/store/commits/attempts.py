@@ -1,8 +1,8 @@
 """Attempts: the runs that may still put a commit sequence, each with its fencing token and its lease.
 
-An attempt is a row for as long as it is open. Whoever closes it (its run, its `put`, or somebody
-who gives it up after its lease) deletes the row, and so only one of them does. Tokens only rise,
-through every restart; they are never used twice.
+An attempt is a row as long as it is open. Closing it (by its run, by its `put`, or by a process
+that abandons it after its lease) deletes the row, so it is closed only once. Tokens only rise, also
+across restarts, and are never used twice.
 """
 
 import json
@@ -18,7 +18,7 @@ from tidegate.scheduler.store.commits.tables import commit_attempts, commit_toke
 def open_attempt(
     connection: Connection, commit: str, datasets: Sequence[str], until: datetime, at_least: int
 ) -> int:
-    """Opens an attempt under the next token, which it returns."""
+    """Open an attempt with the next token, and return the token."""
     value = commit_tokens.c.value
     larger = case((value > at_least, value), else_=at_least) + 1
     token = int(connection.execute(update(commit_tokens).values(value=larger).returning(value)).scalar_one())
@@ -29,19 +29,19 @@ def open_attempt(
 
 
 def prolong_attempt(connection: Connection, token: int, until: datetime) -> bool:
-    """Moves the end of its lease. False when it is not open."""
+    """Move the end of an attempt's lease. Return False if the attempt is not open."""
     mine = update(commit_attempts).where(commit_attempts.c.token == token)
     return connection.execute(mine.values(until=until)).rowcount > 0
 
 
 def is_open(connection: Connection, token: int, commit: str) -> bool:
-    """Whether there is an open attempt of this commit under the token."""
+    """Return whether this commit has an open attempt with the token."""
     mine = select(commit_attempts.c.commit_id).where(commit_attempts.c.token == token)
     return connection.execute(mine).scalar() == commit
 
 
 def close_attempt(connection: Connection, token: int, out_of_lease_at: datetime | None = None) -> bool:
-    """Closes it, or only if its lease is over at an instant. False when there was nothing to close."""
+    """Close an attempt, or only if its lease is over at an instant. Return whether it was closed."""
     mine = delete(commit_attempts).where(commit_attempts.c.token == token)
     if out_of_lease_at is not None:
         mine = mine.where(commit_attempts.c.until <= out_of_lease_at)
@@ -49,7 +49,7 @@ def close_attempt(connection: Connection, token: int, out_of_lease_at: datetime 
 
 
 def open_attempts(connection: Connection) -> tuple[CommitAttempt, ...]:
-    """All of them, oldest token first."""
+    """Return all open attempts, oldest token first."""
     return tuple(
         CommitAttempt(
             token=row.token,

@@ -1,7 +1,7 @@
-"""Who is finishing an unfinished sequence, until when, and how often that has failed.
+"""Recovery states: the owner that finishes an unfinished sequence, its lease, and its failures.
 
-A lease saves work and nothing else: steps are idempotent, so an owner that was thought dead and
-goes on does no harm. A sequence that nobody ever took has no row here.
+A lease only saves work: steps are idempotent, so an owner that continues after its lease does no
+harm. A sequence that was never taken has no row here.
 """
 
 from sqlalchemy import Connection, delete, select
@@ -12,7 +12,7 @@ from tidegate.scheduler.store.commits.transaction import insert_or_replace
 
 
 def recovery_state(connection: Connection, sequence: str) -> RecoveryState:
-    """The recovery state of a sequence."""
+    """Return the recovery state of a sequence."""
     row = connection.execute(select(commit_owners).where(commit_owners.c.sequence == sequence)).one_or_none()
     if row is None:
         return RecoveryState()
@@ -35,5 +35,5 @@ def keep_recovery_state(connection: Connection, sequence: str, kept: RecoverySta
 
 
 def forget_recovery_state(connection: Connection, sequence: str) -> None:
-    """Removes what is known of it: it is finished, or gone."""
+    """Delete the recovery state of a sequence that is finished or gone."""
     connection.execute(delete(commit_owners).where(commit_owners.c.sequence == sequence))

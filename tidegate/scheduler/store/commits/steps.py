@@ -1,10 +1,9 @@
-"""Commit sequences in SQL: what a publish has promised, kept through crashes.
+"""Commit sequences in SQL: the steps of a publish, kept through crashes.
 
-To this store a sequence is a text with an id, the datasets it writes and a fencing token.
-Every method is one transaction, and writers come one after the other (`commit_transaction`).
-Each sequence carries a checksum of all it says; a row that does not fit its checksum was
-never committed and is treated as absent.
-It fulfils `tidegate.domain.commit_store.CommitStepStore`.
+To this store a sequence is a text with an id, the datasets that it writes and a fencing token.
+Every method is one transaction, and writers are serialised (`commits.transaction`). Each row has
+a checksum of its content; a row that does not fit its checksum was never committed and is
+treated as absent. It implements `tidegate.domain.commit_store.CommitStepStore`.
 """
 
 import hashlib
@@ -38,37 +37,37 @@ from tidegate.scheduler.store.sql.metadata import metadata
 
 
 class SqlCommitStepStore(CommitStepStore):
-    """Keeps commit sequences in the tables of `commit_tables`. See `CommitStepStore` for its methods."""
+    """Keeps commit sequences in the tables of `commits.tables`. See `CommitStepStore` for its methods."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def create(self) -> None:
-        """Creates the tables that do not exist."""
+        """Create the tables that do not exist."""
         metadata.create_all(self._engine, tables=COMMIT_TABLES)
 
     def begin(self, commit: str, datasets: Sequence[str], *, until: datetime, at_least: int = 0) -> int:
-        """Opens an attempt; returns its token, larger than `at_least` and than every one before."""
+        """Open an attempt, and return its token: larger than `at_least` and than every earlier one."""
         with writing(self._engine) as connection:
             return commit_attempts.open_attempt(connection, commit, datasets, until, at_least)
 
     def renew(self, token: int, until: datetime) -> bool:
-        """Prolongs an attempt's lease. False when it has ended or was given up."""
+        """Extend an attempt's lease. Return False if the attempt has ended or was abandoned."""
         with writing(self._engine) as connection:
             return commit_attempts.prolong_attempt(connection, token, until)
 
     def end(self, token: int) -> None:
-        """Closes an attempt; one that is closed is no error."""
+        """Close an attempt; a closed one is not an error."""
         with writing(self._engine) as connection:
             commit_attempts.close_attempt(connection, token)
 
     def attempts(self) -> Sequence[CommitAttempt]:
-        """The open attempts, oldest token first."""
+        """Return the open attempts, oldest token first."""
         with reading(self._engine) as connection:
             return commit_attempts.open_attempts(connection)
 
     def expire(self, token: int, now: datetime) -> bool:
-        """Closes an attempt whose lease has run out. False when it has not, or there is none."""
+        """Close an attempt whose lease has expired. Return whether it was closed."""
         with writing(self._engine) as connection:
             return commit_attempts.close_attempt(connection, token, out_of_lease_at=now)
 
@@ -80,7 +79,7 @@ class SqlCommitStepStore(CommitStepStore):
         body: str,
         moves: Sequence[WatermarkMove] = (),
     ) -> Put:
-        """Keeps a sequence, whose attempt must be open, and closes the attempt."""
+        """Store a sequence, whose attempt must be open, and close the attempt."""
         listed = json.dumps(list(datasets), ensure_ascii=False)
         row = {
             "id": sequence,
@@ -111,17 +110,17 @@ class SqlCommitStepStore(CommitStepStore):
             return "stored"
 
     def exists(self, sequence: str) -> bool:
-        """Whether a sequence of this id is unfinished."""
+        """Return whether a sequence of this id is unfinished."""
         return self.get(sequence) is not None
 
     def get(self, sequence: str) -> str | None:
-        """The text of an unfinished sequence."""
+        """Return the text of an unfinished sequence."""
         with reading(self._engine) as connection:
             row = self._unfinished(connection, sequence)
         return None if row is None else row.body
 
     def list_unfinished(self, dataset: str | None = None) -> tuple[str, ...]:
-        """Ids of the unfinished sequences that write a dataset, smallest token first; None: all."""
+        """Return the ids of unfinished sequences that write a dataset (None: any), smallest token first."""
         query = select(commit_sequences).where(commit_sequences.c.result.is_(None))
         if dataset is not None:
             query = query.join(commit_datasets).where(commit_datasets.c.dataset == dataset)
@@ -130,13 +129,13 @@ class SqlCommitStepStore(CommitStepStore):
             return tuple(row.id for row in connection.execute(query) if _whole(row))
 
     def torn(self) -> tuple[str, ...]:
-        """Ids of the records that do not fit their checksum, and are treated as absent; sorted."""
+        """Return the ids of the records that do not fit their checksum, sorted."""
         query = select(commit_sequences).order_by(commit_sequences.c.id)
         with reading(self._engine) as connection:
             return tuple(row.id for row in connection.execute(query) if not _whole(row))
 
     def take(self, sequence: str, owner: str, *, now: datetime, until: datetime) -> RecoveryState | None:
-        """Makes `owner` the one who finishes a sequence, unless another one's lease still holds."""
+        """Make `owner` the owner of a sequence, unless another owner's lease is still valid."""
         with writing(self._engine) as connection:
             if self._unfinished(connection, sequence) is None:
                 return None
@@ -147,21 +146,21 @@ class SqlCommitStepStore(CommitStepStore):
             return taken
 
     def release(self, sequence: str, owner: str) -> None:
-        """Ends the lease of an owner; nothing when the sequence is another owner's or gone."""
+        """End the lease of an owner; no effect if another owner has the sequence or it is gone."""
         with writing(self._engine) as connection:
             state = recovery_states.recovery_state(connection, sequence)
             if owner and state.owner == owner:
                 recovery_states.keep_recovery_state(connection, sequence, state.released())
 
     def recovery_state(self, sequence: str) -> RecoveryState | None:
-        """The recovery state of an unfinished sequence."""
+        """Return the recovery state of an unfinished sequence."""
         with reading(self._engine) as connection:
             if self._unfinished(connection, sequence) is None:
                 return None
             return recovery_states.recovery_state(connection, sequence)
 
     def fail(self, sequence: str, owner: str, error: str, now: datetime) -> int:
-        """Counts a failed try of its owner, who lets go of it. Returns the failures so far."""
+        """Count a failed try of its owner, and release it. Return the number of failures so far."""
         with writing(self._engine) as connection:
             state = recovery_states.recovery_state(connection, sequence)
             if owner and state.owner == owner:
@@ -170,7 +169,7 @@ class SqlCommitStepStore(CommitStepStore):
             return state.failures
 
     def remove(self, sequence: str, result: str) -> None:
-        """Marks a sequence as finished and keeps its result. A second call changes nothing."""
+        """Mark a sequence as finished and keep its result. A second call has no effect."""
         with writing(self._engine) as connection:
             row = self._unfinished(connection, sequence)
             if row is None:
@@ -186,13 +185,13 @@ class SqlCommitStepStore(CommitStepStore):
             )
 
     def result(self, sequence: str) -> str | None:
-        """What `remove` kept for a finished sequence."""
+        """Return the result of a finished sequence."""
         with reading(self._engine) as connection:
             row = self._row(connection, sequence)
         return None if row is None else row.result
 
     def abandon(self, sequence: str, note: str, now: datetime) -> bool:
-        """Takes an unfinished sequence that nobody is finishing away for good, and keeps a record of it."""
+        """Remove an unfinished sequence without an owner permanently, and keep a record of it."""
         with writing(self._engine) as connection:
             row = self._unfinished(connection, sequence)
             state = recovery_states.recovery_state(connection, sequence)
@@ -212,12 +211,12 @@ class SqlCommitStepStore(CommitStepStore):
             return True
 
     def was_abandoned(self, sequence: str) -> bool:
-        """Whether a sequence of this id was taken away."""
+        """Return whether a sequence of this id was abandoned."""
         with reading(self._engine) as connection:
             return self._is_abandoned(connection, sequence)
 
     def abandoned(self, limit: int = 100) -> Sequence[AbandonedCommit]:
-        """The records of `abandon`, newest first."""
+        """Return the records of abandoned sequences, newest first."""
         order = (commit_abandoned.c.at.desc(), commit_abandoned.c.token.desc())
         with reading(self._engine) as connection:
             return tuple(
@@ -234,17 +233,17 @@ class SqlCommitStepStore(CommitStepStore):
             )
 
     def watermarks(self, consumer: str, source: str, part: str | None = None) -> Mapping[str, Watermark]:
-        """How far a program has read a dataset, by part; or how far it has read one part."""
+        """Return how far a program has read a dataset, by part, or one part of it."""
         with reading(self._engine) as connection:
             return commit_watermarks.watermarks(connection, consumer, source, part)
 
     def followers(self) -> Sequence[tuple[str, str]]:
-        """Each consumer that has watermarks with each of its sources, sorted."""
+        """Return each consumer that has watermarks with each of its sources, sorted."""
         with reading(self._engine) as connection:
             return commit_watermarks.followers(connection)
 
     def set_watermark(self, move: WatermarkMove, position: str, commit: str) -> bool:
-        """Moves a watermark from the number before to `move`'s. False when it has another number."""
+        """Move a watermark from the previous number to `move`'s. Return False if it has another number."""
         with writing(self._engine) as connection:
             return commit_watermarks.move_watermark(connection, move, position, commit)
 
@@ -285,6 +284,6 @@ def _whole(row: Row[Any]) -> bool:
 
 
 def _checksum(sequence: str, token: int, datasets: str, body: str, result: str | None) -> str:
-    """SHA-256 of everything a row says, in a form in which no field can pass for another."""
+    """Return the SHA-256 of a row's content, encoded so that fields cannot be confused."""
     text = json.dumps([sequence, token, datasets, body, result], ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()

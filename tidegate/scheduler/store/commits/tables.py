@@ -1,9 +1,9 @@
-"""The tables of commit sequences (docs/exactly-once.md): what a publish has yet to do, and what it did.
+"""The tables of commit sequences (docs/exactly-once.md): unfinished and finished publishes.
 
-`commit_sequences` keeps one row for each commit id for ever, since a retry must find its
-own publish; once it is finished only the result is left of it. `commit_datasets`, `commit_owners` and
+`commit_sequences` keeps one row for each commit id permanently, since a retry must find its own
+publish; a finished row keeps only its result. `commit_datasets`, `commit_owners` and
 `commit_moves` have rows for unfinished sequences only, and `commit_attempts` for runs that may still
-put one, so each question about what is going on stays a short index look-up.
+put one, so each query about current work is a short index look-up.
 """
 
 from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, String, Table, Text
@@ -62,7 +62,7 @@ commit_owners = Table(
     "commit_owners",
     metadata,
     Column("sequence", Text, ForeignKey("commit_sequences.id", ondelete="CASCADE"), primary_key=True),
-    # Empty for nobody; then `until` is NULL.
+    # Empty without an owner; then `until` is NULL.
     Column("owner", Text, nullable=False),
     Column("until", Instant),
     Column("failures", Integer, nullable=False),
@@ -75,7 +75,7 @@ commit_moves = Table(
     metadata,
     Column("consumer", Text, primary_key=True),
     Column("source", Text, primary_key=True),
-    # A watermark is moved by one unfinished sequence at a time: the key says so.
+    # Only one unfinished sequence at a time may move a watermark: the key ensures it.
     Column("part", Text, primary_key=True),
     Column("sequence", Text, ForeignKey("commit_sequences.id", ondelete="CASCADE"), nullable=False),
 )

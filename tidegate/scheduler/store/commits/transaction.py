@@ -1,9 +1,9 @@
 """Transactions on the tables of commit sequences: one writer at a time, in either database.
 
 A writing transaction begins by writing the one row of `commit_tokens`. In SQLite that takes the
-file's write lock before anything was read; in PostgreSQL it is a row lock, and READ COMMITTED then
-shows all that was ever committed. It is not the lock of the ticks: a Spark driver that hangs in the
-middle must not stop the scheduler, and the server ends its transaction after a while.
+file's write lock before the first read; in PostgreSQL it is a row lock, and READ COMMITTED then
+shows all committed rows. It is not the lock of the ticks: a Spark driver that hangs in a
+transaction must not stop the scheduler, and the server ends its transaction after a timeout.
 """
 
 from collections.abc import Generator
@@ -20,15 +20,15 @@ from tidegate.scheduler.store.sql.store import MAYBE_KEPT, NOTHING_KEPT, connect
 TOKEN_ROW = 1
 
 HUNG_SECONDS = 45
-"""How long PostgreSQL lets a client keep the lock without saying anything: shorter than others wait."""
+"""How long PostgreSQL lets an idle client keep the lock: shorter than other writers wait."""
 
 
 @contextmanager
 def writing(engine: Engine) -> Generator[Connection]:
-    """A connection within a transaction that no other writer is beside; committed at the end.
+    """Open the only writing transaction, and commit it at the end.
 
     Raises:
-        StoreError: the database failed, or other writers held the lock all the time.
+        StoreError: the database failed, or other writers held the lock for too long.
     """
     with store_errors(engine, NOTHING_KEPT), connect_and_lock(engine, _lock) as connection:
         yield connection
@@ -38,7 +38,7 @@ def writing(engine: Engine) -> Generator[Connection]:
 
 @contextmanager
 def reading(engine: Engine) -> Generator[Connection]:
-    """A connection that only reads, and waits for nobody.
+    """Open a connection that only reads and never waits for writers.
 
     Raises:
         StoreError: the database failed.
@@ -48,14 +48,14 @@ def reading(engine: Engine) -> Generator[Connection]:
 
 
 def insert_absent(connection: Connection, table: Table, rows: list[dict[str, Any]]) -> int:
-    """Inserts those rows whose key is not taken, and says how many."""
+    """Insert the rows whose key does not exist, and return their number."""
     if not rows:
         return 0
     return connection.execute(_insert(connection, table).values(rows).on_conflict_do_nothing()).rowcount
 
 
 def insert_or_replace(connection: Connection, table: Table, row: dict[str, Any]) -> None:
-    """Writes a row, whatever stood under its key."""
+    """Write a row; replace an existing row with its key."""
     keys = [column.name for column in table.primary_key]
     rest = {name: value for name, value in row.items() if name not in keys}
     insert = _insert(connection, table).values(row)

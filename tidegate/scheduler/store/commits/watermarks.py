@@ -1,8 +1,8 @@
-"""Watermarks: how far each program has read each part of a dataset, and who is about to move that.
+"""Watermarks: how far each program has read each part of a dataset, and the pending moves.
 
-A watermark counts its moves. A move is from the number before to its own number or not at all, so
-watermarks never fall and never skip, whatever their positions mean. While a sequence that
-will move a watermark is unfinished, no other can be put that would move it too.
+A watermark counts its moves. A move goes from the previous number to its own number or fails, so
+watermarks never fall and never skip, whatever their positions mean. While a sequence that moves a
+watermark is unfinished, the store accepts no other sequence that moves it too.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from tidegate.scheduler.store.commits.transaction import insert_absent
 def watermarks(
     connection: Connection, consumer: str, source: str, part: str | None = None
 ) -> dict[str, Watermark]:
-    """How far a program has read a dataset, by part; or how far it has read one part."""
+    """Return how far a program has read a dataset, by part, or one part of it."""
     table = commit_watermarks.c
     of_both = select(commit_watermarks).where(table.consumer == consumer, table.source == source)
     if part is not None:
@@ -28,25 +28,25 @@ def watermarks(
 
 
 def followers(connection: Connection) -> tuple[tuple[str, str], ...]:
-    """Each consumer that has watermarks with each of its sources, sorted."""
+    """Return each consumer that has watermarks with each of its sources, sorted."""
     table = commit_watermarks.c
     pairs = connection.execute(select(table.consumer, table.source).distinct())
-    # Sorted here: databases have orders of their own for texts.
+    # Sorted here: databases order texts differently.
     return tuple(sorted((row.consumer, row.source) for row in pairs))
 
 
 def can_move(connection: Connection, moves: Sequence[WatermarkMove]) -> bool:
-    """Whether each watermark has the number before its move."""
+    """Return whether each watermark has the number before its move."""
     for consumer, source in {move[:2] for move in moves}:
-        stand = watermarks(connection, consumer, source)
+        current = watermarks(connection, consumer, source)
         for part, number in [move[2:] for move in moves if move[:2] == (consumer, source)]:
-            if number != (stand[part].number if part in stand else 0) + 1:
+            if number != (current[part].number if part in current else 0) + 1:
                 return False
     return True
 
 
 def promised_by(connection: Connection, moves: Sequence[WatermarkMove]) -> set[str]:
-    """The unfinished sequences that are about to move any of these watermarks."""
+    """Return the unfinished sequences that will move any of these watermarks."""
     holders = set[str]()
     for consumer, source in {move[:2] for move in moves}:
         of_both = (commit_moves.c.consumer == consumer, commit_moves.c.source == source)
@@ -57,7 +57,7 @@ def promised_by(connection: Connection, moves: Sequence[WatermarkMove]) -> set[s
 
 
 def promise_moves(connection: Connection, sequence: str, moves: Sequence[WatermarkMove]) -> None:
-    """Notes that an unfinished sequence is about to move them."""
+    """Record that an unfinished sequence will move these watermarks."""
     rows = [
         {"consumer": consumer, "source": source, "part": part, "sequence": sequence}
         for consumer, source, part, _ in moves
@@ -67,22 +67,22 @@ def promise_moves(connection: Connection, sequence: str, moves: Sequence[Waterma
 
 
 def forget_moves(connection: Connection, sequence: str) -> None:
-    """Removes the notes: the sequence is finished, or gone."""
+    """Delete the pending moves of a sequence that is finished or gone."""
     connection.execute(delete(commit_moves).where(commit_moves.c.sequence == sequence))
 
 
 def move_watermark(connection: Connection, move: WatermarkMove, position: str, commit: str) -> bool:
-    """Moves a watermark from the number before. False when it has another number."""
+    """Move a watermark from the previous number. Return False if it has another number."""
     consumer, source, part, number = move
     row = {"number": number, "position": position, "commit_id": commit}
     if number == 1:
         key = {"consumer": consumer, "source": source, "part": part}
         return insert_absent(connection, commit_watermarks, [{**key, **row}]) > 0
     table = commit_watermarks.c
-    stands_before = (
+    at_previous = (
         table.consumer == consumer,
         table.source == source,
         table.part == part,
         table.number == number - 1,
     )
-    return connection.execute(update(commit_watermarks).where(*stands_before).values(**row)).rowcount > 0
+    return connection.execute(update(commit_watermarks).where(*at_previous).values(**row)).rowcount > 0

@@ -1,7 +1,7 @@
-"""Looks at one state of the store in memory.
+"""The reader of the store in memory.
 
-Every answer is computed from plain dictionaries in the most obvious way: this is the
-reference that the SQL stores are compared with, so it must be easy to believe, not fast.
+Every answer is computed from plain dictionaries in the most obvious way: this is the reference
+for the SQL stores, so it must be simple, not fast.
 """
 
 from collections.abc import Collection, Iterable

@@ -1,8 +1,8 @@
 """The store in memory: for scenarios, simulations and tests, and the reference for the SQL stores.
 
 It keeps nothing after the process. A transaction works on copies of the tables it writes to
-(see `memory_tables`), and committing is one assignment, so readers never wait and never see
-half of a transaction.
+(see `memory.tables`), and a commit is one assignment, so readers never wait and never see a
+partial transaction.
 """
 
 import threading
@@ -25,7 +25,7 @@ from tidegate.scheduler.store.protocol import Launched
 
 
 def as_stored(entry: Entry) -> Entry:
-    """The entry as it comes back from JSON: a tuple in its free-form data becomes a list, as in SQL."""
+    """Return the entry after a round trip through JSON, as in SQL: tuples in its data become lists."""
     return msgspec.json.decode(msgspec.json.encode(entry), type=Entry)
 
 
@@ -200,7 +200,7 @@ class MemoryStore:
     def transaction(self) -> Generator[MemoryTransaction]:
         """See `Store.transaction`."""
         if self._owner == threading.get_ident():
-            # A mutex would wait for its own thread for ever; a bug must not look like a hang.
+            # A mutex would block its own thread forever; a bug must not look like a hang.
             raise StoreError("this thread has a transaction of the store open already")
         with self._turn:
             self._owner = threading.get_ident()

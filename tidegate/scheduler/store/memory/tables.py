@@ -1,8 +1,8 @@
-"""The tables of the store in memory, and how a transaction changes them without being seen.
+"""The tables of the store in memory, copied on write.
 
-A committed `Tables` is never changed again: a transaction copies a table the first time it
-writes to it and works on the copy, so whoever still looks at the old tables keeps seeing one
-consistent state, and a rollback is to forget the copies.
+A committed `Tables` never changes: a transaction copies a table before its first write to it and
+works on the copy. So a reader of the old tables sees one consistent state, and a rollback drops
+the copies.
 """
 
 from dataclasses import dataclass, field, replace
@@ -15,12 +15,12 @@ from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import Gauge, Run
 
 DeliveryKey = tuple[str, str, str]
-"""Event id, schedule, leaf: what a delivery is known by within its job."""
+"""Event id, schedule, leaf: the key of a delivery within its job."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeliveryMark:
-    """A delivery without its event, which stands in the table of events."""
+    """A delivery without its event, which is in the table of events."""
 
     reason: str | None
     at: datetime
@@ -33,7 +33,7 @@ class Tables:
     Attributes:
         unrouted: ids of the events that are not routed yet.
         waiting: ids of the jobs that wait.
-        deliveries: by job, None for those that were discarded at the door.
+        deliveries: by job; None for deliveries without a job.
         slots: the holders of each resource.
         launches: program and instant, by holder.
         claims: run id and instant, by job and attempt.
@@ -65,7 +65,7 @@ class Tables:
     owned: set[str] = field(default_factory=set[str])
 
     def fork(self) -> "Tables":
-        """The same tables, which a transaction may take over one by one with `own`."""
+        """Return the same tables for a transaction, which copies them one by one with `own`."""
         return replace(self, owned=set())
 
     def own(self, *names: str) -> None:

@@ -3,7 +3,7 @@
 SQLite lives in this process and runs a prepared INSERT for each row. To PostgreSQL a set travels as one
 JSON text, which the server turns into rows: one round trip, and nothing to quote on our side.
 A list of names in a question is a JSON array in SQLite, an array in PostgreSQL; so no list is
-too long for a statement, and no database has to parse it anew for each length.
+too long for a statement, and no database has to parse it again for each length.
 
 Rows hold what the database holds (see `codec`). Only the store's own tables and columns get into the text.
 """
@@ -39,7 +39,7 @@ def insert(
         names: of the columns, in the order of the rows' values.
     """
     if on_conflict == "replace":
-        # PostgreSQL refuses to change one row twice in a statement; the last value of a key stands.
+        # PostgreSQL refuses to change one row twice in a statement; the last value of a key counts.
         places = [names.index(column.name) for column in table.primary_key]
         rows = list({tuple(row[place] for place in places): row for row in rows}.values())
     _run(connection, _insert(connection.dialect, table, tuple(names), on_conflict), names, rows)
@@ -70,7 +70,7 @@ def given(dialect: str, parameter: str) -> TableValuedAlias:
 
 
 def listed(dialect: str, values: Iterable[str]) -> str | list[str]:
-    """The parameter that stands for a list of names, without those that repeat."""
+    """Return the parameter for a list of names, without duplicates."""
     distinct = sorted({str(value) for value in values})
     return distinct if dialect == "postgresql" else msgspec.json.encode(distinct).decode()
 

@@ -1,9 +1,9 @@
-"""Engine values to rows and back, all columns of a table at once.
+"""Codecs: engine values to rows and back, all columns of a table at once.
 
-A row here is a tuple of what the database holds, in the order of `columns`. Which column keeps a
-field, and how, is read from the table: a column has a field's name, and its type says how a
-value is stored (see `columns`). What differs is named: renamed fields, and columns that are derived from
-a value for the sake of an index. Nothing here talks to a database.
+A row here is a tuple of stored values, in the order of `columns`. The table defines the mapping: a
+column has the name of a field, and its type says how the value is stored (see `columns`).
+Exceptions are listed: renamed fields, and columns that are derived for an index. Nothing here uses
+a database connection.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +27,7 @@ class Codec(Generic[V]):
 
     Args:
         renamed: fields whose column has another name.
-        derived: columns that are no field, computed from the value; they are written and never read.
+        derived: columns without a field, computed from the value; they are written and never read.
 
     Attributes:
         names: of the columns, fields first, then the derived ones.
@@ -74,7 +74,7 @@ class Codec(Generic[V]):
 
 
 def as_held(column: ColumnElement[Any]) -> ColumnElement[Any]:
-    """The column of a SELECT that gives what the database holds, without conversion."""
+    """Return the column of a SELECT that returns the stored value, without conversion."""
     kind = column.type
     return type_coerce(column, kind.impl_instance).label(column.key) if isinstance(kind, Stored) else column
 

@@ -1,12 +1,12 @@
 """The column types of the store: names, instants, spans, JSON and codes, the same in every database.
 
 An instant is an INTEGER of microseconds since 1970 in UTC: exact, compared as a number, and
-free of what databases think of zones. A span of time is a number of microseconds too. Nested
-values are JSON text. Names are compared by their code points everywhere, since the order of
-rows is part of the store's contract and a database's own collation would change it.
+independent of how a database handles zones. A span of time is a number of microseconds too. Nested
+values are JSON text. Names are compared by code points everywhere, since the order of rows is part
+of the store's contract and a database's own collation would change it.
 
-Each type of our own says in `stored` and `restored` how one value is kept. SQLAlchemy uses them for
-the parameters of a question; whole rows go through `codec`, without a detour for each value.
+Each type defines in `stored` and `restored` how one value is stored. SQLAlchemy uses them for the
+parameters of a query; whole rows go through `codec`, without a call for each value.
 """
 
 from collections.abc import Callable
@@ -22,30 +22,30 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 
 Name = Text().with_variant(Text(collation="C"), "postgresql")
-"""Ids, names and keys. SQLite compares by code point by itself, PostgreSQL when told "C"."""
+"""Ids, names and keys. SQLite compares by code point by default, PostgreSQL with collation "C"."""
 
 Serial = BigInteger().with_variant(Integer(), "sqlite")
 """A number that the database hands out. SQLite numbers only columns called INTEGER."""
 
 
 def microseconds(instant: datetime) -> int:
-    """The number of an instant; a datetime without zone is a bug and is refused."""
+    """Return the number of an instant; a datetime without zone is a bug and is refused."""
     if instant.tzinfo is None:
         raise ValueError(f"{instant!r} has no zone: instants in the store are aware")
     return (instant - EPOCH) // MICROSECOND
 
 
 def instant(number: int) -> datetime:
-    """The instant of a number of microseconds, in UTC."""
+    """Return the instant of a number of microseconds, in UTC."""
     return EPOCH + timedelta(0, 0, number)
 
 
 class Stored(TypeDecorator[Any]):
-    """A column whose values are not kept as they are. None is SQL's NULL.
+    """A column whose values are converted. None is SQL's NULL.
 
     Attributes:
-        stored: from a value to what the database holds, which is never None.
-        restored: and back.
+        stored: converts a value to the stored one, which is never None.
+        restored: converts back.
     """
 
     cache_ok = True
@@ -54,11 +54,11 @@ class Stored(TypeDecorator[Any]):
     restored: Callable[[Any], Any]
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
-        """What the database holds for a value."""
+        """Return the stored form of a value."""
         return None if value is None else self.stored(value)
 
     def process_result_value(self, value: Any, dialect: Dialect) -> Any:
-        """The value of what the database holds."""
+        """Return the value of a stored form."""
         return None if value is None else self.restored(value)
 
 
@@ -79,12 +79,12 @@ class Span(Stored):
 
     @staticmethod
     def stored(value: timedelta) -> int:
-        """The number of a span."""
+        """Return the number of a span."""
         return value // MICROSECOND
 
     @staticmethod
     def restored(value: int) -> timedelta:
-        """The span of a number."""
+        """Return the span of a number."""
         return timedelta(0, 0, value)
 
 
@@ -93,8 +93,8 @@ class Json(Stored):
 
     Args:
         kind: type to decode to; any plain JSON value by default.
-        kept: so many texts are decoded once and their values, which are frozen, handed out again:
-            what is deployed is read at every tick and seldom changes.
+        kept: size of the cache of decoded values, which are frozen: deployed apps and schedules are
+            read at every tick and seldom change.
     """
 
     cache_ok = True
@@ -107,7 +107,7 @@ class Json(Stored):
 
     @staticmethod
     def stored(value: Any) -> str:
-        """The JSON text of a value."""
+        """Return the JSON text of a value."""
         return msgspec.json.encode(value).decode()
 
 

@@ -1,10 +1,9 @@
 """Connections to the two databases, and how a transaction begins in each of them.
 
-SQLite: Python's driver would begin by itself, too late and without the write lock, so its
-automatism is switched off and every BEGIN is ours: IMMEDIATE for a transaction that will
-write, which makes writers queue up, deferred for a reader, which sees one snapshot of the WAL.
-PostgreSQL: a writer takes one advisory lock first, so READ COMMITTED then shows it all that
-was ever committed; a reader uses REPEATABLE READ, READ ONLY.
+SQLite: Python's driver would begin a transaction too late and without the write lock, so this
+module disables that and issues every BEGIN: IMMEDIATE for a writer, so that writers queue, and
+deferred for a reader, which sees one snapshot of the WAL. PostgreSQL: a writer takes one advisory
+lock first, so READ COMMITTED then shows all committed rows; a reader uses REPEATABLE READ, READ ONLY.
 """
 
 from typing import Any
@@ -21,18 +20,18 @@ CONNECT_SECONDS = 10
 """How long a PostgreSQL server may take to answer a new connection."""
 
 SQLITE_CACHE_KIB = 32 * 1024
-"""What a connection keeps of the file at most: the inner pages of the indexes of millions of rows, so that a
-tick of thousands of events does not read them again for each row. SQLite's own 2 MiB are soon too few."""
+"""The page cache of a connection: it holds the inner index pages of millions of rows, so that a tick of
+thousands of events does not read them again for each row. SQLite's default of 2 MiB is too small."""
 
 ADVISORY_LOCK = 0x7469646567617465
 """The key of PostgreSQL's lock for the writers of a store: "tidegate" in ASCII."""
 
 WRITES = "tidegate_writes"
-"""The execution option that tells the hook which BEGIN is wanted."""
+"""The execution option that selects the kind of BEGIN."""
 
 
 def sqlite_engine(url: URL) -> Engine:
-    """An engine for a SQLite file, with the file in WAL mode."""
+    """Return an engine for a SQLite file, with the file in WAL mode."""
     engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS})
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
@@ -40,7 +39,7 @@ def sqlite_engine(url: URL) -> Engine:
 
 
 def postgres_engine(url: URL) -> Engine:
-    """An engine for a PostgreSQL database."""
+    """Return an engine for a PostgreSQL database."""
     engine = create_engine(
         url,
         # A server that was restarted leaves dead connections in the pool.
@@ -52,7 +51,7 @@ def postgres_engine(url: URL) -> Engine:
 
 
 def for_writing(engine: Engine) -> Engine:
-    """The engine, with transactions that hold the store's only write lock from their beginning."""
+    """Return the engine with transactions that hold the store's only write lock from their beginning."""
     options: dict[str, Any] = {WRITES: True}
     if engine.dialect.name == "postgresql":
         options["isolation_level"] = "READ COMMITTED"
@@ -60,7 +59,7 @@ def for_writing(engine: Engine) -> Engine:
 
 
 def for_reading(engine: Engine) -> Engine:
-    """The engine, with transactions that see one snapshot and wait for nobody."""
+    """Return the engine with transactions that see one snapshot and never wait for writers."""
     if engine.dialect.name != "postgresql":
         return engine
     return engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)

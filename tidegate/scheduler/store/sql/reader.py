@@ -1,8 +1,7 @@
-"""Looks at the store in SQL, within the transaction of the connection it is given.
+"""The reader of the store in SQL, within the transaction of a given connection.
 
-Every question the engine asks at a tick is answered through an index (see `tables`). Its statement is
-built once and kept, whatever its parameters are and however long its lists (see `bulk`): building
-one takes longer than its answer.
+Every query of a tick uses an index (see `tables`). Each statement is built once and cached, for any
+parameters and any length of lists (see `bulk`): building one takes longer than running it.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -37,10 +36,10 @@ from tidegate.scheduler.store.sql.rows import (
 )
 
 LAST_CODE_POINT = "\U0010ffff"
-"""Sorts behind everything that can follow a prefix."""
+"""Sorts after everything that can follow a prefix."""
 
 STATEMENTS_KEPT = 500
-"""Statements that a process keeps: more than there are kinds of questions."""
+"""Statements that a process caches: more than there are kinds of queries."""
 
 ACTIVE_RUNS = tuple(status for status in RunStatus if status not in ENDED)
 ENDED_RUNS = tuple(status for status in RunStatus if status in ENDED)
@@ -54,12 +53,12 @@ def _every(codec: Codec[Any]) -> Statement:
 
 
 def _newest(codec: Codec[Any], *columns: Column[Any]) -> Statement:
-    """Those with the largest values, as many as the parameter `limit` says, largest first."""
+    """Return the query for the rows with the largest values, largest first, up to the parameter `limit`."""
     return _every(codec).order_by(*(each.desc() for each in columns)).limit(LIMIT)
 
 
 def _earliest(codec: Codec[Any], due: Column[Any], then: Column[Any]) -> Statement:
-    """Those that are due by the parameter `now`, as many as `limit` says, earliest first."""
+    """Return the query for rows due by the parameter `now`, earliest first, up to `limit`."""
     return _every(codec).where(due <= bindparam("now")).order_by(due, then).limit(LIMIT)
 
 
@@ -104,7 +103,7 @@ CLAIM = select(tables.claims.c.run_id).where(
 def _narrowed(
     query: Statement, dialect: str, lists: tuple[Column[Any], ...], equals: tuple[Column[Any], ...]
 ) -> Statement:
-    """The rows whose columns are in the lists and have the values given as parameters of their names."""
+    """Narrow a query to rows whose columns are in the given lists or equal to the given parameters."""
     for column in lists:
         query = query.where(among(dialect, column, f"list_{column.name}"))
     for column in equals:
@@ -114,15 +113,15 @@ def _narrowed(
 
 @cache
 def _since(query: Statement) -> Statement:
-    """The entries of the journal from the parameter `since` on."""
+    """Narrow a query to the journal entries from the parameter `since` on."""
     return query.where(tables.journal.c.at >= bindparam("since"))
 
 
 @cache
 def _history(dialect: str) -> Statement:
-    """Start and end of the last success, and the last end for each ended status, of the listed programs.
+    """Return the query for the last success and the last end of each ended status, by program.
 
-    Each is one look at the end of an index; grouping would read all past runs.
+    Each is one look-up at the end of an index; grouping would read all past runs.
     """
     runs = tables.runs
     programs = given(dialect, "programs")
@@ -150,7 +149,7 @@ class SqlReader:
         equals: Mapping[Column[Any], Any] | None = None,
         **parameters: Any,
     ) -> list[T]:
-        """The values of all rows that fit the lists and are equal; one of None does not narrow them."""
+        """Return the values of all rows that match the lists and equal values; None does not narrow."""
         in_lists = {column: values for column, values in (lists or {}).items() if values is not None}
         same = {column: value for column, value in (equals or {}).items() if value is not None}
         query = _narrowed(query, self._dialect, tuple(in_lists), tuple(same))

@@ -1,6 +1,6 @@
-"""Which values are kept in which table, and the few columns that no field of a value has.
+"""The codec of each table, with the few columns that are derived and not fields of a value.
 
-A derived column stands behind an index that holds only what is still to be done: see `tables`.
+A derived column serves an index of the rows that are still to be processed: see `tables`.
 """
 
 from typing import Any
@@ -41,23 +41,23 @@ JOURNAL = Codec(tables.journal, Entry)
 DELIVERY_KEY = ("job", "event", "schedule", "leaf")
 DELIVERY_NAMES = (*DELIVERY_KEY, "reason", "at")
 DELIVERY_READ = [as_held(tables.deliveries.c[name]).label(f"delivery_{name}") for name in DELIVERY_NAMES]
-"""The columns of a delivery; whoever selects them selects `EVENTS.read` first."""
+"""The columns of a delivery; a query selects `EVENTS.read` before them."""
 
 
 def delivery_key(delivery: Delivery) -> Held:
-    """What a delivery is known by, in the order of `DELIVERY_KEY`."""
+    """Return the key of a delivery, in the order of `DELIVERY_KEY`."""
     job = tables.NO_JOB if delivery.job is None else delivery.job
     return job, delivery.event.id, delivery.schedule, delivery.leaf
 
 
 def delivery_row(delivery: Delivery) -> Held:
-    """The row of a delivery, in the order of `DELIVERY_NAMES`."""
+    """Return the row of a delivery, in the order of `DELIVERY_NAMES`."""
     reason = None if delivery.reason is None else str(delivery.reason)
     return *delivery_key(delivery), reason, microseconds(delivery.at)
 
 
 def delivery_of(row: Row) -> Delivery:
-    """The delivery of a row of `EVENTS.read` and `DELIVERY_READ`."""
+    """Return the delivery of a row of `EVENTS.read` and `DELIVERY_READ`."""
     job, _, schedule, leaf, reason, at = row[-len(DELIVERY_NAMES) :]
     fields: dict[str, Any] = {"job": None if job == tables.NO_JOB else job, "reason": reason}
     return Delivery(event=EVENTS.value(row), schedule=schedule, leaf=leaf, at=instant(at), **fields)

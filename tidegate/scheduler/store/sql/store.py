@@ -1,6 +1,6 @@
 """The store in SQL: SQLite for one machine, PostgreSQL for several.
 
-It only opens and closes transactions; `sql_reader` and `sql_writer` say what happens inside.
+It only opens and closes transactions; `sql.reader` and `sql.writer` do the rest.
 It never retries a transaction by itself: what ran in it may have had effects. Only its
 beginning, before anything was done, is tried again.
 """
@@ -21,7 +21,7 @@ LOCK_TIMEOUTS = ("database is locked", "canceling statement due to lock timeout"
 
 NOTHING_KEPT = "nothing of this transaction was kept; repair the database, and try again"
 MAYBE_KEPT = "this transaction was kept whole or not at all; repair the database, and try again"
-"""A server that goes away at the commit does not say which; whoever writes may write it again."""
+"""A server that disappears at the commit does not say which; writing again is safe."""
 
 
 def begin_writing(engine: Engine) -> Connection:
@@ -70,7 +70,7 @@ def _is_its_fault(error: Exception) -> bool:
 
 @contextmanager
 def store_errors(engine: Engine, hint: str) -> Generator[None]:
-    """Say what the database cannot do (a full disk, a server that went away) as a `StoreError`."""
+    """Turn failures of the database (a full disk, a server that went away) into a `StoreError`."""
     try:
         yield
     except (DatabaseError, InterfaceError, PendingRollbackError) as error:

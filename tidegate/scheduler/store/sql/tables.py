@@ -22,13 +22,13 @@ from tidegate.scheduler.store.sql.columns import Coded, Instant, Json, Name, Ser
 from tidegate.scheduler.store.sql.metadata import metadata
 
 APPS_KEPT = 1_000
-"""Decoded apps that a process keeps; a tick reads those that its events are about."""
+"""Decoded apps that a process caches; a tick reads the apps of its events."""
 
 SCHEDULES_KEPT = 20_000
-"""Decoded schedules that a process keeps, some kilobytes each: all of most installations."""
+"""Decoded schedules that a process caches, a few kilobytes each: all schedules of most installations."""
 
 NO_JOB = ""
-"""Stands in `deliveries.job` for a delivery that was discarded at the door: keys may not be NULL."""
+"""The value of `deliveries.job` for a delivery without a job: keys may not be NULL."""
 
 apps = Table(
     "apps",

@@ -1,7 +1,7 @@
-"""Changes the store in SQL, within the serialised transaction of the connection it is given.
+"""The writer of the store in SQL, within the serialised transaction of a given connection.
 
-Rows are written in sets (see `bulk`). Uniqueness is guarded by primary keys as well, so even a
-writer that ignored the store's lock could not store one event or claim twice.
+Rows are written in sets (see `bulk`). Primary keys also ensure uniqueness, so even a writer that
+ignored the store's lock could not store an event or a claim twice.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -61,7 +61,7 @@ class SqlTransaction(SqlReader):
 
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
-        # Ids of events that this transaction knows the store to hold: nobody can take them away from it.
+        # Ids of events that the store holds, as this transaction knows; events are never deleted.
         self._held: set[str] = set()
 
     def unrouted_events(self, limit: int) -> tuple[Event, ...]:
@@ -156,7 +156,7 @@ class SqlTransaction(SqlReader):
         """See `Transaction.put_gauges`."""
         if not gauges:
             return
-        # The newest report of a name stands, of two at one instant the later one in the list.
+        # The newest report of a name counts; of two at one instant the later one in the list.
         newest = {gauge.name: gauge for gauge in sorted(gauges, key=lambda gauge: gauge.reported_at)}
         dialect = postgresql if self._connection.dialect.name == "postgresql" else sqlite
         statement = dialect.insert(tables.gauges)

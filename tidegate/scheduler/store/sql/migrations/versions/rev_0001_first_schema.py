@@ -231,7 +231,7 @@ def _create_subscriptions() -> None:
 
 
 def _create_commit_sequences() -> None:
-    # They may stand already: a run outside any deployment keeps its commits in the same database.
+    # They may exist already: a run outside any deployment keeps its commits in the same database.
     op.create_table(
         "commit_sequences",
         sa.Column("id", sa.Text(), nullable=False),

@@ -63,7 +63,7 @@ def _note_launches_of_runs() -> None:
 
 
 def _note_launches_that_are_decided() -> None:
-    """A job of the outbox has no run yet, and its program stands only in its plan."""
+    """A job of the outbox has no run yet, and its program is only in its plan."""
     connection = op.get_bind()
     decided = connection.execute(
         sa.text(

@@ -1,7 +1,7 @@
 """What commit sequences need to be safe beside each other: attempts, owners, watermarks, the abandoned.
 
-They are tables of their own, so sequences that an older version has left unfinished stand as they are:
-nobody owns them, and they have never failed.
+They are separate tables, so sequences that an older version left unfinished stay unchanged: they
+have no owner and no failures.
 """
 
 import sqlalchemy as sa
@@ -12,7 +12,7 @@ down_revision = "0002"
 
 
 def upgrade() -> None:
-    """Add the tables. They may stand already, where a run without a deployment keeps its commits."""
+    """Add the tables. They may exist already, where a run without a deployment keeps its commits."""
     op.create_index(
         "ix_commit_sequences_unfinished",
         "commit_sequences",
