@@ -1,6 +1,6 @@
 """A commit store in memory: it fulfils the contract of `CommitStepStore`, and keeps nothing through a crash.
 
-One suite runs against it and against the SQL store (tests/store/test_commit_steps.py).
+One suite runs against it and against the SQL store (tests/store/commits).
 """
 
 import threading

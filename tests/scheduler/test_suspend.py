@@ -12,6 +12,7 @@ from tidegate.scheduler.model.job import JobState
 MODES = ["discard", "drain", "hold", "backlog"]
 
 TWO = "trigger: {partitions: {dataset: raw, count: 2}}"
+
 A, B, C = "2026-03-07", "2026-03-08", "2026-03-09"
 
 
@@ -34,8 +35,11 @@ def all_of(world: World) -> list[tuple[str, str | None]]:
 
 
 DROPPED = ("DISCARDED", "D-SUSPENDED")
+
 COLLECTING = ("PENDING_TRIGGER", "W-TRIGGER")
+
 HELD = ("PENDING_CONSTRAINT", "W-HELD")
+
 READY = ("PENDING_LAUNCH", None)
 
 HALF = [
@@ -307,65 +311,3 @@ def test_why_says_what_a_suspended_schedule_does_with_what_comes(mode, headline)
     with world.store.reading() as reader:
         (explanation,) = explain(reader, "a/s", at("12:00"))
     assert explanation.headline == headline
-
-
-# --- clocks of `elapsed` ---
-
-
-def clock_world(mode: str) -> World:
-    return world_of(mode, "trigger: {elapsed: {for: 4h}}")
-
-
-def test_a_clock_counts_from_the_activation_when_nothing_has_run_yet():
-    world = clock_world("discard")
-    world.tick("03:59:59")
-    assert world.jobs("s") == ()
-    world.tick("04:00")
-    assert world.outcome("s") == READY
-
-
-def test_a_clock_counts_from_the_end_of_the_last_run_when_it_is_resumed():
-    world = clock_world("discard")
-    world.suspend("01:00", "s")
-    world.run("02:00", "q", "started", "x")
-    world.run("03:00", "q", "succeeded", "x")
-    world.resume("05:00", "s")
-    world.tick("06:59:59")
-    assert world.jobs("s") == ()
-    world.tick("07:00")
-    assert world.outcome("s") == READY
-
-
-def test_a_clock_that_ran_out_while_suspended_fires_at_the_resume():
-    world = clock_world("drain")
-    world.run("00:30", "q", "started", "x")
-    world.run("01:00", "q", "succeeded", "x")
-    world.suspend("02:00", "s")
-    world.tick("09:00")
-    assert world.jobs("s") == ()
-    world.resume("09:00", "s")
-    world.tick("09:00")
-    assert world.outcome("s") == READY
-    assert world.only("s").satisfied_at == at("09:00")
-
-
-def test_a_clock_goes_on_in_a_backlog():
-    world = clock_world("backlog")
-    world.suspend("01:00", "s")
-    world.tick("04:00")
-    assert all_of(world) == [HELD]
-    world.resume("05:00", "s")
-    world.tick("05:00")
-    assert all_of(world) == [READY]
-
-
-def test_a_silence_is_counted_from_the_resume():
-    world = world_of("discard", "trigger: {elapsed: {for: 2h, since: last_event, dataset: raw}}")
-    world.arrive("00:30", "raw", A)
-    world.tick("00:30")
-    world.suspend("01:00", "s")
-    world.resume("05:00", "s")
-    world.tick("06:59:59")
-    assert world.jobs("s") == ()
-    world.tick("07:00")
-    assert world.outcome("s") == READY

@@ -23,6 +23,7 @@ from tests.simulation.heeded import Heeded
 from tests.simulation.knowledge import DEAD, DISCARDED, ENDED, LAUNCHED, RUNS, WAITS, JobSeen, Knowledge
 from tests.simulation.oracle_launch import Launch, check_launch, may_go
 from tests.simulation.oracle_trigger import holds, must_hold
+from tests.simulation.places import without_places
 from tidegate.scheduler.model.journal import Entry
 
 SET_BACK = timedelta(minutes=15)
@@ -341,12 +342,3 @@ class Oracle:
         found = self.heeded.lost(self.known.specs, inputs) or self.heeded.skipped(active, now)
         if found is not None:
             raise Violation(f"no loss: {found}")
-
-
-def without_places(plain: Any) -> Any:
-    """JSON without the places in the YAML, which may move without a change."""
-    if isinstance(plain, dict):
-        return {name: without_places(each) for name, each in plain.items() if name != "at"}
-    if isinstance(plain, list):
-        return [without_places(each) for each in plain]
-    return plain

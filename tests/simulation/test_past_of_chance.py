@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from tests.effort import much
-from tests.scheduler.test_past import BOOKS
+from tests.scheduler.witness import BOOKS
 from tests.simulation.chance_world import ChanceWorld
 from tests.simulation.faulty_store import FaultyStore
 from tests.simulation.quick_sqlite import quick_sqlite

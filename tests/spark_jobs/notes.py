@@ -99,6 +99,13 @@ def promise(store: CommitStepStore, commit: str, *datasets: str, texts: int = 1)
     return sequence
 
 
+def failures(store: CommitStepStore, commit: str) -> tuple[int, str]:
+    """How often a sequence has failed, and with what at last."""
+    state = store.recovery_state(commit)
+    assert state is not None and state.owner == ""
+    return state.failures, state.error
+
+
 class ScriptedClock:
     """A clock that stands, and moves only by what is waited for.
 

@@ -16,12 +16,12 @@ from tests.spark_jobs.notes import (
     WORLD,
     ScriptedClock,
     attempt,
+    failures,
     notes,
     promise,
 )
 from tests.spark_jobs.staging import begin
 from tidegate.domain.commit_store import CommitStepStore
-from tidegate.domain.commits import Put
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.spark_jobs.commit.publish import id_to_publish, publish, resolve
 from tidegate.spark_jobs.commit.recovery import (
@@ -60,12 +60,6 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[CommitStep
     made.create()
     yield made
     engine.dispose()
-
-
-def failures(store: CommitStepStore, commit: str) -> tuple[int, str]:
-    state = store.recovery_state(commit)
-    assert state is not None and state.owner == ""
-    return state.failures, state.error
 
 
 def test_what_was_left_is_finished_oldest_first_and_nothing_else_is(store: CommitStepStore) -> None:
@@ -249,60 +243,6 @@ def test_spark_is_started_by_one_thread_at_a_time() -> None:
     with ThreadPoolExecutor(THREADS) as pool:
         for waits in [pool.submit(started) for _ in range(100)]:
             waits.result()
-
-
-class LosingStore(MemoryCommitStepStore):
-    """Does what it is told, and loses the answer; or loses the question."""
-
-    def __init__(self, *, loses: str, does_it: bool) -> None:
-        super().__init__()
-        self._loses = loses
-        self._does_it = does_it
-
-    def put(self, *given: object, **named: object) -> Put:
-        """Puts, and is not heard."""
-        if self._loses != "put":
-            return super().put(*given, **named)  # pyright: ignore[reportArgumentType] -- handed through
-        if self._does_it:
-            super().put(*given, **named)  # pyright: ignore[reportArgumentType] -- handed through
-        raise ConnectionError("the server is gone")
-
-    def remove(self, sequence: str, result: str) -> None:
-        """Removes, and is not heard."""
-        if self._loses != "remove" or self._does_it:
-            super().remove(sequence, result)
-        if self._loses == "remove":
-            raise ConnectionError("the server is gone")
-
-
-def test_a_put_whose_answer_was_lost_is_looked_up() -> None:
-    store = LosingStore(loses="put", does_it=True)
-    sequence = attempt(store, "c1")
-    assert publish(sequence, store, CONTEXT) == sequence.result
-    assert WORLD.written == ["c1 1"]
-
-
-def test_a_put_that_was_never_heard_has_promised_nothing_and_never_will() -> None:
-    """What was staged can be thrown away: nobody can put it any more."""
-    store = LosingStore(loses="put", does_it=False)
-    sequence = attempt(store, "c1")
-    with pytest.raises(ConnectionError):
-        publish(sequence, store, CONTEXT)
-    assert store.attempts() == () == store.list_unfinished()
-    assert WORLD.written == []
-
-
-def test_a_removal_whose_answer_was_lost_is_looked_up() -> None:
-    store = LosingStore(loses="remove", does_it=True)
-    sequence = attempt(store, "c1")
-    assert publish(sequence, store, CONTEXT) == sequence.result
-
-
-def test_a_removal_that_was_never_heard_is_left_to_the_next_run() -> None:
-    store = LosingStore(loses="remove", does_it=False)
-    with pytest.raises(ConnectionError):
-        publish(attempt(store, "c1"), store, CONTEXT)
-    assert failures(store, "c1") == (1, "ConnectionError: the server is gone")
 
 
 WEEKLY, FLIGHTS = "app/weekly", "app/flights"

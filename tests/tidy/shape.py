@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tests.tidy.finding import Finding, Source
 
-MAX_FILE_LINES = 400
+MAX_FILE_LINES = 350
 MAX_FUNCTION_LINES = 70
 MAX_LINE_CHARS = 110
 MIN_REASON_CHARS = 10

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import Connection, Engine, event, select
 
 from tests.databases import new_url
-from tests.store.test_commit_steps import LEASE, NOON, begin, put
+from tests.store.commits.sequences import LEASE, NOON, begin, put
 from tests.store.test_transactions import end_connections
 from tidegate.domain.commits import WatermarkMove
 from tidegate.scheduler.store.commits import attempts as commit_attempts

@@ -17,7 +17,7 @@ from sqlalchemy import Engine, delete
 
 from tests.databases import new_url
 from tests.doubles.commit_store import MemoryCommitStepStore
-from tests.store.test_commit_steps import NOON
+from tests.store.commits.sequences import NOON
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.commits.tables import COMMIT_TABLES

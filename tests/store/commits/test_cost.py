@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, create_engine, event, text
 
-from tests.store.test_commit_steps import LEASE, NOON, begin, put
+from tests.store.commits.sequences import LEASE, NOON, begin, put
 from tidegate.domain.commits import WatermarkMove
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 

@@ -1,0 +1,43 @@
+"""A world with a witness, who asks `why` about every schedule and every job after each tick."""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from tests.scheduler.world import World, at
+from tidegate.scheduler.explain.past import store_at
+from tidegate.scheduler.explain.why import Explanation, explain
+
+BOOKS = ("closed", "next_check_at", "blocked_on", "offers", "offered_at", "decided_at", "launch", "resources")
+"""What a job carries for the engine itself, and nobody is told."""
+
+
+class Witness(World):
+    """A world that remembers what `why` said after every tick."""
+
+    def __init__(self, schedules: str) -> None:
+        super().__init__(schedules)
+        self.seen: list[tuple[datetime, str, Any]] = []
+
+    def tick(self, clock: str):
+        report = super().tick(clock)
+        with self.store.reading() as reader:
+            names = [state.ref for state in reader.schedules()] + [job.id for job in reader.jobs()]
+            self.seen += [(at(clock), name, told(explain(reader, name, at(clock)))) for name in names]
+        return report
+
+    def recalled(self, instant: datetime, name: str) -> Any:
+        with self.store.reading() as reader:
+            past = store_at(reader, instant)
+        with past.reading() as reader:
+            return told(explain(reader, name, instant))
+
+
+def told(explanations: tuple[Explanation, ...]) -> list[dict[str, Any]]:
+    """What people are told, as plain values, without the places: those may move in their file."""
+    found = msgspec.to_builtins(explanations)
+    for each in found:
+        for name in BOOKS if each["job"] else ():
+            del each["job"][name]
+    return found

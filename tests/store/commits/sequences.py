@@ -1,0 +1,29 @@
+"""Attempts and sequences as every test of a commit step store begins and puts them."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from tidegate.domain.commit_store import CommitStepStore
+from tidegate.domain.commits import Put, WatermarkMove
+
+HOSTILE_NAMES = ("a:b", "a_b", "x/y", "_hidden", ".h", "é漢字", "it's", "a" * 300)
+
+NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
+
+LEASE = timedelta(seconds=120)
+
+
+def begin(store: CommitStepStore, commit: str = "c1", at_least: int = 0) -> int:
+    """Opens an attempt at noon."""
+    return store.begin(commit, ["app/a"], until=NOON + LEASE, at_least=at_least)
+
+
+def put(
+    store: CommitStepStore,
+    commit: str,
+    body: str = "steps",
+    datasets: Sequence[str] = ("app/a",),
+    moves: Sequence[WatermarkMove] = (),
+) -> Put:
+    """Puts a sequence in an attempt of its own."""
+    return store.put(commit, datasets, begin(store, commit), body, moves)
