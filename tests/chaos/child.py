@@ -2,8 +2,9 @@
 
 import os
 import signal
-import traceback
 from collections.abc import Callable
+
+from tests.crashes.processes import SIGKILL, end, fork
 
 Say = Callable[[], None]
 """Called by the child after each thing that it has done."""
@@ -18,19 +19,13 @@ class Child:
 
     def __init__(self, work: Callable[[Say], object]) -> None:
         self._read, write = os.pipe()
-        self.pid = os.fork()
-        if self.pid:
-            os.close(write)
-            return
-        os.close(self._read)
-        code = 1
-        try:
+
+        def working() -> None:
+            os.close(self._read)
             work(lambda: _tell(write))
-            code = 0
-        except Exception:  # noqa: BLE001 - printed, and told to the parent by the exit code
-            traceback.print_exc()
-        finally:
-            os._exit(code)
+
+        self.pid = fork(working)
+        os.close(write)
 
     def heard(self, times: int) -> bool:
         """Wait until the child has said so many things; False if it ended before that."""
@@ -39,14 +34,14 @@ class Child:
     def kill(self) -> bool:
         """End it as by a power cut: no clean-up, no exception. Returns whether it was still alive."""
         os.kill(self.pid, signal.SIGKILL)
-        return self.wait() == -signal.SIGKILL
+        return self.wait() == SIGKILL
 
     def wait(self) -> int:
         """Its exit code, negative for the signal that ended it."""
         while os.read(self._read, 4096):
             pass
         os.close(self._read)
-        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        return end(self.pid)
 
 
 def _tell(pipe: int) -> None:

@@ -1,14 +1,10 @@
 """Stages and reads small tables without Spark, for the tests of publishing.
 
 What Spark would write into a staging folder is written with pyarrow instead; from there on
-everything is the code under test. It also runs things in a process of their own, forked,
-so that a kill is a real one.
+everything is the code under test.
 """
 
-import os
-import signal
-import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -122,41 +118,3 @@ def _folder_values(folder: str) -> list[int]:
 
 def _values(file: Path) -> list[int]:
     return pq.read_table(file)["value"].to_pylist()
-
-
-def in_child(work: Callable[[], object]) -> int:
-    """Runs work in a forked process and waits. Its exit code, negative for the signal that killed it."""
-    return in_children(work)[0]
-
-
-def in_children(*works: Callable[[], object], meanwhile: Callable[[], object] = lambda: None) -> list[int]:
-    """Runs each work in a process of its own, all at once; `meanwhile` is called again and again here."""
-    children = [_fork(work) for work in works]
-    codes: dict[int, int] = {}
-    while len(codes) < len(children):
-        meanwhile()
-        for child in children:
-            if child not in codes:
-                done, status = os.waitpid(child, os.WNOHANG if len(children) > 1 else 0)
-                if done:
-                    codes[child] = os.waitstatus_to_exitcode(status)
-    return [codes[child] for child in children]
-
-
-def _fork(work: Callable[[], object]) -> int:
-    child = os.fork()
-    if child:
-        return child
-    code = 1
-    try:
-        work()
-        code = 0
-    except Exception:  # noqa: BLE001 -- printed, and told to the parent by the exit code
-        traceback.print_exc()
-    finally:
-        os._exit(code)
-
-
-def kill_self() -> None:
-    """Dies as by a power cut: no clean-up, no exception."""
-    os.kill(os.getpid(), signal.SIGKILL)

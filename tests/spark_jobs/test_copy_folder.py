@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.spark_jobs.staging import in_child, in_children, kill_self
+from tests.crashes.processes import in_child, in_children, kill_self
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.step import Verdict, decode_step, encode_step
 from tidegate.spark_jobs.files.filesystem import LocalFiles, is_data

@@ -8,7 +8,6 @@ the JVM is killed too.
 """
 
 import os
-import re
 import signal
 import threading
 from collections.abc import Callable
@@ -18,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from py4j.clientserver import ClientServerConnection
 from pyspark.sql import DataFrame, SparkSession
-from sqlalchemy import Engine, event
 
-from tests.spark_jobs.staging import begin, in_child, kill_self
+from tests.crashes.processes import SIGKILL, in_child, kill_self
+from tests.crashes.strikes import before_remote_change, each_call, each_java
+from tests.spark_jobs.staging import begin
 from tidegate.domain.model import PartitionScheme, TimeDimension
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store
@@ -38,10 +37,8 @@ from tidegate.spark_jobs.session.session import SparkSettings, session
 
 pytestmark = [pytest.mark.spark, pytest.mark.endurance]  # dozens of drivers are killed one after the other
 
-SIGKILL = -signal.SIGKILL
 MAXIMUM_CHANGES = 200
 CHANGING_JAVA = ("append", "commit", "create", "createNamespace", "delete", "dropTable", "parquet")
-JAVA_CALL = re.compile(r"c\n[^\n]*\n([A-Za-z]+)\n")
 
 DAY = "2013-12-22"
 DAILY = PartitionScheme(time=TimeDimension(name="day", cycle="day", start="2013-01-01"))
@@ -157,35 +154,6 @@ def in_own_thread(work: Callable[[], object]) -> Callable[[], None]:
     return run
 
 
-def before_change(wanted: int, strike: Callable[[], object], changes: list[str]) -> None:
-    """From now on, strikes just before the n-th change that this process makes."""
-
-    def change(what: str) -> None:
-        changes.append(what)
-        if len(changes) == wanted:
-            strike()
-
-    # Whatever a transaction has written is nothing until it commits.
-    event.listen(Engine, "commit", lambda _: change("sql"))
-
-    def java(_: object, command: str) -> None:
-        called = JAVA_CALL.match(command)
-        if called and called[1] in CHANGING_JAVA:
-            change(called[1])
-
-    _count(ClientServerConnection, "send_command", java)
-
-
-def _count(owner: Any, name: str, counted: Callable[..., object]) -> None:
-    real = getattr(owner, name)
-
-    def call(*args: Any, **kwargs: Any) -> Any:
-        counted(*args[:2])
-        return real(*args, **kwargs)
-
-    setattr(owner, name, call)
-
-
 def test_a_driver_killed_before_any_of_its_changes(project: Project) -> None:
     """P0 to P9: after each kill every table is whole, and the next run makes it right."""
     outcomes: set[str] = set()
@@ -195,7 +163,7 @@ def test_a_driver_killed_before_any_of_its_changes(project: Project) -> None:
         def dying(wanted: int = wanted, number: int = number) -> None:
             # The lock is the JVM's and dies with it; ours lives on. The cases below kill the JVM too.
             IcebergCatalog.exclusive = lambda *_: nullcontext()
-            before_change(wanted, kill_self, [])
+            before_remote_change(wanted, CHANGING_JAVA)(kill_self)
             project.write(number)
 
         code = in_child(in_own_thread(dying))
@@ -239,14 +207,13 @@ def test_driver_and_jvm_killed_around_the_swap(
         # The driver dies while it holds the lock of the first swap, or between the first and the second.
         locks: list[str] = []
 
-        def java(_: object, command: str) -> None:
-            called = JAVA_CALL.match(command)
-            if called and called[1] == "lock":
+        def java(called: str) -> None:
+            if called == "lock":
                 locks.append("lock")
-            if called and called[1] == moment and len(locks) == swap:
+            if called == moment and len(locks) == swap:
                 strike()
 
-        _count(ClientServerConnection, "send_command", java)
+        each_java(java)
         project.write(number, own)
 
     assert in_child(dying) == SIGKILL
@@ -262,7 +229,7 @@ def test_lost_staging_fails_loudly_and_keeps_the_promise(project: Project) -> No
     number = next(NUMBERS)
 
     def dying() -> None:
-        _count(IcebergCatalog, "exclusive", lambda *_: _die_once_put(project, number))
+        each_call(IcebergCatalog, "exclusive", lambda *_: _die_once_put(project, number))
         project.write(number)
 
     assert in_child(in_own_thread(dying)) == SIGKILL

@@ -1,7 +1,6 @@
 """Leases: a living run keeps its attempt, and one that stood still can do no harm any more."""
 
 import os
-import signal
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -9,9 +8,9 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from tests.crashes.processes import SIGKILL, in_child, kill_self
 from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.spark_jobs.notes import CONTEXT, NOON, SIGNAL_SECONDS, WORLD, ScriptedClock, notes, promise
-from tests.spark_jobs.staging import in_child
 from tidegate.spark_jobs.commit import owner
 from tidegate.spark_jobs.commit.finish import POLL_SECONDS, WAIT_SECONDS, finish
 from tidegate.spark_jobs.commit.lease import LEASE, LEASE_SECONDS, RENEWALS_PER_LEASE, AttemptLease, Heartbeat
@@ -211,9 +210,9 @@ def owner_that_was_killed() -> str:
 
     def dying() -> None:
         os.write(writes, new_owner().encode())
-        os.kill(os.getpid(), signal.SIGKILL)
+        kill_self()
 
-    assert in_child(dying) == -signal.SIGKILL
+    assert in_child(dying) == SIGKILL
     os.close(writes)
     with os.fdopen(reads) as pipe:
         return pipe.read()

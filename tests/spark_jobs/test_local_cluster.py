@@ -15,8 +15,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
+from tests.crashes.processes import in_child
 from tests.doubles.commit_store import MemoryCommitStepStore
-from tests.spark_jobs.staging import in_child
 from tidegate.domain.model import Dataset, PartitionScheme, Program, TimeDimension
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, dataset_ref
 from tidegate.spark_jobs.iceberg.runtime import IcebergSettings

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from tests.crashes.processes import in_children
 from tests.doubles.commit_store import MemoryCommitStepStore
-from tests.spark_jobs.staging import daily, in_children, read_rows, stage_rows
+from tests.spark_jobs.staging import daily, read_rows, stage_rows
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.spark_jobs.commit.context import CommitContext

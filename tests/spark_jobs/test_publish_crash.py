@@ -5,28 +5,16 @@ statement that changes anything, for n = 1, 2, … until a publish gets through.
 a fresh process recovers and, where nothing had been promised, publishes again.
 """
 
-import itertools
-import os
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine, event
 
-from tests.spark_jobs.staging import (
-    Rows,
-    begin,
-    daily,
-    in_child,
-    in_children,
-    kill_self,
-    read_rows,
-    stage_rows,
-    whole,
-    write_survivors,
-)
+from tests.crashes.processes import SIGKILL, in_child, in_children, kill_self
+from tests.crashes.strikes import before_change
+from tests.spark_jobs.staging import Rows, begin, daily, read_rows, stage_rows, whole, write_survivors
 from tidegate.domain.model import WriteMode
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store
@@ -39,8 +27,6 @@ from tidegate.spark_jobs.parquet import merge as parquet_merge
 from tidegate.spark_jobs.parquet.version_log import version_numbers
 from tidegate.spark_jobs.publication.table import prune_table, sequence_of
 
-SIGKILL = -9
-CHANGING_CALLS = ("link", "rename", "mkdir", "rmdir", "unlink", "fsync")
 MAXIMUM_CALLS = 400
 """More than any publish below makes; reaching it means that the sweep does not end."""
 
@@ -170,16 +156,7 @@ def killed_before(call: int, work: Callable[[], object]) -> Callable[[], object]
     """Work that dies just before its n-th change of a file or of the database."""
 
     def dying() -> None:
-        count = itertools.count(1)
-
-        def counted(*_: object) -> None:
-            if next(count) == call:
-                kill_self()
-
-        for name in CHANGING_CALLS:
-            _count_calls(name, counted)
-        event.listen(Engine, "before_cursor_execute", counted)
-        event.listen(Engine, "commit", counted)
+        before_change(call)(kill_self)
         work()
 
     return dying
@@ -195,16 +172,6 @@ def promise_and_die(project: Project) -> None:
     assert in_child(dying) == SIGKILL
     assert project.store().exists("c1")
     assert project.read() == project.case.before
-
-
-def _count_calls(name: str, counted: Callable[..., None]) -> None:
-    real = getattr(os, name)
-
-    def call(*args: object, **kwargs: object) -> object:
-        counted()
-        return real(*args, **kwargs)
-
-    setattr(os, name, call)
 
 
 def kill_points(work: Callable[[], object]) -> int:

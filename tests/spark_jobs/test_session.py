@@ -3,7 +3,7 @@
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.spark_jobs.staging import in_child
+from tests.crashes.processes import in_child
 from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.iceberg.runtime import IcebergSettings
 from tidegate.spark_jobs.session.session import FIXED, SparkSettings, session

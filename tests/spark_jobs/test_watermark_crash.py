@@ -15,7 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.spark_jobs.staging import DAILY, daily, in_child, in_children, kill_self, read_rows, stage_rows
+from tests.crashes import strikes
+from tests.crashes.processes import SIGKILL, in_child, in_children, kill_self
+from tests.spark_jobs.staging import DAILY, daily, read_rows, stage_rows
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.spark_jobs.commit.context import CommitContext
@@ -35,7 +37,6 @@ from tidegate.spark_jobs.publication.table import sequence_of
 
 pytestmark = pytest.mark.endurance  # each point is a process of its own that is killed
 
-SIGKILL = -9
 D22, D23 = "2013-12-22", "2013-12-23"
 LANDED = DatasetRef(app="test", name="landed", scheme=DAILY, path="landing/landed")
 TABLE = daily("table", "append")
@@ -161,21 +162,10 @@ POINTS: dict[str, tuple[type, str]] = {
 
 def killed(work: Callable[[], object], point: str, *, before: bool, times: int) -> Callable[[], None]:
     """The work, by a process that dies right before, or right after, a point is passed for the n-th time."""
-    owner, name = POINTS[point]
-    real = getattr(owner, name)
-    passed: list[None] = []
-
-    def deadly(*args: Any, **named: Any) -> Any:
-        passed.append(None)
-        if before and len(passed) == times:
-            kill_self()
-        answer = real(*args, **named)
-        if len(passed) == times:
-            kill_self()
-        return answer
+    install = (strikes.before if before else strikes.after)(*POINTS[point], times)
 
     def dying() -> None:
-        setattr(owner, name, deadly)
+        install(kill_self)
         work()
 
     return dying

@@ -14,6 +14,8 @@ from typing import Any
 from py4j.clientserver import ClientServerConnection
 from sqlalchemy import Engine, event
 
+from tests.crashes.strikes import each_call
+
 FILE_CALLS = ("link", "rename", "mkdir", "rmdir", "unlink", "fsync", "replace")
 
 
@@ -25,18 +27,9 @@ def at_call(number: int, strike: Callable[[], object]) -> None:
         if next(numbers) == number:
             strike()
 
-    def wrap(owner: Any, name: str) -> None:
-        real = getattr(owner, name)
-
-        def call(*args: Any, **kwargs: Any) -> Any:
-            called()
-            return real(*args, **kwargs)
-
-        setattr(owner, name, call)
-
     for name in FILE_CALLS:
-        wrap(os, name)
-    wrap(ClientServerConnection, "send_command")
+        each_call(os, name, called)
+    each_call(ClientServerConnection, "send_command", called)
     event.listen(Engine, "before_cursor_execute", called)
     event.listen(Engine, "commit", called)
     counters.append(numbers)

@@ -8,24 +8,15 @@ import os
 import signal
 import threading
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+from tests.crashes.processes import FAILED, Work
 from tests.spark_jobs.crash_table.points import share_jvm
 from tidegate.spark_jobs.errors import SparkJobError
 
-SIGKILL = -signal.SIGKILL
 CLEAN = 3
 """Exit code of a driver that has ended with a failure meant for people, see `spark_jobs.errors`."""
-BROKEN = 1
-"""Exit code of a driver that has ended with any other failure."""
-
-Work = Callable[[], object]
-
-
-def kill() -> None:
-    """Ends this process as by a power cut."""
-    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def stop() -> None:
@@ -45,7 +36,7 @@ def start(work: Work, prepare: Work = lambda: None) -> int:
     thread = threading.Thread(target=_run, args=(work,))
     thread.start()
     thread.join()
-    os._exit(BROKEN)
+    os._exit(FAILED)
 
 
 @contextmanager
@@ -61,18 +52,13 @@ def stopping(work: Work, prepare: Work) -> Iterator[int]:
         raise
 
 
-def end(child: int) -> int:
-    """Waits for a driver's end. Its exit code, negative for the signal that killed it."""
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-
-
 def go_on(child: int) -> None:
     """Wakes a driver that stands still."""
     os.kill(child, signal.SIGCONT)
 
 
 def _run(work: Work) -> None:
-    code = BROKEN
+    code = FAILED
     try:
         work()
         code = 0

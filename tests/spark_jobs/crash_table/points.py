@@ -13,17 +13,13 @@ raised, nothing is cleaned up, as when the machine is switched off.
 
 import fcntl
 import os
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
 from typing import Any
 
-from py4j.clientserver import ClientServerConnection
-from sqlalchemy import Engine, event
-
+from tests.crashes.strikes import Strike, after, before, before_commit_of, before_java
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.spark_jobs.commit.steps.delete_staging import DeleteStaging
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
@@ -35,8 +31,6 @@ from tidegate.spark_jobs.parquet.steps.copy_folder import CopyFolder
 from tidegate.spark_jobs.parquet.steps.publish_folder import PublishFolder
 from tidegate.spark_jobs.parquet.steps.publish_version import PublishVersion
 
-Strike = Callable[[], object]
-JAVA_CALL = re.compile(r"c\n[^\n]*\n([A-Za-z]+)\n")
 BOTH = ("parquet", "iceberg")
 
 
@@ -87,76 +81,6 @@ def _locked(*_: object) -> Iterator[None]:
     with Path(__file__).open() as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
-
-
-def before(owner: Any, name: str, nth: int = 1) -> Callable[[Strike], None]:
-    """Strikes before the n-th call of a method."""
-
-    def install(strike: Strike) -> None:
-        numbers, real = count(1), getattr(owner, name)
-
-        def call(*args: Any, **kwargs: Any) -> Any:
-            if next(numbers) == nth:
-                strike()
-            return real(*args, **kwargs)
-
-        setattr(owner, name, call)
-
-    return install
-
-
-def after(owner: Any, name: str, nth: int = 1) -> Callable[[Strike], None]:
-    """Strikes when the n-th call of a method has returned."""
-
-    def install(strike: Strike) -> None:
-        numbers, real = count(1), getattr(owner, name)
-
-        def call(*args: Any, **kwargs: Any) -> Any:
-            returned = real(*args, **kwargs)
-            if next(numbers) == nth:
-                strike()
-            return returned
-
-        setattr(owner, name, call)
-
-    return install
-
-
-def before_commit_of(statement: str) -> Callable[[Strike], None]:
-    """Strikes before the database commits the transaction that has made a statement."""
-
-    def install(strike: Strike) -> None:
-        made: list[str] = []
-
-        def executed(*args: Any) -> None:
-            if args[2].startswith(statement):
-                made.append(statement)
-
-        def committing(*_: Any) -> None:
-            if made:
-                strike()
-
-        event.listen(Engine, "before_cursor_execute", executed)
-        event.listen(Engine, "commit", committing)
-
-    return install
-
-
-def before_java(name: str, nth: int = 1) -> Callable[[Strike], None]:
-    """Strikes before the n-th call of a Java method is sent."""
-
-    def install(strike: Strike) -> None:
-        numbers, real = count(1), ClientServerConnection.send_command
-
-        def send(connection: Any, command: str) -> Any:
-            called = JAVA_CALL.match(command)
-            if called and called[1] == name and next(numbers) == nth:
-                strike()
-            return real(connection, command)
-
-        ClientServerConnection.send_command = send
-
-    return install
 
 
 def before_link(folder: str) -> Callable[[Strike], None]:

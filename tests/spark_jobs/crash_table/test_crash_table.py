@@ -19,6 +19,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests import tally
+from tests.crashes.processes import SIGKILL, end, kill_self
 from tests.effort import some
 from tests.spark_jobs.crash_table import driver
 from tests.spark_jobs.crash_table.points import BOTH, Copying, Point, after, points_of
@@ -71,8 +72,8 @@ class Case:
     def killed(self, commit: str, point: Point, new: list[int]) -> None:
         """A run that is killed at a point. Readers see whole states, and the promise stands or not."""
         kind = dict.fromkeys(self.project.outputs.values())
-        child = driver.start(lambda: self.project.load(commit), lambda: point.install(driver.kill))
-        assert driver.end(child) == driver.SIGKILL, f"{point} of {[*kind]} was not met"
+        child = driver.start(lambda: self.project.load(commit), lambda: point.install(kill_self))
+        assert end(child) == SIGKILL, f"{point} of {[*kind]} was not met"
         tally.reach("kills of Spark writers")
         self.sees_whole_states(new)
         assert self.project.store().exists(commit) == (point.promised and not point.finished)
@@ -234,8 +235,8 @@ def test_killed_during_recovery_again_and_again(case: Case, kind: str) -> None:
     case.killed(commit, Point(row="P2", where="", install=after(SqlCommitStepStore, "put")), new)
     points = {point.where: point for point in points_of(kind)}
     for where in DURING_RECOVERY[kind]:
-        child = driver.start(case.recover, lambda where=where: points[where].install(driver.kill))
-        assert driver.end(child) == driver.SIGKILL, f"{where} was not met"
+        child = driver.start(case.recover, lambda where=where: points[where].install(kill_self))
+        assert end(child) == SIGKILL, f"{where} was not met"
         tally.reach("kills of Spark writers")
         case.sees_whole_states(new)
         assert case.project.store().exists(commit)
@@ -263,7 +264,7 @@ def test_a_zombie_goes_on(case: Case, point: Point, same: bool, clock: LaterCloc
 
         driver.go_on(zombie)
         # Its publish is done, or it learns that its watermark has moved: then it has read in vain.
-        assert driver.end(zombie) == (0 if same or point.promised else driver.CLEAN)
+        assert end(zombie) == (0 if same or point.promised else driver.CLEAN)
     case.project.check(case.done)
     assert case.project.rubbish() == []
     case.loaded(case.commit(), [number for number in later if number not in added])

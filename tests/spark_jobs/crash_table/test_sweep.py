@@ -15,6 +15,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests import tally
+from tests.crashes.processes import SIGKILL, end, kill_self
 from tests.effort import much
 from tests.spark_jobs.crash_table import driver
 from tests.spark_jobs.crash_table.chance import at_call, tell_calls
@@ -82,16 +83,16 @@ class Sweep:
             self.project.load(self._commit)
             tell_calls(note)
 
-        assert driver.end(driver.start(work, lambda: at_call(0, driver.kill))) == 0
+        assert end(driver.start(work, lambda: at_call(0, kill_self))) == 0
         self.calls = int(note.read_text())
         self._commit = ""
 
     def run_and_kill(self, call: int) -> bool:
         """One run that dies before a call, if it gets so far. Whether it died."""
         commit = self._commit
-        child = driver.start(lambda: self.project.load(commit), lambda: at_call(call, driver.kill))
-        code = driver.end(child)
-        assert code in (0, driver.SIGKILL), f"commit {commit}, to be killed before call {call}, failed"
+        child = driver.start(lambda: self.project.load(commit), lambda: at_call(call, kill_self))
+        code = end(child)
+        assert code in (0, SIGKILL), f"commit {commit}, to be killed before call {call}, failed"
         return code != 0
 
     def land(self) -> None:

@@ -12,6 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests import tally
+from tests.crashes.processes import SIGKILL, end, kill_self
 from tests.spark_jobs.crash_table import driver
 from tests.spark_jobs.crash_table.points import before
 from tests.spark_jobs.crash_table.project import Project
@@ -76,7 +77,7 @@ def at_once(project: Project, barrier: Barrier, commits: tuple[str, str], at: st
     ]
     barrier.lift()
     tally.reach("pairs of drivers at once")
-    return sorted(driver.end(one) for one in drivers)
+    return sorted(end(one) for one in drivers)
 
 
 @pytest.mark.parametrize("at", ["begin", "put", "take"])
@@ -88,9 +89,9 @@ def test_the_same_commit_twice_at_once(project: Project, barrier: Barrier, at: s
     if at == "take":
         # Both find it promised by a third one, who is dead, and finish it together.
         dead = driver.start(
-            lambda: project.load(commit), lambda: before(SqlCommitStepStore, "take")(driver.kill)
+            lambda: project.load(commit), lambda: before(SqlCommitStepStore, "take")(kill_self)
         )
-        assert driver.end(dead) == driver.SIGKILL
+        assert end(dead) == SIGKILL
 
     assert at_once(project, barrier, (commit, commit), at) == [0, 0]
 

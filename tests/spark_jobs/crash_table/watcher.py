@@ -7,12 +7,11 @@ What it may have seen is judged when all is over, since only then every commit i
 import json
 import os
 import select
-import sys
-import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.crashes.processes import end, fork
 from tests.spark_jobs.crash_table.oracle import Oracle, Rows
 
 PAUSE_SECONDS = 0.05
@@ -44,21 +43,14 @@ class Watcher:
     def start(self) -> None:
         """Begins to look."""
         reading, self._stop = os.pipe()
-        self._child = os.fork()
-        if self._child:
-            os.close(reading)
-            return
-        os.close(self._stop)
-        code = 1
-        try:
+
+        def look(stop: int = self._stop) -> None:
+            os.close(stop)
             os.nice(NICENESS)
             self._look(reading)
-            code = 0
-        except BaseException:  # noqa: BLE001 -- printed, and told to the parent by the exit code
-            traceback.print_exc(file=sys.stdout)
-        finally:
-            sys.stdout.flush()
-            os._exit(code)
+
+        self._child = fork(look)
+        os.close(reading)
 
     def stop(self) -> dict[str, Seen]:
         """Ends the reader, and gives what it has seen of each table."""
@@ -66,8 +58,7 @@ class Watcher:
         # Drivers that were forked meanwhile have this end as well, so that closing it would tell nothing.
         os.write(self._stop, b".")
         os.close(self._stop)
-        status = os.waitpid(self._child, 0)[1]
-        assert os.waitstatus_to_exitcode(status) == 0, "the reader met a state that it could not read"
+        assert end(self._child) == 0, "the reader met a state that it could not read"
         report = json.loads(self._report.read_text())
         return {
             name: Seen(

@@ -7,11 +7,10 @@ until it is told what to run, tells when it begins, and is killed from outside a
 import os
 import select
 import signal
-import traceback
 from dataclasses import dataclass
 from typing import Any
 
-from tests.spark_jobs.crash_table import driver
+from tests.crashes.processes import SIGKILL, end, fork
 from tests.spark_jobs.crash_table.project import Project
 from tidegate.spark_jobs.iceberg.runtime import IcebergSettings
 from tidegate.spark_jobs.session.session import SparkSettings, session
@@ -32,15 +31,15 @@ class WholeDriver:
         if self._ready is not None:
             return
         (told, tell), (hear, tells) = os.pipe(), os.pipe()
-        child = os.fork()
-        if child:
-            os.close(told)
-            os.close(tells)
-            self._ready = Started(process=child, tell=tell, hear=hear)
-            return
-        os.close(tell)
-        os.close(hear)
-        self._serve(told, tells)
+
+        def serve() -> None:
+            os.close(tell)
+            os.close(hear)
+            self._serve(told, tells)
+
+        self._ready = Started(process=fork(serve), tell=tell, hear=hear)
+        os.close(told)
+        os.close(tells)
 
     def run_and_kill(self, commit: str, moment: float) -> bool:
         """One run that is killed with its JVM, unless it is faster. Whether it was killed.
@@ -60,7 +59,7 @@ class WholeDriver:
             os.kill(jvm, signal.SIGKILL)
             os.kill(started.process, signal.SIGKILL)
         code = started.end()
-        assert code in (0, driver.SIGKILL), f"commit {commit} of a driver with a JVM of its own failed"
+        assert code in (0, SIGKILL), f"commit {commit} of a driver with a JVM of its own failed"
         return code != 0
 
     def close(self) -> None:
@@ -72,23 +71,16 @@ class WholeDriver:
             started.end()
 
     def _serve(self, told: int, tells: int) -> None:
-        code = driver.BROKEN
-        try:
-            own = session(
-                SparkSettings(master="local[1]", conf={"spark.driver.memory": "1g"}, iceberg=self._iceberg)
-            )
-            gateway: Any = own.sparkContext._gateway
-            os.write(tells, f"{gateway.proc.pid}\n".encode())
-            if commit := _line(told):
-                os.write(tells, b"begins\n")
-                self._project.load(commit, own)
-            own.stop()
-            gateway.shutdown()
-            code = 0
-        except BaseException:  # noqa: BLE001 -- printed, and told to the parent by the exit code
-            traceback.print_exc()
-        finally:
-            os._exit(code)
+        own = session(
+            SparkSettings(master="local[1]", conf={"spark.driver.memory": "1g"}, iceberg=self._iceberg)
+        )
+        gateway: Any = own.sparkContext._gateway
+        os.write(tells, f"{gateway.proc.pid}\n".encode())
+        if commit := _line(told):
+            os.write(tells, b"begins\n")
+            self._project.load(commit, own)
+        own.stop()
+        gateway.shutdown()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,7 +93,7 @@ class Started:
 
     def end(self) -> int:
         """Waits for its end; see `driver.end`."""
-        code = driver.end(self.process)
+        code = end(self.process)
         os.close(self.tell)
         os.close(self.hear)
         return code
