@@ -33,7 +33,7 @@ METHODS: list[tuple[str, Method]] = [
     ("begin", lambda store: store.begin("c9", ["app/a", "app/b"], until=NOON, at_least=50)),
     ("renew", lambda store: store.renew(1, NOON + 2 * LEASE)),
     ("end", lambda store: store.end(1)),
-    ("give up", lambda store: store.expire(1, NOON + LEASE)),
+    ("expire", lambda store: store.expire(1, NOON + LEASE)),
     ("put", lambda store: store.put("open", ["app/a", "app/b"], 1, "steps", MOVES)),
     ("put over a torn one", lambda store: store.put("torn", ["app/a"], 2, "steps", MOVES)),
     ("take", lambda store: store.take("free", "me", now=NOON, until=NOON + LEASE)),
