@@ -235,7 +235,7 @@ CATALOGUE: dict[str, Entry] = {
     "L416": _error(
         "partition that several runs would read",
         "One run reads the new data of a partition, so each partition of the source must be within a single"
-        " partition of the outputs: else the first run would read the rows of the others.",
+        " partition of each output: otherwise the first run would also read the rows of the other runs.",
     ),
     "L417": _error(
         "no partition to write",

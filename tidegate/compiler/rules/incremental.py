@@ -65,8 +65,9 @@ def _check_spread(app: App, program: Program, entry: MappingNode, findings: Find
                 "L416",
                 entry.values["incremental"],
                 f"each partition of {source.name} must be within a single partition of {output.name}, got "
-                f"{shown(source.name)}, which is not partitioned by {cut}",
-                f"partition it at least as finely, or let {program.name} write a dataset without partitions",
+                f"{shown(source.name)}, which is not partitioned as finely as by {cut}",
+                f"partition {source.name} at least by {cut}, "
+                f"or let {program.name} write a dataset without partitions",
             )
             return
 
