@@ -97,7 +97,7 @@ def _staging_changed(move: PublishFolder) -> None:
     ("spoil", "seen"),
     [
         (_strange_folder, "has no _commit.json"),
-        (_strange_file, "is not what was staged"),
+        (_strange_file, "differs from the staged folder"),
         (_empty_folder, "has no _commit.json"),
         (_half_a_copy, "files differ: part-1.parquet"),
         (_cut_short, "files differ: part-0.parquet"),
@@ -171,7 +171,7 @@ def test_a_log_that_is_older_than_the_sequence_is_unknown(tmp_path: Path) -> Non
     put_version(FILES, str(tmp_path), TableVersion(number=4, commit="x"))
     answer = switch(tmp_path, "c1", base=9).verify(CONTEXT)
     assert answer.verdict is Verdict.UNKNOWN
-    assert "stands at version 4, but was at 9" in answer.reason
+    assert "is at version 4, but was at version 9" in answer.reason
 
 
 def test_the_log_remembers_a_bounded_number_of_commits() -> None:

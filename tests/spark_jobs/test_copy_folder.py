@@ -164,9 +164,9 @@ def _source_changed(copy: Copy) -> None:
     ("happened", "seen"),
     [
         (_foreign_file, "has files that were not staged: foreign.parquet"),
-        (_foreign_folder, "is not what was staged: it belongs to commit theirs, token 9"),
-        (_marked_but_changed, "is not what was staged: files differ: part-1.parquet"),
-        (_source_gone, "is gone, and"),
+        (_foreign_folder, "differs from the staged folder: it belongs to commit theirs, token 9"),
+        (_marked_but_changed, "differs from the staged folder: files differ: part-1.parquet"),
+        (_source_gone, "does not exist, and"),
         (_source_changed, "was changed: files differ: part-0.parquet"),
     ],
 )
@@ -195,7 +195,7 @@ def test_a_copy_that_the_store_spoils_is_an_error_and_no_publish(copy: Copy) -> 
             super().copy(source, target)
             Path(target).write_bytes(b"spoilt")
 
-    with pytest.raises(OSError, match="is not what was staged, although it was copied"):
+    with pytest.raises(OSError, match="differs from the staged file after it was copied"):
         copy.execute(Spoiling())
     assert copy.verify() == (Verdict.NOT_DONE, "")
 

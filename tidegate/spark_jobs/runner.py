@@ -57,7 +57,7 @@ def run_program(
         datasets: the app's datasets by name; those the program reads and writes are looked up.
         params: what the run was launched for; `params.partitions` are the keys it writes.
         commit_id: the same for every attempt of one job, and unique to that job; see `id_to_publish`.
-        events: receives the published partitions; None reports them to no one.
+        events: receives the published partitions; None means that they are not reported.
 
     Returns:
         One entry for each published partition; a repeated call returns the same.

@@ -1,15 +1,15 @@
-"""The version log of a table: which folder holds each partition, and which commits are in.
+"""The version log of a table: the folders of each partition, and the recent commits.
 
     <root>/_versions/00000000000000000007.json     the table as of its 7th publish
     <root>/data/day=2013-12-22/v=<commit>/*.parquet
 
-A version is one file, created if absent, that names the whole table, so a reader who takes
-the highest one sees all of a publish or none. Of two publishers who want the same number
-one wins; the other reads the winner's version and puts its own on top, so partitions
-published meanwhile are kept. Each version remembers the commits that led to it: that is
-the evidence by which a publish is recognised when it is tried again. A partition that was
-appended to stands in several folders. What each write mode makes of a table is here, as
-values: no file is touched by it.
+A version is one file, created if absent, that describes the whole table, so a reader of
+the highest number sees all of a publish or none of it. If two processes publish the same number,
+one wins; the other reads that version and puts its own after it, so partitions
+published in the meantime are kept. Each version lists the commits before it: this is
+the evidence that a publish is done when it is retried. A partition with
+appended rows has several folders. `TableVersion.with_commit` applies a write mode to
+values only; it changes no file.
 """
 
 from typing import assert_never
@@ -24,22 +24,22 @@ from tidegate.spark_jobs.files.filesystem import FileSystem, is_data
 VERSIONS_FOLDER = "_versions"
 NUMBER_DIGITS = 20
 RECENT_COMMITS = 1000
-"""How many commits back a publish is recognised. Beyond that the answer is "unknown", never "no"."""
+"""Number of commits that a version lists. For an older one the answer is "unknown", never "no"."""
 READ_TRIES = 100
-"""How often the newest version may be pruned between being listed and being read."""
+"""How often the newest version may be pruned between listing and reading it."""
 
 
 class PartitionEntry(Value, kw_only=True, omit_defaults=True):
-    """Where a partition's rows stand.
+    """The folders of a partition, with its size and its last writer.
 
     Attributes:
-        path: folder relative to the table's root; None for a partition that is empty.
+        path: folder relative to the table's root; None for an empty partition.
         commit: the commit that wrote it last.
-        token: the largest fencing token of the runs that wrote it; a smaller one never replaces it.
+        token: the largest fencing token of its writers; a run with a smaller one never replaces it.
         rows: number of rows.
         bytes: size of the data files.
         files: number of data files.
-        more: further folders, in the order in which they were added.
+        more: further folders, in the order of their publishes.
     """
 
     path: str | None
@@ -52,11 +52,11 @@ class PartitionEntry(Value, kw_only=True, omit_defaults=True):
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """Every folder of the partition, relative to the table's root."""
+        """Return all folders of the partition, relative to the table's root."""
         return self.more if self.path is None else (self.path, *self.more)
 
     def joined_by(self, added: "PartitionEntry") -> "PartitionEntry":
-        """The partition with the rows of another entry added to it."""
+        """Return the partition with the rows of another entry added."""
         first, *more = (*self.folders, *added.folders) or (None,)
         return PartitionEntry(
             path=first,
@@ -70,16 +70,16 @@ class PartitionEntry(Value, kw_only=True, omit_defaults=True):
 
 
 class TableVersion(Value, kw_only=True, omit_defaults=True):
-    """The whole table at one moment.
+    """One version of the whole table.
 
     Attributes:
         number: counts from 1; 0 is a table that was never published.
-        commit: the commit that made this version.
-        schema: Spark's JSON of the columns, those of every publish since the table was replaced whole.
+        commit: the commit that created this version.
+        schema: Spark's JSON of the columns of all publishes since the whole table was last replaced.
         partitions: by partition key; "" is the only key of a table without partitions.
-        recent: commits in this version, the newest last, at most `RECENT_COMMITS`.
-        floor: fencing token of the run that last replaced the table whole. What a run with a
-            smaller one was to replace, that run has replaced.
+        recent: the last commits up to this version, the newest last, at most `RECENT_COMMITS`.
+        floor: fencing token of the run that last replaced the whole table. It counts as a later
+            writer of every partition for a run with a smaller token.
     """
 
     number: int = 0
@@ -90,7 +90,7 @@ class TableVersion(Value, kw_only=True, omit_defaults=True):
     floor: int = 0
 
     def top_token(self) -> int:
-        """The largest fencing token that the table has seen, as far as it remembers."""
+        """Return the largest fencing token in this version; 0 for none."""
         return max(self.floor, *(entry.token for entry in self.partitions.values()), 0)
 
     def with_commit(
@@ -102,14 +102,14 @@ class TableVersion(Value, kw_only=True, omit_defaults=True):
         partitions: dict[str, PartitionEntry],
         mode: WriteMode = "overwrite_partitions",
     ) -> "TableVersion":
-        """The version after this one, with the partitions of a commit put in.
+        """Return the next version, with the partitions of a commit.
 
-        Where rows are replaced, what a run with a larger token has written since stays: that run
-        began later, so its rows are what would stand had both published in the order they began.
-        Rows that are added take no other run's place.
+        A mode that replaces rows keeps the partitions of runs with a larger token: those runs
+        began later, so the result is the same as if all runs had published in the order in which they began.
+        `append` replaces nothing and needs no such check.
 
         Args:
-            partitions: what the commit has written; for `merge`, what it has made of this very version.
+            partitions: what the commit has written; for `merge`, the merge result with this version.
 
         Raises:
             ColumnClash: a column would have two types.
@@ -151,7 +151,7 @@ class TableVersion(Value, kw_only=True, omit_defaults=True):
         }
 
     def _newer(self, partitions: dict[str, PartitionEntry], token: int) -> dict[str, PartitionEntry]:
-        """Those that no run with a larger token has written or cleared."""
+        """Return the partitions that no run with a larger token has written or cleared."""
         if token < self.floor:
             return {}
         return {
@@ -162,12 +162,12 @@ class TableVersion(Value, kw_only=True, omit_defaults=True):
 
 
 def version_file(root: str, number: int) -> str:
-    """The path of a version."""
+    """Return the path of a version."""
     return f"{root}/{VERSIONS_FOLDER}/{number:0{NUMBER_DIGITS}d}.json"
 
 
 def version_numbers(files: FileSystem, root: str) -> tuple[int, ...]:
-    """The versions that are kept, oldest first."""
+    """Return the numbers of the existing versions, oldest first."""
     return tuple(
         int(entry.name.removesuffix(".json"))
         for entry in files.list(f"{root}/{VERSIONS_FOLDER}")
@@ -176,13 +176,17 @@ def version_numbers(files: FileSystem, root: str) -> tuple[int, ...]:
 
 
 def read_version(files: FileSystem, root: str, number: int) -> TableVersion | None:
-    """One version, or None when it does not exist or was pruned."""
+    """Return one version; None when it does not exist or was pruned."""
     content = files.read(version_file(root, number))
     return None if content is None else msgspec.json.decode(content, type=TableVersion)
 
 
 def head(files: FileSystem, root: str) -> TableVersion:
-    """The newest version; number 0 and no partitions for a table that was never published."""
+    """Return the newest version; number 0 without partitions for a table that was never published.
+
+    Raises:
+        OSError: the newest version was pruned `READ_TRIES` times before it could be read.
+    """
     for _ in range(READ_TRIES):
         numbers = version_numbers(files, root)
         if not numbers:
@@ -190,14 +194,14 @@ def head(files: FileSystem, root: str) -> TableVersion:
         version = read_version(files, root, numbers[-1])
         if version is not None:
             return version
-    raise OSError(f"{root}: the newest version vanished {READ_TRIES} times while it was read")
+    raise OSError(f"{root}: the newest version was pruned {READ_TRIES} times before it could be read")
 
 
 def put_version(files: FileSystem, root: str, version: TableVersion) -> bool:
-    """Publishes a version. False when its number is taken: read the head again and re-base."""
+    """Publish a version. Return False when its number is taken: the caller starts again from the new head."""
     content = msgspec.json.encode(version, order="sorted")
     try:
         return files.put_if_absent(version_file(root, version.number), content)
     except FileNotFoundError:
-        # A prune swept it away half-written, which it does for numbers that are taken.
+        # A prune removed the half-written file; it does so only for numbers that are taken.
         return False

@@ -67,7 +67,7 @@ class Publication:
         token: fencing token, taken before the run read its inputs.
         facts: entries for the table's own history of the publish, beside commit, token and job.
         watermarks: how far the run has read its incremental inputs; set once all outputs are published.
-        events: receives the published partitions; None reports them to no one.
+        events: receives the published partitions; None means that they are not reported.
     """
 
     def __init__(

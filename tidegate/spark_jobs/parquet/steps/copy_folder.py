@@ -1,10 +1,10 @@
-"""Copies one staged folder to its place, where a rename would not move it whole.
+"""The step that copies one staged folder to its final place, for stores without an atomic folder rename.
 
-Files are copied one by one, each compared by size and SHA-256 with what was staged, and the
-marker `_commit.json` is created last: until it stands, the folder is half a copy, is never
-taken for a publish, and is copied again, but for the files that are there already and are equal. A
-file at the target which was not staged belongs to somebody else: then nothing is touched.
-The bytes go through the driver, some files at once, which is the price of a store without a rename.
+Files are copied one by one and compared with the staged ones by size and SHA-256; the
+marker `_commit.json` is created last. A folder without the marker is an incomplete copy: it does not
+count as published and is copied again, except the files that are already there and equal. A
+file at the target that was not staged belongs to another writer: the step then changes nothing.
+All bytes pass through the driver, several files at a time.
 """
 
 from collections import deque
@@ -20,7 +20,7 @@ from tidegate.spark_jobs.files.filesystem import FileSystem
 from tidegate.spark_jobs.parquet.steps.publish_folder import MARKER, FolderMarker, data_files, fault_of
 
 FILES_AT_ONCE = 8
-"""The time of a copy is mostly that of waiting for an object store."""
+"""Files copied in parallel. A copy mostly waits for the object store."""
 
 
 @step_kind("copy_folder")
@@ -43,7 +43,9 @@ class CopyFolder(Value, kw_only=True):
         files = context.files
         if files.exists(f"{self.target}/{MARKER}"):
             fault = fault_of(files, self.target, self.marker)
-            return DONE if fault is None else unknown(f"{self.target} is not what was staged: {fault}")
+            return (
+                DONE if fault is None else unknown(f"{self.target} differs from the staged folder: {fault}")
+            )
         foreign = data_files(files, self.target).keys() - self.marker.files.keys()
         if foreign:
             return unknown(f"{self.target} has files that were not staged: {', '.join(sorted(foreign)[:5])}")
@@ -51,10 +53,12 @@ class CopyFolder(Value, kw_only=True):
         if fault is None:
             return NOT_DONE
         if files.exists(f"{self.target}/{MARKER}"):
-            # Another process has finished it, and the staging, between the two looks.
+            # Between the two reads, another process has finished the copy and deleted the staging folder.
             return self.verify(context)
         if not files.exists(self.source):
-            return unknown(f"the staged folder {self.source} is gone, and {self.target} has no {MARKER}")
+            return unknown(
+                f"the staged folder {self.source} does not exist, and {self.target} has no {MARKER}"
+            )
         return unknown(f"the staged folder {self.source} was changed: {fault}")
 
     def execute(self, context: CommitContext) -> None:
@@ -68,7 +72,7 @@ class CopyFolder(Value, kw_only=True):
                 return
             files.copy(f"{self.source}/{name}", there)
             if files.digest(there) != self.digests[name]:
-                raise OSError(f"{there} is not what was staged, although it was copied")
+                raise OSError(f"{there} differs from the staged file after it was copied")
 
         with ThreadPoolExecutor(FILES_AT_ONCE) as pool:
             deque(pool.map(copy, self.marker.files), maxlen=0)
@@ -80,16 +84,16 @@ class CopyFolder(Value, kw_only=True):
 
 
 def digests_of(files: FileSystem, folder: str, marker: FolderMarker) -> dict[str, str]:
-    """SHA-256 of each data file of a staged folder, by name.
+    """Return the SHA-256 of each data file of a staged folder, by name.
 
     Raises:
-        FileNotFoundError: one of them is gone.
+        FileNotFoundError: a data file does not exist.
     """
 
     def digest(name: str) -> str:
         found = files.digest(f"{folder}/{name}")
         if found is None:
-            raise FileNotFoundError(f"{folder}/{name} is gone")
+            raise FileNotFoundError(f"the staged file {folder}/{name} does not exist")
         return found
 
     with ThreadPoolExecutor(FILES_AT_ONCE) as pool:

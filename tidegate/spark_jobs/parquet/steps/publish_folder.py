@@ -1,9 +1,9 @@
-"""Moves one staged folder to its place, recognised by the marker that travels inside it.
+"""The step that moves one staged folder to its final place.
 
-The marker `_commit.json` is the last thing written into a staged folder. It names the
-commit and every data file with its size. A folder at the target counts as ours only when
-its marker is equal to the one expected and the files are those it names: a folder of
-somebody else, or half a copy, is never taken for a publish.
+The marker `_commit.json` is the last file written into a staged folder. It lists the
+commit and every data file with its size. A folder at the target counts as published only if
+its marker equals the expected one and its files are those in the marker: a folder of
+another writer, or an incomplete copy, never counts.
 """
 
 from typing import Any, ClassVar
@@ -19,7 +19,7 @@ MARKER = "_commit.json"
 
 
 class FolderMarker(Value, kw_only=True):
-    """What a published folder says about itself.
+    """The content of the marker file in a published folder.
 
     Attributes:
         commit: commit id of the publish.
@@ -47,12 +47,14 @@ class PublishFolder(Value, kw_only=True):
         files = context.files
         if files.exists(self.target):
             fault = fault_of(files, self.target, self.marker)
-            return DONE if fault is None else unknown(f"{self.target} is not what was staged: {fault}")
+            return (
+                DONE if fault is None else unknown(f"{self.target} differs from the staged folder: {fault}")
+            )
         fault = fault_of(files, self.source, self.marker)
         if fault is None:
             return NOT_DONE
         if files.exists(self.target):
-            # Another process has moved it between the two looks.
+            # Another process has moved it between the two reads.
             return self.verify(context)
         if not files.exists(self.source):
             return unknown(f"neither the staged folder {self.source} nor {self.target} exists")
@@ -68,21 +70,25 @@ class PublishFolder(Value, kw_only=True):
 
 
 def write_marker(files: FileSystem, folder: str, *, commit: str, token: int) -> FolderMarker:
-    """Seals a staged folder: lists its data files in a marker and makes all of it durable."""
+    """Seal a staged folder: list its data files in a marker and make all of it durable.
+
+    Raises:
+        FileExistsError: the folder has a marker already.
+    """
     marker = FolderMarker(commit=commit, token=token, files=data_files(files, folder))
     if not files.put_if_absent(f"{folder}/{MARKER}", msgspec.json.encode(marker, order="sorted")):
-        raise FileExistsError(f"{folder} was sealed before")
+        raise FileExistsError(f"{folder} already has a {MARKER}")
     files.sync(folder)
     return marker
 
 
 def data_files(files: FileSystem, folder: str) -> dict[str, int]:
-    """Size in bytes of each data file of a folder, by name."""
+    """Return the size in bytes of each data file of a folder, by name."""
     return {e.name: e.size for e in files.list(folder) if not e.is_folder and is_data(e.name)}
 
 
 def fault_of(files: FileSystem, folder: str, expected: FolderMarker) -> str | None:
-    """Why a folder is not the expected one, or None when it is."""
+    """Return why a folder is not the expected one; None when it is."""
     content = files.read(f"{folder}/{MARKER}")
     if content is None:
         return f"it has no {MARKER}"

@@ -1,13 +1,13 @@
-"""Switches a table to partitions into which staged rows have been merged.
+"""The step that merges staged rows into partitions and switches the table to them.
 
-    read the log ─► is our commit in it? ─► merge into that version ─► put the next version
-         ▲                 └──yes──► done                                    │
-         └───────────── somebody else has put it meanwhile ◄─────────────────┘
+    read the log ─► is the commit in it? ─no► merge with that version ─► put the next version
+         ▲                 └──yes──► done                                      │
+         └──────────── another process has put that number first ◄─────────────┘
 
-What was merged into is exactly what is replaced: the new version is put only upon the one
-that was read. Where another publish came in between, the partitions that it has changed are
-merged again, and no others. The staged folders have been brought to their place by
-earlier steps. Verified as `publish_version` is.
+The new version directly follows the version that was merged with, so no other publish is lost.
+After a conflict, only the partitions that the other publish changed are
+merged again. Earlier steps have moved the staged folders to their final
+place. The step is verified like `publish_version`.
 """
 
 from typing import ClassVar
@@ -32,10 +32,10 @@ class PublishMerge(Value, kw_only=True):
         root: absolute path of the table.
         commit: commit id of the publish.
         token: fencing token of the run.
-        base: number of the newest version when the sequence was made.
+        base: number of the newest version when the sequence was created.
         schema: Spark's JSON of the columns.
-        partitions: where the staged rows of each partition that has any stand.
-        columns: rows with equal values in all of these are the same row.
+        partitions: the folders of the staged rows, by key; partitions without rows are omitted.
+        columns: columns that identify a row.
         dimensions: the partition columns.
         staging: absolute path of the run's staging folder.
     """
@@ -63,7 +63,7 @@ class PublishMerge(Value, kw_only=True):
         for _ in range(CONFLICT_TRIES):
             now = head(context.files, self.root)
             if self.commit in now.recent:
-                # By another process, which may have swept the staging before we wrote there.
+                # Another process has published, and may have deleted the staging folder before this write.
                 context.files.delete(self.staging)
                 return
             changed = {
@@ -77,14 +77,14 @@ class PublishMerge(Value, kw_only=True):
                     commit=self.commit, schema=self.schema, token=self.token, partitions=merged, mode="merge"
                 )
             except ColumnClash as clash:
-                raise OSError(f"{self.root} has had other columns put into it meanwhile: {clash}") from clash
+                raise OSError(f"another run has changed the columns of {self.root}: {clash}") from clash
             except (PySparkException, Py4JError) as error:
-                # Also when another process has finished the sequence, and swept what we read or write.
-                raise OSError(f"{self.root} could not be merged into: {error}") from error
+                # Also when another process has finished the sequence and deleted the files that we use.
+                raise OSError(f"the merge into {self.root} failed: {error}") from error
             merged_into |= {key: now.partitions.get(key) for key in changed}
             if put_version(context.files, self.root, wanted):
                 return
-        raise OSError(f"{self.root}: {CONFLICT_TRIES} other publishes came in between; try again")
+        raise OSError(f"{self.root}: other runs published first {CONFLICT_TRIES} times in a row; try again")
 
     def describe(self) -> str:
         """See `CommitStep.describe`."""

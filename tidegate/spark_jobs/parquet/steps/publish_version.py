@@ -1,9 +1,9 @@
-"""Switches a table to its new partitions: the one step that readers see.
+"""The step that switches a table to its new partitions, the only one whose effect readers see.
 
-Verified by the commit id in the table's version log. The log remembers the last
-`RECENT_COMMITS` commits and every version adds one, so while fewer than that many versions
-have come since the sequence was made, a commit id that is not there is a certain "no".
-After that, or when the log is older than the sequence, the answer is "unknown".
+It is verified by the commit id in the table's version log. The log lists the last
+`RECENT_COMMITS` commits, and every version adds one. Up to that many versions
+after the sequence was created, a commit id that is missing was certainly not published.
+Later, or when the log is older than the sequence, the answer is "unknown".
 """
 
 from typing import ClassVar
@@ -23,21 +23,21 @@ from tidegate.spark_jobs.parquet.version_log import (
 )
 
 CONFLICT_TRIES = 1000
-"""How many publishes of others may come between our reading the log and writing it, in a row."""
+"""How many times in a row another publish may take the version number before the step fails."""
 
 
 @step_kind("publish_version")
 class PublishVersion(Value, kw_only=True):
-    """Puts partitions into the version log of the table at `root`.
+    """Adds a version with the partitions of a commit to the table at `root`.
 
     Attributes:
         root: absolute path of the table.
         commit: commit id of the publish.
         token: fencing token of the run.
-        base: number of the newest version when the sequence was made.
+        base: number of the newest version when the sequence was created.
         schema: Spark's JSON of the columns.
-        partitions: where each written partition stands.
-        mode: what happens to the rows that stand there; `merge` is another step's part.
+        partitions: the written partitions, by key.
+        mode: how existing rows are treated; for `merge` see `publish_merge`.
     """
 
     effect: ClassVar[Effect] = Effect.PUBLISHES
@@ -61,7 +61,7 @@ class PublishVersion(Value, kw_only=True):
             now = head(files, self.root)
             if self.commit in now.recent or put_version(files, self.root, self._after(now)):
                 return
-        raise OSError(f"{self.root}: {CONFLICT_TRIES} other publishes came in between; try again")
+        raise OSError(f"{self.root}: other runs published first {CONFLICT_TRIES} times in a row; try again")
 
     def describe(self) -> str:
         """See `CommitStep.describe`."""
@@ -77,20 +77,23 @@ class PublishVersion(Value, kw_only=True):
                 mode=self.mode,
             )
         except ColumnClash as clash:
-            raise OSError(f"{self.root} has had other columns put into it meanwhile: {clash}") from clash
+            raise OSError(f"another run has changed the columns of {self.root}: {clash}") from clash
 
 
 def seen_in_log(files: FileSystem, root: str, commit: str, base: int) -> Verified:
-    """Whether a commit is in a table, as far as the table's log can tell.
+    """Return whether the table's log shows a commit, or "unknown" when it no longer can.
 
     Args:
-        base: number of the newest version when the commit's sequence was made.
+        base: number of the newest version when the commit's sequence was created.
     """
     now = head(files, root)
     if commit in now.recent:
         return DONE
     if now.number < base:
-        return unknown(f"{root} stands at version {now.number}, but was at {base} when this began")
+        return unknown(f"{root} is at version {now.number}, but was at version {base} when the commit began")
     if now.number - base > RECENT_COMMITS:
-        return unknown(f"{root} has had {now.number - base} publishes since; the evidence is gone")
+        return unknown(
+            f"{root} has had {now.number - base} publishes since the commit began, "
+            f"and its log lists only the last {RECENT_COMMITS}"
+        )
     return NOT_DONE
