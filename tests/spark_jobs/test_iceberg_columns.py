@@ -28,7 +28,7 @@ def test_new_columns_are_added_and_keep_their_meaning(house: House) -> None:
     house.publish(house.frame((D22, "c"), columns="day string, value string"), ref, D22)
     assert house.rows(ref) == [(D22, "a", None), (D22, "b", 0.5), (D22, "c", None)]
 
-    with pytest.raises(OutputError, match="do not go with those of"):
+    with pytest.raises(OutputError, match="do not fit those of"):
         house.publish(house.frame((D22, 1.5), columns="day string, value double"), ref, D22)
 
 

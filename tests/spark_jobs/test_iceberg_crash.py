@@ -239,7 +239,7 @@ def test_lost_staging_fails_loudly_and_keeps_the_promise(project: Project) -> No
         catalog.drop((STAGING_NAMESPACE, name))
 
     for _ in range(2):
-        with pytest.raises(CommitUnknown, match=r"step \d of \d .*nor is its staging table"):
+        with pytest.raises(CommitUnknown, match=r"step \d of \d .*its staging table \S+ does not exist"):
             project.write(number + 1)
     assert project.store().exists(f"c{number}")
     assert project.seen() == project.expected(number - 1)

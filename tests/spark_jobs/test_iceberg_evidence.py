@@ -115,7 +115,7 @@ def test_an_older_run_is_stopped_rather_than_let_replace_what_it_cannot_know(hou
     house.expire()
     answer = zombie.version_step().verify(house.context)
     assert answer.verdict is Verdict.UNKNOWN
-    assert "snapshots are gone" in answer.reason
+    assert "snapshots have expired" in answer.reason
     assert house.rows(ref, D22) == [(D22, 1, "n")]
 
 
@@ -124,10 +124,10 @@ def test_a_table_that_was_dropped_or_made_anew_is_not_published_into(house: Hous
     house.publish(house.frame((D22, 1, "a")), ref, D22)
     step = house.stage(house.frame((D22, 2, "b")), ref, D22, commit="c", token=7).version_step()
     house.catalog.drop((house.app, "t"))
-    assert "does not exist, and did when this began" in step.verify(house.context).reason
+    assert "does not exist, but existed when the commit began" in step.verify(house.context).reason
     house.publish(house.frame((D22, 1, "a")), ref, D22)
     house.table().updateProperties().set("tidegate.publishes", "{}").commit()
-    assert "has had 0 publishes, and 1 when this began" in step.verify(house.context).reason
+    assert "has had 0 publishes, and had 1 when the commit began" in step.verify(house.context).reason
     step.execute(house.context)
     assert house.rows(ref) == [(D22, 1, "a")]
     house.table().updateProperties().set("tidegate.publishes", "my own").commit()

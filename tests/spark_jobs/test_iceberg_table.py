@@ -144,7 +144,7 @@ def test_rows_outside_the_run_are_refused_and_leave_nothing(house: House) -> Non
 
 def test_a_table_that_is_cut_differently_is_refused(house: House) -> None:
     house.publish(house.frame((D22, 1, "a")), house.ref("append"), D22)
-    with pytest.raises(OutputError, match=r"partitioned by identity\(day\), its dataset by nothing"):
+    with pytest.raises(OutputError, match=r"partitioned by identity\(day\), but its dataset by nothing"):
         house.publish(house.frame((D22, 1, "a")), house.ref("append", None))
 
 
@@ -205,7 +205,7 @@ def test_verify_has_three_answers(house: House) -> None:
     house.catalog.drop((STAGING_NAMESPACE, lost.step.staging))
     answer = lost.version_step().verify(house.context)
     assert answer.verdict is Verdict.UNKNOWN
-    assert "neither is it published nor is its staging table" in answer.reason
+    assert "does not list the commit, and its staging table" in answer.reason
 
 
 def test_both_formats_are_published_as_one_sequence(house: House) -> None:

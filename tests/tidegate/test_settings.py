@@ -167,7 +167,7 @@ def test_the_environment_overrides_the_store_and_its_password_is_never_shown(
         ),
         ('[warehouse]\npaths_from = "file://"\n', "warehouse.paths_from must be the URL", "paths_from = "),
         ('[iceberg.catalog]\ntype = "reste"\n', 'iceberg.catalog.type is "reste"', 'did you mean "rest"?'),
-        ('[iceberg.catalog]\ntype = "zzz"\n', 'iceberg.catalog.type is "zzz"', "known are hadoop, hive"),
+        ('[iceberg.catalog]\ntype = "zzz"\n', 'iceberg.catalog.type is "zzz"', "write one of hadoop, hive"),
         ('[iceberg.catalog]\ntype = "rest"\n', "of type rest has no uri", 'uri = "https://host/catalog"'),
         ('[iceberg.catalog]\ntype = "jdbc"\nuri = "http://x"\n', 'uri is "http://x"', "jdbc:"),
         ('[iceberg.catalog]\ntype = "hive"\ncatalog-impl = "x.Y"\n', "both type and", "delete one"),

@@ -26,6 +26,7 @@ FOLDERS = (
     "tidegate/processes/",
     "tidegate/project/",
     "tidegate/scheduler/",
+    "tidegate/spark_jobs/",
 )
 """What is held to plain English; paths from the project's folder."""
 

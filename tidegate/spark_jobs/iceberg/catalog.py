@@ -1,9 +1,9 @@
-"""Iceberg's catalog and tables through its Java API, as far as publishing needs them.
+"""Iceberg's catalog and tables through its Java API.
 
 SQL cannot put a commit id and a property into the same commit as the rows, so tables are
-reached as Java objects in the session's JVM. Everything here is about one catalog, that of
-`spark_jobs.iceberg.runtime`; what may be published is decided elsewhere. Failures of Java
-become `OSError`, whose meaning is "look again whether it happened", and `StaleTable`.
+used as Java objects in the session's JVM. There is one catalog, which
+`spark_jobs.iceberg.runtime` configures; other modules decide what is published. Java failures
+become `StaleTable`, or an `OSError` after which the caller must verify whether the effect happened.
 """
 
 import threading
@@ -23,13 +23,13 @@ from tidegate.spark_jobs.iceberg.catalog_options import opening_fault
 from tidegate.spark_jobs.iceberg.runtime import CATALOG
 
 STAGING_NAMESPACE = "_tidegate_staging"
-"""No app is called so: names of apps begin with a letter."""
+"""No app has this name: names of apps begin with a letter."""
 LOCK_FOLDER = "_tidegate_locks"
 STALE = (
     "org.apache.iceberg.exceptions.AlreadyExistsException",
     "org.apache.iceberg.exceptions.CommitFailedException",
 )
-"""What a commit on a table that has changed meanwhile fails with: it has certainly not happened."""
+"""The Java errors of a commit on a table that has changed since: the commit certainly did not happen."""
 
 TableName = tuple[str, str]
 """Namespace and name of a table."""
@@ -40,7 +40,7 @@ NO_TABLE = (
     "org.apache.iceberg.exceptions.NoSuchNamespaceException",
 )
 
-_one_commit_a_process = threading.Lock()
+_commit_lock = threading.Lock()
 
 
 class StaleTable(Exception):
@@ -48,12 +48,17 @@ class StaleTable(Exception):
 
 
 class IcebergFailure(OSError):
-    """Java failed. Whether a commit happened is to be looked up."""
+    """Java failed. The caller must verify whether a commit happened."""
 
 
 @contextmanager
 def java_failures(doing: str) -> Iterator[None]:
-    """Turns failures of Java into this module's."""
+    """Convert Java failures to the exceptions of this module.
+
+    Raises:
+        StaleTable: the table has changed since it was read.
+        IcebergFailure: any other failure.
+    """
     try:
         yield
     except Py4JJavaError as error:
@@ -75,13 +80,13 @@ class IcebergCatalog:
             self.api: Any = self.java.org.apache.iceberg
             if spark.conf.get(prefix, None) is None:
                 raise OutputError(
-                    "the format iceberg needs the Iceberg runtime, and this Spark session has none",
+                    "the format iceberg needs the Iceberg runtime, which this Spark session does not have",
                     "install tidegate[iceberg], or set iceberg.packages in tidegate.toml",
                 )
             self._catalog: Any = self._open(spark)
 
     def table(self, name: TableName) -> Any | None:
-        """The table as it stands now, or None."""
+        """Return the current state of a table; None when it does not exist."""
         with java_failures(f"load {sql_name(name)}"):
             try:
                 return self._catalog.loadTable(self._identifier(name))
@@ -91,12 +96,12 @@ class IcebergCatalog:
                 raise
 
     def exists(self, name: TableName) -> bool:
-        """Whether there is such a table."""
+        """Return whether a table exists."""
         with java_failures(f"look for {sql_name(name)}"):
             return self._catalog.tableExists(self._identifier(name))
 
     def draft(self, name: TableName, schema: Any, spec: Any, properties: dict[str, str]) -> Any:
-        """A transaction that would create a table; nobody sees it before its metadata is swapped in."""
+        """Return a transaction that creates a table; the table does not exist before `swap`."""
         with java_failures(f"plan {sql_name(name)}"):
             namespace = self._namespace(name[0])
             if not self._catalog.namespaceExists(namespace):
@@ -107,22 +112,22 @@ class IcebergCatalog:
             return builder.createTransaction()
 
     def swap(self, name: TableName, operations: Any, read: Any | None, made: Any) -> None:
-        """Puts `made` in the place of a table's metadata if that is still `read`; None: if there is none.
+        """Replace a table's metadata by `made` if it is still `read`; None expects that there is no table.
 
         Raises:
-            StaleTable: it is not, and nothing has happened.
-            IcebergFailure: the answer is lost. Whether it has happened is to be looked up.
+            StaleTable: the metadata has changed, and the swap had no effect.
+            IcebergFailure: the answer is lost. The caller must verify whether the swap happened.
         """
         with self.exclusive(name), java_failures(f"commit to {sql_name(name)}"):
             operations.commit(read, made)
 
     def drop(self, name: TableName) -> None:
-        """Removes a table's metadata; its data files too unless its property gc.enabled is false."""
+        """Remove a table's metadata, and its data files unless its property gc.enabled is false."""
         with java_failures(f"drop {sql_name(name)}"):
             self._catalog.dropTable(self._identifier(name), True)
 
     def names(self, namespace: str) -> tuple[str, ...]:
-        """The tables of a namespace, sorted."""
+        """Return the names of the tables in a namespace, sorted."""
         with java_failures(f"list {namespace}"):
             found = self._namespace(namespace)
             if not self._catalog.namespaceExists(found):
@@ -131,16 +136,16 @@ class IcebergCatalog:
 
     @contextmanager
     def exclusive(self, name: TableName) -> Iterator[None]:
-        """Keeps other commits on a table away, where its catalog cannot do so by itself.
+        """Exclude other commits on a table if its catalog does not compare and swap by itself.
 
-        A `hadoop` catalog on a local folder commits by a rename that would silently replace the
-        other one's metadata. The lock is one of the JVM's process, which also commits: it is
-        held exactly as long as that process may still act. Every other catalog compares and swaps.
+        A `hadoop` catalog in a local folder commits by a rename that would silently replace the
+        metadata of another commit. The JVM holds the file lock, because it also makes the commit: the lock
+        ends with that process, not before.
         """
         if self._lock_root is None:
             yield
             return
-        with _one_commit_a_process:
+        with _commit_lock:
             file = self.java.java.io.File(f"{self._lock_root}/{LOCK_FOLDER}/{quote('.'.join(name))}.lock")
             with java_failures(f"lock {sql_name(name)}"):
                 file.getParentFile().mkdirs()
@@ -153,10 +158,10 @@ class IcebergCatalog:
                 channel.close()
 
     def files_below(self, folder: str, io: Any | None = None) -> tuple[str, ...]:
-        """Every file in a folder and its folders; none for one that does not exist.
+        """Return all files below a folder; none for a folder that does not exist.
 
         Args:
-            io: Iceberg's FileIO of the table whose folder it is, for a store that Hadoop may not know.
+            io: Iceberg's FileIO of the folder's table, for a store that Hadoop may not support.
         """
         with java_failures(f"list {folder}"):
             if self._has_prefixes(io):
@@ -164,7 +169,7 @@ class IcebergCatalog:
             path, system = self._hadoop(folder)
             found, folders = [], [path] if system.exists(path) else []
             while folders:
-                # Not `listFiles`: it asks for the rights of each file, and starts a process for a local one.
+                # Not `listFiles`: it reads the permissions of each file, with a process for each local one.
                 listed = system.listStatus(folders.pop())
                 for entry in (listed[number] for number in range(len(listed))):
                     if entry.isDirectory():
@@ -174,7 +179,7 @@ class IcebergCatalog:
             return tuple(found)
 
     def count_below(self, folder: str, io: Any | None = None) -> int:
-        """How many files `files_below` would find."""
+        """Return the number of files that `files_below` returns."""
         if self._has_prefixes(io):
             return len(self.files_below(folder, io))
         with java_failures(f"count {folder}"):
@@ -182,14 +187,14 @@ class IcebergCatalog:
             return system.getContentSummary(path).getFileCount() if system.exists(path) else 0
 
     def delete(self, path: str, io: Any | None = None) -> None:
-        """Removes a file, or a folder with all it holds; one that is not there is no error.
+        """Remove a file, or a folder with its content; a path that does not exist is not an error.
 
         Args:
-            io: as for `files_below`.
+            io: see `files_below`.
         """
         with java_failures(f"delete {path}"):
             if self._has_prefixes(io):
-                # With the slash, lest on an object store "_1" were the beginning of "_10".
+                # With the slash, because on an object store "_1" is also a prefix of "_10".
                 io.deletePrefix(f"{path}/")
                 io.deleteFile(path)
                 return
@@ -198,7 +203,7 @@ class IcebergCatalog:
 
     def _has_prefixes(self, io: Any | None) -> TypeGuard[Any]:
         if io is None or io.getClass().getName() == HADOOP_IO:
-            # That one does what is done here, only slower.
+            # HadoopFileIO does the same as this module, but slower.
             return False
         gateway: Any = self.spark.sparkContext._gateway
         return is_instance_of(gateway, io, "org.apache.iceberg.io.SupportsPrefixOperations")
@@ -216,7 +221,7 @@ class IcebergCatalog:
         return tuple(found)
 
     def java_list(self, texts: Iterable[str]) -> Any:
-        """Texts as a list of Java."""
+        """Return texts as a Java list."""
         made = self.java.java.util.ArrayList()
         for text in texts:
             made.add(text)
@@ -224,8 +229,8 @@ class IcebergCatalog:
 
     def _open(self, spark: SparkSession) -> Any:
         try:
-            # Each thread of Python has one of Java, and a catalog is opened with the settings of the session
-            # that is active there: in a thread that recovers nothing may have made ours so.
+            # Each Python thread has a Java thread, and a catalog is opened with the settings of the session
+            # that is active there. In a thread that recovers commits, no other call may have activated ours.
             self.java.org.apache.spark.sql.SparkSession.setActiveSession(spark._jsparkSession)
             return self.api.spark.Spark3Util.loadIcebergCatalog(spark._jsparkSession, CATALOG)
         except (Py4JJavaError, CapturedException) as error:
@@ -242,7 +247,7 @@ class IcebergCatalog:
         try:
             self._catalog.createNamespace(namespace)
         except (Py4JError, CapturedException):
-            # Another process creates it in the same moment, and then it is there.
+            # Another process may have created it at the same time.
             if not self._catalog.namespaceExists(namespace):
                 raise
 
@@ -268,7 +273,7 @@ class IcebergCatalog:
             path, system = self._hadoop(str(self.spark.conf.get(f"{prefix}.warehouse")))
             return str(path.toUri().getPath()) if system.getScheme() == "file" else None
 
-    # Every name in a Java package is a question to the JVM, so what is needed often is asked for once.
+    # Each lookup of a Java name is a call to the JVM, so frequently used classes are cached.
 
     @cached_property
     def _hadoop_conf(self) -> Any:
@@ -286,15 +291,15 @@ class IcebergCatalog:
 
     @cached_property
     def text(self) -> Any:
-        """Java's class of strings."""
+        """Java's class `String`."""
         return self.java.java.lang.Class.forName("java.lang.String")
 
 
 def each(found: Any) -> Iterator[Any]:
-    """The elements of a collection of Java.
+    """Yield the elements of a Java collection.
 
-    Python's own loop would learn of the end by an exception, for which PySpark asks the JVM dozens of
-    questions.
+    A `for` loop over the collection itself ends with a Java exception, for which PySpark makes
+    dozens of calls to the JVM.
     """
     iterator = found.iterator()
     while iterator.hasNext():
@@ -302,5 +307,5 @@ def each(found: Any) -> Iterator[Any]:
 
 
 def sql_name(name: TableName) -> str:
-    """A table as SQL names it."""
+    """Return the name of a table in SQL."""
     return ".".join((CATALOG, *(f"`{part}`" for part in name)))

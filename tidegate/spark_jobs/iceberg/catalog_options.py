@@ -1,8 +1,8 @@
-"""What `[iceberg.catalog]` may say: the kinds of catalogs, what each needs, and where it is safe.
+"""The options in `[iceberg.catalog]`: the types of catalogs, their required options, and where each is safe.
 
-The options are Iceberg's own and most are handed on as they are. Looked at is only what
-would otherwise fail late, in a run, with a stack trace of Java, or would not fail at all: a `hadoop`
-catalog commits by a rename, which on an object store loses one of two commits. Pure.
+Most options are passed to Iceberg unchanged. Only those are checked that
+would otherwise fail late, in a run, with a Java stack trace, or would not fail at all: a `hadoop`
+catalog commits by a rename, which on an object store loses one of two commits. This module is pure.
 """
 
 import re
@@ -27,11 +27,11 @@ KINDS: Mapping[str, Mapping[str, str]] = {
     "nessie": {"uri": "https://host/api/v2"},
     "bigquery": {"gcp.bigquery.project-id": "my-project"},
 }
-"""What `type` may be, with the options that each cannot do without, and an example of them."""
+"""The allowed values of `type`, each with its required options and an example value."""
 
 
 def kind_of(options: Mapping[str, str]) -> str:
-    """The `type` of a catalog, "hadoop" by default, "" for one that is named by its class."""
+    """Return the `type` of a catalog, by default "hadoop"; "" for one with another `catalog-impl`."""
     named = options.get("catalog-impl")
     if named is not None:
         return {HADOOP_IMPL: "hadoop", REST_IMPL: "rest"}.get(named, "")
@@ -39,28 +39,31 @@ def kind_of(options: Mapping[str, str]) -> str:
 
 
 def with_defaults(options: Mapping[str, str], warehouse: str) -> dict[str, str]:
-    """The options with our defaults: a catalog of type `hadoop` on the warehouse, nothing cached."""
+    """Return the options with our defaults: a catalog of type `hadoop` in the warehouse, without a cache."""
     kind = kind_of(options)
     found = {**options, "type": kind} if kind else dict(options)
     if kind:
         found.pop("catalog-impl", None)
     if kind != "rest":
-        # What a REST server calls a warehouse is a name of its own.
+        # For a REST server, a warehouse is a name that the server defines.
         found.setdefault("warehouse", warehouse)
-    # A cached table would hide what another process has published.
+    # A cached table would hide the publishes of other processes.
     found["cache-enabled"] = "false"
     return found
 
 
 def catalog_fault(options: Mapping[str, str], warehouse: str) -> tuple[str, str] | None:
-    """What is wrong with the options, and what to write instead; None when nothing is."""
+    """Return what is wrong with the options, with a hint; None when they are valid."""
     if "type" in options and "catalog-impl" in options:
         return "iceberg.catalog has both type and catalog-impl", "delete one of them"
     kind = kind_of(options)
     if kind and kind not in KINDS:
         close = get_close_matches(kind, KINDS, n=1)
-        hint = f'did you mean "{close[0]}"?' if close else f"known are {', '.join(KINDS)}"
-        return f'iceberg.catalog.type is "{options["type"]}"', f"{hint}; any other catalog: catalog-impl"
+        hint = f'did you mean "{close[0]}"?' if close else f"write one of {', '.join(KINDS)}"
+        return (
+            f'iceberg.catalog.type is "{options["type"]}", which Tidegate does not know',
+            f"{hint}; for any other catalog, set catalog-impl instead",
+        )
     for name, example in KINDS.get(kind, {}).items():
         if not options.get(name):
             return f"iceberg.catalog of type {kind} has no {name}", f'write for example {name} = "{example}"'
@@ -70,33 +73,33 @@ def catalog_fault(options: Mapping[str, str], warehouse: str) -> tuple[str, str]
     if kind == "hadoop" and not promises_of(where).moves_folders and "lock-impl" not in options:
         return (
             f"an iceberg catalog of type hadoop loses commits on {scheme_of(where)}:, "
-            "where a rename is no single act",
+            "where a rename is not atomic",
             'set type = "rest", "jdbc", "hive" or "glue" in [iceberg.catalog]',
         )
     return None
 
 
 def opening_fault(trace: str) -> tuple[str, str] | None:
-    """What a failure to open the catalog says of the settings; None when it says nothing of them.
+    """Return what a failure to open the catalog shows about the settings, with a hint; None for nothing.
 
     Args:
-        trace: Java's, with all causes.
+        trace: the Java stack trace with all causes.
     """
     if "No suitable driver" in trace:
         return (
-            "iceberg.catalog.uri names a database whose JDBC driver Spark does not have",
-            'name the jar of the driver in "spark.driver.extraClassPath" in [spark.conf]',
+            "Spark does not have the JDBC driver for the database in iceberg.catalog.uri",
+            'add the jar of the driver to "spark.driver.extraClassPath" in [spark.conf]',
         )
     if "software/amazon/awssdk" in trace or "software.amazon.awssdk" in trace:
         return (
-            "the Iceberg catalog needs the AWS SDK, and Spark does not have it",
-            f"name Iceberg's bundles in [iceberg] packages: {AWS_PACKAGES}",
+            "the Iceberg catalog needs the AWS SDK, which Spark does not have",
+            f"set Iceberg's bundles as packages in [iceberg]: {AWS_PACKAGES}",
         )
     missing = _MISSING.search(trace)
     if missing is not None:
         return (
-            f"the Iceberg catalog needs the class {missing[1].replace('/', '.')}, which Spark does not have; "
-            "iceberg.catalog.catalog-impl or io-impl may be misspelt",
-            'add its package to [iceberg] packages, or its jar to "spark.jars" in [spark.conf]',
+            f"the Iceberg catalog needs the class {missing[1].replace('/', '.')}, which Spark does not have",
+            "check the spelling of catalog-impl and io-impl in [iceberg.catalog]; add the package of the "
+            'class to packages in [iceberg], or its jar to "spark.jars" in [spark.conf]',
         )
     return None

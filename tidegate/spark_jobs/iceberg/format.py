@@ -1,4 +1,4 @@
-"""Iceberg as a table format; see `publication.table_format.TableFormat` for what each method promises."""
+"""Iceberg as a table format; for the contract see `publication.table_format.TableFormat`."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -30,7 +30,7 @@ Spark = Callable[[], SparkSession]
 
 
 class IcebergFormat:
-    """Tables of an Iceberg catalog, published by one commit each."""
+    """Tables of an Iceberg catalog; one commit publishes one table."""
 
     steps: tuple[type[CommitStep], ...] = (PublishIceberg, DropStagingTables)
 
@@ -70,7 +70,7 @@ class IcebergFormat:
         discard(spark(), ref, commit=commit, token=token)
 
     def prune(self, ref: DatasetRef, warehouse: Warehouse, store: CommitStepStore) -> None:
-        """See `TableFormat.prune`: Iceberg expires its own snapshots."""
+        """See `TableFormat.prune`: nothing to do, as Iceberg expires its own snapshots."""
 
     def staged(self, refs: Sequence[DatasetRef], warehouse: Warehouse, spark: Spark) -> Iterable[Orphan]:
         """See `TableFormat.staged`."""
@@ -94,7 +94,7 @@ class IcebergFormat:
         return TableReport(commits=() if table is None else tuple(one.commit for one in log_of(table).recent))
 
     def read_positions(self, ref: DatasetRef, spark: Spark) -> Mapping[str, Mapping[str, Any]]:
-        """See `TableFormat.read_positions`: the snapshots' summaries say."""
+        """See `TableFormat.read_positions`: they are in the summaries of the snapshots."""
         table = IcebergCatalog(spark()).table(table_name(ref))
         found: dict[str, Mapping[str, Any]] = {}
         if table is not None:

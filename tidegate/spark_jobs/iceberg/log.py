@@ -1,8 +1,8 @@
-"""What an Iceberg table remembers of our publishes, in one property of the table itself.
+"""The log of our publishes into an Iceberg table, stored in one property of the table itself.
 
 The property changes in the same metadata commit as the rows, so the two cannot disagree,
-and it outlives the snapshots: expiring them or rewriting files takes no evidence away. It
-is bounded; whoever asks for something older gets "unknown", never "no". Pure values here.
+and it outlives the snapshots: expiring them or rewriting files removes no evidence. Its size
+is limited; for older publishes the answer is "unknown", never "no". This module has only pure values.
 """
 
 import msgspec
@@ -11,12 +11,12 @@ from tidegate.domain.value import Value
 
 PROPERTY = "tidegate.publishes"
 RECENT_PUBLISHES = 200
-"""How many publishes back a commit is recognised. The property is written anew with each one."""
+"""Maximum number of publishes in the log. Each publish writes the whole property again."""
 KEYS_LENGTH = 600
-"""Characters of partition keys that one publish may have in the log, 50 days or so; more are left to the
-summary of its snapshot."""
+"""Maximum characters of partition keys that the log keeps for one publish, about 50 days; longer lists are
+only in the summary of its snapshot."""
 LOG_LENGTH = 32_000
-"""Characters of the whole log. Hive's metastore keeps no longer table property."""
+"""Maximum characters of the whole log, which is the limit of a table property in Hive's metastore."""
 
 
 class Publish(Value, kw_only=True, omit_defaults=True):
@@ -26,8 +26,8 @@ class Publish(Value, kw_only=True, omit_defaults=True):
         commit: commit id.
         token: the fencing token of its run.
         snapshot: id of its snapshot, which may have expired.
-        keys: the partitions it has written; None when they were too many to be kept here.
-        whole: it has replaced the whole table, other partitions too.
+        keys: the partitions that it has written; None when the list was too long for the log.
+        whole: whether it has replaced the whole table, including other partitions.
     """
 
     commit: str
@@ -41,9 +41,9 @@ class PublishLog(Value, kw_only=True):
     """The publishes into a table.
 
     Attributes:
-        number: how many there have been.
-        top_token: the largest fencing token among all of them.
-        recent: the newest last, at most `RECENT_PUBLISHES`, and no more than `LOG_LENGTH` allows.
+        number: count of all publishes so far.
+        top_token: the largest fencing token of all publishes.
+        recent: the newest last, limited by `RECENT_PUBLISHES` and `LOG_LENGTH`.
     """
 
     number: int = 0
@@ -51,18 +51,18 @@ class PublishLog(Value, kw_only=True):
     recent: tuple[Publish, ...] = ()
 
     def find(self, commit: str) -> Publish | None:
-        """The publish of a commit, while it is remembered."""
+        """Return the publish of a commit; None when the log does not list it."""
         return next((one for one in self.recent if one.commit == commit), None)
 
     def since(self, number: int) -> tuple[Publish, ...] | None:
-        """The publishes after the first `number`; None when some of them are forgotten, or never were."""
+        """Return the publishes after the first `number`; None when the log does not list all of them."""
         count = self.number - number
         if count < 0 or count > len(self.recent):
             return None
         return self.recent[len(self.recent) - count :]
 
     def with_publish(self, publish: Publish) -> "PublishLog":
-        """The log with one more publish. Where it grows too long, old keys go first, then old publishes."""
+        """Return the log with one more publish. A log that is too long loses old keys, then old publishes."""
         keys = publish.keys
         if keys is not None and sum(map(len, keys)) > KEYS_LENGTH:
             publish = msgspec.structs.replace(publish, keys=None)
@@ -79,22 +79,22 @@ class PublishLog(Value, kw_only=True):
         )
 
     def forgotten_since(self, before: "PublishLog") -> tuple[Publish, ...]:
-        """The publishes whose partitions stand no longer in the log, and did, or never have, `before`."""
+        """Return the publishes without keys here that had keys in the log `before`, or were not in it."""
         known = {one.commit for one in before.recent if one.keys is None}
         return tuple(one for one in self.recent if one.keys is None and one.commit not in known)
 
 
 def decode_log(text: str | None) -> PublishLog:
-    """The log that a table's property holds; an empty one for a table without.
+    """Decode the log from a table's property; return an empty one for None.
 
     Raises:
-        ValueError: somebody else has written the property.
+        ValueError: the property is not a log of Tidegate.
     """
     return PublishLog() if text is None else msgspec.json.decode(text, type=PublishLog)
 
 
 def encode_log(log: PublishLog) -> str:
-    """The log as the text of the property."""
+    """Encode the log as the text of the property."""
     return msgspec.json.encode(log).decode()
 
 

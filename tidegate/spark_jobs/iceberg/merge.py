@@ -1,8 +1,8 @@
-"""Merging by keys: which data files hold rows that staged rows replace, and what is left of them.
+"""Merges by keys: finds the data files with rows that staged rows replace, and keeps their other rows.
 
-Copy on write: a data file with a row whose keys come again is replaced by its other rows,
-the survivors, which are written into a staging table of their own. All is computed for one
-state of the table, and stands only if the commit is made on that very state.
+The merge is copy-on-write: a data file with replaced rows is itself replaced by its other rows,
+the survivors, which are written into a staging table of their own. The result is computed for one
+state of the table and is valid only if the commit is made on that state.
 """
 
 import uuid
@@ -30,11 +30,11 @@ FILE_COLUMN = "__tidegate_file"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MergedFiles:
-    """What a merge does to data files, as Iceberg's own objects.
+    """The data files that a merge removes and adds, as Iceberg's own objects.
 
     Attributes:
-        replaced: files with at least one row that staged rows replace.
-        survivors: files with their other rows.
+        replaced: files with at least one row that a staged row replaces.
+        survivors: files with the other rows of the replaced files.
     """
 
     replaced: tuple[Any, ...] = ()
@@ -51,22 +51,25 @@ def merge_files(
     dimensions: Sequence[str],
     partitions: Sequence[Sequence[str]],
 ) -> MergedFiles:
-    """Finds the files to replace, and writes what is to stay of them.
+    """Find the files to replace, and write their survivors.
 
     Args:
-        table: the state that the merge is made for; its columns by their present names.
-        staging: the table with the staged rows; the survivors' table is named after it, and is
+        table: the state of the table that the merge is computed for.
+        staging: the table with the staged rows; its name is the prefix of the survivors' table, which is
             dropped with it.
-        columns: rows with equal values in all of these are the same row; no value equals no value.
-        partitions: the partitions that are merged into, by their values in order.
+        columns: columns that identify a row; missing values are equal to each other.
+        partitions: the values of the partition columns, in order, of each partition that is merged into.
+
+    Raises:
+        StaleTable: the table has changed since its state was read.
     """
     snapshot = table.currentSnapshot()
     if snapshot is None or not partitions:
         return MergedFiles()
     spark = catalog.spark
     condition = partition_filter(catalog, dimensions, partitions)
-    # Read as it stands, for a snapshot is read with the columns of its own time, and a column that was
-    # renamed since would be lost. Should it stand differently by now, the swap is refused.
+    # Read the current table: a read of the snapshot would use the snapshot's column names and lose a column
+    # that was renamed since. If the table has changed in the meantime, the swap fails.
     existing = spark.read.table(sql_name(name))
     if dimensions:
         existing = existing.where(in_partitions(dimensions, partitions))
@@ -74,7 +77,7 @@ def merge_files(
     incoming = (
         spark.table(sql_name((STAGING_NAMESPACE, staging))).select(*(f"`{c}`" for c in columns)).distinct()
     )
-    # A key that is a new column has no value in the rows that stand.
+    # A key that is a new column is null in the existing rows.
     known = {column.lower() for column in existing.columns}
     own = [existing[f"`{c}`"] if c.lower() in known else sf.lit(None) for c in columns]
     same = reduce(and_, (mine.eqNullSafe(incoming[f"`{c}`"]) for mine, c in zip(own, columns, strict=True)))
@@ -95,9 +98,9 @@ def merge_files(
     finally:
         tasks.close()
     if len(replaced) < len(hit):
-        raise StaleTable(f"merge into {sql_name(name)}: it stands differently by now")
+        raise StaleTable(f"merge into {sql_name(name)}: the table has changed since it was read")
     left = existing.where(sf.col(FILE_COLUMN).isin(sorted(hit))).join(incoming, same, "left_anti")
-    # A name that nobody else has: another process may finish the same sequence at the same time.
+    # A unique name: another process may finish the same sequence at the same time.
     survivors = f"{staging}_{uuid.uuid4().hex}"
     written = write_staging(catalog, survivors, table, left.drop(FILE_COLUMN))
     return MergedFiles(

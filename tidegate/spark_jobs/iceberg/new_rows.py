@@ -1,13 +1,13 @@
-"""Rows appended to an Iceberg table; the parts are its partitions, and a position is a snapshot.
+"""The rows appended to an Iceberg table: its parts are the partitions, and a position is a snapshot.
 
     base ◄── append ◄── replace (compaction) ◄── append = current
-     └ position        nothing new                 └ new position
+     └ position        no new rows                 └ new position
 
-From the current snapshot one walks back, parent by parent, to that of the position: appends
-bring rows, compaction does not, and what removes or replaces rows of a partition that is
-read stops the reader, for nobody takes back what it has made of them. A gap, where snapshots
-have expired, is an error too and never skipped. A run that reads every partition moves only
-the watermark of the part "", which holds for every partition without a later one of its own.
+The reader follows the parents from the current snapshot back to the position. Appends
+add rows, compactions do not. A snapshot that removes or replaces rows of a partition that is
+read is an error, because the results of those rows cannot be withdrawn. A gap where snapshots
+have expired is an error too. A run that reads every partition moves only
+the watermark of the part "", which applies to every partition without a later watermark of its own.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,25 +28,25 @@ from tidegate.spark_jobs.iceberg.output import table_name
 from tidegate.spark_jobs.iceberg.table import added_files, check_partitions, data_file
 
 WHOLE = ""
-"""The part whose watermark holds for all partitions."""
+"""The part whose watermark applies to all partitions."""
 MAX_SNAPSHOTS = 10_000
-"""How far one walks back. Tables expire snapshots long before they have so many."""
+"""Maximum number of snapshots followed back. Tables expire snapshots long before."""
 NEW_ROWS = "append"
 NOTHING_NEW = "replace"
 
 
 class SnapshotPosition(Value, kw_only=True):
-    """The snapshot up to which a part has been read."""
+    """The last snapshot that was read of a part."""
 
     snapshot: int
 
 
 class _Group(Value, kw_only=True):
-    """Partitions that have been read equally far.
+    """Partitions with the same position.
 
     Attributes:
-        after: the snapshot of their position; None when they are read whole.
-        keys: the partitions, or with `but` all partitions except these.
+        after: the snapshot of their position; None when all their rows are read.
+        keys: the partitions; for the kind `but`, all partitions except these.
     """
 
     after: int | None
@@ -54,24 +54,24 @@ class _Group(Value, kw_only=True):
     kind: Literal["these", "but"]
 
     def has(self, key: str) -> bool:
-        """Whether a partition is in it."""
+        """Return whether a partition is in the group."""
         return (key in self.keys) == (self.kind == "these")
 
 
-class _Past(NamedTuple):
-    """A snapshot of Iceberg's with what is asked of it often."""
+class _Snapshot(NamedTuple):
+    """An Iceberg snapshot, with its most used properties."""
 
     id: int
     parent: int | None
     kind: str
-    snapshot: Any
+    java: Any
 
 
 def read_new_snapshots(spark: SparkSession, request: IncrementalRead) -> Increment:
-    """The rows that were appended since the watermarks, to the partitions that are taken.
+    """Return the rows that were appended to the selected partitions since the watermarks.
 
     Raises:
-        SourceError: rows were removed or replaced meanwhile, or snapshots are gone.
+        SourceError: rows were removed or replaced since, or snapshots have expired.
     """
     catalog, name, dimensions = IcebergCatalog(spark), table_name(request.ref), request.ref.dimensions()
     table = catalog.table(name)
@@ -96,78 +96,78 @@ def read_new_snapshots(spark: SparkSession, request: IncrementalRead) -> Increme
 
 
 class _History:
-    """The snapshots of a table from the current one back, as far as they have been asked for."""
+    """The snapshots of a table from the current one back, loaded on demand."""
 
     def __init__(self, table: Any, current: Any, request: IncrementalRead) -> None:
         self._table = table
         self._request = request
-        self._seen = [_past(current)]
-        self._found = {self._seen[0].id: 0}
+        self._ancestors = [_snapshot(current)]
+        self._distances = {self._ancestors[0].id: 0}
         self._touched: dict[int, frozenset[str]] = {}
         self._end = False
 
     def latest(self, part: str, snapshots: Iterable[int]) -> int:
-        """The one of some snapshots that is nearest to the current one.
+        """Return the snapshot that is closest to the current one.
 
         Raises:
-            SourceError: none of them is an ancestor of the current one, as far as that can be seen.
+            SourceError: none of them is a known ancestor of the current one.
         """
         wanted = frozenset(snapshots)
-        while not wanted & self._found.keys():
-            if self._end or len(self._seen) > MAX_SNAPSHOTS:
-                raise self._lost(part, wanted)
-            parent = self._seen[-1].parent
+        while not wanted & self._distances.keys():
+            if self._end or len(self._ancestors) > MAX_SNAPSHOTS:
+                raise self._expired(part, wanted)
+            parent = self._ancestors[-1].parent
             before = None if parent is None else self._table.snapshot(parent)
             if parent is not None:
-                # A parent that has expired is still known by its child: what came after it is whole.
-                self._found[parent] = len(self._seen)
+                # An expired parent is still known by its child, so all snapshots after it are known.
+                self._distances[parent] = len(self._ancestors)
             if before is None:
                 self._end = True
             else:
-                self._seen.append(_past(before))
-        return min(wanted & self._found.keys(), key=lambda snapshot: self._found[snapshot])
+                self._ancestors.append(_snapshot(before))
+        return min(wanted & self._distances.keys(), key=lambda snapshot: self._distances[snapshot])
 
     def brings_rows(self, catalog: IcebergCatalog, group: _Group, dimensions: Sequence[str]) -> bool:
-        """Whether there are rows to be read for a group.
+        """Return whether there are rows to read for a group.
 
         Raises:
             SourceError: rows of the group were removed or replaced since its position.
         """
         if group.after is None:
             return True
-        since = self._seen[: self._found[group.after]]
-        for past in since:
-            if past.kind in (NEW_ROWS, NOTHING_NEW):
+        since = self._ancestors[: self._distances[group.after]]
+        for snapshot in since:
+            if snapshot.kind in (NEW_ROWS, NOTHING_NEW):
                 continue
-            if past.id not in self._touched:
-                with java_failures(f"look at snapshot {past.id} of {self._request.ref.id}"):
-                    touched = frozenset(_touched(catalog, self._table, past.snapshot, dimensions))
-                self._touched[past.id] = touched
-            ours = sorted(key for key in self._touched[past.id] if group.has(key))
+            if snapshot.id not in self._touched:
+                with java_failures(f"read snapshot {snapshot.id} of {self._request.ref.id}"):
+                    touched = frozenset(_touched(catalog, self._table, snapshot.java, dimensions))
+                self._touched[snapshot.id] = touched
+            ours = sorted(key for key in self._touched[snapshot.id] if group.has(key))
             if ours:
-                raise self._broken(past, ours, WHOLE if group.kind == "but" else ours[0])
-        return any(past.kind == NEW_ROWS for past in since)
+                raise self._rewritten(snapshot, ours, WHOLE if group.kind == "but" else ours[0])
+        return any(snapshot.kind == NEW_ROWS for snapshot in since)
 
-    def _lost(self, part: str, wanted: frozenset[int]) -> SourceError:
-        oldest = self._seen[-1].id
-        why = f"the snapshots between have expired; the oldest that is left is {oldest}"
-        if self._seen[-1].parent is None:
-            why = "it is no ancestor of the current one; the table was rolled back, or made anew"
-            oldest = self._seen[0].id
+    def _expired(self, part: str, wanted: frozenset[int]) -> SourceError:
+        oldest = self._ancestors[-1].id
+        why = f"but later snapshots have expired; the oldest that still exists is {oldest}"
+        if self._ancestors[-1].parent is None:
+            why = "which is not an ancestor of the current one; the table was rolled back or created again"
+            oldest = self._ancestors[0].id
         return SourceError(
-            f"{self._request.consumer} has read {self._named(part)} up to snapshot {max(wanted)}, and {why}: "
-            "what is new cannot be told",
-            "compare the table with what was made of it; then go on from there with: "
+            f"{self._request.consumer} has read {self._named(part)} up to snapshot {max(wanted)}, {why}: "
+            "the new rows cannot be determined",
+            "compare the table with the outputs made from it, correct them, and continue with: "
             + self._request.remedy(part, _encode(oldest)),
         )
 
-    def _broken(self, past: _Past, touched: Sequence[str], part: str) -> SourceError:
+    def _rewritten(self, snapshot: _Snapshot, touched: Sequence[str], part: str) -> SourceError:
         where = f" of {', '.join(touched[:3])}" if touched[0] else ""
         return SourceError(
-            f"{self._request.ref.id}: snapshot {past.id} ({past.kind}) has removed or replaced "
-            f"rows{where}, which {self._request.consumer} may have read: what is new cannot be told",
-            "correct what was made of those rows; then go on with what came after it: "
-            + self._request.remedy(part, _encode(past.id)),
+            f"{self._request.ref.id}: snapshot {snapshot.id} ({snapshot.kind}) has removed or replaced "
+            f"rows{where}, which {self._request.consumer} may have read: the new rows cannot be determined",
+            "correct the outputs made from those rows, and continue after this snapshot with: "
+            + self._request.remedy(part, _encode(snapshot.id)),
         )
 
     def _named(self, part: str) -> str:
@@ -175,7 +175,7 @@ class _History:
 
 
 def _all_groups(request: IncrementalRead, history: _History) -> tuple[list[_Group], set[str]]:
-    """The groups of a run that reads everything, and the parts whose watermark moves."""
+    """Return the groups of a run that reads all partitions, and the parts whose watermark moves."""
     floor = _decode(request, WHOLE)
     own: dict[str, int | None] = dict.fromkeys(request.reset - {WHOLE})
     for part in request.positions.keys() - {WHOLE}:
@@ -194,7 +194,7 @@ def _all_groups(request: IncrementalRead, history: _History) -> tuple[list[_Grou
 def _taken_groups(
     request: IncrementalRead, history: _History, present: Iterable[str]
 ) -> tuple[list[_Group], set[str]]:
-    """The same for a run that reads some of the partitions that there are."""
+    """Return the groups of a run that reads some partitions, and the parts whose watermark moves."""
     floor = _decode(request, WHOLE)
     own: dict[str, int | None] = {}
     for key in present:
@@ -217,7 +217,7 @@ def _rows(
     if group.after is None:
         rows = _at(spark, name, current)
     else:
-        # Iceberg takes the appends of the range alone; that nothing else happened was looked at before.
+        # Iceberg reads only the appends of the range; `brings_rows` has excluded other changes.
         between = {"start-snapshot-id": str(group.after), "end-snapshot-id": str(current)}
         rows = spark.read.options(**between).table(sql_name(name))
     if not dimensions or not group.keys:
@@ -226,8 +226,8 @@ def _rows(
     return rows.where(listed if group.kind == "these" else ~sf.coalesce(listed, sf.lit(False)))
 
 
-def _past(snapshot: Any) -> _Past:
-    return _Past(snapshot.snapshotId(), snapshot.parentId(), snapshot.operation(), snapshot)
+def _snapshot(snapshot: Any) -> _Snapshot:
+    return _Snapshot(snapshot.snapshotId(), snapshot.parentId(), snapshot.operation(), snapshot)
 
 
 def _at(spark: SparkSession, name: TableName, snapshot: int) -> DataFrame:
@@ -235,7 +235,7 @@ def _at(spark: SparkSession, name: TableName, snapshot: int) -> DataFrame:
 
 
 def _present(spark: SparkSession, name: TableName, current: Any, dimensions: Sequence[str]) -> list[str]:
-    """The partitions that have rows."""
+    """Return the keys of the partitions that have rows."""
     found = (
         spark.read.format("iceberg")
         .option("snapshot-id", str(current.snapshotId()))
@@ -247,7 +247,7 @@ def _present(spark: SparkSession, name: TableName, current: Any, dimensions: Seq
 
 
 def _touched(catalog: IcebergCatalog, table: Any, snapshot: Any, dimensions: Sequence[str]) -> Iterator[str]:
-    """The partitions in which a snapshot that is no append has changed anything."""
+    """Yield the partitions that a snapshot has changed; one may come twice."""
     io = table.io()
     for files in (snapshot.removedDataFiles(io), added_files(table, snapshot), snapshot.addedDeleteFiles(io)):
         for file in files:
@@ -266,6 +266,6 @@ def _decode(request: IncrementalRead, part: str) -> int | None:
         return msgspec.json.decode(position, type=SnapshotPosition).snapshot
     except msgspec.DecodeError as error:
         raise SourceError(
-            f"{request.watermark(part)} is no snapshot: {position}",
-            "put it where the table stands: " + request.remedy(part, '{"snapshot": 123}'),
+            f"{request.watermark(part)} is not a snapshot: {position}",
+            "set it to a snapshot id of the table: " + request.remedy(part, '{"snapshot": 123}'),
         ) from error

@@ -1,7 +1,7 @@
-"""Staging tables in the catalog: which datasets they were made for, and how one is removed.
+"""Staging tables in the catalog: the dataset of each, and its removal.
 
-A staging table names its dataset only through the folder of its data files, which lies under that of
-the dataset's table. `repair.orphans` says which of them are needed no more.
+The dataset of a staging table follows only from the folder of its data files, which is inside that of
+the dataset's table. `repair.orphans` decides which staging tables are orphans.
 """
 
 import re
@@ -17,22 +17,22 @@ from tidegate.spark_jobs.iceberg.table import draft_table
 
 FORMAT = "iceberg"
 STAGING_TABLE = re.compile(r"s[0-9a-f]{32}_([0-9]+)(?:_[0-9a-f]{32})?")
-"""The name of a staging table; what a merge keeps of replaced files is in one with a longer name."""
+"""The name of a staging table; one with the survivors of a merge has the longer form."""
 
 
 def staging_tables(refs: Sequence[DatasetRef], catalog: IcebergCatalog) -> Iterable[Orphan]:
-    """The staging tables of these datasets. Others in the catalog may be those of another project."""
+    """Yield the staging tables of these datasets. Others in the catalog may belong to another project."""
     names = [name for name in catalog.names(STAGING_NAMESPACE) if STAGING_TABLE.fullmatch(name)]
     tables = list(refs) if names else []
     folders = {folder: ref.id for ref in tables if (folder := _data_folder(catalog, ref))}
-    unborn = [ref for ref in tables if ref.id not in folders.values()]
+    without_table = [ref for ref in tables if ref.id not in folders.values()]
     for name in names:
         found = STAGING_TABLE.fullmatch(name)
         staging = catalog.table((STAGING_NAMESPACE, name))
         if found is None or staging is None:
             continue
         folder = str(staging.properties().get(DATA_PATH) or "").rpartition("/")[0]
-        dataset = folders.get(folder) or _would_stand_in(catalog, folder, staging.schema(), unborn)
+        dataset = folders.get(folder) or _dataset_of_draft(catalog, folder, staging.schema(), without_table)
         if dataset is not None:
             place = sql_name((STAGING_NAMESPACE, name))
             yield Orphan(token=int(found[1]), dataset=dataset, place=place, format=FORMAT, table=name)
@@ -43,10 +43,10 @@ def _data_folder(catalog: IcebergCatalog, ref: DatasetRef) -> str | None:
     return None if table is None else _folder_of(table)
 
 
-def _would_stand_in(
+def _dataset_of_draft(
     catalog: IcebergCatalog, folder: str, schema: Any, refs: Sequence[DatasetRef]
 ) -> str | None:
-    """The dataset whose first publish would make a table with its data in this folder."""
+    """Return the dataset whose first publish would create a table with its data in this folder."""
     for ref in refs:
         if folder == _folder_of(draft_table(catalog, table_name(ref), schema, ()).table()):
             return ref.id
@@ -58,16 +58,16 @@ def _folder_of(table: Any) -> str:
 
 
 def drop_orphan(catalog: IcebergCatalog, name: str, ref: DatasetRef | None) -> None:
-    """Drops a staging table, and its data files but for those that the table has taken over.
+    """Drop a staging table and its data files, except the files that were published.
 
-    Those are looked for in every snapshot that the table still has: this one's commit may be
-    finished, and only the broom at its end have failed. Where the dataset is not known, all stay.
+    Every existing snapshot of the dataset's table is searched for them, because the commit may be
+    finished and only its last step, which cleans up, have failed. Without a dataset, all files are kept.
     """
-    published = None if ref is None else _taken_over(catalog, name, ref)
+    published = None if ref is None else _published_files(catalog, name, ref)
     drop_staging(catalog, [name], published)
 
 
-def _taken_over(catalog: IcebergCatalog, name: str, ref: DatasetRef) -> frozenset[str]:
+def _published_files(catalog: IcebergCatalog, name: str, ref: DatasetRef) -> frozenset[str]:
     table = table_name(ref)
     if catalog.table(table) is None:
         return frozenset()

@@ -1,10 +1,10 @@
-"""Tables in Iceberg that the programs write: stage, the steps that publish it, and read.
+"""Iceberg tables that programs write: staging, the steps that publish it, and reading.
 
 A run writes its rows into a private staging table (staging.py) and publishes them
-by one commit on the table itself, which brings data, commit id and token at once
-(steps/publish_iceberg.py). Readers take one snapshot. What the write modes do with
-the rows that stand there is the publishing step's part; here they differ in nothing but
-that a merge wants its keys to be unique.
+by one commit on the table itself, which adds data, commit id and token at once
+(steps/publish_iceberg.py). Readers read one snapshot. The publishing step applies the write mode
+to the existing rows. Staging is the same for all modes, except that a merge
+requires unique keys.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +31,7 @@ from tidegate.spark_jobs.iceberg.table import added_files, data_file, log_of, wr
 
 
 class StagedPartition(Value, kw_only=True):
-    """What was staged of one partition. `bytes` is the size of its data files."""
+    """The staged rows of one partition. `bytes` is the size of its data files."""
 
     rows: int = 0
     bytes: int = 0
@@ -42,7 +42,7 @@ class StagedIceberg(Value, kw_only=True):
     """The staged output of one dataset.
 
     Attributes:
-        step: what publishes it.
+        step: the step that publishes it.
         partitions: every partition that the run writes, by key.
     """
 
@@ -51,19 +51,19 @@ class StagedIceberg(Value, kw_only=True):
     partitions: dict[str, StagedPartition]
 
     def folder_steps(self) -> tuple[CommitStep, ...]:
-        """Nothing: the data files stand in their place."""
+        """See `StagedOutput.folder_steps`: none, as the data files are already in their final place."""
         return ()
 
     def version_step(self) -> CommitStep:
-        """Shows them to readers."""
+        """See `StagedOutput.version_step`."""
         return self.step
 
     def cleaning_step(self) -> CommitStep:
-        """Removes what is left of staging."""
+        """See `StagedOutput.cleaning_step`."""
         return DropStagingTables(table=self.step.table, commit=self.step.commit)
 
     def result(self) -> tuple[PublishedPartition, ...]:
-        """What is reported once all this is done."""
+        """See `StagedOutput.result`."""
         return tuple(
             PublishedPartition(
                 dataset=self.ref.name, key=key, rows=part.rows, bytes=part.bytes, files=part.files
@@ -73,7 +73,7 @@ class StagedIceberg(Value, kw_only=True):
 
 
 def table_name(ref: DatasetRef) -> TableName:
-    """The table of a dataset."""
+    """Return the name of a dataset's table."""
     return ref.app, ref.name
 
 
@@ -87,10 +87,10 @@ def stage(
     job: str,
     facts: Mapping[str, str] | None = None,
 ) -> StagedIceberg:
-    """Runs the program's plan and writes its rows where no reader sees them.
+    """Run the program's plan and write its rows into a staging table, which no reader sees.
 
     Raises:
-        OutputError: the columns do not fit the table, or rows lie outside `keys`, or two rows
+        OutputError: the columns do not fit the table, or rows are outside `keys`, or two rows
             of a merge have the same keys.
     """
     catalog, name = IcebergCatalog(frame.sparkSession), table_name(ref)
@@ -133,10 +133,10 @@ def stage(
 
 
 def discard(spark: SparkSession, ref: DatasetRef, *, commit: str, token: int) -> None:
-    """Removes what one attempt has staged. Only for one whose commit was never put, or is finished.
+    """Remove the staging table of an attempt whose commit was never stored, or is finished.
 
-    If it was published, and only the broom at the end of its sequence has failed, its data files are the
-    table's by now, and stay.
+    The data files that were published stay: they belong to the table, even if only the last step of the
+    sequence, which cleans up, has failed.
     """
     catalog, name = IcebergCatalog(spark), table_name(ref)
     mine = staging_name(name, commit, token)
@@ -149,13 +149,13 @@ def discard(spark: SparkSession, ref: DatasetRef, *, commit: str, token: int) ->
 
 
 def top_token(spark: SparkSession, ref: DatasetRef) -> int:
-    """The largest fencing token that has published into the table."""
+    """Return the largest fencing token that has published into the table; 0 for none."""
     table = IcebergCatalog(spark).table(table_name(ref))
     return 0 if table is None else log_of(table).top_token
 
 
 def read_table(spark: SparkSession, ref: DatasetRef, selects: Callable[[str], bool]) -> DataFrame | None:
-    """The rows of the partitions whose key is taken, as of one snapshot; None for a table without any."""
+    """Return the rows of the selected partitions in the current snapshot; None for a table without one."""
     name = table_name(ref)
     table = IcebergCatalog(spark).table(name)
     snapshot = None if table is None else table.currentSnapshot()

@@ -1,9 +1,9 @@
-"""Iceberg in a Spark session: where its jar comes from, and the catalog of our tables.
+"""Iceberg in a Spark session: the source of its jar, and the catalog of our tables.
 
-The runtime jar is that of an installed wheel, or is fetched by Spark from Maven when
-coordinates are set. A session of a project that has neither starts without Iceberg, and
-says so when a dataset needs it. The catalog is of Iceberg's type `hadoop` on the warehouse folder
-unless the settings name another (catalog_options.py).
+The runtime jar comes from an installed wheel, or Spark downloads it from Maven when
+coordinates are set. Without either, a session starts without Iceberg, and
+a dataset that needs it is an error. The catalog has Iceberg's type `hadoop` in the warehouse folder
+unless the settings define another (catalog_options.py).
 """
 
 from collections.abc import Mapping
@@ -22,10 +22,10 @@ EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class IcebergSettings:
-    """How Iceberg is reached.
+    """The settings of Iceberg.
 
     Attributes:
-        warehouse: absolute folder or URL of the tables, unless `catalog` says another.
+        warehouse: absolute folder or URL of the tables, unless `catalog` sets another.
         catalog: Iceberg's options of the catalog, for example {"type": "rest", "uri": "…"}.
         packages: Maven coordinates of the runtime; empty for the jar of the installed wheel.
     """
@@ -36,7 +36,7 @@ class IcebergSettings:
 
 
 def runtime_jar() -> Path | None:
-    """The runtime jar of the installed wheel, if there is one."""
+    """Return the runtime jar of the installed wheel; None without such a wheel."""
     wheel = find_spec(RUNTIME_WHEEL)
     if wheel is None or wheel.origin is None:
         return None
@@ -44,10 +44,10 @@ def runtime_jar() -> Path | None:
 
 
 def iceberg_conf(settings: IcebergSettings, master: str, conf: Mapping[str, str]) -> dict[str, str]:
-    """The Spark properties that bring Iceberg into a session; none when it is not to be had.
+    """Return the Spark properties that add Iceberg to a session; none when it is not available.
 
     Args:
-        conf: the properties so far; lists in them are added to.
+        conf: the properties so far; the result extends the lists in them.
     """
     jar = runtime_jar()
     if not settings.packages and jar is None:
@@ -60,7 +60,7 @@ def iceberg_conf(settings: IcebergSettings, master: str, conf: Mapping[str, str]
     if settings.packages:
         found["spark.jars.packages"] = _joined(conf, "spark.jars.packages", settings.packages, ",")
     elif master == "local" or master.startswith("local["):
-        # Driver and executors are one process: the jar need not be copied to anybody.
+        # Driver and executors are one process, so the jar need not be copied.
         found["spark.driver.extraClassPath"] = _joined(conf, "spark.driver.extraClassPath", str(jar), ":")
     else:
         found["spark.jars"] = _joined(conf, "spark.jars", str(jar), ",")

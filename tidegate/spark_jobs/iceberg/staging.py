@@ -1,13 +1,13 @@
-"""The private table into which one attempt of a commit writes its rows, by Iceberg's own writer.
+"""The private staging table into which one attempt of a commit writes its rows, with Iceberg's own writer.
 
-    _tidegate_staging.<commit's digest>_<token>       its metadata, seen by nobody
+    _tidegate_staging.<commit's digest>_<token>       its metadata, which no reader uses
     <table>/data/_<the same name>/day=2013-12-22/…    its data files, in their final place
 
-It has the columns, field ids and partitions of the table itself, so that publishing is to
-add the very same data files there: no row is written twice, the table's history knows no
-staging, and attempts never meet. Iceberg's `remove_orphan_files` passes over folders with
-an underscore, so it takes nothing that waits to be published. The files of a staging folder
-that no publish has taken over are removed with its table.
+It has the columns, field ids and partitions of the table itself, so publishing
+adds the same data files to the table: no row is written twice, the table's history does not show
+staging, and attempts never share a table. Iceberg's `remove_orphan_files` skips folders with
+a leading underscore, so it never removes unpublished files. Files in a staging folder
+that were not published are removed with the staging table.
 """
 
 import hashlib
@@ -32,30 +32,33 @@ DIGEST_DIGITS = 32
 DATA_PATH = "write.data.path"
 WRITE_PROPERTIES = "write."
 ELSEWHERE = ("data.path", "folder-storage.", "location-provider.", "metadata.", "object-storage.", "wap.")
-"""Those of them that would put staged files, or what names them, into other places than ours."""
+"""The write properties, without `write.`, that set where data and metadata files are stored."""
 _LOCATION = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?://[^/]*)?(/.*)", re.DOTALL)
 
 
 def staging_prefix(table: TableName, commit: str) -> str:
-    """What the names of all staging tables of a commit into a table begin with."""
+    """Return the prefix of the names of all staging tables of a commit into a table."""
     digest = hashlib.sha256("\0".join((*table, commit)).encode()).hexdigest()[:DIGEST_DIGITS]
     return f"s{digest}_"
 
 
 def staging_name(table: TableName, commit: str, token: int) -> str:
-    """The staging table of one attempt."""
+    """Return the name of one attempt's staging table."""
     return f"{staging_prefix(table, commit)}{token}"
 
 
 def write_staging(
     catalog: IcebergCatalog, name: str, table: Any, rows: DataFrame, schema: Any | None = None
 ) -> Any:
-    """Writes rows into a new staging table of `table`, and gives the staging table.
+    """Write rows into a new staging table of `table`, and return the staging table.
 
-    Columns that the rows lack have no values.
+    Columns that the rows do not have get null values.
 
     Args:
-        schema: the columns, where the table itself is yet to get some of them.
+        schema: the columns; None for those of the table.
+
+    Raises:
+        OSError: the staging table was dropped during the write, or Iceberg failed.
     """
     private, like = (STAGING_NAMESPACE, name), table.operations().current()
     wide = like.schema() if schema is None else schema
@@ -63,12 +66,12 @@ def write_staging(
     properties = _inherited(catalog, table) | {
         "format-version": FORMAT_VERSION,
         DATA_PATH: f"{root}/_{name}",
-        # Dropping the staging table must leave the data files alone: they are published by then.
+        # Dropping the staging table must keep the data files: they may be published.
         "gc.enabled": "false",
     }
     draft = catalog.draft(private, wide, table.spec(), properties)
-    with java_failures(f"lay out {sql_name(private)}"):
-        # A new table numbers its columns anew; data files must carry the numbers of the real one.
+    with java_failures(f"create {sql_name(private)}"):
+        # A new table assigns new field ids to its columns; the data files need those of the real table.
         alike = (
             catalog.api.TableMetadata.buildFrom(draft.currentMetadata())
             .setCurrentSchema(wide, max(like.lastColumnId(), wide.highestFieldId()))
@@ -93,10 +96,10 @@ def write_staging(
 def drop_staging(
     catalog: IcebergCatalog, names: Sequence[str], published: frozenset[str] | None = frozenset()
 ) -> None:
-    """Removes staging tables, and the files in their folders that were not published.
+    """Remove staging tables, and the files in their folders that were not published.
 
     Args:
-        published: locations of the data files that stay; None when that is not known, and all stay.
+        published: locations of the data files to keep; None when they are unknown: then all files are kept.
     """
     kept = frozenset(_path(location) for location in published or ())
     for name in names:
@@ -117,13 +120,13 @@ def drop_staging(
 
 
 def staged_with(catalog: IcebergCatalog, table: TableName, commit: str) -> tuple[str, ...]:
-    """The staging tables of a commit into a table, those of dead attempts too."""
+    """Return the names of the staging tables of a commit into a table, of all its attempts."""
     prefix = staging_prefix(table, commit)
     return tuple(name for name in catalog.names(STAGING_NAMESPACE) if name.startswith(prefix))
 
 
 def published_locations(table: Any, snapshot: int) -> frozenset[str] | None:
-    """The data files that a publish has brought into the table; None when its snapshot is gone."""
+    """Return the data files that a publish has added to the table; None when its snapshot has expired."""
     found = table.snapshot(snapshot)
     if found is None:
         return None
@@ -131,13 +134,13 @@ def published_locations(table: Any, snapshot: int) -> frozenset[str] | None:
 
 
 def _inherited(catalog: IcebergCatalog, table: Any) -> dict[str, str]:
-    """The properties of a table that say how its files are written, and not where."""
+    """Return the properties of a table that define how, but not where, its files are written."""
     found = catalog.api.util.PropertyUtil.propertiesWithPrefix(table.properties(), WRITE_PROPERTIES)
     keys = () if found.isEmpty() else each(found.keySet())
     return {f"{WRITE_PROPERTIES}{key}": found.get(key) for key in keys if not key.startswith(ELSEWHERE)}
 
 
 def _path(location: str) -> str:
-    """A location without its scheme: Hadoop spells "file:/x" what Iceberg spells "/x"."""
+    """Return a location without its scheme: Hadoop writes "file:/x" and Iceberg "/x" for the same file."""
     found = _LOCATION.fullmatch(location)
     return found[1] if found else location

@@ -1,9 +1,9 @@
-"""One Iceberg table of ours: how it is laid out, what it was told, and who has published into it.
+"""An Iceberg table of a dataset: its partitions, columns, files and publishes.
 
-A table is partitioned by its dataset's dimensions as they are, one identity field each, so
-a partition key names whole files and a partition can be cleared by a filter. Used by what
-stages, by the step that publishes, and by what reads. Nothing is committed here: a new
-table and new columns come with the rows that need them, in the commit that publishes those.
+A table is partitioned by the dimensions of its dataset, one identity field each, so
+a partition consists of whole files and can be cleared by a filter. Staging,
+publishing and reading use this module. It commits nothing: a new
+table and new columns are created by the commit that publishes the rows that need them.
 """
 
 import json
@@ -30,14 +30,14 @@ from tidegate.spark_jobs.iceberg.log import PROPERTY, Publish, PublishLog, decod
 FORMAT_VERSION = "2"
 SUMMARY_KEYS = "tidegate.keys"
 EVIDENCE_DAYS = 7
-"""How long a snapshot stays that an older run may ask what was written. One that is finished later, after an
-expiry, is stopped rather than guessed."""
+"""How long an older run can read from a snapshot which partitions were written. A run that finishes after the
+snapshot has expired fails instead of guessing."""
 DAY_MILLISECONDS = 24 * 3600 * 1000
 NO_PARTITION_VALUE = "(null)"
 
 
 class DataFile(Value, kw_only=True):
-    """A data file as it is reported: the partition's values in order, and its size in bytes."""
+    """A data file, with the values of the partition columns in order; `bytes` is its size."""
 
     values: tuple[str, ...]
     location: str
@@ -46,7 +46,7 @@ class DataFile(Value, kw_only=True):
 
 
 def log_of(table: Any) -> PublishLog:
-    """What a table remembers of our publishes."""
+    """Return the log of our publishes into a table."""
     return decode_log(table.properties().get(PROPERTY))
 
 
@@ -55,9 +55,9 @@ class WriteTarget:
     """The table that rows are staged for.
 
     Attributes:
-        table: Iceberg's table; where there is none yet, a draft that nobody else sees.
-        schema: its columns as they will be once the rows are published.
-        new_columns: the ones of them that it has not, or not as wide; all of a draft's.
+        table: Iceberg's table; a private draft if the table does not exist yet.
+        schema: the columns of the table after the rows are published.
+        new_columns: columns that the table does not have, or has with a narrower type; all of a draft.
     """
 
     table: Any
@@ -68,12 +68,12 @@ class WriteTarget:
 def write_target(
     catalog: IcebergCatalog, name: TableName, columns: StructType, dimensions: Sequence[str]
 ) -> WriteTarget:
-    """The table for rows with these columns. Nothing is created or changed.
+    """Return the table for rows with these columns, without creating or changing it.
 
     Raises:
-        OutputError: the columns or the partitions of the table do not go with those of the output.
+        OutputError: the columns or the partitions of the table do not fit those of the output.
     """
-    # Whatever a program promises of its columns today, a later one may leave them out.
+    # All columns are nullable: a later program may omit a column that is never null today.
     types: Any = catalog.java.org.apache.spark.sql.types.DataType
     schema = catalog.api.spark.SparkSchemaUtil.convert(types.fromJson(columns.json()).asNullable())
     table = catalog.table(name)
@@ -84,18 +84,18 @@ def write_target(
     try:
         with java_failures(f"add columns to {sql_name(name)}"):
             wide = with_columns(table.updateSchema(), schema).apply()
-            stands = table.schema()
-            new = () if wide.sameSchema(stands) else tuple(_new_columns(stands, wide))
+            existing = table.schema()
+            new = () if wide.sameSchema(existing) else tuple(_new_columns(existing, wide))
     except (IcebergFailure, StaleTable) as error:
         raise OutputError(
-            f"the columns of the output do not go with those of {sql_name(name)}: {error}",
-            "cast the columns to the types that the table has",
+            f"the columns of the output do not fit those of {sql_name(name)}: {error}",
+            "cast the columns to the types of the table",
         ) from error
     return WriteTarget(table=table, schema=wide, new_columns=new)
 
 
 def draft_table(catalog: IcebergCatalog, name: TableName, schema: Any, dimensions: Sequence[str]) -> Any:
-    """The transaction that would create a table of ours."""
+    """Return a transaction that creates a dataset's table when it is committed."""
     builder = catalog.api.PartitionSpec.builderFor(schema)
     for dimension in dimensions:
         builder = builder.identity(dimension)
@@ -103,35 +103,40 @@ def draft_table(catalog: IcebergCatalog, name: TableName, schema: Any, dimension
 
 
 def with_columns(change: Any, schema: Any) -> Any:
-    """A change of a table's columns, to be one that adds what it lacks. Names are matched as Spark does."""
+    """Return a column change that also adds the missing columns of a schema; names match in any case."""
     return change.caseSensitive(False).unionByNameWith(schema)
 
 
 def column_names(catalog: IcebergCatalog, schema: Any) -> tuple[str, ...]:
-    """The columns of Iceberg's schema, in order."""
+    """Return the column names of an Iceberg schema, in order."""
     fields: list[dict[str, Any]] = json.loads(catalog.api.SchemaParser.toJson(schema))["fields"]
     return tuple(field["name"] for field in fields)
 
 
 def check_partitions(table: Any, name: TableName, dimensions: Sequence[str]) -> None:
-    """Raises OutputError unless the table is cut as its dataset is."""
+    """Check that the table has the partitions of its dataset.
+
+    Raises:
+        OutputError: it has other partitions.
+    """
     fields = [(field.name(), field.transform().toString()) for field in each(table.spec().fields())]
     if fields != [(dimension, "identity") for dimension in dimensions]:
         cut = ", ".join(f"{transform}({column})" for column, transform in fields) or "nothing"
         raise OutputError(
-            f"{sql_name(name)} is partitioned by {cut}, its dataset by {', '.join(dimensions) or 'nothing'}",
+            f"the table {sql_name(name)} is partitioned by {cut}, but its dataset by "
+            f"{', '.join(dimensions) or 'nothing'}",
             "give the dataset the partitions of the table, or another name",
         )
 
 
 def added_files(table: Any, snapshot: Any) -> Iterator[Any]:
-    """The data files that a snapshot has added, as Iceberg's own objects."""
+    """Yield the data files that a snapshot has added, as Iceberg's own objects."""
     if snapshot is not None:
         yield from each(snapshot.addedDataFiles(table.io()))
 
 
 def data_file(catalog: IcebergCatalog, file: Any, dimensions: Sequence[str]) -> DataFile:
-    """What is to be known of a data file."""
+    """Convert Iceberg's data file to a value."""
     partition = file.partition()
     values = [partition.get(number, catalog.text) for number in range(len(dimensions))]
     return DataFile(
@@ -145,7 +150,7 @@ def data_file(catalog: IcebergCatalog, file: Any, dimensions: Sequence[str]) -> 
 def partition_filter(
     catalog: IcebergCatalog, dimensions: Sequence[str], wanted: Iterable[Sequence[str]]
 ) -> Any:
-    """Iceberg's expression for some partitions, given by their values in order."""
+    """Return Iceberg's expression for some partitions, given by their values in order."""
     expressions = catalog.api.expressions.Expressions
     if not dimensions:
         return expressions.alwaysTrue()
@@ -162,7 +167,7 @@ def partition_filter(
 
 
 def all_but(catalog: IcebergCatalog, dimensions: Sequence[str], kept: Iterable[str]) -> Any:
-    """Iceberg's expression for all rows but those of some partitions, given by their keys."""
+    """Return Iceberg's expression for all rows except those of some partitions, given by their keys."""
     split = [key.split(SEPARATOR) if len(dimensions) > 1 else [key] for key in kept]
     expressions = catalog.api.expressions.Expressions
     return (
@@ -173,13 +178,13 @@ def all_but(catalog: IcebergCatalog, dimensions: Sequence[str], kept: Iterable[s
 
 
 def same_numbers(columns: Any, schema: Any) -> bool:
-    """Whether a schema has these columns, and all that is in them, under the same numbers."""
+    """Return whether a schema has these columns, including nested fields, with the same field ids."""
     numbers: dict[int, str] = dict(columns.idToName())
     return all(schema.findColumnName(number) == name for number, name in numbers.items())
 
 
 def keys_of(table: Any, publish: Publish) -> tuple[str, ...] | None:
-    """The partitions that a publish has written; None when that was forgotten with its snapshot."""
+    """Return the partitions that a publish has written; None when only its expired snapshot listed them."""
     if publish.keys is not None:
         return publish.keys
     found = table.snapshot(publish.snapshot)
@@ -187,9 +192,9 @@ def keys_of(table: Any, publish: Publish) -> tuple[str, ...] | None:
 
 
 def keep_snapshots(transaction: Any, publishes: Iterable[Publish]) -> None:
-    """Lets no expiry take the snapshots of publishes whose partitions are told by them alone.
+    """Keep the snapshots of publishes whose partitions are listed only in the snapshot's summary.
 
-    Each gets a tag, which every expiry respects for `EVIDENCE_DAYS`, whoever calls it.
+    Each gets a tag, which every expiry respects for `EVIDENCE_DAYS`.
     """
     table = transaction.table()
     for one in publishes:
@@ -199,8 +204,8 @@ def keep_snapshots(transaction: Any, publishes: Iterable[Publish]) -> None:
             refs.setMaxRefAgeMs(tag, EVIDENCE_DAYS * DAY_MILLISECONDS).commit()
 
 
-def _new_columns(stands: Any, wide: Any) -> Iterator[str]:
+def _new_columns(existing: Any, wide: Any) -> Iterator[str]:
     for field in each(wide.columns()):
-        known = stands.findField(field.fieldId())
+        known = existing.findField(field.fieldId())
         if known is None or not known.equals(field):
             yield field.name()

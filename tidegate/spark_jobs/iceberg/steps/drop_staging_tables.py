@@ -1,8 +1,8 @@
-"""Removes the staging tables of a commit once what they hold has been published.
+"""The step that removes the staging tables of a commit after it was published.
 
-Those of all its attempts: a dead one leaves its table and data files behind. Data files
-that the publish has taken over stay, everything else in the staging folders goes. When the
-publish's snapshot has expired it is not known which those are, and all of them stay.
+It removes those of all attempts, because a failed attempt leaves its table and data files behind.
+Published data files are kept, all other files in the staging folders are deleted. When the
+publish's snapshot has expired, the published files are unknown, and all files are kept.
 """
 
 from typing import ClassVar

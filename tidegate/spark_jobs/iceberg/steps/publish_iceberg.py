@@ -1,13 +1,13 @@
-"""Publishes a staged Iceberg output: one commit on the table, which readers see whole or not at all.
+"""The step that publishes a staged Iceberg output by one commit, which readers see whole or not at all.
 
-    read the table ─► is our commit in its log? ─► data files by write mode ─► compare and swap
-          ▲                  └──yes──► done                                         │
-          └─────────────────────────── the table has changed meanwhile ◄────────────┘
+    read the table ─► is the commit in its log? ─no► data files by write mode ─► compare and swap
+          ▲                  └──yes──► done                                           │
+          └───────────────────────── the table has changed since ◄────────────────────┘
 
-What was looked at is exactly what is replaced: the new metadata is swapped in only for the
-metadata that was read, without Iceberg's own retries, which would not look again. The
-commit brings the rows, the entry in the table's log that `verify` looks for, and a summary
-for people: commit id, token, job and partitions. Snapshot ids are not evidence; they expire.
+The new metadata replaces only the metadata that was
+read, without Iceberg's own retries, which would not read the log again. The
+commit adds the rows, the entry in the table's log that `verify` searches for, and a summary
+for users: commit id, token, job and partitions. Snapshot ids are not evidence, because snapshots expire.
 """
 
 import json
@@ -46,27 +46,27 @@ from tidegate.spark_jobs.iceberg.table import (
 )
 
 CONFLICT_TRIES = 100
-"""How many commits of others may come between our reading the table and our commit, in a row."""
+"""How many times in a row another commit may change the table before the step fails."""
 
 
 @step_kind("publish_iceberg")
 class PublishIceberg(Value, kw_only=True):
-    """Brings the data files of a staging table into a table.
+    """Adds the data files of a staging table to a table.
 
     Attributes:
         table: namespace and name.
         staging: name of the staging table.
-        snapshot: id of the staging table's snapshot, by which it is recognised.
-        mode: what happens to the rows that stand there.
-        merge_keys: columns that name a row within its partition.
+        snapshot: id of the staging table's snapshot, which identifies it.
+        mode: how existing rows are treated.
+        merge_keys: columns that identify a row within its partition.
         dimensions: the partition columns.
-        new_columns: columns of the staging table that the table has not had, or not as wide.
-        partitions: of every partition written, the values of the partition columns, by key.
+        new_columns: columns of the staging table that the table did not have, or had with a narrower type.
+        partitions: the values of the partition columns of each written partition, by key.
         commit: commit id of the publish.
         token: fencing token of the run.
         job: the job's key, or the id of a run started by hand.
-        base: how many publishes the table had when this was staged.
-        facts: what else the snapshot's summary says, for example the manifest and the watermarks.
+        base: number of publishes of the table when the output was staged.
+        facts: further entries of the snapshot's summary, for example the manifest and the watermarks.
     """
 
     effect: ClassVar[Effect] = Effect.PUBLISHES
@@ -88,14 +88,17 @@ class PublishIceberg(Value, kw_only=True):
     def verify(self, context: CommitContext) -> Verified:
         """See `CommitStep.verify`."""
         catalog = IcebergCatalog(context.spark())
-        answer = self._told_by(catalog.table(self.table))
+        answer = self._logged(catalog.table(self.table))
         if answer.verdict is not Verdict.NOT_DONE or self._staged(catalog) is not None:
             return answer
-        # Staging goes only after the publish: perhaps another process has done both since we looked.
-        answer = self._told_by(catalog.table(self.table))
+        # Staging is dropped only after the publish: another process may have done both since the first read.
+        answer = self._logged(catalog.table(self.table))
         if answer.verdict is not Verdict.NOT_DONE:
             return answer
-        return unknown(f"neither is it published nor is its staging table {self.staging} there")
+        return unknown(
+            f"{sql_name(self.table)} does not list the commit, and its staging table {self.staging} "
+            "does not exist"
+        )
 
     def execute(self, context: CommitContext) -> None:
         """See `CommitStep.execute`."""
@@ -110,16 +113,18 @@ class PublishIceberg(Value, kw_only=True):
                 raise OSError(str(error)) from error
             else:
                 return
-        raise OSError(f"{CONFLICT_TRIES} times the table had changed meanwhile: {last}") from last
+        raise OSError(
+            f"other runs committed first {CONFLICT_TRIES} times in a row; try again: {last}"
+        ) from last
 
     def describe(self) -> str:
         """See `CommitStep.describe`."""
         return f"{self.mode.replace('_', ' ')} in {sql_name(self.table)}, {len(self.partitions)} partitions"
 
-    def _told_by(self, table: Any | None) -> Verified:
-        """What the table tells of this publish."""
+    def _logged(self, table: Any | None) -> Verified:
+        """Return what the table's log shows about this publish."""
         if table is None and self.base:
-            return unknown(f"{sql_name(self.table)} does not exist, and did when this began")
+            return unknown(f"{sql_name(self.table)} does not exist, but existed when the commit began")
         try:
             log = PublishLog() if table is None else log_of(table)
         except ValueError as error:
@@ -129,20 +134,22 @@ class PublishIceberg(Value, kw_only=True):
         since = log.since(self.base)
         if since is None:
             return unknown(
-                f"{sql_name(self.table)} has had {log.number} publishes, and {self.base} when this began; "
-                "what it remembers of them does not tell"
+                f"{sql_name(self.table)} has had {log.number} publishes, and had {self.base} when the commit "
+                f"began; its log lists only the last {len(log.recent)}"
             )
         if any(keys_of(table, one) is None for one in self._fences(since)):
-            return unknown("which partitions later runs have written is no longer known: snapshots are gone")
+            return unknown(
+                "the partitions that later runs have written are unknown: their snapshots have expired"
+            )
         return NOT_DONE
 
     def _try(self, catalog: IcebergCatalog) -> None:
-        """One attempt. When what it needs is gone it does nothing, and `verify` tells why."""
+        """Make one attempt. If a table it needs is missing, it has no effect, and `verify` reports why."""
         staged, table = self._staged(catalog), catalog.table(self.table)
         if staged is None or (table is None and self.base):
             return
         with java_failures(f"publish into {sql_name(self.table)}"):
-            # From here on everything is read from, and swapped for, this one state of the table.
+            # From here on all is read from this one state of the table, which the swap expects.
             if table is None:
                 transaction = draft_table(catalog, self.table, staged.schema(), self.dimensions)
             else:
@@ -177,17 +184,17 @@ class PublishIceberg(Value, kw_only=True):
             catalog.swap(self.table, transaction.underlyingOps(), read, transaction.currentMetadata())
 
     def _fences(self, since: tuple[Publish, ...]) -> tuple[Publish, ...]:
-        """The publishes of runs that began later, whose partitions this one may not replace.
+        """Return the publishes of runs that began later, whose partitions this one must not replace.
 
-        Their rows are what would stand had all published in the order in which they began. Rows that
-        are added, or merged, take no other run's place.
+        The result is the same as if all runs had published in the order in which they began. Added or
+        merged rows replace no partition of another run.
         """
         if self.mode in ("append", "merge"):
             return ()
         return tuple(one for one in since if one.token > self.token)
 
     def _staged(self, catalog: IcebergCatalog) -> Any | None:
-        """The staging table as it was when the sequence was made, or None."""
+        """Return the staging table; None when it does not exist or has another snapshot."""
         staged = catalog.table((STAGING_NAMESPACE, self.staging))
         snapshot = None if staged is None else staged.currentSnapshot()
         return staged if snapshot is not None and snapshot.snapshotId() == self.snapshot else None
@@ -195,7 +202,7 @@ class PublishIceberg(Value, kw_only=True):
     def _keys_to_write(
         self, table: Any, since: tuple[Publish, ...]
     ) -> tuple[dict[str, tuple[str, ...]], frozenset[str] | None]:
-        """The partitions to write, and those that later runs have written; None where that is the table."""
+        """Return the partitions to write, and those that later runs wrote; None for the whole table."""
         fences = self._fences(since)
         if any(one.whole for one in fences):
             return {}, None
@@ -203,7 +210,7 @@ class PublishIceberg(Value, kw_only=True):
         for one in fences:
             written = keys_of(table, one)
             if written is None:
-                raise OSError(f"{sql_name(self.table)}: the snapshot of commit {one.commit} is gone")
+                raise OSError(f"{sql_name(self.table)}: the snapshot of commit {one.commit} has expired")
             kept.update(written)
         return {key: values for key, values in self.partitions.items() if key not in kept}, frozenset(kept)
 
@@ -230,7 +237,7 @@ class PublishIceberg(Value, kw_only=True):
         kept: frozenset[str] | None,
         merged: MergedFiles | None,
     ) -> Any:
-        """The change of files, with what the write mode takes away."""
+        """Return the change of the table's files, with the files that the write mode removes."""
         if self.mode == "append":
             return transaction.newAppend()
         change = transaction.newOverwrite()
@@ -246,13 +253,13 @@ class PublishIceberg(Value, kw_only=True):
     def _files(
         self, catalog: IcebergCatalog, transaction: Any, staged: Any, keys: dict[str, tuple[str, ...]]
     ) -> list[Any]:
-        """The data files to add, once the table has the columns that they bring."""
+        """Add the new columns to the table, and return the data files to add."""
         if self.new_columns:
             new = staged.schema().select(catalog.java_list(self.new_columns))
             with_columns(transaction.updateSchema(), new).commit()
             table = transaction.table()
             if not same_numbers(new, table.schema()):
-                # Another run has added columns meanwhile, under the numbers that our data files carry.
+                # Another run has added columns with the field ids that our data files use.
                 name = f"{self.staging}_{uuid.uuid4().hex}"
                 staged = write_staging(
                     catalog, name, table, catalog.spark.table(sql_name((STAGING_NAMESPACE, self.staging)))
