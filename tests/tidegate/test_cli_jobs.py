@@ -3,7 +3,10 @@
 from datetime import UTC, datetime, timedelta
 
 from tests.tidegate.project import Project
+from tidegate.scheduler.intake.refused_reports import RefusedReport, note_refused
 from tidegate.scheduler.launch.outbox import OFFERS_MAX, offer_launches, reject
+from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
+from tidegate.scheduler.tick.tick import tick
 
 
 def job_id(project: Project) -> str:
@@ -121,6 +124,45 @@ def test_events_tell_what_became_of_them(deployed: Project) -> None:
         ("sales/report_daily", "W-TRIGGER"),
     }
     assert deployed.json("events", "list", "--key", "run:") == []
+
+
+def test_events_that_no_tick_has_routed_yet_say_so(deployed: Project) -> None:
+    store, now = deployed.store(), datetime.now(UTC)
+    orders, nothing = partition_event_key("sales", "orders"), partition_event_key("sales", "report")
+    for key in (orders, nothing):
+        kind = EventKind.PARTITION
+        event = Event(id=key, kind=kind, key=key, time=now, arrived=now, partition="2026-03-09")
+        with store.transaction() as transaction:
+            transaction.add_events([event])
+    assert deployed.run("events", "list").count("not routed yet") == 2
+    assert [each["routed"] for each in deployed.json("events", "list")] == [False, False]
+    tick(store, now + timedelta(seconds=1))
+    printed = deployed.run("events", "list")
+    assert "not routed yet" not in printed
+    assert printed.count("no schedule listens") == 1
+    assert [each["routed"] for each in deployed.json("events", "list")] == [True, True]
+    store.close()
+
+
+def test_refused_reports_are_listed_with_the_reason_in_the_order_of_time(deployed: Project) -> None:
+    deployed.arrive("2026-03-09")
+    store, now = deployed.store(), datetime.now(UTC)
+    key = partition_event_key("sales", "ordres")
+    report = RefusedReport(id="r", at=now, key=key, partition="x", reason="app sales has no dataset ordres")
+    with store.transaction() as transaction:
+        note_refused(transaction, [report, report])
+    store.close()
+    printed = deployed.run("events", "list")
+    assert printed.count("refused: app sales has no dataset ordres") == 1
+    found = deployed.json("events", "list")
+    assert sorted((each["key"], each["refused"]) for each in found) == [
+        ("partition:sales/orders", None),
+        (key, report.reason),
+    ]
+    assert "refused" in deployed.run("events", "list", "--key", key)
+    assert deployed.json("events", "list", "--key", "partition:sales/orders") == [
+        each for each in found if each["refused"] is None
+    ]
 
 
 def test_the_ledger_balances(deployed: Project) -> None:

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from dagster import AssetKey, DagsterInstance
+from dagster import AssetKey, AssetMaterialization, DagsterInstance
 
 from tests.dagster_defs.ingest.log_rows import hide, ids_of, show
 from tests.dagster_defs.instance import report
@@ -14,6 +14,7 @@ from tidegate.dagster_defs.ingest import intake
 from tidegate.dagster_defs.ingest.event_log import EventLog
 from tidegate.dagster_defs.ingest.holes import HOLE_SECONDS
 from tidegate.dagster_defs.ingest.intake import Intake, ingest
+from tidegate.scheduler.intake.refused_reports import refused_reports
 from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.store.memory.store import MemoryStore
 
@@ -196,10 +197,36 @@ def test_a_report_that_cannot_be_is_told_and_ignored(
 
 def test_assets_of_others_are_passed_over(instance: DagsterInstance, plan: AssetPlan) -> None:
     reader = Reader(instance, plan)
-    report(instance, "somebody_elses", "2023-03-09")
+    for path in (["alone"], ["others", "raw"], ["flights", "raw", "deeper"]):
+        instance.report_runless_asset_event(AssetMaterialization(AssetKey(path), partition="2023-03-09"))
 
     assert reader.read().events == 0
     assert not reader.said
+    with reader.store.reading() as store:
+        assert refused_reports(store) == ()
+
+
+def test_refused_reports_are_kept_with_the_reason_however_often_they_are_read(
+    instance: DagsterInstance, plan: AssetPlan
+) -> None:
+    reader = Reader(instance, plan)
+    report(instance, "rwa", "2023-03-09")
+    report(instance, "rates", "2023-03-09")
+    reader.read()
+    with reader.store.transaction() as transaction:
+        transaction.set_cursor(f"dagster-events:{instance.run_storage.get_run_storage_id()}", None)
+    reader.read()
+
+    with reader.store.reading() as store:
+        found = {each.key: (each.partition, each.reason) for each in refused_reports(store)}
+        assert len(refused_reports(store)) == 2
+    assert found == {
+        "partition:flights/rwa": ("2023-03-09", "app flights has no dataset rwa"),
+        "partition:flights/rates": (
+            "2023-03-09",
+            "flights/rates has no partitions, but the report has partition 2023-03-09",
+        ),
+    }
 
 
 def test_two_readers_at_once_put_each_event_once(instance: DagsterInstance, plan: AssetPlan) -> None:

@@ -1,16 +1,21 @@
 """`tidegate events list`: the events in the store, and the jobs that received them.
 
-Events are reported by Dagster, by runs and by crons.
+Refused reports are listed with them, with the reason. Events are reported by Dagster, by runs and by crons.
 """
 
 from collections.abc import Iterable
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_table
 
+if TYPE_CHECKING:
+    from tidegate.scheduler.intake.refused_reports import RefusedReport
+
 DEFAULT_LIMIT = 50
+MOST_UNROUTED = 10_000
+"""A tick routes what has arrived; more than this wait only while no scheduler runs."""
 
 app = typer.Typer(no_args_is_help=True, help="List events.")
 
@@ -32,9 +37,12 @@ def list_events(
 ) -> None:
     """List the newest events, with the schedules and jobs that received each."""
     from tidegate.cli.opened_store import opened_store
+    from tidegate.scheduler.intake.refused_reports import refused_reports
 
     with opened_store() as store, store.reading() as reader:
         found = reader.events(key_prefix=key, limit=limit)
+        unrouted = {event.id for event in reader.unrouted_events(MOST_UNROUTED)}
+        refused = [report for report in refused_reports(reader) if report.key.startswith(key)][:limit]
         deliveries = reader.deliveries_of_events([event.id for event in found])
         jobs = {job.id: job for job in reader.jobs(ids={d.job for d in deliveries if d.job is not None})}
     outcomes: dict[str, list[dict[str, str | None]]] = {event.id: [] for event in found}
@@ -52,24 +60,51 @@ def list_events(
     if format is Format.JSON:
         import msgspec
 
-        print_json([{**msgspec.to_builtins(event), "deliveries": outcomes[event.id]} for event in found])
+        events = [
+            {
+                **msgspec.to_builtins(event),
+                "routed": event.id not in unrouted,
+                "refused": None,
+                "deliveries": outcomes[event.id],
+            }
+            for event in found
+        ]
+        reports = [_refused(report) for report in refused]
+        print_json(sorted(events + reports, key=lambda each: each["arrived"], reverse=True)[:limit])
         return
-    if not found:
+    if not found and not refused:
         typer.echo("No events." if not key else f"No events with a key that begins with {key}.")
         return
     rows = [
-        [
-            instant(event.arrived),
+        (
+            event.arrived,
             event.key,
             event.partition or "",
             "" if event.rows is None else f"{event.rows:,}",
-            "; ".join(_outcome(outcome) for outcome in outcomes[event.id]) or "no schedule listens",
-        ]
+            "; ".join(_outcome(outcome) for outcome in outcomes[event.id])
+            or _undelivered(event.id in unrouted),
+        )
         for event in found
     ]
-    print_table(["arrived", "key", "partition", "rows", "received by"], rows, right=["rows"])
+    rows += [(each.at, each.key, each.partition, "", f"refused: {each.reason}") for each in refused]
+    newest = sorted(rows, key=lambda row: row[0], reverse=True)[:limit]
+    shown = [[instant(at), *others] for at, *others in newest]
+    print_table(["arrived", "key", "partition", "rows", "received by"], shown, right=["rows"])
 
 
 def _outcome(outcome: dict[str, str | None]) -> str:
     words: Iterable[str | None] = (outcome["schedule"], outcome["state"], outcome["reason"])
     return " ".join(word for word in words if word)
+
+
+def _undelivered(unrouted: bool) -> str:
+    return "not routed yet" if unrouted else "no schedule listens"
+
+
+def _refused(report: "RefusedReport") -> dict[str, Any]:
+    """A refused report in the form of an event."""
+    import msgspec
+
+    fields: dict[str, Any] = msgspec.to_builtins(report)
+    at, reason = fields.pop("at"), fields.pop("reason")
+    return {**fields, "time": at, "arrived": at, "routed": True, "refused": reason, "deliveries": []}

@@ -18,7 +18,7 @@ from dagster import DagsterInstance, DagsterRun, RunsFilter
 
 from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
 from tidegate.dagster_defs.ingest.event_log import PAGE_ROWS, EventLog, entry_of, instant_of
-from tidegate.dagster_defs.ingest.partition_events import Unusable, partition_event
+from tidegate.dagster_defs.ingest.partition_events import partition_event
 from tidegate.dagster_defs.ingest.position import (
     REWIND,
     Position,
@@ -29,6 +29,7 @@ from tidegate.dagster_defs.ingest.position import (
 from tidegate.dagster_defs.ingest.run_observations import STATUS_OF_EVENT, observations
 from tidegate.domain.value import Value
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
+from tidegate.scheduler.intake.refused_reports import RefusedReport, note_refused
 from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.store.protocol import Reader, Store
 
@@ -80,9 +81,10 @@ def ingest(instance: DagsterInstance, store: Store, plan: AssetPlan, now: dateti
         value = encode_position(moved)
         if value == saved:
             break
-        events, observed = translate(instance, (*appeared, *rows), plan, now, log)
+        events, observed, refused = translate(instance, (*appeared, *rows), plan, now, log)
         with store.transaction() as transaction:
             transaction.add_events(events)
+            note_refused(transaction, refused)
             observe_runs(transaction, observed, now)
             if transaction.cursor(name) != saved:
                 break
@@ -116,9 +118,10 @@ def translate(
     plan: AssetPlan,
     now: datetime,
     log: Log,
-) -> tuple[list[Event], list[RunObservation]]:
-    """Return the events and run observations in some rows, in the order of the rows."""
+) -> tuple[list[Event], list[RunObservation], list[RefusedReport]]:
+    """Return the events, run observations and refused reports in some rows, in the order of the rows."""
     events: list[Event] = []
+    refused: list[RefusedReport] = []
     observed: list[RunObservation] = []
     run_ids = {row.run_id for row in rows if row.kind in STATUS_OF_EVENT}
     runs = runs_by_id(instance, run_ids) if run_ids else {}
@@ -133,13 +136,14 @@ def translate(
                     observed += observations(run, STATUS_OF_EVENT[row.kind], instant_of(entry, now), plan)
                 continue
             event = partition_event(entry, row.body, plan, now)
-            if event is not None:
+            if isinstance(event, RefusedReport):
+                refused.append(event)
+                log(f"a report was refused: {event.reason}")
+            elif event is not None:
                 events.append(event)
-        except Unusable as error:
-            log(f"a report was ignored: {error}")
         except Exception as error:  # noqa: BLE001 -- one bad row must not block the others
             log(f"row {row.id} of Dagster's event log cannot be read: {type(error).__name__}: {error}")
-    return events, observed
+    return events, observed, refused
 
 
 def runs_by_id(instance: DagsterInstance, ids: set[str]) -> dict[str, DagsterRun]:

@@ -3,7 +3,7 @@
 External reports (`raw_flights` has landed) and outputs of runs are handled alike: an asset of the
 project was materialised, so its partition has new data. The engine may already have the event of a
 publish (`scheduler.intake.published`): then both have the same id. A report for a partition that
-the dataset cannot have is ignored and logged in the tick, since Dagster's report API does not
+the dataset cannot have is refused and logged in the tick, since Dagster's report API does not
 validate partitions.
 """
 
@@ -17,6 +17,7 @@ from tidegate.dagster_defs.ingest.position import content_id
 from tidegate.dagster_defs.run.tags import COMMIT
 from tidegate.domain.model import Dataset
 from tidegate.domain.partition_key import validate_key
+from tidegate.scheduler.intake.refused_reports import RefusedReport
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key, publish_event_id
 
 BYTES_KEYS = ("bytes", "dagster/size_bytes", "size_bytes")
@@ -27,16 +28,36 @@ class Unusable(Exception):
     """A report whose partition is not valid for its dataset."""
 
 
-def partition_event(entry: EventLogEntry, body: str, plan: AssetPlan, now: datetime) -> Event | None:
-    """Return the event of a materialisation; None for an asset that is not a dataset of the project.
-
-    Raises:
-        Unusable: the partition is not valid for the dataset.
-    """
+def partition_event(
+    entry: EventLogEntry, body: str, plan: AssetPlan, now: datetime
+) -> Event | RefusedReport | None:
+    """Return the event of a materialisation, or the refused report; None for an asset of others."""
     materialization = entry.asset_materialization
-    if materialization is None or materialization.asset_key not in plan.datasets:
+    if materialization is None:
         return None
-    app, dataset = plan.datasets[materialization.asset_key]
+    try:
+        return _event(entry, materialization, body, plan, now)
+    except Unusable as error:
+        app, *rest = materialization.asset_key.path
+        return RefusedReport(
+            id=content_id(body),
+            at=instant_of(entry, now),
+            key=partition_event_key(app, "/".join(rest)),
+            partition=str(materialization.partition or ""),
+            reason=str(error),
+        )
+
+
+def _event(
+    entry: EventLogEntry, materialization: AssetMaterialization, body: str, plan: AssetPlan, now: datetime
+) -> Event | None:
+    key = materialization.asset_key
+    if key not in plan.datasets:
+        # Other code locations have assets too; what is named after one of our apps is meant for it.
+        if len(key.path) == 2 and plan.revision(key.path[0]) is not None and key not in plan.program_of:
+            raise Unusable(f"app {key.path[0]} has no dataset {key.path[1]}")
+        return None
+    app, dataset = plan.datasets[key]
     partition = _partition(materialization, app, dataset)
     commit = materialization.metadata.get(COMMIT)
     at = instant_of(entry, now)

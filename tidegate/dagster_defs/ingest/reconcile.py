@@ -18,6 +18,7 @@ from tidegate.dagster_defs.ingest.position import decode_position
 from tidegate.dagster_defs.ingest.run_observations import dagster_run_id, record_observations
 from tidegate.domain.value import Value
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
+from tidegate.scheduler.intake.refused_reports import note_refused
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.run import Run, RunStatus
 from tidegate.scheduler.store.protocol import Reader, Store
@@ -96,9 +97,10 @@ def _read_again(
         if not rows:
             return end
         # Unusable rows were logged when they were read first.
-        events, observed = translate(instance, rows, plan, now, lambda _: None)
+        events, observed, refused = translate(instance, rows, plan, now, lambda _: None)
         with store.transaction() as transaction:
             fresh = transaction.add_events(events)
+            note_refused(transaction, refused)
             observe_runs(transaction, observed, now)
         if fresh:
             log(f"reconciliation found {len(fresh)} missed event(s)")

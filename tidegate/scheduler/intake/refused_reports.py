@@ -1,0 +1,50 @@
+"""The newest reports that were refused, with the reason: a person who reported data looks for them.
+
+A refused report is not an event: no schedule could listen to it. The store keeps a bounded list of
+them under one cursor. The same report read twice is one.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import msgspec
+
+from tidegate.domain.value import Value
+from tidegate.scheduler.store.protocol import Reader, Transaction
+
+MAX_REFUSED = 200
+"""The newest reports that are kept; a feed with a wrong key may report without end."""
+
+CURSOR = "refused-reports"
+
+
+class RefusedReport(Value, kw_only=True):
+    """A report from outside that names no partition of a deployed dataset.
+
+    Attributes:
+        id: made from the content of the report.
+        at: when it was reported. Aware, UTC.
+        key: "partition:app/dataset", as an event of that dataset would have it.
+        partition: the partition that was reported; "" without one.
+        reason: what is wrong with it.
+    """
+
+    id: str
+    at: datetime
+    key: str
+    partition: str
+    reason: str
+
+
+def refused_reports(reader: Reader) -> tuple[RefusedReport, ...]:
+    """The refused reports that are kept, the newest first."""
+    return msgspec.convert(reader.cursor(CURSOR) or [], type=tuple[RefusedReport, ...])
+
+
+def note_refused(transaction: Transaction, reports: Sequence[RefusedReport]) -> None:
+    """Add refused reports to those that are kept, and forget the oldest beyond `MAX_REFUSED`."""
+    known = {report.id: report for report in refused_reports(transaction)}
+    fresh = {report.id: report for report in reports if report.id not in known}
+    if fresh:
+        newest = sorted({**known, **fresh}.values(), key=lambda report: (report.at, report.id), reverse=True)
+        transaction.set_cursor(CURSOR, msgspec.to_builtins(newest[:MAX_REFUSED]))
