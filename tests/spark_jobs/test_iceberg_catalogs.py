@@ -164,11 +164,11 @@ def test_an_answer_that_is_lost_is_looked_up_before_it_is_tried_again(
     [
         (
             {"type": "jdbc", "uri": "jdbc:postgresql://localhost/catalog"},
-            ("iceberg.catalog.uri names a database", "spark.driver.extraClassPath"),
+            ("the database in iceberg.catalog.uri", "spark.driver.extraClassPath"),
         ),
         ({"catalog-impl": "org.absent.Catalog"}, ("needs the class org.absent.Catalog", "catalog-impl")),
         ({"type": "hadoop", "io-impl": "org.absent.FileIO"}, ("class org.absent.FileIO", "io-impl")),
-        ({"type": "glue"}, ("the AWS SDK", "iceberg-aws-bundle", "[iceberg] packages")),
+        ({"type": "glue"}, ("the AWS SDK", "iceberg-aws-bundle", "packages in [iceberg]")),
     ],
 )
 def test_a_catalog_that_cannot_be_opened_names_the_setting(
