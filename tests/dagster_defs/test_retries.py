@@ -1,6 +1,7 @@
 """Failures that may pass are tried again within the run; others end it at once."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from dagster import DagsterInstance
@@ -10,6 +11,7 @@ from tests.dagster_defs.test_program_op import Runner, add_job, execute, materia
 from tests.doubles.commit_store import MemoryCommitStepStore
 from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.run import cleaning, program_op
+from tidegate.dagster_defs.run.failure_text import failure_text
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.spark_jobs.errors import CommitConflict, CommitFailed, CommitFenced, OutputError
 
@@ -58,7 +60,7 @@ def test_what_may_pass_is_tried_three_times(
     assert len(runner.calls) == runs
     (failure,) = [event for event in result.all_events if event.is_step_failure]
     assert failure.step_failure_data.user_failure_data is not None
-    assert failure.step_failure_data.user_failure_data.description == str(error)
+    assert failure.step_failure_data.user_failure_data.description == failure_text(error, Path.cwd())
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,9 @@ def test_a_launch_that_could_not_be_asked_for():
     with world.store.transaction() as transaction:
         reject(transaction, request.job, 1, "no such partition", at("10:02"))
     world.tick("10:03")
-    assert world.recalled(at("10:03"), request.job)[0]["headline"] == "PENDING_LAUNCH; no such partition"
+    assert world.recalled(at("10:03"), request.job)[0]["headline"] == (
+        "PENDING_LAUNCH: its run was asked for once; the last request was rejected: no such partition"
+    )
     assert_recalled(world)
 
 

@@ -5,7 +5,9 @@ import pytest
 from tests.doubles.dump import dump
 from tests.scheduler.world import World, at
 from tidegate.scheduler.commands.gauge import report_gauges
-from tidegate.scheduler.explain.why import Explanation, explain, waiting_line
+from tidegate.scheduler.explain.why import Explanation, explain, outcome_line, waiting_line
+from tidegate.scheduler.launch.failure import note_failure
+from tidegate.scheduler.launch.outbox import reject
 from tidegate.scheduler.model.refused import Refused
 
 S = """
@@ -252,3 +254,48 @@ def test_a_held_job_needs_its_schedule_resumed():
     assert lacking(told(world, "10:10")) == [
         ("held", "a/s is suspended and holds its jobs; `tidegate schedules resume` releases them", None)
     ]
+
+
+def test_a_job_whose_run_is_asked_for_says_how_often_and_what_was_answered():
+    world = World("s: {program: q, status: active, trigger: {partitions: {dataset: raw}}}")
+    world.arrive("10:00", "raw", "2026-03-09")
+    world.tick("10:00")
+    assert told(world, "10:00").headline == (
+        "PENDING_LAUNCH: its run is asked for at the next tick of its dispatcher"
+    )
+    (request,) = world.offer_launches("10:01")
+    assert told(world, "10:02").headline == (
+        "PENDING_LAUNCH: its run was asked for once, last at 2026-03-10 10:01:00Z; no run is seen yet"
+    )
+    with world.store.transaction() as transaction:
+        reject(transaction, request.job, 1, "q is not loaded", at("10:02"))
+    world.offer_launches("10:05")
+    assert told(world, "10:06").headline == (
+        "PENDING_LAUNCH: its run was asked for 2 times, last at 2026-03-10 10:05:00Z;"
+        " the answer before: q is not loaded"
+    )
+
+
+def test_after_a_failure_the_last_job_is_told():
+    world = World("s: {program: q, status: active, trigger: {partitions: {dataset: raw}}}")
+    world.arrive("10:00", "raw", "2026-03-09")
+    world.tick("10:00")
+    (job,) = world.launch_all("10:00")
+    note_failure(world.store, job, 1, f"run-{job}", "ValueError: no (p.py:3)", at("10:04"))
+    world.end("10:05", job, "failed")
+    world.tick("10:06")
+
+    found = told(world, "11:00")
+
+    assert found.headline == "no waiting job: no event has arrived since the last job, which failed"
+    assert found.failed is not None
+    assert outcome_line(found.failed) == (
+        f"FAILED (F-RUN: failed: the run failed), run run-{job}; ValueError: no (p.py:3)"
+    )
+
+
+def test_a_job_that_was_triggered_by_hand_says_so():
+    world = World(S)
+    world.run("09:00", "q", "started", "hand")
+    world.trigger("10:00", "s")
+    assert told(world, "10:00").headline.startswith("triggered by hand; W-DELAY: ")

@@ -1,9 +1,12 @@
 """`tidegate dev`: a mistake in the YAML changes nothing, and nothing to run is told at once."""
 
 import pytest
+from typer.testing import CliRunner
 
 from tests.tidegate.project import SALES, Project
 from tidegate.cli.develop.dev import redeploy
+from tidegate.cli.main import application
+from tidegate.processes.lock import project_lock
 from tidegate.project.settings import load_settings
 from tidegate.scheduler.store.open import open_store
 
@@ -40,3 +43,18 @@ def test_with_nothing_to_run_it_ends(project: Project) -> None:
     project.write("sales", "app: [")
 
     assert "no earlier deployment" in project.refused("dev").message
+
+
+def test_a_second_one_on_the_project_is_refused_and_deploys_nothing(project: Project) -> None:
+    with project_lock(project.folder):
+        assert "`tidegate dev` already runs" in project.refused("dev").message
+
+    assert not (project.folder / ".tidegate" / "store.db").exists()
+
+
+@pytest.mark.parametrize("port", ["0", "65536", "-1"])
+def test_a_port_that_does_not_exist_is_refused(project: Project, port: str) -> None:
+    result = CliRunner().invoke(application, ["dev", "--port", port])
+
+    assert result.exit_code != 0
+    assert "'--port'" in result.output

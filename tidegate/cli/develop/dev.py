@@ -7,16 +7,20 @@ Ends with Ctrl-C, or when one of the processes ends, and stops all of them.
 
 import signal
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
+from time import monotonic
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tidegate.cli.last_tick import TickWatch
 from tidegate.domain.error import UserError
 
 if TYPE_CHECKING:
     from tidegate.processes.dagster import DagsterProcesses
+    from tidegate.processes.lock import ProjectLock
     from tidegate.project.settings import Settings
 
 DEFAULT_PORT = 3000
@@ -24,21 +28,36 @@ DEFAULT_PORT = 3000
 CHECK_MILLISECONDS = 1000
 """Interval of the check that the processes are alive, while no file changes."""
 
+PORT_MAX = 65_535
+
+TICK_CHECK_SECONDS = 15
+"""Interval of the check that the scheduler ticks."""
+
 
 def dev(
-    port: Annotated[int | None, typer.Option(help="Port of the UI; default: 3000 or a free port.")] = None,
+    port: Annotated[
+        int | None, typer.Option(min=1, max=PORT_MAX, help="Port of the UI; default: 3000 or a free port.")
+    ] = None,
 ) -> None:
     """Run Dagster on the project; redeploy when the YAML changes."""
-    from tidegate.processes.dagster import DagsterProcesses, ProcessFailed
-    from tidegate.processes.home import site_of
+    from tidegate.processes.lock import project_lock
     from tidegate.project.settings import load_settings
 
     settings = load_settings()
+    with project_lock(settings.project) as lock:
+        _run(settings, port, lock)
+
+
+def _run(settings: "Settings", port: int | None, lock: "ProjectLock") -> None:
+    from tidegate.processes.dagster import DagsterProcesses, ProcessFailed
+    from tidegate.processes.home import site_of
+
     if not redeploy(settings) and not _anything_deployed(settings):
         raise UserError(
             "the YAML has errors, and no earlier deployment exists to run", "fix the errors above"
         )
     site = site_of(settings, port or _preferred_port())
+    lock.say(site.url)
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         with DagsterProcesses(site) as processes:
@@ -56,8 +75,6 @@ def dev(
 
 def redeploy(settings: "Settings") -> bool:
     """Lint and deploy the YAML, print its mistakes, and return whether it is deployed."""
-    from datetime import UTC, datetime
-
     from tidegate.cli.develop.plan import compiled_apps, print_difference, project_scope
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.printing import Format
@@ -86,7 +103,12 @@ def _serve(settings: "Settings", processes: "DagsterProcesses") -> None:
     """
     from tidegate.processes.dagster import ProcessFailed
 
+    watch = TickWatch(datetime.now(UTC), settings.tick_seconds)
+    looked = monotonic()
     for changed in _changes(settings.schedules):
+        if monotonic() - looked >= TICK_CHECK_SECONDS:
+            looked = monotonic()
+            _warn(settings, watch)
         dead = processes.dead()
         if dead is not None:
             raise dead.failed("has ended")
@@ -97,6 +119,20 @@ def _serve(settings: "Settings", processes: "DagsterProcesses") -> None:
             typer.echo("reloaded")
         except ProcessFailed as error:
             typer.echo(f"error: {error}", err=True)
+
+
+def _warn(settings: "Settings", watch: TickWatch) -> None:
+    """Print what the watch has to say of the scheduler's clock."""
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.scheduler.tick.tick import engine_clock
+
+    try:
+        with opened_store(settings) as store, store.reading() as reader:
+            warning = watch.look(engine_clock(reader), datetime.now(UTC))
+    except UserError as error:
+        warning = f"warning: {error}"
+    if warning is not None:
+        typer.echo(warning, err=True)
 
 
 def _changes(folder: Path) -> Iterator[bool]:

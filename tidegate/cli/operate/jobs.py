@@ -1,7 +1,7 @@
 """`tidegate jobs`: list, show, cancel and retry jobs, and requeue dead letters."""
 
-from collections.abc import Iterator
-from datetime import UTC, datetime
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 DEFAULT_LIMIT = 100
 
+FAILURES_SHOWN_FOR = timedelta(days=1)
+
 UNFINISHED = frozenset(JobState) - FINISHED
 
 app = typer.Typer(no_args_is_help=True, help="List, show, cancel, retry and requeue jobs.")
@@ -29,36 +31,66 @@ def list_jobs(
         typer.Option(help="Only jobs in this state; may be repeated.", case_sensitive=False),
     ] = None,
     all_: Annotated[bool, typer.Option("--all", help="Include finished jobs.")] = False,
+    failed: Annotated[bool, typer.Option("--failed", help="Only failed jobs.")] = False,
     dead: Annotated[
         bool, typer.Option("--dead-letters", help="Only jobs whose run could not be created.")
     ] = False,
     limit: Annotated[int, typer.Option(min=1, help="Maximum number of jobs, the newest.")] = DEFAULT_LIMIT,
     format: FormatOption = Format.TEXT,
 ) -> None:
-    """List the job queue: the jobs that are not finished, oldest first."""
+    """List the jobs that are not finished, oldest first, then those that failed in the last day."""
     from tidegate.cli.names import find_schedule
     from tidegate.cli.opened_store import opened_store
     from tidegate.scheduler.launch.dead_letter import dead_letters
 
     with opened_store() as store, store.reading() as reader:
         refs = None if schedule is None else [find_schedule(reader, schedule).ref]
-        states = state or (None if all_ else UNFINISHED)
+        states = (JobState.FAILED,) if failed else state or (None if all_ else UNFINISHED)
+        failures: tuple[Job, ...] = ()
         if dead:
             jobs = dead_letters(reader, refs)[-limit:]
         else:
             jobs = reader.jobs(schedules=refs, states=states, limit=limit)
+            if states is UNFINISHED:
+                ended = reader.jobs(schedules=refs, states=(JobState.FAILED,), limit=limit)
+                since = datetime.now(UTC) - FAILURES_SHOWN_FOR
+                failures = tuple(job for job in ended if job.ended_at is not None and job.ended_at >= since)
     if format is Format.JSON:
-        print_json(jobs)
+        print_json((*jobs, *failures))
         return
-    if not jobs:
+    if failed:
+        failures, jobs = jobs, ()
+        if not failures:
+            typer.echo("No failed jobs.")
+    elif not jobs:
         typer.echo(_nothing(dead, all_=all_ or bool(state)))
-        return
-    if dead:
+    elif dead:
         print_table(
             ["job", "schedule", "key", "failed at", "because"],
             [[job.id, job.schedule, job.key, instant(job.ended_at), job.detail] for job in jobs],
         )
-        return
+    elif jobs:
+        _print_queue(jobs)
+    if failures:
+        typer.echo("Failed:" if failed else "\nFailed in the last day:")
+        print_table(
+            ["job", "schedule", "key", "ended", "reason", "because", "run"],
+            [
+                [
+                    job.id,
+                    job.schedule,
+                    job.key,
+                    instant(job.ended_at),
+                    job.reason or "",
+                    job.detail,
+                    job.run_id or "",
+                ]
+                for job in failures
+            ],
+        )
+
+
+def _print_queue(jobs: "Sequence[Job]") -> None:
     print_table(
         ["job", "schedule", "key", "state", "reason", "next check", "run"],
         [

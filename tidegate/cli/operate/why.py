@@ -30,11 +30,14 @@ def why(
     format: FormatOption = Format.TEXT,
 ) -> None:
     """Explain why a schedule or a job runs or waits, what would unblock it, and when it can run next."""
+    from tidegate.cli.last_tick import last_tick_line
     from tidegate.cli.names import find_target
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.operate.blocked_outputs import with_blocked
+    from tidegate.project.settings import load_settings
     from tidegate.scheduler.explain.past import store_at
     from tidegate.scheduler.explain.why import explain
+    from tidegate.scheduler.tick.tick import engine_clock
 
     now = datetime.now(UTC)
     moment = now if at is None else past_instant(at, now)
@@ -42,6 +45,7 @@ def why(
         explained = store if at is None else store_at(present, moment)
         with explained.reading() as reader:
             explanations = explain(reader, find_target(reader, name), moment)
+        ticked_at = engine_clock(present)
         if at is None:
             explanations = tuple(with_blocked(each, store, present) for each in explanations)
     if format is Format.JSON:
@@ -49,6 +53,8 @@ def why(
         return
     for explanation in explanations:
         print_rich(explanation_tree(explanation))
+    if at is None:
+        typer.echo(last_tick_line(ticked_at, now, load_settings().tick_seconds))
 
 
 def past_instant(text: str, now: datetime) -> datetime:
@@ -76,6 +82,8 @@ def explanation_tree(explanation: "Explanation") -> "Tree":
     from rich.text import Text
     from rich.tree import Tree
 
+    from tidegate.scheduler.explain.why import outcome_line
+
     job = explanation.job
     key = f"[{job.key}]" if job is not None and job.key else ""
     tree = Tree(
@@ -100,6 +108,11 @@ def explanation_tree(explanation: "Explanation") -> "Tree":
         for blocked in explanation.blocked:
             line = f"{blocked.dataset}, by commit {blocked.commit}: {blocked.error}"
             branch.add(Text(line)).add(Text(blocked.remedy))
+    if explanation.failed is not None:
+        failed = explanation.failed
+        branch = tree.add(Text(f"last job {failed.id}, ended {instant(failed.ended_at)}", style="red"))
+        branch.add(Text(outcome_line(failed)))
+        branch.add(Text(f"tidegate jobs retry {failed.id}   runs it again"))
     if explanation.next_check is not None:
         tree.add(Text(f"next check: {instant(explanation.next_check)}"))
     if explanation.can_run_at is not None:

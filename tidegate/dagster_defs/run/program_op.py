@@ -12,6 +12,7 @@ own event: metadata of an output would be copied to all partitions and counted m
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from dagster import (
@@ -31,12 +32,14 @@ from tidegate.dagster_defs.definitions.names import asset_key
 from tidegate.dagster_defs.run import cleaning
 from tidegate.dagster_defs.run.commit_events import CommitEvents
 from tidegate.dagster_defs.run.commit_id import commit_id
+from tidegate.dagster_defs.run.failure_text import failure_text
 from tidegate.dagster_defs.run.tags import COMMIT, DATA_VERSION_TAG, JOB, job_of
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.model import Dataset
 from tidegate.domain.published import PublishedPartition
 from tidegate.scheduler.decision.references import values_of
 from tidegate.scheduler.launch.claim import claim
+from tidegate.scheduler.launch.failure import note_failure
 from tidegate.scheduler.model.job import LaunchPlan
 from tidegate.scheduler.store.protocol import Store
 from tidegate.spark_jobs.commit.publish import id_to_publish
@@ -99,17 +102,35 @@ def run_op(
         if isinstance(error, OSError):
             # If the staging was unreachable, the run could not remove it.
             cleaning.request(location.open_store())
-        raise _failure(context, error) from error
+        raise _failure(context, location, work, error) from error
+    except Exception as error:
+        raise _end(context, location, work, error) from error
     yield from report(context, assets, work, published)
 
 
-def _failure(context: AssetExecutionContext, error: SparkJobError | OSError) -> Failure | RetryRequested:
+def _failure(
+    context: AssetExecutionContext, location: Location, work: Work, error: SparkJobError | OSError
+) -> Failure | RetryRequested:
     """Return the Dagster result of an expected failure: a retry if the failure is transient."""
     transient = isinstance(error, OSError | CommitConflict | CommitFenced)
     if transient and context.op_execution_context.retry_number < STEP_RETRIES:
         context.log.warning(f"retry in {RETRY_WAIT_SECONDS} s with the same commit id: {error}")
         return RetryRequested(max_retries=STEP_RETRIES, seconds_to_wait=RETRY_WAIT_SECONDS)
-    return Failure(description=str(error), allow_retries=False)
+    return _end(context, location, work, error)
+
+
+def _end(context: AssetExecutionContext, location: Location, work: Work, error: Exception) -> Failure:
+    """The failure as Dagster shows it, which is noted at the job too."""
+    text = failure_text(error, Path.cwd())
+    tag = job_of(context.run.tags)
+    if tag is not None:
+        run_id, now = context.run.run_id, location.clock()
+        try:
+            note_failure(location.open_store(), work.job, work.attempt, run_id, text, now)
+        except Exception as unwritten:  # noqa: BLE001 -- what made the run fail is what has to be seen
+            context.log.warning(f"the failure is not noted at job {work.job}: {unwritten}")
+    # An expected failure is the same at every try; what a program raises may pass.
+    return Failure(description=text, allow_retries=not isinstance(error, SparkJobError | OSError))
 
 
 def work_of(

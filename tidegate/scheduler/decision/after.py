@@ -89,6 +89,8 @@ def after(job: Job, entry: Entry, state: ScheduleState | None = None) -> Job:
             return _with(job, state=JobState.DISCARDED, reason=reason, decided_at=entry.at, ended_at=entry.at)
         case EntryKind.LAUNCH_FAILED:
             return _launch_failed(job, entry)
+        case EntryKind.FAILURE:
+            return _with(job, detail=entry.data["message"])
         case EntryKind.MANUAL if state is not None:
             return _by_hand(job, entry, state)
         case _:

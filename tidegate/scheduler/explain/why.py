@@ -11,7 +11,7 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.decision.decide import Decision, Discard, Launch, Wait, decide
 from tidegate.scheduler.explain.unblock import Missing, missing
 from tidegate.scheduler.model.deployed import ScheduleState
-from tidegate.scheduler.model.job import WAITING, Job
+from tidegate.scheduler.model.job import WAITING, Job, JobState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.refused import Refused
@@ -50,6 +50,7 @@ class Explanation(Value, kw_only=True):
         blocked: outputs of its program that cannot be written now, so that a run would fail at once.
             The engine does not know them; the caller that reads the commits adds them.
         history: the journal of the job.
+        failed: the newest job of a schedule without a waiting job, if it failed.
     """
 
     schedule: str
@@ -64,14 +65,15 @@ class Explanation(Value, kw_only=True):
     missing: tuple[Missing, ...] = ()
     blocked: tuple[Blocked, ...] = ()
     history: tuple[Entry, ...] = ()
+    failed: Job | None = None
 
 
 def explain(reader: Reader, target: str, now: datetime) -> tuple[Explanation, ...]:
     """Explain a schedule ("app/name") or a job (its id).
 
     Returns:
-        One explanation for each waiting job of a schedule, or one of what the schedule needs to open a
-        job; for a job exactly one.
+        One explanation for each job of a schedule that waits or has no run yet, or one of what the schedule
+        needs to open a job; for a job exactly one.
 
     Raises:
         Refused: the schedule or the job does not exist.
@@ -92,27 +94,32 @@ def _explain_schedule(reader: Reader, ref: str, now: datetime) -> tuple[Explanat
     state = next(iter(reader.schedules(refs=[ref])), None)
     if state is None:
         raise Refused(f"no schedule {ref} is deployed", "`tidegate schedules list` shows what is")
-    waiting = reader.jobs(schedules=[ref], states=WAITING)
+    waiting = reader.jobs(schedules=[ref], states=(*WAITING, JobState.PENDING_LAUNCH))
     if waiting:
         return tuple(_explain_job(reader, job, state, now) for job in waiting)
     empty = Job(id="", schedule=ref, fingerprint=state.fingerprint, opened_at=now)
     decision = _decision(reader, empty, now)
+    newest = next(iter(reader.jobs(schedules=[ref], limit=1)), None)
+    failed = newest if newest is not None and newest.state is JobState.FAILED else None
     return (
         Explanation(
             schedule=ref,
             at=now,
             status=state.status,
-            headline=_nothing_waits(state),
+            headline=_nothing_waits(state, failed),
             trigger=decision.trigger,
             constraints=decision.constraints,
             next_check=state.next_fire_at,
             can_run_at=state.next_fire_at,
             missing=missing(decision),
+            failed=failed,
         ),
     )
 
 
-def _nothing_waits(state: ScheduleState) -> str:
+def _nothing_waits(state: ScheduleState, failed: Job | None) -> str:
+    if state.active and failed is not None:
+        return "no waiting job: no event has arrived since the last job, which failed"
     if state.active:
         return "no waiting job: no event has arrived since the last job"
     if state.spec.on_suspend == "backlog":
@@ -125,14 +132,19 @@ def _explain_job(reader: Reader, job: Job, state: ScheduleState | None, now: dat
     history = reader.journal(job=job.id)
     if not job.waiting or state is None:
         return Explanation(
-            schedule=job.schedule, at=now, status=status, headline=outcome_line(job), job=job, history=history
+            schedule=job.schedule,
+            at=now,
+            status=status,
+            headline=outcome_line(job),
+            job=job,
+            history=history,
         )
     decision = _decision(reader, job, now)
     return Explanation(
         schedule=job.schedule,
         at=now,
         status=status,
-        headline=_headline(decision),
+        headline=_headline(job, decision),
         job=job,
         trigger=decision.trigger,
         constraints=decision.constraints,
@@ -160,7 +172,12 @@ def can_run_at(decision: Decision, now: datetime) -> datetime | None:
     return max(known) if known and len(known) == len(instants) else None
 
 
-def _headline(decision: Decision) -> str:
+def _headline(job: Job, decision: Decision) -> str:
+    by_hand = "" if job.by_hand is None else "triggered by hand; "
+    return by_hand + _outlook(decision)
+
+
+def _outlook(decision: Decision) -> str:
     match decision.outcome:
         case Launch():
             return "ready: the next tick launches it"
@@ -172,10 +189,23 @@ def _headline(decision: Decision) -> str:
 
 def outcome_line(job: Job) -> str:
     """Describe how a job that no longer waits went on."""
+    if job.state is JobState.PENDING_LAUNCH:
+        return f"{job.state}: {_asked(job)}"
     because = "" if job.reason is None else f" ({job.reason}: {job.reason.summary})"
     run = "" if job.run_id is None else f", run {job.run_id}"
     detail = f"; {job.detail}" if job.detail else ""
     return f"{job.state}{because}{run}{detail}"
+
+
+def _asked(job: Job) -> str:
+    """Describe the offers of a decided launch and the last answer."""
+    if job.offers == 0:
+        return "its run is asked for at the next tick of its dispatcher"
+    times = "once" if job.offers == 1 else f"{job.offers} times"
+    if job.offered_at is None:
+        return f"its run was asked for {times}; the last request was rejected: {job.detail}"
+    answer = f"the answer before: {job.detail}" if job.detail else "no run is seen yet"
+    return f"its run was asked for {times}, last at {job.offered_at:%Y-%m-%d %H:%M:%SZ}; {answer}"
 
 
 def waiting_line(job: Job) -> str:

@@ -30,6 +30,7 @@ class EntryKind(StrEnum):
     RUN = "run"
     CLAIM = "claim"
     LAUNCH_FAILED = "launch-failed"
+    FAILURE = "failure"
     MANUAL = "manual"
     STATUS = "status"
     DEPLOY = "deploy"

@@ -1,0 +1,93 @@
+"""Where a failure can be seen on the command line: in the list of jobs, at the job, and in `why`."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.tidegate.project import Project
+from tidegate.cli.last_tick import last_tick_line
+from tidegate.scheduler.intake.observe import RunObservation, observe_runs
+from tidegate.scheduler.launch.claim import claim
+from tidegate.scheduler.launch.failure import note_failure
+from tidegate.scheduler.launch.outbox import offer_launches
+from tidegate.scheduler.model.run import RunStatus
+
+SAID = "ValueError: no orders (programs/report.py:7)"
+NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def failed(deployed: Project) -> str:
+    """The id of a job whose run has failed a moment ago."""
+    deployed.arrive("2026-03-09", "2026-03-10")
+    store, now = deployed.store(), datetime.now(UTC)
+    with store.transaction() as transaction:
+        (request,) = offer_launches(transaction, now, "sales")
+    claim(store, request.job, 1, "run-1", now)
+    note_failure(store, request.job, 1, "run-1", SAID, now)
+    ended = RunObservation(
+        run_id="run-1",
+        program=f"sales/{request.launch.program}",
+        job=request.job,
+        attempt=1,
+        status=RunStatus.FAILED,
+        at=now,
+    )
+    with store.transaction() as transaction:
+        observe_runs(transaction, [ended], now)
+    store.close()
+    return request.job
+
+
+@pytest.mark.parametrize("options", [(), ("--failed",)])
+def test_jobs_list_shows_what_failed_and_why(
+    deployed: Project, failed: str, options: tuple[str, ...]
+) -> None:
+    printed = deployed.run("jobs", "list", *options)
+    assert failed in printed
+    assert SAID in printed
+    assert "run-1" in printed
+    assert [job["id"] for job in deployed.json("jobs", "list", *options)] == [failed]
+
+
+def test_without_a_failure_the_list_says_so(deployed: Project) -> None:
+    assert deployed.run("jobs", "list", "--failed") == "No failed jobs.\n"
+    assert "Failed" not in deployed.run("jobs", "list")
+
+
+def test_show_and_why_say_what_the_program_has_raised(deployed: Project, failed: str) -> None:
+    assert SAID in deployed.run("jobs", "show", failed)
+    printed = deployed.run("why", "report_daily")
+    assert "the last job, which failed" in printed
+    assert f"run run-1; {SAID}" in printed
+    assert f"tidegate jobs retry {failed}" in printed
+
+
+def test_a_failed_job_is_tried_again(deployed: Project, failed: str) -> None:
+    assert deployed.run("jobs", "retry", failed) == (
+        f"job {failed} of sales/report_daily is queued again, attempt 2\n"
+    )
+    assert "triggered by hand" in deployed.run("why", failed)
+    assert "cannot be retried" in deployed.refused("jobs", "retry", failed).message
+
+
+def test_why_shows_a_job_whose_run_is_asked_for(deployed: Project) -> None:
+    deployed.arrive("2026-03-09", "2026-03-10")
+    assert "PENDING_LAUNCH: its run is asked for at the next tick" in deployed.run("why", "report_daily")
+    assert "last tick of the scheduler: " in deployed.run("why", "report_daily")
+
+
+@pytest.mark.parametrize(
+    ("ago", "every", "ends"),
+    [
+        (timedelta(seconds=120), 5, "11:58:00Z"),
+        (timedelta(seconds=121), 5, "2 minutes ago: check the Dagster daemon"),
+        (timedelta(seconds=121), 60, "11:57:59Z"),
+    ],
+)
+def test_a_scheduler_that_does_not_tick_is_named(ago: timedelta, every: int, ends: str) -> None:
+    assert ends in last_tick_line(NOW - ago, NOW, every)
+
+
+def test_a_scheduler_that_never_ticked_is_named() -> None:
+    assert "has never ticked" in last_tick_line(None, NOW, 5)

@@ -1,0 +1,69 @@
+"""The lock of a project's `tidegate dev`: one at a time, since a second one would end the ticks of the first.
+
+Both would write the same workspace file and use the same Dagster storage. The lock is the system's, on a file
+that names its holder: it ends with the process, however that ends, and a file that is left behind locks
+nothing.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+from collections.abc import Generator
+from pathlib import Path
+from typing import IO
+
+from tidegate.domain.error import UserError
+
+LOCK_FILE = Path(".tidegate", "dev.lock")
+
+
+class ProjectLock:
+    """The lock while it is held."""
+
+    def __init__(self, file: IO[str]) -> None:
+        self._file = file
+        self.say("")
+
+    def say(self, url: str) -> None:
+        """Write down who holds it, for the process that finds it taken.
+
+        Args:
+            url: the address of the UI; empty while there is none.
+        """
+        self._file.seek(0)
+        self._file.truncate()
+        json.dump({"pid": os.getpid(), "url": url}, self._file)
+        self._file.flush()
+
+
+@contextlib.contextmanager
+def project_lock(project: Path) -> Generator[ProjectLock, None, None]:
+    """Hold the lock of a project.
+
+    Raises:
+        UserError: another process holds it; the message names its id and the address of its UI.
+    """
+    path = project / LOCK_FILE
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            raise _taken(project, file.read()) from None
+        yield ProjectLock(file)
+
+
+def _taken(project: Path, text: str) -> UserError:
+    try:
+        holder = json.loads(text)
+        who, url = f"process {holder['pid']}", holder["url"]
+    except (ValueError, KeyError, TypeError):
+        # Read in the moment in which the other process writes it.
+        who, url = "another process", ""
+    where = f", its UI is at {url}" if url else ""
+    return UserError(
+        f"`tidegate dev` already runs on {project}: {who}{where}",
+        "use that one, or end it with Ctrl-C first",
+    )
