@@ -65,7 +65,7 @@ def test_a_watermark_that_its_own_snapshot_denies(house: House) -> None:
     ((kind, where, what),) = findings(house)
 
     assert (kind, where) == ("watermark", f"{house.app}/p in {house.app}/raw JFK")
-    assert "stands at offset 7" in what and "read up to offset 5" in what
+    assert "is at offset 7" in what and "read up to offset 5" in what
 
 
 def test_a_snapshot_that_tells_only_a_digest_denies_nothing(house: House) -> None:
