@@ -14,6 +14,9 @@ from pathlib import Path
 
 VARIABLE = "TIDEGATE_TEST_RUN"
 PATIENCE_SECONDS = 20
+LOG_CAPTURE = ("tail -F", "watch_orphans", "poll_compute_logs")
+"""Dagster's helpers that copy a run's output outlive a run that a test kills: ended, and no fault."""
+
 PROCESSES = Path("/proc")
 """Where there is no such folder, as on macOS, nothing is looked for."""
 
@@ -24,14 +27,18 @@ def begin() -> None:
 
 
 def end(patience_seconds: float = PATIENCE_SECONDS) -> list[str]:
-    """End what is left of this run, and return the command lines."""
+    """End what is left of this run, and return the command lines, without those of `LOG_CAPTURE`."""
     until = time.monotonic() + patience_seconds
     while (left := _marked()) and time.monotonic() < until:
         time.sleep(0.2)
     for pid in left:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-    return [f"{pid} {command}" for pid, command in left.items()]
+    return [
+        f"{pid} {command}"
+        for pid, command in left.items()
+        if not any(words in command for words in LOG_CAPTURE)
+    ]
 
 
 def _marked() -> dict[int, str]:

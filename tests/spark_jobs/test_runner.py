@@ -211,7 +211,7 @@ def test_an_attempt_that_died_half_way_is_finished_by_the_next(
         ("count_keys", "by_day", (), "has partitions, but the run was launched without partitions to write"),
         ("count_keys", "by_day", ("2013-12-22|JFK",), "has no partition"),
         ("count_keys", "by_day by_airport", ("2013-12-22",), "has no partition"),
-        ("count_keys", "unknown", (), "names the dataset unknown, which app test does not declare"),
+        ("count_keys", "unknown", (), "uses the dataset unknown, which app test does not declare"),
         ("count_keys", "by_day total", ("2013-12-22",), "returned one DataFrame, but writes 2 datasets"),
         (
             "two_outputs",
