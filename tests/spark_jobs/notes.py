@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import ClassVar
 
+import pytest
+
 from tests.spark_jobs.staging import begin
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.published import PublishedPartition
@@ -46,6 +48,12 @@ class World:
 
 WORLD = World()
 CONTEXT = CommitContext(files=LocalFiles())
+
+
+@pytest.fixture(autouse=True)
+def empty_world() -> None:
+    """Begin each test of a module that imports this with an empty world."""
+    WORLD.__init__()
 
 
 @step_kind("note")

@@ -16,8 +16,7 @@ import pytest
 
 from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.effort import much
-from tests.spark_jobs.turns import FarStore, SkewedClock, Turns
-from tidegate.domain.commit_store import CommitStepStore
+from tests.spark_jobs.turns import SkewedClock, Turns, far
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.lease import LEASE, LEASE_SECONDS, AttemptLease
@@ -45,6 +44,7 @@ class World:
         staged: the rows of each token.
         landed: how many rows the source has.
         seen: how often which ending came about.
+        chance: the chance that a call to the store, or a step, fails.
     """
 
     def __init__(self, seed: int) -> None:
@@ -52,14 +52,18 @@ class World:
         self.turns = Turns()
         self.clock = SkewedClock(self.turns)
         self.kept = MemoryCommitStepStore()
-        self.far = FarStore(self.kept, self.turns, self.dice, loses=self.dice.choice([0, 0.02]))
-        self.store = cast(CommitStepStore, self.far)
+        self.chance = self.dice.choice([0, 0.02])
+        self.store = far(self.kept, self.turns, self.loses)
         # Steps are handed the world where others are handed files.
         self.context = CommitContext(files=cast(Any, self))
         self.table: dict[str, tuple[int, ...]] = {}
         self.staged: dict[int, tuple[int, ...]] = {}
         self.landed = 3
         self.seen: Counter[str] = Counter()
+
+    def loses(self) -> bool:
+        """Draw whether a call fails."""
+        return self.dice.random() < self.chance
 
     def run(self, job: str) -> None:
         """What `runner.run_program` does, but for Spark."""
@@ -153,7 +157,7 @@ class Append(Value, kw_only=True):
         """See `CommitStep.execute`."""
         world = cast(World, context.files)
         world.turns.point()
-        if world.dice.random() < world.far.loses:
+        if world.loses():
             raise OSError("the file system is full")
         if self.commit not in world.table and self.token in world.staged:
             world.table[self.commit] = world.staged[self.token]
@@ -228,7 +232,7 @@ def history(seed: int) -> Counter[str]:
 def check_end(world: World, seed: int) -> None:
     """When all is quiet a recovery ends what is unfinished, and nothing is left over."""
     world.clock.time += 2 * LEASE
-    world.far.loses = 0
+    world.chance = 0
     done = recover_all(world.kept, world.context, include_blocked=True, clock=world.clock)
     assert [one.error for one in done if one.error is not None] == [], f"seed {seed}"
     assert world.kept.list_unfinished() == ()

@@ -2,15 +2,17 @@
 
 import os
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
+from itertools import cycle
 
 import pytest
 
 from tests.crashes.processes import SIGKILL, in_child, kill_self
 from tests.doubles.commit_store import MemoryCommitStepStore
+from tests.doubles.wired import gone, wired
 from tests.spark_jobs.notes import CONTEXT, NOON, SIGNAL_SECONDS, WORLD, ScriptedClock, notes, promise
+from tests.spark_jobs.notes import empty_world as empty_world
 from tidegate.spark_jobs.commit import owner
 from tidegate.spark_jobs.commit.finish import POLL_SECONDS, WAIT_SECONDS, finish
 from tidegate.spark_jobs.commit.lease import LEASE, LEASE_SECONDS, RENEWALS_PER_LEASE, AttemptLease, Heartbeat
@@ -25,12 +27,6 @@ THIRD = LEASE / RENEWALS_PER_LEASE
 @pytest.fixture
 def store() -> MemoryCommitStepStore:
     return MemoryCommitStepStore()
-
-
-@pytest.fixture(autouse=True)
-def world() -> Iterator[None]:
-    WORLD.__init__()
-    yield
 
 
 def lease_ends(store: MemoryCommitStepStore) -> list[datetime]:
@@ -100,39 +96,21 @@ def test_a_run_that_has_put_is_not_given_up(store: MemoryCommitStepStore, finish
         _ = 1 / 0
 
 
-class UnreachableStore(MemoryCommitStepStore):
-    """Its server is gone, every other time or for good."""
+def test_a_renewal_that_fails_is_tried_again_before_the_lease_is_over() -> None:
+    down = cycle([True, False])
 
-    def __init__(self, *, for_good: bool = False) -> None:
-        super().__init__()
-        self._calls = 0
-        self._for_good = for_good
-
-    def _fail(self) -> None:
-        self._calls += 1
-        if self._for_good or self._calls % 2:
+    def every_other_time(method: str) -> None:
+        if method in ("renew", "end") and next(down):
             raise ConnectionError("the server is gone")
 
-    def renew(self, token: int, until: datetime) -> bool:
-        """Fails, or renews."""
-        self._fail()
-        return super().renew(token, until)
-
-    def end(self, token: int) -> None:
-        """Fails, or ends."""
-        self._fail()
-        super().end(token)
-
-
-def test_a_renewal_that_fails_is_tried_again_before_the_lease_is_over() -> None:
-    store, clock = UnreachableStore(), ScriptedClock(beats=2)
+    store, clock = wired(MemoryCommitStepStore(), before=every_other_time), ScriptedClock(beats=2)
     with AttemptLease(store, "c1", ["app/a"], clock=clock):
         assert clock.quiet.wait(SIGNAL_SECONDS)
         assert lease_ends(store) == [NOON + 2 * THIRD + LEASE]
 
 
 def test_an_attempt_that_cannot_be_closed_does_not_hide_why_the_run_failed() -> None:
-    store = UnreachableStore(for_good=True)
+    store = wired(MemoryCommitStepStore(), before=gone("renew", "end"))
     with pytest.raises(ZeroDivisionError), AttemptLease(store, "c1", ["app/a"], clock=ScriptedClock()):
         _ = 1 / 0
 

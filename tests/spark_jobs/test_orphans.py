@@ -1,7 +1,7 @@
 """What dead runs have staged is removed, and nothing that anybody may still publish."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ import pytest
 
 from tests.crashes.processes import in_children
 from tests.doubles.commit_store import MemoryCommitStepStore
+from tests.doubles.wired import wired
 from tests.spark_jobs.staging import daily, read_rows, stage_rows
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store
@@ -151,32 +152,18 @@ def test_the_steps_of_another_version_are_no_obstacle(
     assert clean(warehouse, store) == []
 
 
-class Interrupted(MemoryCommitStepStore):
-    """A store with which something happens right before it answers."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.before: dict[str, Callable[[], object]] = {}
-
-    def attempts(self) -> Sequence[Any]:
-        self.before.pop("the attempts", lambda: None)()
-        return super().attempts()
-
-    def list_unfinished(self, dataset: str | None = None) -> tuple[str, ...]:
-        self.before.pop("the sequences", lambda: None)()
-        return super().list_unfinished(dataset)
-
-
-@pytest.mark.parametrize("moment", ["the attempts", "the sequences"])
+@pytest.mark.parametrize("moment", ["attempts", "list_unfinished"])
 @pytest.mark.parametrize("happens", ["it puts", "it puts and publishes", "a later run stages"])
 def test_a_run_that_goes_on_while_one_looks_loses_nothing(
     warehouse: Warehouse, moment: str, happens: str
 ) -> None:
-    store = Interrupted()
+    kept = MemoryCommitStepStore()
+    happening: dict[str, Callable[[], object]] = {}
+    store = wired(kept, before=lambda method: happening.pop(method, lambda: None)())
     token = store.begin("c1", [TABLE.id], until=NOW + LEASE)
     table = stage_rows(warehouse, TABLE, {DAY: [1]}, commit="c1", token=token)
     sequence = sequence_of("c1", token, [table])
-    store.before[moment] = {
+    happening[moment] = {
         "it puts": lambda: store.put("c1", sequence.datasets, token, encode_sequence(sequence)),
         "it puts and publishes": lambda: publish(sequence, store, CommitContext(files=LocalFiles())),
         "a later run stages": lambda: attempt(store, warehouse, "c2"),

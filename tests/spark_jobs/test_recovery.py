@@ -20,6 +20,7 @@ from tests.spark_jobs.notes import (
     notes,
     promise,
 )
+from tests.spark_jobs.notes import empty_world as empty_world
 from tests.spark_jobs.staging import begin
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
@@ -42,12 +43,6 @@ from tidegate.spark_jobs.errors import (
     CommitFenced,
     CommitUnknown,
 )
-
-
-@pytest.fixture(autouse=True)
-def world() -> Iterator[None]:
-    WORLD.__init__()
-    yield
 
 
 @pytest.fixture(params=["memory", pytest.param("sqlite", marks=pytest.mark.store)])

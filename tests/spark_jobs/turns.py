@@ -9,10 +9,9 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from random import Random
-from typing import Any
 
 from tests.doubles.commit_store import MemoryCommitStepStore
+from tests.doubles.wired import wired
 from tests.spark_jobs.notes import NOON
 from tidegate.spark_jobs.commit.finish import POLL_SECONDS
 
@@ -92,34 +91,21 @@ class Turns:
         self._back.release()
 
 
-class FarStore:
-    """A commit store at the other end of a wire: one may die, or lose the wire, before or after each effect.
+def far(store: MemoryCommitStepStore, turns: Turns, loses: Callable[[], bool]) -> MemoryCommitStepStore:
+    """Put a commit store at the other end of a wire: one may die, or lose the wire, around each effect.
 
-    Attributes:
-        loses: the chance that a call fails, before its effect or after it.
+    Args:
+        store: the store.
+        turns: who is at work.
+        loses: draws whether a call fails, before its effect or after it.
     """
 
-    def __init__(self, store: MemoryCommitStepStore, turns: Turns, dice: Random, loses: float) -> None:
-        self.loses = loses
-        self._store = store
-        self._turns = turns
-        self._dice = dice
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        method = getattr(self._store, name)
-
-        def call(*given: object, **named: object) -> Any:
-            self._pass()
-            answer = method(*given, **named)
-            self._pass()
-            return answer
-
-        return call
-
-    def _pass(self) -> None:
-        self._turns.point()
-        if self._turns.current() is not None and self._dice.random() < self.loses:
+    def passes(method: str) -> None:
+        turns.point()
+        if turns.current() is not None and loses():
             raise ConnectionError("the wire is cut")
+
+    return wired(store, before=passes, after=passes)
 
 
 class SkewedClock:

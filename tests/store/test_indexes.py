@@ -8,8 +8,8 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 import pytest
-import sqlalchemy
 
+from tests.crashes.statements import listening
 from tests.store.samples import NOON, delivery, event
 from tidegate.scheduler.model.job import WAITING, JobState
 from tidegate.scheduler.store.protocol import Transaction
@@ -77,10 +77,8 @@ def test_no_question_of_a_tick_scans_a_table(
             plan = cursor.connection.execute(f"EXPLAIN QUERY PLAN {statement}", given)
             plans.extend(row[3] for row in plan)
 
-    sqlalchemy.event.listen(store.engine, "before_cursor_execute", explain)
-    with store.transaction() as transaction:
+    with listening(store.engine, explain), store.transaction() as transaction:
         ask(transaction)
-    sqlalchemy.event.remove(store.engine, "before_cursor_execute", explain)
     assert plans
     scans = [
         line

@@ -9,8 +9,9 @@ from time import perf_counter
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, create_engine, event, text
+from sqlalchemy import Engine, create_engine, text
 
+from tests.crashes.statements import listening
 from tests.store.commits.sequences import LEASE, NOON, begin, put
 from tidegate.domain.commits import WatermarkMove
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
@@ -38,9 +39,8 @@ def statements(store: SqlCommitStepStore) -> Iterator[list[tuple[str, Any]]]:
         sent.append((statement, parameters))
 
     engine: Engine = store._engine
-    event.listen(engine, "before_cursor_execute", note)
-    yield sent
-    event.remove(engine, "before_cursor_execute", note)
+    with listening(engine, note):
+        yield sent
 
 
 def test_a_publish_costs_the_same_few_statements_whatever_its_size(store: SqlCommitStepStore) -> None:

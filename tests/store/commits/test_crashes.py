@@ -5,13 +5,13 @@ the tables are what they were, and the method can be called again as if for the 
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, Engine, event, select
+from sqlalchemy import Engine, event, select
 
+from tests.crashes.statements import Boom, dying_before
 from tests.databases import new_url
 from tests.store.commits.sequences import LEASE, NOON, begin, put
 from tests.store.test_transactions import end_connections
@@ -45,31 +45,6 @@ METHODS: list[tuple[str, Method]] = [
     ("first move", lambda store: store.set_watermark(("app/q", "app/s", "", 1), "p1", "c1")),
     ("next move", lambda store: store.set_watermark(("app/r", "app/s", "", 2), "p2", "c2")),
 ]
-
-
-class Boom(Exception):
-    """The crash: SQLAlchemy rolls back, as a database does for a client that is gone."""
-
-
-@contextmanager
-def dying_before(engine: Engine, point: int) -> Iterator[list[int]]:
-    """The engine fails before its n-th statement or COMMIT. Yields a list as long as what came before."""
-    passed: list[int] = []
-
-    def counted(connection: Connection, *_: object) -> None:
-        if len(passed) == point - 1:
-            # At a COMMIT SQLAlchemy takes the transaction for ended, and would leave it open.
-            connection.connection.rollback()
-            raise Boom
-        passed.append(point)
-
-    for moment in ("before_cursor_execute", "commit"):
-        event.listen(engine, moment, counted)
-    try:
-        yield passed
-    finally:
-        for moment in ("before_cursor_execute", "commit"):
-            event.remove(engine, moment, counted)
 
 
 def content(engine: Engine) -> list[list[tuple[Any, ...]]]:

@@ -1,0 +1,45 @@
+"""Something happens before the statements of a database engine, and before its commits."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Literal
+
+from sqlalchemy import Connection, Engine, event
+
+Moment = Literal["before_cursor_execute", "commit"]
+
+BOTH: tuple[Moment, ...] = ("before_cursor_execute", "commit")
+
+
+class Boom(Exception):
+    """The crash: SQLAlchemy rolls back, as a database does for a client that is gone."""
+
+
+@contextmanager
+def listening(
+    engine: Engine, call: Callable[..., object], moments: tuple[Moment, ...] = ("before_cursor_execute",)
+) -> Iterator[None]:
+    """Call a function with the arguments of SQLAlchemy's event at each of these moments."""
+    for moment in moments:
+        event.listen(engine, moment, call)
+    try:
+        yield
+    finally:
+        for moment in moments:
+            event.remove(engine, moment, call)
+
+
+@contextmanager
+def dying_before(engine: Engine, point: int) -> Iterator[list[int]]:
+    """The engine fails before its n-th statement or COMMIT. Yields a list as long as what came before."""
+    passed: list[int] = []
+
+    def counted(connection: Connection, *_: Any) -> None:
+        if len(passed) == point - 1:
+            # At a COMMIT SQLAlchemy takes the transaction for ended, and would leave it open.
+            connection.connection.rollback()
+            raise Boom
+        passed.append(point)
+
+    with listening(engine, counted, BOTH):
+        yield passed
