@@ -151,6 +151,23 @@ def test_a_key_of_a_schedule_for_each_partition_is_one_of_its_dataset():
     assert world.trigger("11:00", "s", key="2026-03-09-05:00").key == "2026-03-09-05:00"
 
 
+def test_a_key_of_a_period_that_has_not_begun_is_refused():
+    world = half_collected(EACH)
+    with pytest.raises(Refused, match="the period of 2026-03-11 has not begun") as refusal:
+        world.trigger("11:00", "s", key="2026-03-11")
+    assert refusal.value.hint
+    assert world.trigger("11:00", "s", key="2026-03-10").key == "2026-03-10"
+
+
+def test_data_that_came_early_is_launched_by_hand_where_the_outputs_have_no_partitions():
+    world = World(EACH)
+    world.arrive("10:00", "raw", "2026-03-11")
+    world.tick("10:00")
+    world.trigger("11:00", "s", key="2026-03-11")
+    world.tick("11:00")
+    assert world.outcome("s") == ("PENDING_LAUNCH", None)
+
+
 def test_a_launched_job_is_not_cancelled():
     world = half_collected()
     world.trigger("11:00", "s")

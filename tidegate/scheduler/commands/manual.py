@@ -15,6 +15,7 @@ from tidegate.scheduler.commands.change_jobs import change_jobs, discard_jobs
 from tidegate.scheduler.decision.after import opened, record
 from tidegate.scheduler.decision.fate import Change
 from tidegate.scheduler.decision.job_view import JobView
+from tidegate.scheduler.decision.launch_check import not_begun
 from tidegate.scheduler.decision.launch_plan import output_scheme, plan_launch
 from tidegate.scheduler.decision.route import is_full
 from tidegate.scheduler.model.deployed import ScheduleState
@@ -89,8 +90,8 @@ def trigger(transaction: Transaction, ref: str, now: datetime, key: str = "", fo
         key: the key of the job, for a schedule with `for_each`; for others, the partition to write.
 
     Raises:
-        Refused: the schedule is not deployed, the key is missing or not valid for it, or the run would write
-            no partition.
+        Refused: the schedule is not deployed, the key is missing, not valid for it or of a period that has
+            not begun, or the run would write no partition.
     """
     advance_before(transaction, now)
     state = schedule_state(transaction, ref)
@@ -121,6 +122,7 @@ def trigger(transaction: Transaction, ref: str, now: datetime, key: str = "", fo
         job=found.id if found is not None else new_id,
         data={"action": "force" if force else "trigger", "key": key},
     )
+    _refuse_before_its_period(state.spec, app, key, now, exists=found is not None)
     job = found or opened(entry, state)
     collected = transaction.deliveries([job.id])[job.id]
     full = is_full(state.spec, len(collected), satisfied=True)
@@ -142,22 +144,50 @@ def _refuse_without_partition(view: JobView) -> None:
         )
 
 
+def _refuse_before_its_period(
+    schedule: Schedule, app: App, key: str, now: datetime, *, exists: bool
+) -> None:
+    """Refuse a key of a period that has not begun: Dagster does not have the partition yet.
+
+    Args:
+        exists: a job of the key waits. Its data came early; it may run if its outputs have no partitions.
+    """
+    if not key or (exists and output_scheme(app, schedule.program) is None):
+        return
+    if any(not_begun(scheme, key, now) for scheme in _schemes(schedule, app)):
+        raise Refused(
+            f"the period of {key} has not begun, so schedule {app.name}/{schedule.name} cannot run for it",
+            "name a key whose period has begun, or wait for its begin",
+        )
+
+
 def wrong_key(schedule: Schedule, app: App, key: str) -> str | None:
-    """Return what is wrong with a key of a schedule's jobs; None for a valid key."""
+    """Return what is wrong with a key of a schedule's jobs; None for a valid key.
+
+    With `for_each` it is valid if it is a key of one member.
+    """
+    if not key:
+        return None
+    problems = [validate_key(scheme, key) for scheme in _schemes(schedule, app)]
+    return None if None in problems or not problems else problems[0]
+
+
+def _schemes(schedule: Schedule, app: App) -> list[PartitionScheme]:
+    """Return the partitions whose keys a schedule's jobs may have: those of its members, or of its outputs."""
     if schedule.for_each is None:
         outputs = output_scheme(app, schedule.program)
-        return None if outputs is None or not key else validate_key(outputs, key)
-    problems: list[str | None] = []
+        return [] if outputs is None else [outputs]
+    found: list[PartitionScheme] = []
     for leaf in leaves(schedule.trigger):
         dataset = app.datasets.get(leaf.trigger.dataset_collected or "")
-        if dataset is None:
+        scheme = None if dataset is None else dataset.partitions
+        if scheme is None:
             continue
-        scheme = dataset.partitions
-        if schedule.for_each != "partition" and scheme is not None and scheme.time is not None:
+        if schedule.for_each != "partition" and scheme.time is not None:
             period = msgspec.structs.replace(scheme.time, cycle=schedule.for_each, start=EARLIEST_PERIOD)
             scheme = PartitionScheme(time=period)
-        problems.append(None if scheme is None else validate_key(scheme, key))
-    return None if None in problems or not problems else problems[0]
+        found.append(scheme)
+    return found
 
 
 def cancel(transaction: Transaction, job: str, now: datetime) -> Job:

@@ -76,14 +76,15 @@ def _wrong_keys(
             message = f"{ref} has no partition {_listed(tuple(faults))}: {first}"
             yield ImpossibleLaunch(message=message, final=True)
     for scheme in schemes:
-        early = tuple(key for key in partitions if _starts_after(scheme, key, now))
+        early = tuple(key for key in partitions if not_begun(scheme, key, now))
         if early:
             message = f"{ref} has no partition {_listed(early)} yet: its period has not begun"
             yield ImpossibleLaunch(message=message, final=False)
 
 
-def _starts_after(scheme: PartitionScheme, key: str, now: datetime) -> bool:
-    if scheme.time is None:
+def not_begun(scheme: PartitionScheme, key: str, now: datetime) -> bool:
+    """Return whether a key is of a period that begins after `now`; a key of no period is not."""
+    if scheme.time is None or validate_key(scheme, key) is not None:
         return False
     return parse_time_key(split_key(scheme, key)[scheme.time.name], scheme.time).start > now
 
