@@ -8,9 +8,9 @@ from dagster import AllPartitionMapping
 from dagster._core.definitions.partitions.context import partition_loading_context
 
 from tidegate.dagster_defs.definitions.partitions import is_range, mapping_between, partitions_of
-from tidegate.domain.model import Cycle, PartitionScheme, StaticDimension, TimeDimension
+from tidegate.domain.model import Cycle, Day, PartitionScheme, StaticDimension, TimeDimension
 from tidegate.domain.partition_key import expected_keys, parse_time_key, validate_key
-from tidegate.domain.time.cycle import CYCLES
+from tidegate.domain.time.cycle import CYCLES, DAYS_OF_WEEK
 
 pytestmark = pytest.mark.dagster
 
@@ -43,6 +43,15 @@ def test_the_keys_are_those_of_the_compiler(cycle: Cycle, start: str, zone: str)
     periods = [parse_time_key(key, scheme.time) for key in keys]
     assert all(one.end == next.start for one, next in pairwise(periods))
     assert all(validate_key(scheme, key) is None for key in keys)
+
+
+@pytest.mark.parametrize("first_day", DAYS_OF_WEEK)
+def test_the_weeks_begin_on_the_day_that_is_named(first_day: Day) -> None:
+    weeks = TimeDimension(name="week", cycle="week", start="2013-03-04", week_starts=first_day)
+    with partition_loading_context(datetime(2013, 5, 1, tzinfo=UTC)):
+        keys = partitions_of(PartitionScheme(time=weeks)).get_partition_keys()
+    assert {DAYS_OF_WEEK[datetime.fromisoformat(key).isoweekday() % 7] for key in keys} == {first_day}
+    assert all(validate_key(PartitionScheme(time=weeks), key) is None for key in keys)
 
 
 def test_the_current_day_has_a_partition() -> None:

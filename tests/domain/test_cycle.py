@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from tidegate.domain.model import Cycle
+from tidegate.domain.model import Cycle, Day
 from tidegate.domain.time.cycle import CYCLES, advance, is_finer, nests_in, period_of, truncate
 from tidegate.domain.time.wall_clock import UnknownZoneError, first_instant, instants
 
@@ -31,6 +31,25 @@ def at(text: str) -> datetime:
 def test_a_period_begins_and_ends_on_the_clocks_of_its_zone(cycle: Cycle, start: str, end: str) -> None:
     period = period_of(at("2026-03-11T15:42:07.5-04:00"), cycle, NEW_YORK)
     assert (period.start, period.end) == (at(start), at(end))
+
+
+@pytest.mark.parametrize(
+    ("first_day", "start"),
+    [
+        ("sun", "2026-03-08T00:00-05:00"),
+        ("mon", "2026-03-09T00:00-04:00"),
+        ("tue", "2026-03-10T00:00-04:00"),
+        ("wed", "2026-03-11T00:00-04:00"),
+        ("thu", "2026-03-05T00:00-05:00"),
+        ("sat", "2026-03-07T00:00-05:00"),
+    ],
+)
+def test_a_week_begins_on_the_day_that_is_named(first_day: Day, start: str) -> None:
+    # A Wednesday; the clocks were put forward on the Sunday before it.
+    week = period_of(at("2026-03-11T15:42-04:00"), "week", NEW_YORK, first_day)
+    assert week.start == at(start)
+    assert advance(week.start, "week", 1, NEW_YORK, first_day) == week.end
+    assert advance(week.end, "week", -1, NEW_YORK, first_day) == week.start
 
 
 @pytest.mark.parametrize(

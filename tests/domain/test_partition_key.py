@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
 
+import msgspec
 import pytest
 
 from tidegate.domain.model import Cycle, PartitionScheme, StaticDimension, TimeDimension
@@ -15,10 +16,12 @@ from tidegate.domain.partition_key import (
     format_time_key,
     join_key,
     parse_time_key,
+    same_partitions,
     split_key,
     start_of,
     validate_key,
 )
+from tidegate.domain.time.cycle import DAYS_OF_WEEK
 
 NEW_YORK = "America/New_York"
 ORIGIN = StaticDimension(name="origin", keys=("EWR", "JFK", "LGA"))
@@ -250,6 +253,30 @@ def test_day_week_and_month_keys_are_dagsters() -> None:
     ):
         keys = theirs.get_partition_keys()
         assert consecutive(keys, time(cycle))
+
+
+@pytest.mark.dagster
+def test_the_weeks_that_begin_on_another_day_are_dagsters_with_a_day_offset() -> None:
+    import dagster
+
+    for offset, day in enumerate(DAYS_OF_WEEK):
+        theirs = dagster.WeeklyPartitionsDefinition(
+            "2013-01-01", timezone=NEW_YORK, end_date="2014-02-01", day_offset=offset
+        )
+        weeks = msgspec.structs.replace(time("week"), week_starts=day)
+        keys = theirs.get_partition_keys()
+        assert consecutive(keys, weeks)
+        assert format_time_key(start_of(weeks), weeks) == keys[0]
+
+
+def test_a_day_belongs_to_the_week_of_its_scheme_or_of_another() -> None:
+    days = PartitionScheme(time=msgspec.structs.replace(time("day"), week_starts="mon"))
+    assert enclosing_key(days, "2026-03-08", "week") == "2026-03-02"
+    assert enclosing_key(days, "2026-03-08", "week", "sun") == "2026-03-08"
+    assert expected_keys(days, "week", "2026-03-02")[-1] == "2026-03-08"
+    assert same_partitions(days, by("day"))
+    weeks = PartitionScheme(time=msgspec.structs.replace(time("week"), week_starts="mon"))
+    assert not same_partitions(weeks, by("week"))
 
 
 @pytest.mark.dagster

@@ -16,6 +16,11 @@ def scheme(cycle: Cycle | None = None, *airports: str) -> PartitionScheme:
     )
 
 
+def monday_weeks() -> PartitionScheme:
+    time = TimeDimension(name="when", cycle="week", start="2013-01-07", week_starts="mon")
+    return PartitionScheme(time=time)
+
+
 DAY, HOUR, MONTH = scheme("day"), scheme("hour"), scheme("month")
 BY_AIRPORT = scheme("day", "EWR", "JFK")
 AIRPORT = scheme(None, "EWR", "JFK")
@@ -42,6 +47,10 @@ AIRPORT = scheme(None, "EWR", "JFK")
         (HOUR, ("2013-12-22-05:00",), DAY, "2013-12-21", False),
         (BY_AIRPORT, ("JFK|2013-12-22",), MONTH, "2013-12-01", True),
         (BY_AIRPORT, ("JFK|2013-12-22",), DAY, "2013-12-22", True),
+        # weeks begin where the coarser dataset says
+        (monday_weeks(), ("2013-12-16",), monday_weeks(), "2013-12-16", True),
+        (DAY, ("2013-12-22",), monday_weeks(), "2013-12-16", True),
+        (DAY, ("2013-12-22",), monday_weeks(), "2013-12-23", False),
         # a dimension that only one of them has restricts nothing
         (BY_AIRPORT, ("JFK|2013-12-22",), AIRPORT, "JFK", True),
         (BY_AIRPORT, ("JFK|2013-12-22",), AIRPORT, "EWR", False),

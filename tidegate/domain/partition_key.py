@@ -13,7 +13,9 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from tidegate.domain.model import Cycle, PartitionScheme, StaticDimension, TimeDimension
+import msgspec
+
+from tidegate.domain.model import Cycle, Day, PartitionScheme, StaticDimension, TimeDimension
 from tidegate.domain.time.cycle import Period, advance, is_finer, period_of, truncate
 from tidegate.domain.time.wall_clock import first_instant, instants, wall_time
 from tidegate.domain.wording import with_article
@@ -40,7 +42,7 @@ class PartitionKeyError(ValueError):
 def format_time_key(start: datetime, dimension: TimeDimension) -> str:
     """Return the key of the period in which `start` lies."""
     zone = dimension.timezone
-    start = truncate(start, dimension.cycle, zone)
+    start = truncate(start, dimension.cycle, zone, dimension.week_starts)
     wall = wall_time(start, zone)
     if not _has_time(dimension.cycle):
         # The date alone: where clocks skip midnight, a day begins at 01:00.
@@ -75,18 +77,27 @@ def start_of(dimension: TimeDimension) -> datetime:
     Raises:
         PartitionKeyError: `dimension.start` is neither a date nor a date and a time.
     """
+    instant = _start_instant(dimension)
+    start = truncate(instant, dimension.cycle, dimension.timezone, dimension.week_starts)
+    return start if start == instant else _next(start, dimension)
+
+
+def begins_at_start(dimension: TimeDimension) -> bool:
+    """Return whether a period begins at `dimension.start`; raise the errors of `start_of`."""
+    return start_of(dimension) == _start_instant(dimension)
+
+
+def _start_instant(dimension: TimeDimension) -> datetime:
     wall = _wall_of(dimension.start)
     if wall is None:
         raise PartitionKeyError(
             f'start "{dimension.start}" of "{dimension.name}" is not a date; write it as "2026-03-09"'
         )
-    instant = first_instant(wall, dimension.timezone)
-    start = truncate(instant, dimension.cycle, dimension.timezone)
-    return start if start == instant else advance(start, dimension.cycle, 1, dimension.timezone)
+    return first_instant(wall, dimension.timezone)
 
 
 def _period(key: str, dimension: TimeDimension) -> Period:
-    cycle, zone = dimension.cycle, dimension.timezone
+    cycle, zone, week_starts = dimension.cycle, dimension.timezone, dimension.week_starts
     example = "2026-03-09-05:00" if _has_time(cycle) else "2026-03-09"
     if len(key) > 40 or _KEY.fullmatch(key) is None or (":" in key) != _has_time(cycle):
         raise PartitionKeyError(f'"{key[:40]}" is not the key of a {cycle}; write it as "{example}"')
@@ -94,7 +105,7 @@ def _period(key: str, dimension: TimeDimension) -> Period:
     if wall is None:
         raise PartitionKeyError(f'"{key}" is not a date and time of the calendar')
     if not _has_time(cycle):
-        period = period_of(first_instant(wall, zone), cycle, zone)
+        period = period_of(first_instant(wall, zone), cycle, zone, week_starts)
     else:
         found = instants(wall, zone)
         if not found:
@@ -174,8 +185,11 @@ def validate_key(scheme: PartitionScheme, key: str) -> str | None:
     return None
 
 
-def enclosing_key(scheme: PartitionScheme, key: str, cycle: Cycle) -> str:
+def enclosing_key(scheme: PartitionScheme, key: str, cycle: Cycle, week_starts: Day | None = None) -> str:
     """Return the key of the coarser (or equal) period that contains a key, without its static part.
+
+    Args:
+        week_starts: the first day of the coarser weeks; by default that of the scheme.
 
     Raises:
         PartitionKeyError: the key is wrong, the scheme has no time dimension, or `cycle` is finer.
@@ -185,7 +199,10 @@ def enclosing_key(scheme: PartitionScheme, key: str, cycle: Cycle) -> str:
     if scheme.static is not None:
         _check_static(scheme.static, parts[scheme.static.name])
     period = parse_time_key(parts[time.name], time)
-    return format_time_key(period.start, _at_cycle(time, cycle))
+    outer = _at_cycle(time, cycle)
+    if week_starts is not None:
+        outer = msgspec.structs.replace(outer, week_starts=week_starts)
+    return format_time_key(period.start, outer)
 
 
 def expected_keys(scheme: PartitionScheme, cycle: Cycle, enclosing: str) -> tuple[str, ...]:
@@ -199,9 +216,9 @@ def expected_keys(scheme: PartitionScheme, cycle: Cycle, enclosing: str) -> tupl
     time = _time_of(scheme, cycle)
     outer = _period(enclosing, _at_cycle(time, cycle))
     # The periods that begin within the outer one count; a week may begin before it.
-    first = truncate(outer.start, time.cycle, time.timezone)
+    first = truncate(outer.start, time.cycle, time.timezone, time.week_starts)
     if first < outer.start:
-        first = advance(first, time.cycle, 1, time.timezone)
+        first = _next(first, time)
     keys = _bounded(_keys(scheme, time, max(first, start_of(time)), outer.end), enclosing)
     if not keys:
         raise PartitionKeyError(f'the {cycle} "{enclosing}" has no {time.cycle} of "{time.name}"')
@@ -217,16 +234,28 @@ def same_partitions(one: PartitionScheme | None, other: PartitionScheme | None) 
 
 def period_before(instant: datetime, dimension: TimeDimension) -> str:
     """Return the key of the last period that is over at an instant."""
-    return format_time_key(advance(instant, dimension.cycle, -1, dimension.timezone), dimension)
+    before = advance(instant, dimension.cycle, -1, dimension.timezone, dimension.week_starts)
+    return format_time_key(before, dimension)
+
+
+def _next(start: datetime, time: TimeDimension) -> datetime:
+    """Return the start of the next period of a dimension."""
+    return advance(start, time.cycle, 1, time.timezone, time.week_starts)
 
 
 def _shape(scheme: PartitionScheme) -> tuple[object, ...]:
-    time = (scheme.time.name, scheme.time.cycle, scheme.time.timezone) if scheme.time else None
+    time = _clock_of(scheme.time) if scheme.time else None
     static = (scheme.static.name, frozenset(scheme.static.keys)) if scheme.static else None
     # With one dimension, the name is not part of the key.
     if static is None and time is not None:
         return time[1:]
     return static[1:] if time is None and static is not None else (time, static)
+
+
+def _clock_of(time: TimeDimension) -> tuple[str, ...]:
+    """Return the name of a time dimension and all that decides about its keys but its start."""
+    weeks = (time.week_starts,) if time.cycle == "week" else ()
+    return (time.name, time.cycle, time.timezone, *weeks)
 
 
 def _keys(scheme: PartitionScheme, time: TimeDimension, start: datetime, end: datetime) -> Iterator[str]:
@@ -237,7 +266,7 @@ def _keys(scheme: PartitionScheme, time: TimeDimension, start: datetime, end: da
         else:
             for static in scheme.static.keys:
                 yield join_key(scheme, {time.name: key, scheme.static.name: static})
-        start = advance(start, time.cycle, 1, time.timezone)
+        start = _next(start, time)
 
 
 def _bounded(keys: Iterator[str], of: str) -> tuple[str, ...]:
@@ -258,7 +287,7 @@ def _time_of(scheme: PartitionScheme, cycle: Cycle) -> TimeDimension:
 
 
 def _at_cycle(time: TimeDimension, cycle: Cycle) -> TimeDimension:
-    return TimeDimension(name=time.name, cycle=cycle, start=time.start, timezone=time.timezone)
+    return msgspec.structs.replace(time, cycle=cycle)
 
 
 def _check_static(dimension: StaticDimension, key: str) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from tidegate.compiler.builders.calendar import build_calendar
-from tidegate.compiler.builders.dataset import build_dataset
+from tidegate.compiler.builders.dataset import build_dataset, week_starts_of
 from tidegate.compiler.builders.program import build_program
 from tidegate.compiler.builders.schedule import build_schedule
 from tidegate.compiler.builders.scope import Scope
@@ -15,6 +15,7 @@ from tidegate.compiler.rules.cycles import check_cycles
 from tidegate.compiler.rules.incremental import check_incremental
 from tidegate.compiler.rules.own_folder import check_folders
 from tidegate.compiler.rules.references import check_upstream_arguments
+from tidegate.compiler.rules.weeks import check_weeks
 from tidegate.compiler.rules.writers import check_writers
 from tidegate.compiler.schema.check import Broken
 from tidegate.domain.model import App
@@ -53,7 +54,9 @@ def build_app(root: MappingNode, findings: Findings, broken: Broken) -> App:
     check_cycles(app, findings)
     check_folders(app, findings)
     check_writers(app, findings)
-    check_incremental(app, dict(_named(root, "programs", broken)), findings)
+    programs = dict(_named(root, "programs", broken))
+    check_incremental(app, programs, findings)
+    check_weeks(app, programs, findings)
     if not findings.failed:
         # The arguments of a schedule with an error are not known.
         args = {name: node.get("args") for name, node in _named(root, "schedules", broken)}
@@ -62,10 +65,11 @@ def build_app(root: MappingNode, findings: Findings, broken: Broken) -> App:
 
 
 def _in_zone(scope: Scope, root: MappingNode) -> Scope:
-    """Return the same scope in the app's zone."""
+    """Return the same scope in the app's zone, with its weeks."""
     return Scope(
         findings=scope.findings,
         timezone=zone_of(root, scope),
+        week_starts=week_starts_of(root, scope.week_starts),
         groups=scope.groups,
         broken=scope.broken,
     )

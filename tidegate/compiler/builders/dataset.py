@@ -7,8 +7,9 @@ from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.builders.write import check_write, write_of
 from tidegate.compiler.builders.zone import zone_of
 from tidegate.compiler.reader.node import MappingNode, ScalarNode, SequenceNode
-from tidegate.domain.model import Dataset, PartitionScheme, StaticDimension, TimeDimension
-from tidegate.domain.partition_key import PartitionKeyError, format_time_key, start_of
+from tidegate.domain.model import Dataset, Day, PartitionScheme, StaticDimension, TimeDimension
+from tidegate.domain.partition_key import PartitionKeyError, begins_at_start, format_time_key, start_of
+from tidegate.domain.time.calendar import DAY_NAMES
 from tidegate.domain.wording import shown
 
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
@@ -83,6 +84,7 @@ def _time(name: str, node: MappingNode, scope: Scope) -> TimeDimension:
         cycle=cycle,  # pyright: ignore[reportArgumentType] - one of the schema's enum
         start=node.text("start"),
         timezone=zone_of(node, scope),
+        week_starts=week_starts_of(node, scope.week_starts),
     )
     try:
         first = format_time_key(start_of(dimension), dimension)
@@ -93,7 +95,32 @@ def _time(name: str, node: MappingNode, scope: Scope) -> TimeDimension:
         wrong = f"the first key is in the years 1 to 9999, got {shown(dimension.start)}"
         scope.findings.add("V205", node.values["start"], wrong, _start_hint(cycle))
         return dimension
+    _check_effect(dimension, first, node, scope)
     return msgspec.structs.replace(dimension, start=first)
+
+
+def _check_effect(dimension: TimeDimension, first: str, node: MappingNode, scope: Scope) -> None:
+    """Warn of a `start` within a period, and of a `week_starts` without weeks."""
+    if not begins_at_start(dimension):
+        scope.findings.add(
+            "V230",
+            node.values["start"],
+            f"no {dimension.cycle} begins at {shown(dimension.start)}, so the first partition is {first}",
+            f"write start: {first}, or the key before it to include the {dimension.cycle} that contains it",
+        )
+    if "week_starts" in node.values and dimension.cycle in ("month", "year"):
+        scope.findings.add(
+            "V209",
+            node.keys["week_starts"],
+            f"weeks do not matter to partitions longer than a week, got `cycle: {dimension.cycle}`",
+            "delete `week_starts`",
+        )
+
+
+def week_starts_of(node: MappingNode, otherwise: Day) -> Day:
+    """Return the day at `week_starts`, or another one where there is none."""
+    written = node.text("week_starts")
+    return next((day for day in DAY_NAMES if day == written), otherwise)
 
 
 def _start_hint(cycle: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from tidegate.compiler.diagnostics.diagnostic import Findings, Place
 from tidegate.compiler.reader.node import ScalarNode
-from tidegate.domain.model import At, Calendar, Dataset, Program
+from tidegate.domain.model import At, Calendar, Dataset, Day, Program
 from tidegate.domain.suggest import did_you_mean
 from tidegate.domain.wording import shown
 
@@ -19,6 +19,7 @@ class Scope:
 
     Attributes:
         timezone: the app's zone.
+        week_starts: the first day of the app's weeks.
         datasets, programs, calendars: the parts that were built.
         broken: names of datasets, programs and calendars with errors. A reference to one of them is not
             reported as unknown, and is not checked further.
@@ -26,6 +27,7 @@ class Scope:
 
     findings: Findings
     timezone: str
+    week_starts: Day = "sun"
     datasets: dict[str, Dataset] = field(default_factory=dict[str, Dataset])
     programs: dict[str, Program] = field(default_factory=dict[str, Program])
     groups: dict[str, str] = field(default_factory=dict[str, str])

@@ -165,6 +165,11 @@ CATALOGUE: dict[str, Entry] = {
         "`merge` needs `merge_keys`, `overwrite_partitions` needs `partitions`, and an Iceberg table has no"
         " `path`.",
     ),
+    "V230": _warning(
+        "start within a period",
+        "`start` is the first partition key. Where no period begins at it, the first partition is the period"
+        " after it.",
+    ),
     "N301": _error("unknown dataset", "The dataset is not declared in this app."),
     "N302": _error("unknown program", "The program is not declared in this app."),
     "N303": _error("unknown group", "An app that declares groups may use only these."),
@@ -240,6 +245,11 @@ CATALOGUE: dict[str, Entry] = {
     "L417": _error(
         "no partition to write",
         "The outputs have partitions, and nothing says which of them a run writes; it could not be launched.",
+    ),
+    "L430": _error(
+        "weeks begin on different days",
+        "A run that writes a week reads the same week of its inputs, so their weeks must begin on the same"
+        " day.",
     ),
     "L420": _note(
         "affected by a clock change",

@@ -16,6 +16,7 @@ from tidegate.domain.model import (
     LeafTrigger,
     PartitionScheme,
     Schedule,
+    TimeDimension,
     Trigger,
     leaves,
 )
@@ -41,7 +42,13 @@ def check_for_each(schedule: Schedule, place: Place, scope: Scope) -> bool:
         )
         return False
     good = [_has_key(member, inside_all, schedule.for_each, place, scope) for member, inside_all in members]
-    return all(good) and (schedule.for_each != "partition" or _alike(schedule, place, scope))
+    if not all(good):
+        return False
+    return (
+        _alike(schedule, place, scope)
+        if schedule.for_each == "partition"
+        else _one_week(schedule, place, scope)
+    )
 
 
 def _has_key(member: LeafTrigger, inside_all: bool, for_each: ForEach, place: Place, scope: Scope) -> bool:
@@ -119,6 +126,30 @@ def _clash(place: Place, for_each: ForEach, complete: Cycle, scope: Scope) -> No
 def _mapped(scheme: PartitionScheme, for_each: Cycle) -> bool:
     """Return whether each key of a scheme belongs to one period of the cycle."""
     return scheme.time is not None and nests_in(scheme.time.cycle, for_each)
+
+
+def _one_week(schedule: Schedule, place: Place, scope: Scope) -> bool:
+    """Return whether the weeks of all members begin on the same day, as `for_each: week` needs."""
+    if schedule.for_each != "week":
+        return True
+    first: TimeDimension | None = None
+    for leaf in leaves(schedule.trigger):
+        dataset = scope.datasets.get(leaf.trigger.dataset_collected or "")
+        time = None if dataset is None or dataset.partitions is None else dataset.partitions.time
+        if dataset is None or time is None:
+            continue
+        if first is None:
+            first = time
+        elif first.week_starts != time.week_starts:
+            scope.findings.add(
+                "L408",
+                _place(leaf.trigger, place),
+                f"with `for_each: week` the weeks of every member begin on the same day,"
+                f" got {dataset.name} with `week_starts: {time.week_starts}` beside {first.week_starts}",
+                f"write `week_starts: {first.week_starts}` for {dataset.name}, or once for the app",
+            )
+            return False
+    return True
 
 
 def _alike(schedule: Schedule, place: Place, scope: Scope) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from tidegate.compiler.diagnostics.diagnostic import Findings
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
-from tidegate.domain.model import App, Dataset, PartitionScheme, Program
+from tidegate.domain.model import App, Dataset, PartitionScheme, Program, TimeDimension
 from tidegate.domain.time.cycle import is_finer
 from tidegate.domain.wording import shown
 
@@ -78,7 +78,14 @@ def _lies_in_one(source: PartitionScheme | None, output: PartitionScheme) -> boo
         return False
     if output.time is not None and (source.time is None or is_finer(output.time.cycle, source.time.cycle)):
         return False
+    if output.time is not None and source.time is not None and _other_weeks(source.time, output.time):
+        return False
     return output.static is None or (source.static is not None and source.static.name == output.static.name)
+
+
+def _other_weeks(one: TimeDimension, other: TimeDimension) -> bool:
+    """Return whether both have weeks, which begin on different days."""
+    return one.cycle == other.cycle == "week" and one.week_starts != other.week_starts
 
 
 def _fault_of_format(app: App, dataset: Dataset) -> tuple[str, str] | None:

@@ -19,9 +19,11 @@ from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.diagnostics.diagnostic import Place
 from tidegate.compiler.rules.references import RUN_OUTPUT
 from tidegate.domain.model import (
+    Day,
     OutputPartition,
     PartitionScheme,
     Program,
+    TimeDimension,
     Trigger,
     leaves,
 )
@@ -114,8 +116,22 @@ def _from_run(
 
 def _key_fits(for_each: str, trigger: Trigger, schemes: list[PartitionScheme], scope: Scope) -> bool:
     if for_each != "partition":
-        return all(s.static is None and s.time is not None and s.time.cycle == for_each for s in schemes)
+        weeks = _weeks(trigger, scope) if for_each == "week" else frozenset()
+        return all(
+            s.static is None
+            and s.time is not None
+            and s.time.cycle == for_each
+            and weeks <= {s.time.week_starts}
+            for s in schemes
+        )
     return _manifest_fits(trigger, schemes, scope)
+
+
+def _weeks(trigger: Trigger, scope: Scope) -> frozenset[Day]:
+    """Return the days on which the weeks of the collected datasets begin."""
+    collected = (scope.datasets.get(leaf.trigger.dataset_collected or "") for leaf in leaves(trigger))
+    schemes = (dataset.partitions for dataset in collected if dataset is not None)
+    return frozenset(s.time.week_starts for s in schemes if s is not None and s.time is not None)
 
 
 def _manifest_fits(trigger: Trigger, schemes: list[PartitionScheme], scope: Scope) -> bool:
@@ -160,8 +176,12 @@ def _refuse(
     )
 
 
+def _cycle_text(time: TimeDimension) -> str:
+    return f"week from {time.week_starts}" if time.cycle == "week" else time.cycle
+
+
 def _cut(scheme: PartitionScheme | None) -> str:
     if scheme is None:
         return "without partitions"
-    parts = [f"each {scheme.time.cycle}"] if scheme.time else []
+    parts = [f"each {_cycle_text(scheme.time)}"] if scheme.time else []
     return "for " + " and ".join([*parts, f"each {scheme.static.name}"] if scheme.static else parts)

@@ -20,6 +20,7 @@ from dagster import (
 
 from tidegate.domain.model import Cycle, PartitionScheme, StaticDimension, TimeDimension
 from tidegate.domain.partition_key import format_time_key, start_of
+from tidegate.domain.time.cycle import DAYS_OF_WEEK
 
 CURRENT_PERIOD = 1
 """Dagster's `end_offset`: one partition in addition to the completed periods."""
@@ -34,11 +35,13 @@ CLOCKS: Mapping[Cycle, _Clock] = {
     "minute": _Clock("* * * * *", "%Y-%m-%d-%H:%M"),
     "hour": _Clock("0 * * * *", "%Y-%m-%d-%H:%M"),
     "day": _Clock("0 0 * * *", "%Y-%m-%d"),
-    "week": _Clock("0 0 * * 0", "%Y-%m-%d"),
+    "week": _Clock("0 0 * * {week_starts}", "%Y-%m-%d"),
     "month": _Clock("0 0 1 * *", "%Y-%m-%d"),
     "year": _Clock("0 0 1 1 *", "%Y-%m-%d"),
 }
-"""The start of each cycle's partitions as a cron, and the format of its keys."""
+"""The start of each cycle's partitions as a cron, and the format of its keys.
+
+Dagster's `WeeklyPartitionsDefinition` with a `day_offset` has the same cron as a week here."""
 
 
 def partitions_of(scheme: PartitionScheme) -> PartitionsDefinition:
@@ -61,7 +64,7 @@ def mapping_between(
     Dagster refuses to load a location in which two schemes cannot be mapped, so schemes that
     Dagster cannot map depend on all partitions.
     """
-    if downstream is None or upstream is None or downstream == upstream:
+    if downstream is None or upstream is None or partitions_of(downstream) == partitions_of(upstream):
         return None
     if downstream.time is None or upstream.time is None:
         return AllPartitionMapping()
@@ -69,7 +72,7 @@ def mapping_between(
         known = downstream.time.timezone == upstream.time.timezone
     else:
         one_has_both = (downstream.static is None) != (upstream.static is None)
-        known = one_has_both and downstream.time == upstream.time
+        known = one_has_both and _time(downstream.time) == _time(upstream.time)
     return None if known else AllPartitionMapping()
 
 
@@ -94,7 +97,7 @@ def _time(dimension: TimeDimension) -> TimeWindowPartitionsDefinition:
     return TimeWindowPartitionsDefinition(
         start=format_time_key(start_of(dimension), dimension),
         fmt=clock.format,
-        cron_schedule=clock.cron,
+        cron_schedule=clock.cron.format(week_starts=DAYS_OF_WEEK.index(dimension.week_starts)),
         timezone=dimension.timezone,
         end_offset=CURRENT_PERIOD,
     )

@@ -5,6 +5,7 @@
 
 from typing import Literal
 
+from tidegate.domain.model.calendar import Day
 from tidegate.domain.model.place import At
 from tidegate.domain.value import Value
 
@@ -20,12 +21,15 @@ class TimeDimension(Value, kw_only=True):
         cycle: length of one partition.
         start: first partition key, for example "2013-01-01".
         timezone: zone in which the cycle begins and ends.
+        week_starts: the first day of its weeks: of its partitions if they are weeks, and of the weeks to
+            which finer partitions belong.
     """
 
     name: str
     cycle: Cycle
     start: str
     timezone: str = "UTC"
+    week_starts: Day = "sun"
 
 
 class StaticDimension(Value, kw_only=True):

@@ -3,19 +3,22 @@
 A period is [start, end) in UTC, so a day may have 23 or 25 hours, and an hour that the clocks repeat is
 two periods. A period belongs to the coarser period in which it *begins*. This matters only for weeks,
 which do not nest in months and years: the week of Sunday 29 March belongs to March. Weeks begin on
-Sunday, as in Dagster.
+Sunday, as in Dagster, unless the caller names another day.
 """
 
 from datetime import UTC, date, datetime, timedelta
 from itertools import count
 from typing import assert_never
 
-from tidegate.domain.model import Cycle
+from tidegate.domain.model import Cycle, Day
 from tidegate.domain.time.wall_clock import first_instant, instants, wall_time
 from tidegate.domain.value import Value
 
 CYCLES: tuple[Cycle, ...] = ("minute", "hour", "day", "week", "month", "year")
 """From the finest to the coarsest."""
+
+DAYS_OF_WEEK: tuple[Day, ...] = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
+"""In the order of cron, where Sunday is 0; a date's `isoweekday() % 7` is its number."""
 
 _MINUTE = timedelta(minutes=1)
 _HOUR = timedelta(hours=1)
@@ -38,7 +41,7 @@ def nests_in(cycle: Cycle, coarser: Cycle) -> bool:
     return cycle == coarser or (is_finer(cycle, coarser) and cycle != "week")
 
 
-def truncate(instant: datetime, cycle: Cycle, zone: str) -> datetime:
+def truncate(instant: datetime, cycle: Cycle, zone: str, week_starts: Day = "sun") -> datetime:
     """Return the start of the period in which an instant lies, in UTC.
 
     Raises:
@@ -51,18 +54,18 @@ def truncate(instant: datetime, cycle: Cycle, zone: str) -> datetime:
         case "hour":
             return _truncate_to_hour(instant, wall, zone)
         case "day" | "week" | "month" | "year":
-            return _midnight(_first_date(wall.date(), cycle), zone)
+            return _midnight(_first_date(wall.date(), cycle, week_starts), zone)
         case _:
             assert_never(cycle)
 
 
-def advance(start: datetime, cycle: Cycle, n: int, zone: str = "UTC") -> datetime:
+def advance(start: datetime, cycle: Cycle, n: int, zone: str = "UTC", week_starts: Day = "sun") -> datetime:
     """Return the start of the n-th period after (before, for a negative n) the one that contains `start`.
 
     Raises:
         OverflowError: that period is outside the years 1 to 9999.
     """
-    begin = truncate(start, cycle, zone)
+    begin = truncate(start, cycle, zone, week_starts)
     match cycle:
         case "minute":
             return begin + n * _MINUTE
@@ -74,20 +77,20 @@ def advance(start: datetime, cycle: Cycle, n: int, zone: str = "UTC") -> datetim
             assert_never(cycle)
 
 
-def period_of(instant: datetime, cycle: Cycle, zone: str) -> Period:
+def period_of(instant: datetime, cycle: Cycle, zone: str, week_starts: Day = "sun") -> Period:
     """Return the period in which an instant lies."""
-    start = truncate(instant, cycle, zone)
-    return Period(start=start, end=advance(start, cycle, 1, zone))
+    start = truncate(instant, cycle, zone, week_starts)
+    return Period(start=start, end=advance(start, cycle, 1, zone, week_starts))
 
 
 def _midnight(day: date, zone: str) -> datetime:
     return first_instant(datetime(day.year, day.month, day.day), zone)
 
 
-def _first_date(day: date, cycle: Cycle) -> date:
+def _first_date(day: date, cycle: Cycle, week_starts: Day) -> date:
     """Return the first date of the day, week, month or year of a date."""
     if cycle == "week":
-        return day - timedelta(days=day.isoweekday() % 7)
+        return day - timedelta(days=(day.isoweekday() - DAYS_OF_WEEK.index(week_starts)) % 7)
     if cycle == "month":
         return day.replace(day=1)
     return day.replace(month=1, day=1) if cycle == "year" else day

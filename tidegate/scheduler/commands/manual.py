@@ -144,9 +144,7 @@ def _refuse_without_partition(view: JobView) -> None:
         )
 
 
-def _refuse_before_its_period(
-    schedule: Schedule, app: App, key: str, now: datetime, *, exists: bool
-) -> None:
+def _refuse_before_its_period(schedule: Schedule, app: App, key: str, now: datetime, *, exists: bool) -> None:
     """Refuse a key of a period that has not begun: Dagster does not have the partition yet.
 
     Args:
@@ -173,7 +171,7 @@ def wrong_key(schedule: Schedule, app: App, key: str) -> str | None:
 
 
 def _schemes(schedule: Schedule, app: App) -> list[PartitionScheme]:
-    """Return the partitions whose keys a schedule's jobs may have: those of its members, or of its outputs."""
+    """Return the partitions whose keys jobs may have: those of the members, or of the outputs."""
     if schedule.for_each is None:
         outputs = output_scheme(app, schedule.program)
         return [] if outputs is None else [outputs]

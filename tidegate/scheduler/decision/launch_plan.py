@@ -14,8 +14,7 @@ import msgspec
 
 from tidegate.compiler import template
 from tidegate.domain.model import App, PartitionScheme, Schedule, TimeDimension
-from tidegate.domain.partition_key import format_time_key, period_before, same_partitions
-from tidegate.domain.time.cycle import advance, truncate
+from tidegate.domain.partition_key import period_before, same_partitions
 from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.scheduler.decision.job_view import JobView
 from tidegate.scheduler.decision.references import values_of
@@ -64,8 +63,7 @@ def business_date(scheduled: datetime, outputs: PartitionScheme | None, zone: st
     if dimension is None:
         dimension = TimeDimension(name="day", cycle="day", start="1970-01-01", timezone=zone)
     wall = scheduled.astimezone(ZoneInfo(zone)).replace(tzinfo=ZoneInfo(dimension.timezone))
-    current = truncate(wall, dimension.cycle, dimension.timezone)
-    return format_time_key(advance(current, dimension.cycle, -1, dimension.timezone), dimension)
+    return period_before(wall, dimension)
 
 
 def output_scheme(app: App, program: str) -> PartitionScheme | None:

@@ -45,7 +45,9 @@ def _shared(scheme: PartitionScheme, other: PartitionScheme, key: str) -> tuple[
     period = None
     if scheme.time is not None and other.time is not None:
         finer = is_finer(scheme.time.cycle, other.time.cycle)
-        period = enclosing_key(scheme, key, other.time.cycle) if finer else parts[scheme.time.name]
+        period = parts[scheme.time.name]
+        if finer:
+            period = enclosing_key(scheme, key, other.time.cycle, other.time.week_starts)
     value = None
     if scheme.static is not None and other.static is not None and scheme.static.name == other.static.name:
         value = parts[scheme.static.name]
