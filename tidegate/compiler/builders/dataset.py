@@ -18,6 +18,8 @@ NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 MAX_KEY_BYTES = 200
 """The limit of a key in a folder name: a staged folder has the keys of both dimensions and a prefix."""
 
+_DAYS: dict[str, Day] = {day: day for day in DAY_NAMES}
+
 _PARTITION_HINT = "choose another key; put longer values into a column of their own"
 
 
@@ -119,8 +121,7 @@ def _check_effect(dimension: TimeDimension, first: str, node: MappingNode, scope
 
 def week_starts_of(node: MappingNode, otherwise: Day) -> Day:
     """Return the day at `week_starts`, or another one where there is none."""
-    written = node.text("week_starts")
-    return next((day for day in DAY_NAMES if day == written), otherwise)
+    return _DAYS.get(node.text("week_starts"), otherwise)
 
 
 def _start_hint(cycle: str) -> str:

@@ -116,7 +116,7 @@ def _from_run(
 
 def _key_fits(for_each: str, trigger: Trigger, schemes: list[PartitionScheme], scope: Scope) -> bool:
     if for_each != "partition":
-        weeks = _weeks(trigger, scope) if for_each == "week" else frozenset()
+        weeks: frozenset[Day] = _weeks(trigger, scope) if for_each == "week" else frozenset()
         return all(
             s.static is None
             and s.time is not None
