@@ -10,5 +10,9 @@ class StoreError(UserError):
     """The store cannot be used."""
 
 
+class StoreReadOnly(StoreError):
+    """This user may not write the store, or not even read it."""
+
+
 class StoreMissing(StoreError):
     """There is no store at this address yet."""

@@ -7,7 +7,7 @@ transaction must not stop the scheduler, and the server ends its transaction aft
 """
 
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Table
@@ -43,8 +43,12 @@ def reading(engine: Engine) -> Generator[Connection]:
     Raises:
         StoreError: the database failed.
     """
-    with store_errors(engine, "repair the database, and try again"), engine.connect() as connection:
+    with _reading_errors(engine), engine.connect() as connection:
         yield connection
+
+
+def _reading_errors(engine: Engine) -> AbstractContextManager[None]:
+    return store_errors(engine, "repair the database, and try again", writes=False)
 
 
 def insert_absent(connection: Connection, table: Table, rows: list[dict[str, Any]]) -> int:

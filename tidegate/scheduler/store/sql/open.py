@@ -12,6 +12,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from tidegate.scheduler.store.error import StoreError, StoreMissing
 from tidegate.scheduler.store.sql.engine import BEGIN_ATTEMPTS, postgres_engine, sqlite_engine
+from tidegate.scheduler.store.sql.read_only import closed_read_only, not_permitted, refused
 from tidegate.scheduler.store.sql.schema import bring_up_to_date
 from tidegate.scheduler.store.sql.store import SqlStore
 
@@ -28,6 +29,8 @@ def open_sql_store(url: str, *, create: bool = True) -> SqlStore:
     except (DBAPIError, sqlite3.Error) as error:
         engine.dispose()
         said = str(error.orig if isinstance(error, DBAPIError) else error).strip()
+        if refused(said):
+            raise not_permitted(engine.url, said, writes=create) from error
         raise StoreError(
             f"the store {engine.url.render_as_string()} cannot be used: {said}",
             "check the address, the server and the permissions",
@@ -71,7 +74,7 @@ def _engine(url: URL, *, create: bool) -> Engine:
             f"the folder of the store {file} cannot be made: {error.strerror}",
             "choose another place for it, or repair the permissions",
         ) from error
-    return sqlite_engine(url)
+    return sqlite_engine(closed_read_only(url) or url)
 
 
 def _use_wal(engine: Engine) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from sqlalchemy import Connection, Engine, inspect, text
 
 from tidegate.scheduler.store.error import StoreError, StoreMissing
-from tidegate.scheduler.store.sql.store import begin_writing
+from tidegate.scheduler.store.sql.store import NOTHING_KEPT, begin_writing, store_errors
 
 HEAD = "0004"
 """The newest revision in `migrations/versions`; a test holds the two together."""
@@ -47,7 +47,7 @@ def bring_up_to_date(engine: Engine, *, create: bool) -> None:
             f"the store {name} has schema {found}, which a newer tidegate wrote; this one knows {HEAD}",
             "run it with the newer version",
         )
-    with begin_writing(engine) as connection:
+    with store_errors(engine, NOTHING_KEPT), begin_writing(engine) as connection:
         if version(connection) != HEAD:
             migrate(connection)
         connection.commit()

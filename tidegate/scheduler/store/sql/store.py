@@ -13,6 +13,7 @@ from sqlalchemy.exc import DatabaseError, DBAPIError, InterfaceError, Operationa
 
 from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.sql.engine import BEGIN_ATTEMPTS, BUSY_SECONDS, for_reading, for_writing
+from tidegate.scheduler.store.sql.read_only import not_permitted, refused
 from tidegate.scheduler.store.sql.reader import SqlReader
 from tidegate.scheduler.store.sql.writer import SqlTransaction
 
@@ -69,11 +70,17 @@ def _is_its_fault(error: Exception) -> bool:
 
 
 @contextmanager
-def store_errors(engine: Engine, hint: str) -> Generator[None]:
-    """Turn failures of the database (a full disk, a server that went away) into a `StoreError`."""
+def store_errors(engine: Engine, hint: str, *, writes: bool = True) -> Generator[None]:
+    """Turn failures of the database (a full disk, a server that went away) into a `StoreError`.
+
+    Args:
+        writes: whether the user wanted to write, for the message about a missing permission.
+    """
     try:
         yield
     except (DatabaseError, InterfaceError, PendingRollbackError) as error:
+        if isinstance(error, DBAPIError) and refused(str(error.orig)):
+            raise not_permitted(engine.url, str(error.orig).strip(), writes=writes) from error
         if not _is_its_fault(error):
             raise
         said = error.orig if isinstance(error, DBAPIError) else error
@@ -96,7 +103,7 @@ class SqlStore:
     def reading(self) -> Generator[SqlReader]:
         """See `Store.reading`."""
         with (
-            store_errors(self.engine, NOTHING_KEPT),
+            store_errors(self.engine, NOTHING_KEPT, writes=False),
             for_reading(self.engine).connect() as connection,
             connection.begin(),
         ):
