@@ -18,6 +18,7 @@ from tests.scheduler.changing import (
     s,
 )
 from tests.scheduler.world import World, app_of, at
+from tidegate.scheduler.commands.deploy import deploy
 from tidegate.scheduler.launch.outbox import OFFERS_MAX
 
 # --- what becomes of what has been collected ---
@@ -134,11 +135,42 @@ def test_a_dataset_that_is_cut_anew_leaves_nothing_to_carry():
     world = collected(A, schedule=s(raw(2)))
     head = "app: a\ndatasets: {raw: {partitions: {cycle: week, start: 2013-01-01}}}\n"
     app = app_of(s(raw(2)), head + "programs: {q: {run: programs.q}}\nschedules:\n")
-    from tidegate.scheduler.commands.deploy import deploy
-
     with world.store.transaction() as transaction:
         deploy(transaction, {"a": app}, at("11:00"))
     assert all_of(world) == [DROPPED]
+
+
+def recut(world: World, dataset: str) -> None:
+    """Deploy the schedule with other partitions of `chunks` at eleven."""
+    spec = s("trigger: {partitions: {dataset: chunks, count: 3}}")
+    head = (
+        f"app: a\ndatasets: {{chunks: {{partitions: {{{dataset}}}}}}}\nprograms: {{q: {{run: programs.q}}}}\n"
+    )
+    with world.store.transaction() as transaction:
+        deploy(transaction, {"a": app_of(spec, head + "schedules:\n")}, at("11:00"))
+
+
+@pytest.mark.parametrize(
+    ("sentence", "dataset", "pending", "discarded"),
+    [
+        ("a further key", "day: {cycle: day, start: 2013-01-01}, origin: [EWR, JFK, LGA, PHL]", 2, {}),
+        ("an earlier start", "day: {cycle: day, start: 2012-01-01}, origin: [EWR, JFK, LGA]", 2, {}),
+        ("one key less", "day: {cycle: day, start: 2013-01-01}, origin: [EWR, LGA]", 1, {"D-KEY": 1}),
+        (
+            "another zone",
+            "day: {cycle: day, start: 2013-01-01, timezone: Asia/Tokyo}, origin: [EWR, JFK, LGA]",
+            0,
+            {"D-UPDATED": 2},
+        ),
+    ],
+)
+def test_carry_keeps_the_keys_that_stay_valid(sentence, dataset, pending, discarded):
+    world = World(s("trigger: {partitions: {dataset: chunks, count: 3}}"))
+    world.arrive("10:00", "chunks", f"{A}|EWR", f"{A}|JFK")
+    world.tick("10:00")
+    recut(world, dataset)
+    row = world.ledger("s")
+    assert (row.pending, row.discarded) == (pending, discarded), sentence
 
 
 def test_a_job_keeps_what_a_person_has_asked_of_it():

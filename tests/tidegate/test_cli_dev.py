@@ -58,3 +58,43 @@ def test_a_port_that_does_not_exist_is_refused(project: Project, port: str) -> N
 
     assert result.exit_code != 0
     assert "'--port'" in result.output
+
+
+def test_what_waits_is_never_discarded_without_a_question(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    redeploy(load_settings())
+    project.arrive("2026-03-09")
+
+    project.write("sales", SALES.replace("orders", "purchases"))
+    assert not redeploy(load_settings())
+    assert "sales/report_daily: 1 waiting job is discarded with D-UPDATED" in capsys.readouterr().err
+
+    project.write("sales", SALES)
+    assert redeploy(load_settings())
+    (found,) = project.json("why", "report_daily")
+    assert found["trigger"]["summary"] == "1 of 2 new partitions of orders"
+
+
+def test_a_person_at_the_terminal_may_agree(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    redeploy(load_settings())
+    project.arrive("2026-03-09")
+    project.write("sales", SALES.replace("count: 2", "count: 3"))
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    answers = [False, True]
+    monkeypatch.setattr("typer.confirm", lambda _: answers.pop(0))
+
+    assert not redeploy(load_settings())
+    assert redeploy(load_settings())
+    assert project.json("jobs", "list", "--all")[0]["reason"] == "D-UPDATED"
+
+
+def test_carried_events_are_no_question(project: Project) -> None:
+    (project.folder / "tidegate.toml").write_text('[deploy]\non_update = "carry"\n')
+    redeploy(load_settings())
+    project.arrive("2026-03-09")
+    project.write("sales", SALES.replace("count: 2", "count: 3"))
+
+    assert redeploy(load_settings())
+    (found,) = project.json("why", "report_daily")
+    assert found["trigger"]["summary"] == "1 of 3 new partitions of orders"

@@ -36,6 +36,22 @@ def find_schedule(reader: Reader, name: str) -> ScheduleState:
     raise UserError(f'schedule "{name}" is not deployed', did_you_mean(name, known, "schedules"))
 
 
+def find_dataset(reader: Reader, name: str) -> str:
+    """Return "app/dataset" of the deployed dataset of a name.
+
+    Raises:
+        UserError: the name is unknown or several apps have it.
+    """
+    known = [f"{deployed.name}/{each}" for deployed in reader.apps() for each in deployed.app.datasets]
+    found = [ref for ref in known if name in (ref, ref.partition("/")[2])]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UserError(f'several apps have a dataset "{name}"', f"write one of {', '.join(found)}")
+    shown = known if "/" in name else [ref.partition("/")[2] for ref in known]
+    raise UserError(f'dataset "{name}" is not deployed', did_you_mean(name, shown, "datasets"))
+
+
 def find_job(reader: Reader, name: str) -> Job:
     """Return the job of an id, or of a prefix that only one job id has.
 

@@ -23,7 +23,7 @@ from tidegate.compiler.rules.references import check_upstream_arguments
 from tidegate.compiler.scenarios.reader import read_scenarios
 from tidegate.compiler.scenarios.scenario import Scenario
 from tidegate.compiler.schema.check import check_app, check_schedule
-from tidegate.domain.model import App, At, Schedule
+from tidegate.domain.model import App, At, OnUpdate, Schedule
 from tidegate.domain.value import Value
 
 
@@ -34,12 +34,14 @@ class CompiledApp(Value, kw_only=True):
         document: the YAML as builtin values, without defaults.
         root: the whole file as nodes with places.
         scenarios: the scenarios under `examples:`, see tidegate.compiler.scenarios.scenario.
+        on_update: the default of its schedules.
     """
 
     app: App
     document: dict[str, Any]
     root: MappingNode
     scenarios: tuple[Scenario, ...] = ()
+    on_update: OnUpdate = "reset"
 
     @property
     def file(self) -> str:
@@ -68,12 +70,15 @@ class Compilation(Value, kw_only=True):
         return {name: compiled.app for name, compiled in self.apps.items()}
 
 
-def compile_files(files: Files[str, bytes], today: date | None = None) -> Compilation:
+def compile_files(
+    files: Files[str, bytes], today: date | None = None, on_update: OnUpdate = "reset"
+) -> Compilation:
     """Compile files, each of which holds one app.
 
     Args:
         files: contents by file name; diagnostics print the name unchanged.
         today: notes are given for the special dates after it; None for no notes.
+        on_update: the default of schedules that do not have it.
 
     Returns:
         The apps without errors, and all diagnostics. No content of a file raises an exception.
@@ -85,7 +90,7 @@ def compile_files(files: Files[str, bytes], today: date | None = None) -> Compil
         root, findings = read(file, files[file])
         if root is not None:
             broken = check_app(root, findings)
-            app = build_app(root, findings, broken)
+            app = build_app(root, findings, broken, on_update)
             earlier = places.get(app.name)
             if earlier is not None:
                 _report_duplicate_name(root, app, earlier, findings)
@@ -95,19 +100,22 @@ def compile_files(files: Files[str, bytes], today: date | None = None) -> Compil
             if today is not None and not findings.failed:
                 check_daylight_saving(app, today, findings)
             if not findings.failed:
-                apps[app.name] = CompiledApp(app=app, document=plain(root), root=root, scenarios=scenarios)
+                apps[app.name] = CompiledApp(
+                    app=app, document=plain(root), root=root, scenarios=scenarios, on_update=on_update
+                )
         diagnostics.extend(findings.diagnostics())
     return Compilation(apps=apps, diagnostics=tuple(sorted(diagnostics, key=Diagnostic.sort_key)))
 
 
 def compile_schedule(
-    app: App, name: str, spec: dict[str, Any], at: At | None = None
+    app: App, name: str, spec: dict[str, Any], at: At | None = None, on_update: OnUpdate = "reset"
 ) -> tuple[Schedule | None, tuple[Diagnostic, ...]]:
     """Compile one schedule with the datasets, programs, groups and calendars of an app.
 
     Args:
         spec: the schedule as builtin values of its YAML.
         at: the place of all diagnostics.
+        on_update: the default of a schedule that does not have it.
 
     Returns:
         The schedule, or None after an error, and the diagnostics.
@@ -127,6 +135,7 @@ def compile_schedule(
             programs=app.programs,
             groups=app.groups,
             calendars=app.calendars,
+            on_update=on_update,
         )
         schedule = build_schedule(ScalarNode(name, place.line, place.column), node, scope)
     if schedule is not None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tidegate.domain.model import OnUpdate
 from tidegate.project.environment import PROJECT_VARIABLE, STORE_VARIABLE
 from tidegate.project.settings_file import SettingsError, StoreSection, decode
 
@@ -32,6 +33,7 @@ class Settings:
         project: the project folder, to which relative paths of apps are relative.
         name: name of the project, which owns the apps that it deploys.
         update_schedules: default of the option `--update-schedules`.
+        on_update: `on_update` of schedules that do not have it.
         schedules: the folder with the YAML files.
         undeployed: files and folders in it that are checked and tested but not deployed: stories, drafts.
         store_url: SQLAlchemy URL of the schedule store, with an absolute path. May contain a password.
@@ -48,6 +50,7 @@ class Settings:
     project: Path
     name: str
     update_schedules: bool
+    on_update: OnUpdate = "reset"
     schedules: Path
     undeployed: tuple[Path, ...] = ()
     store_url: str = field(repr=False)
@@ -73,6 +76,19 @@ def load_settings(start: Path | None = None) -> Settings:
     """
     file = find_settings_file(start)
     return _settings(file, _read(file))
+
+
+def default_on_update() -> OnUpdate:
+    """Return the project's `on_update` of schedules that do not have it; the usual one outside a project.
+
+    Raises:
+        SettingsError: the settings file is invalid.
+    """
+    try:
+        file = find_settings_file()
+    except SettingsError:
+        return "reset"
+    return load_settings(file).on_update
 
 
 def find_settings_file(start: Path | None = None) -> Path:
@@ -141,6 +157,7 @@ def _settings(file: Path, content: dict[str, Any]) -> Settings:
         project=project,
         name=_name(file, found.project.name or project.name),
         update_schedules=found.deploy.update_schedules,
+        on_update=found.deploy.on_update,
         schedules=path("project", "schedules", found.project.schedules, '"schedules"'),
         undeployed=tuple(drafts),
         store_url=_store_url(file, found.store.url),

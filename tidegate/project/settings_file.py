@@ -7,7 +7,7 @@ interpreted in `tidegate.project.settings`.
 
 import re
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -70,6 +70,15 @@ class DeploySection(Section, frozen=True, kw_only=True):
             "Whether schedules follow the YAML; the default of `--update-schedules/--no-update-schedules`.",
         ),
     ] = True
+    on_update: Annotated[
+        Literal["reset", "carry"],
+        _key(
+            '"reset" or "carry"',
+            '"carry"',
+            "What a changed schedule without an `on_update` of its own does with its waiting jobs: `reset` "
+            "discards them, `carry` keeps their events. A project made by `tidegate init` says `carry`.",
+        ),
+    ] = "reset"
 
 
 class StoreSection(Section, frozen=True, kw_only=True):

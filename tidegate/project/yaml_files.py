@@ -11,7 +11,7 @@ from pathlib import Path
 from tidegate.compiler.compile import Compilation, compile_files
 from tidegate.compiler.diagnostics.diagnostic import Diagnostic, Findings
 from tidegate.compiler.reader.text import MAX_FILE_BYTES
-from tidegate.domain.model import At
+from tidegate.domain.model import At, OnUpdate
 from tidegate.domain.value import Value
 
 SUFFIXES = (".yaml", ".yml")
@@ -37,16 +37,17 @@ def compile_paths(
     base: Path | None = None,
     without: Iterable[Path] = (),
     today: date | None = None,
+    on_update: OnUpdate = "reset",
 ) -> Compilation:
     """Compile every YAML file at or below some paths; unreadable files are diagnostics.
 
     Args:
         base: folder to which file names are relative; default: the working folder.
         without: files and folders below the paths to leave out.
-        today: see `compile_files`.
+        today, on_update: see `compile_files`.
     """
     files = read_files(paths, base, without)
-    compilation = compile_files(files.contents, today)
+    compilation = compile_files(files.contents, today, on_update)
     together = sorted((*files.diagnostics, *compilation.diagnostics), key=Diagnostic.sort_key)
     return Compilation(apps=compilation.apps, diagnostics=tuple(together))
 

@@ -1,12 +1,14 @@
 """`tidegate dev`: Dagster on the project, and a redeployment whenever the YAML changes.
 
 Starts a code server, the daemon and the UI, each a process with its log in `.tidegate/logs`.
-A file saved with a mistake is reported and not deployed: the previous deployment remains.
+A file saved with a mistake is reported and not deployed: the previous deployment remains. So it does if the
+change would discard waiting jobs or their events, unless a person at the terminal agrees.
 Ends with Ctrl-C, or when one of the processes ends, and stops all of them.
 """
 
 import signal
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
@@ -19,6 +21,8 @@ from tidegate.cli.last_tick import TickWatch
 from tidegate.domain.error import UserError
 
 if TYPE_CHECKING:
+    from tidegate.compiler.plan.diff import Diff
+    from tidegate.domain.model import App
     from tidegate.processes.dagster import DagsterProcesses
     from tidegate.processes.lock import ProjectLock
     from tidegate.project.settings import Settings
@@ -75,24 +79,75 @@ def _run(settings: "Settings", port: int | None, lock: "ProjectLock") -> None:
 
 def redeploy(settings: "Settings") -> bool:
     """Lint and deploy the YAML, print its mistakes, and return whether it is deployed."""
-    from tidegate.cli.develop.plan import compiled_apps, print_difference, project_scope
-    from tidegate.cli.opened_store import opened_store
+    from tidegate.cli.develop.plan import compiled_apps, print_difference
     from tidegate.cli.printing import Format
-    from tidegate.scheduler.commands.deploy import deploy
 
     try:
-        wanted = compiled_apps(settings, Format.TEXT)
-        with opened_store(settings, create=True) as store, store.transaction() as transaction:
-            scope = project_scope(transaction, settings, wanted, None, remove_apps=False)
-            applied = deploy(transaction, wanted, datetime.now(UTC), scope=scope)
+        applied = _deployed(settings, compiled_apps(settings, Format.TEXT))
     except typer.Exit:
         typer.echo("not deployed; the previous deployment remains", err=True)
         return False
+    except typer.Abort:
+        raise KeyboardInterrupt from None
     except UserError as error:
         typer.echo(f"not deployed: {error}", err=True)
         return False
     print_difference(applied, Format.TEXT)
     return True
+
+
+def _deployed(settings: "Settings", wanted: "Mapping[str, App]") -> "Diff":
+    """Deploy apps unless that would discard what waits and nobody agrees.
+
+    Raises:
+        typer.Exit: nobody agrees.
+    """
+    from tidegate.cli.develop.plan import project_scope
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.scheduler.commands.deploy import deploy
+    from tidegate.scheduler.commands.live import difference
+
+    agreed: tuple[str, ...] = ()
+    with opened_store(settings, create=True) as store:
+        while True:
+            with store.transaction() as transaction:
+                scope = project_scope(transaction, settings, wanted, None, remove_apps=False)
+                lost = _lost(difference(transaction, wanted, scope=scope))
+                if lost in ((), agreed):
+                    return deploy(transaction, wanted, datetime.now(UTC), scope=scope)
+            _ask(lost)
+            agreed = lost
+
+
+def _lost(difference: "Diff") -> tuple[str, ...]:
+    """Return what a deployment discards of the jobs that wait, one line for each schedule and reason."""
+    from tidegate.compiler.render.diff_text import consequence_text
+
+    return tuple(
+        f"{change.app}/{change.name}: {consequence_text(consequence)}"
+        for change in difference.schedules()
+        for consequence in change.consequences
+        if consequence.kind in ("discards", "drops")
+    )
+
+
+def _ask(lost: tuple[str, ...]) -> None:
+    """Ask a person whether what waits may be discarded.
+
+    Raises:
+        typer.Exit: no person is there, or the answer is no.
+    """
+    typer.echo("The change discards what waits:", err=True)
+    for line in lost:
+        typer.echo(f"  {line}", err=True)
+    if sys.stdin.isatty() and typer.confirm("Deploy it?"):
+        return
+    typer.echo(
+        "hint: `on_update: carry` keeps the events of a changed schedule, `renamed_from` those of a renamed"
+        " dataset; `tidegate deploy` discards them",
+        err=True,
+    )
+    raise typer.Exit(1)
 
 
 def _serve(settings: "Settings", processes: "DagsterProcesses") -> None:

@@ -97,6 +97,6 @@ def _apps_of(settings: "Settings", revision: str, format: Format) -> "Mapping[st
     from tidegate.compiler.compile import compile_files
     from tidegate.project.revision import files_of_revision
 
-    compilation = compile_files(files_of_revision(settings, revision))
+    compilation = compile_files(files_of_revision(settings, revision), on_update=settings.on_update)
     end_unless_ok(compilation, format)
     return compilation.models()

@@ -108,6 +108,7 @@ def compiled_apps(settings: "Settings", format: Format) -> "Mapping[str, App]":
         settings.project,
         without=settings.undeployed,
         today=datetime.now(UTC).date(),
+        on_update=settings.on_update,
     )
     end_unless_ok(compilation, format)
     return compilation.models()

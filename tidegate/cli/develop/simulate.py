@@ -84,6 +84,7 @@ def _app(path: Path | None, found: "ScenarioFile", file: Path, format: Format) -
     """
     from tidegate.domain.error import UserError
     from tidegate.domain.suggest import did_you_mean
+    from tidegate.project.settings import default_on_update
     from tidegate.project.yaml_files import compile_paths
 
     left_out: tuple[Path, ...] = ()
@@ -93,7 +94,7 @@ def _app(path: Path | None, found: "ScenarioFile", file: Path, format: Format) -
         settings = load_settings()
         path = settings.schedules
         left_out = () if found.app else settings.undeployed
-    compilation = compile_paths([path], without=left_out)
+    compilation = compile_paths([path], without=left_out, on_update=default_on_update())
     if not compilation.ok:
         _refuse(compilation.diagnostics, format)
     apps = compilation.apps

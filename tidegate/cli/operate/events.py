@@ -1,6 +1,7 @@
-"""`tidegate events list`: the events in the store, and the jobs that received them.
+"""`tidegate events`: `list` the events in the store with the jobs that received them, or `replay` some.
 
 Refused reports are listed with them, with the reason. Events are reported by Dagster, by runs and by crons.
+A replay feeds the events of a dataset once more to the schedules that count it and have not collected them.
 """
 
 from collections.abc import Iterable
@@ -9,20 +10,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_table
+from tidegate.domain.wording import plural
 
 if TYPE_CHECKING:
+    from tidegate.scheduler.commands.existing_events import Replayed
     from tidegate.scheduler.intake.refused_reports import RefusedReport
+    from tidegate.scheduler.model.event import Event
 
 DEFAULT_LIMIT = 50
 MOST_UNROUTED = 10_000
 """A tick routes what has arrived; more than this wait only while no scheduler runs."""
 
-app = typer.Typer(no_args_is_help=True, help="List events.")
+app = typer.Typer(no_args_is_help=True, help="List events, and feed them to schedules once more.")
 
 
 @app.callback()
 def events() -> None:
-    """List events."""
+    """List events, and feed them to schedules once more."""
 
 
 @app.command("list")
@@ -58,11 +62,9 @@ def list_events(
             }
         )
     if format is Format.JSON:
-        import msgspec
-
         events = [
             {
-                **msgspec.to_builtins(event),
+                **_facts(event),
                 "routed": event.id not in unrouted,
                 "refused": None,
                 "deliveries": outcomes[event.id],
@@ -92,6 +94,44 @@ def list_events(
     print_table(["arrived", "key", "partition", "rows", "received by"], shown, right=["rows"])
 
 
+@app.command()
+def replay(
+    dataset: Annotated[
+        str, typer.Argument(help='The dataset, as "app/dataset" or alone.', metavar="DATASET")
+    ],
+    key: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this partition key; may be repeated. Default: all.", show_default=False),
+    ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Also for schedules that have consumed the event in a run.")
+    ] = False,
+    format: FormatOption = Format.TEXT,
+) -> None:
+    """Feed the events of a dataset once more to the schedules that count it and have not collected them."""
+    from datetime import UTC, datetime
+
+    from tidegate.cli.names import find_dataset
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.scheduler.commands.existing_events import replay_events
+
+    with opened_store() as store, store.transaction() as transaction:
+        name = find_dataset(transaction, dataset)
+        replayed = replay_events(transaction, f"partition:{name}", datetime.now(UTC), key or (), again)
+    if format is Format.JSON:
+        print_json(replayed)
+        return
+    for each in replayed:
+        typer.echo(f"{each.schedule}: {_replayed(each, again)}")
+
+
+def _replayed(each: "Replayed", again: bool) -> str:
+    if each.suspended:
+        return f"suspended, collects nothing; resume it first: tidegate schedules resume {each.schedule}"
+    known = "wait already" if again else "are collected already"
+    return f"{plural(each.events, 'event')} to collect" + (f", {each.known} {known}" if each.known else "")
+
+
 def _outcome(outcome: dict[str, str | None]) -> str:
     words: Iterable[str | None] = (outcome["schedule"], outcome["state"], outcome["reason"])
     return " ".join(word for word in words if word)
@@ -99,6 +139,15 @@ def _outcome(outcome: dict[str, str | None]) -> str:
 
 def _undelivered(unrouted: bool) -> str:
     return "not routed yet" if unrouted else "no schedule listens"
+
+
+def _facts(event: "Event") -> dict[str, Any]:
+    """An event in JSON; only one that repeats another says so."""
+    import msgspec
+
+    facts: dict[str, Any] = msgspec.to_builtins(event)
+    repeats = ("origin", "only_for")
+    return {name: fact for name, fact in facts.items() if name not in repeats or fact is not None}
 
 
 def _refused(report: "RefusedReport") -> dict[str, Any]:

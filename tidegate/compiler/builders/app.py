@@ -18,18 +18,23 @@ from tidegate.compiler.rules.references import check_upstream_arguments
 from tidegate.compiler.rules.weeks import check_weeks
 from tidegate.compiler.rules.writers import check_writers
 from tidegate.compiler.schema.check import Broken
-from tidegate.domain.model import App
+from tidegate.domain.model import App, OnUpdate
 
 DEFAULT_TIMEZONE = "UTC"
 
 
-def build_app(root: MappingNode, findings: Findings, broken: Broken) -> App:
-    """Build the app of a file, without the broken parts."""
+def build_app(root: MappingNode, findings: Findings, broken: Broken, on_update: OnUpdate = "reset") -> App:
+    """Build the app of a file, without the broken parts.
+
+    Args:
+        on_update: the default of its schedules.
+    """
     groups = root.mapping("groups")
     scope = Scope(
         findings=findings,
         timezone=DEFAULT_TIMEZONE,
         groups={name: groups.text(name) for name in groups.values} if groups else {},
+        on_update=on_update,
         broken=frozenset(f"{path[0]}.{path[1]}" for path in broken if len(path) == 2),
     )
     scope = _in_zone(scope, root)
@@ -71,6 +76,7 @@ def _in_zone(scope: Scope, root: MappingNode) -> Scope:
         timezone=zone_of(root, scope),
         week_starts=week_starts_of(root, scope.week_starts),
         groups=scope.groups,
+        on_update=scope.on_update,
         broken=scope.broken,
     )
 

@@ -10,6 +10,7 @@ from tidegate.compiler.constraints import build_constraint
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, plain
 from tidegate.compiler.rules.batch import check_batch, check_collect_within
 from tidegate.compiler.rules.closed_window import check_closed_window
+from tidegate.compiler.rules.collect_existing import check_collect_existing
 from tidegate.compiler.rules.for_each import check_for_each
 from tidegate.compiler.rules.output_partition import output_partition
 from tidegate.compiler.rules.references import RUN_OUTPUT, check_references
@@ -45,7 +46,8 @@ def build_schedule(key: ScalarNode, node: MappingNode, scope: Scope) -> Schedule
         batching="each" if node.text("batching") == "each" else "coalesce",
         max_batch=node.number("max_batch", 1) if "max_batch" in node.values else None,
         on_suspend=on_suspend,  # pyright: ignore[reportArgumentType] - one of the schema's enum
-        on_update="carry" if node.text("on_update") == "carry" else "reset",
+        on_update="carry" if node.text("on_update", scope.on_update) == "carry" else "reset",
+        collect_existing=node.flag("collect_existing", False),
         status="active" if node.text("status") == "active" else "suspended",
         timezone=scope.timezone,
         owner=node.text("owner"),
@@ -55,6 +57,7 @@ def build_schedule(key: ScalarNode, node: MappingNode, scope: Scope) -> Schedule
     check_waiting(schedule, key, scope)
     check_closed_window(schedule, key, scope)
     check_collect_within(schedule.trigger, scope)
+    check_collect_existing(schedule, node, scope)
     check_batch(schedule, node.values.get("max_batch", key), scope)
     if not check_for_each(schedule, node.keys.get("for_each", key), scope):
         return None

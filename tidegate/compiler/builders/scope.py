@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from tidegate.compiler.diagnostics.diagnostic import Findings, Place
 from tidegate.compiler.reader.node import ScalarNode
-from tidegate.domain.model import At, Calendar, Dataset, Day, Program
+from tidegate.domain.model import At, Calendar, Dataset, Day, OnUpdate, Program
 from tidegate.domain.suggest import did_you_mean
 from tidegate.domain.wording import shown
 
@@ -21,6 +21,7 @@ class Scope:
         timezone: the app's zone.
         week_starts: the first day of the app's weeks.
         datasets, programs, calendars: the parts that were built.
+        on_update: what a schedule that says nothing does when it is changed.
         broken: names of datasets, programs and calendars with errors. A reference to one of them is not
             reported as unknown, and is not checked further.
     """
@@ -32,6 +33,7 @@ class Scope:
     programs: dict[str, Program] = field(default_factory=dict[str, Program])
     groups: dict[str, str] = field(default_factory=dict[str, str])
     calendars: dict[str, Calendar] = field(default_factory=dict[str, Calendar])
+    on_update: OnUpdate = "reset"
     broken: frozenset[str] = frozenset()
 
     def at(self, place: Place) -> At:

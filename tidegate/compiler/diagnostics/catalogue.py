@@ -255,4 +255,10 @@ CATALOGUE: dict[str, Entry] = {
         "affected by a clock change",
         "On these dates the time is skipped or repeated. The file is correct; this note only announces it.",
     ),
+    "L450": _warning(
+        "collects nothing that exists",
+        "`collect_existing` lets a new or reset schedule collect the partitions of its datasets that arrived "
+        "before. A cron, a run or an elapsed time has none: delete the option, or move it to the trigger "
+        "that counts the dataset.",
+    ),
 }

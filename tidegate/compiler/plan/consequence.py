@@ -20,6 +20,7 @@ class Effect(Value, kw_only=True):
     Attributes:
         discarded: number of discarded jobs by reason code, in the order of the output.
         carried, carried_events: number of waiting jobs that keep events, and number of these events.
+        dropped_events: number of events that carried jobs lose.
         held, released: number of carried jobs that become held, or are released.
         launches: jobs whose launch is decided and continues, although no run exists yet.
         active_runs: runs that have not ended.
@@ -29,6 +30,7 @@ class Effect(Value, kw_only=True):
     discarded: dict[str, int] = {}
     carried: int = 0
     carried_events: int = 0
+    dropped_events: int = 0
     held: int = 0
     released: int = 0
     launches: int = 0
@@ -39,15 +41,15 @@ class Consequence(Value, kw_only=True):
     """One consequence of a change.
 
     Attributes:
-        kind: the change `discards` jobs, `carries` them with their events, `holds` or releases (`lets_go`)
-            jobs of a suspended schedule, continues decided `launches`, `leaves` active runs alone, or the
-            schedule `starts` or `keeps` a status.
+        kind: the change `discards` jobs, `carries` them with their events, `drops` other events, `holds` or
+            releases (`lets_go`) jobs of a suspended schedule, continues decided `launches`, `leaves` active
+            runs alone, or the schedule `starts` or `keeps` a status.
         count: number of jobs or runs.
-        events: number of events that carried jobs keep.
+        events: number of events that carried jobs keep, or lose.
         detail: the reason code of a discard, or the status.
     """
 
-    kind: Literal["discards", "carries", "holds", "lets_go", "launches", "leaves", "starts", "keeps"]
+    kind: Literal["discards", "carries", "drops", "holds", "lets_go", "launches", "leaves", "starts", "keeps"]
     count: int = 0
     events: int = 0
     detail: str = ""
@@ -67,6 +69,8 @@ def consequences(action: Action, wanted: Schedule | None, effect: Effect) -> Ite
         yield Consequence(kind="discards", count=count, detail=reason)
     if effect.carried:
         yield Consequence(kind="carries", count=effect.carried, events=effect.carried_events)
+    if effect.dropped_events:
+        yield Consequence(kind="drops", events=effect.dropped_events)
     if effect.held:
         yield Consequence(kind="holds", count=effect.held)
     if effect.released:

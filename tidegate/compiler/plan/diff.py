@@ -14,8 +14,10 @@ import msgspec
 from tidegate.compiler.plan.consequence import Action, Consequence, Effect, consequences
 from tidegate.compiler.plan.fingerprint import canonical
 from tidegate.compiler.plan.ownership import TakenApp
+from tidegate.domain.kept_keys import keeps_keys
 from tidegate.domain.model import (
     App,
+    PartitionScheme,
     Schedule,
     leaves,
 )
@@ -233,17 +235,30 @@ def _schedule(
 
 def carries(before: Schedule, wanted: Schedule, old: App | None, new: App | None) -> bool:
     """Return whether jobs of a changed schedule keep their events: it says so, and keys mean the same."""
-    same_keys = before.for_each == wanted.for_each and not _repartitioned(before, old, new)
+    same_keys = before.for_each == wanted.for_each and all(_kept_keys(before, old, new))
     return wanted.on_update == "carry" and same_keys
 
 
 def _repartitioned(schedule: Schedule, old: App | None, new: App | None) -> list[str]:
-    """Return the datasets of the trigger whose partitions change, so that collected keys are invalid."""
+    """Return the datasets of the trigger whose partitions change."""
+    pairs = _schemes(schedule, old, new)
+    return [name for name, (before, after) in pairs.items() if before != after]
+
+
+def _kept_keys(schedule: Schedule, old: App | None, new: App | None) -> Iterator[bool]:
+    """Yield for each dataset of the trigger whether collected keys keep their meaning."""
+    return (keeps_keys(before, after) for before, after in _schemes(schedule, old, new).values())
+
+
+def _schemes(
+    schedule: Schedule, old: App | None, new: App | None
+) -> dict[str, tuple[PartitionScheme | None, PartitionScheme | None]]:
+    """Return the former and the new partitions of each remaining dataset of the trigger, by name."""
     before = old.datasets if old is not None else {}
     wanted = new.datasets if new is not None else {}
     collected = {leaf.trigger.dataset_collected for leaf in leaves(schedule.trigger)}
     kept = sorted(before.keys() & wanted.keys() & collected)
-    return [name for name in kept if before[name].partitions != wanted[name].partitions]
+    return {name: (before[name].partitions, wanted[name].partitions) for name in kept}
 
 
 # --- everything else --------------------------------------------------------------------

@@ -139,6 +139,9 @@ def consequence_text(consequence: Consequence) -> str:
         case "carries":
             events = f"{consequence.events} {_plural('event', consequence.events)}"
             return f"{n} waiting {_plural('job', n)} {'keeps' if n == 1 else 'keep'} {events}"
+        case "drops":
+            n = consequence.events
+            return f"{n} collected {_plural('event', n)} {'is' if n == 1 else 'are'} discarded"
         case "holds":
             return f"{n} waiting {_plural('job', n)} {'is' if n == 1 else 'are'} held until it is resumed"
         case "lets_go":

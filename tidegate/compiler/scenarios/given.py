@@ -17,6 +17,7 @@ from tidegate.compiler.scenarios.scenario import (
     FailLaunch,
     Given,
     PartitionsArrive,
+    Replay,
     ReportGauges,
     Restart,
     Resume,
@@ -121,6 +122,17 @@ def _trigger(node: Node, scope: ExampleScope) -> Action | None:
     return None if name is None else TriggerByHand(schedule=name, key=found, force=force)
 
 
+def _replay(node: Node, scope: ExampleScope) -> Action | None:
+    if not isinstance(node, MappingNode):
+        name = scope.name(node, "dataset")
+        return None if name is None else Replay(dataset=name)
+    name, named = scope.name(node.values["dataset"], "dataset"), node.get("keys")
+    keys = () if name is None or named is None else scope.dataset_keys(named, node, name)
+    if name is None or keys is None:
+        return None
+    return Replay(dataset=name, keys=keys, again=node.flag("again", False))
+
+
 def _gauge(node: MappingNode, _scope: ExampleScope) -> Action:
     return ReportGauges(values={name: float(value) for name, value in plain(node).items()})
 
@@ -151,6 +163,7 @@ ACTIONS: dict[str, Callable[[Any, ExampleScope], Action | None]] = {
     "update": _update,
     "deploy": _deploy,
     "trigger": _trigger,
+    "replay": _replay,
     "gauge": _gauge,
     "restart": _restart,
     "down": _down,

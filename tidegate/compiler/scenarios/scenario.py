@@ -92,6 +92,14 @@ class TriggerByHand(Value, kw_only=True):
     force: bool = False
 
 
+class Replay(Value, kw_only=True):
+    """The events of a dataset are fed once more to the schedules that lack them; no keys mean all."""
+
+    dataset: str
+    keys: tuple[str, ...] = ()
+    again: bool = False
+
+
 class ReportGauges(Value, kw_only=True):
     """Values of gauges are reported, by name."""
 
@@ -124,6 +132,7 @@ Action = (
     | Update
     | Deploy
     | TriggerByHand
+    | Replay
     | ReportGauges
     | Restart
     | Down

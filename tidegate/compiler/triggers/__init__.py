@@ -65,6 +65,7 @@ def _options(node: MappingNode, kind: str, scope: Scope) -> Options:
         quiet=optional_duration(node, "quiet", scope),
         quiet_at_most=optional_duration(node, "quiet_at_most", scope),
         collect_within=optional_duration(node, "collect_within", scope),
+        collect_existing=node.flag("collect_existing", False),
         at=scope.at(node.keys[kind]),
     )
     quiet, at_most = options["quiet"], options["quiet_at_most"]

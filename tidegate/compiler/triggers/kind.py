@@ -21,6 +21,7 @@ class Options(TypedDict):
     quiet: timedelta | None
     quiet_at_most: timedelta | None
     collect_within: timedelta | None
+    collect_existing: bool
     at: At
 
 

@@ -44,6 +44,7 @@ from tidegate.domain.model.place import (
 )
 from tidegate.domain.model.schedule import (
     OnSuspend,
+    OnUpdate,
     OutputPartition,
     Priority,
     Schedule,
@@ -78,6 +79,7 @@ from tidegate.domain.model.triggers.tree import (
     Trigger,
     child_path,
     leaves,
+    leaves_with_existing,
 )
 
 __all__ = [
@@ -102,6 +104,7 @@ __all__ = [
     "LeafTrigger",
     "LoadConstraint",
     "OnSuspend",
+    "OnUpdate",
     "Otherwise",
     "OutputPartition",
     "PartitionScheme",
@@ -125,4 +128,5 @@ __all__ = [
     "child_path",
     "encode",
     "leaves",
+    "leaves_with_existing",
 ]

@@ -23,6 +23,7 @@ class Priority(StrEnum):
 
 OutputPartition = Literal["key", "manifest", "run", "business_date", "current", "none"]
 OnSuspend = Literal["discard", "drain", "hold", "backlog"]
+OnUpdate = Literal["reset", "carry"]
 
 
 class Schedule(Value, kw_only=True):
@@ -40,6 +41,7 @@ class Schedule(Value, kw_only=True):
         max_batch: a satisfied job with this many events takes no more; the next event opens another job.
         on_suspend: what a suspended schedule does with waiting jobs and new events (rule 10).
         on_update: whether a changed schedule discards its waiting job or keeps its events (rule 11).
+        collect_existing: when new or reset, it also collects the partitions that arrived before.
         timezone: the app's zone, in which the business date of a cron schedule is counted.
     """
 
@@ -56,7 +58,8 @@ class Schedule(Value, kw_only=True):
     batching: Literal["coalesce", "each"] = "coalesce"
     max_batch: int | None = None
     on_suspend: OnSuspend = "discard"
-    on_update: Literal["reset", "carry"] = "reset"
+    on_update: OnUpdate = "reset"
+    collect_existing: bool = False
     status: Literal["active", "suspended"] = "suspended"
     timezone: str = "UTC"
     owner: str = ""

@@ -92,12 +92,13 @@ def effects(
 
 
 class _End(Value, kw_only=True):
-    """The fate of one job, and the number of events that it keeps if it is carried."""
+    """The fate of one job, and the numbers of events that it keeps and loses if it is carried."""
 
     job: Job
     fate: Fate
     carried: bool
-    events: int
+    events: int = 0
+    dropped: int = 0
 
 
 def _kind(change: ScheduleChange) -> Change:
@@ -120,11 +121,12 @@ def _end(
     deliveries: Sequence[Delivery],
 ) -> _End:
     if change is not Change.CARRIED or not job.waiting:
-        return _End(job=job, fate=fate(job, change, before, after), carried=False, events=0)
+        return _End(job=job, fate=fate(job, change, before, after), carried=False)
     carried = carry(job, deliveries, after, wanted[after.app], job.opened_at)
     found = fate(job, change, before, after, emptied=carried.job is None)
     events = len({delivery.event.id for delivery in carried.kept})
-    return _End(job=job, fate=found, carried=found.kind != "discarded", events=events)
+    dropped = len({delivery.event.id for delivery in carried.dropped})
+    return _End(job=job, fate=found, carried=found.kind != "discarded", events=events, dropped=dropped)
 
 
 def _counted(state: ScheduleState, ends: Sequence[_End]) -> Effect:
@@ -138,6 +140,7 @@ def _counted(state: ScheduleState, ends: Sequence[_End]) -> Effect:
         discarded={str(reason): reasons.count(reason) for reason in REASONS if reason in reasons},
         carried=len(carried),
         carried_events=sum(end.events for end in carried),
+        dropped_events=sum(end.dropped for end in carried),
         held=sum(end.fate.kind == "held" for end in ends),
         released=sum(end.fate.kind == "released" for end in ends),
         launches=len(unlaunched),

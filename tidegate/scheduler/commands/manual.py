@@ -12,6 +12,7 @@ from tidegate.domain.model import App, PartitionScheme, Schedule, leaves
 from tidegate.domain.partition_key import validate_key
 from tidegate.scheduler.commands.activation import clock_entries, started, stopped, takes_events
 from tidegate.scheduler.commands.change_jobs import change_jobs, discard_jobs
+from tidegate.scheduler.commands.existing_events import collect_existing
 from tidegate.scheduler.decision.after import opened, record
 from tidegate.scheduler.decision.fate import Change
 from tidegate.scheduler.decision.job_view import JobView
@@ -75,6 +76,9 @@ def resume(transaction: Transaction, ref: str, now: datetime, by: str = "cli") -
         begun = started(transaction, [resumed], now)
         transaction.put_schedules(begun)
         transaction.add_journal(list(clock_entries(begun, now)))
+        if state.active_since is None:
+            # It has never taken events since it was created or reset.
+            collect_existing(transaction, begun, now)
     change_jobs(transaction, Change.RESUMED, [state], now, {ref: resumed})
     return True
 

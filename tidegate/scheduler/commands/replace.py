@@ -16,6 +16,7 @@ from tidegate.compiler.plan.fingerprint import canonical, fingerprint
 from tidegate.domain.model import App, Schedule, leaves
 from tidegate.scheduler.commands.activation import clock_entries, started, takes_events
 from tidegate.scheduler.commands.change_jobs import apply_fates, change_jobs
+from tidegate.scheduler.commands.existing_events import collect_existing
 from tidegate.scheduler.decision.carry import carry, carry_entries
 from tidegate.scheduler.decision.fate import Change, fate
 from tidegate.scheduler.decision.fires import next_fire
@@ -41,6 +42,7 @@ def created(transaction: Transaction, states: Sequence[ScheduleState], now: date
     """Return new schedules, started if they accept events."""
     begun = started(transaction, [state for state in states if takes_events(state)], now)
     transaction.add_journal(list(clock_entries(begun, now)))
+    collect_existing(transaction, begun, now)
     return [*begun, *(state for state in states if not takes_events(state))]
 
 

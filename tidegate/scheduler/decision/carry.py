@@ -1,7 +1,8 @@
 """Carry: the events that a waiting job keeps when `on_update: carry` changes its schedule (rules 11 and 24).
 
     an event of the job ── a leaf of the new trigger listens to it ──► kept at that leaf
-                       └─ no leaf does ─────────────────────────────► discarded with D-UPDATED
+                       ├─ no leaf does ─────────────────────────────► discarded with D-UPDATED
+                       └─ the dataset no longer has its key ────────► discarded with D-KEY
 
 The kept events count as if they had arrived under the new trigger, which is evaluated at once. A job
 that a person has triggered or queued again keeps its satisfied trigger. Pure:
@@ -14,9 +15,10 @@ from datetime import datetime, timedelta
 import msgspec
 
 from tidegate.domain.model import App, Leaf, leaves
+from tidegate.domain.partition_key import PartitionKeyError
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.job_view import JobView
-from tidegate.scheduler.decision.route import is_full
+from tidegate.scheduler.decision.route import is_full, key_of
 from tidegate.scheduler.decision.triggers import evaluate
 from tidegate.scheduler.decision.triggers.collected import collected
 from tidegate.scheduler.model.deployed import ScheduleState
@@ -64,7 +66,8 @@ def carry(job: Job, deliveries: Sequence[Delivery], state: ScheduleState, app: A
     moved_from: dict[tuple[str, str], str] = {}
     for each in by_event.values():
         event = each[0].event
-        wanted = [leaf.path for leaf in leaves(state.spec.trigger) if _collects(state, leaf, event)]
+        listening = [leaf.path for leaf in leaves(state.spec.trigger) if _collects(state, leaf, event)]
+        wanted = [path for path in listening if _has_key(state, path, event, app)]
         staying = [delivery for delivery in each if delivery.leaf in wanted]
         going = [delivery for delivery in each if delivery.leaf not in wanted]
         missing = [path for path in wanted if path not in {delivery.leaf for delivery in staying}]
@@ -74,7 +77,9 @@ def carry(job: Job, deliveries: Sequence[Delivery], state: ScheduleState, app: A
         added += new
         removed += going
         dropped += [
-            msgspec.structs.replace(delivery, job=None, reason=Reason.D_UPDATED, at=now)
+            msgspec.structs.replace(
+                delivery, job=None, reason=Reason.D_KEY if listening else Reason.D_UPDATED, at=now
+            )
             for delivery in going[len(new) :]
         ]
     if deliveries and not kept and job.by_hand is None:
@@ -96,6 +101,15 @@ def _collects(state: ScheduleState, leaf: Leaf, event: Event) -> bool:
         return False
     of_timer = event.kind is EventKind.FIRE and event.scheduled_for is None
     return of_timer == (leaf.trigger.timer is not None)
+
+
+def _has_key(state: ScheduleState, path: str, event: Event, app: App) -> bool:
+    """Return whether the dataset of a leaf still has the partition of an event."""
+    try:
+        key_of(event, path, state.spec, app)
+    except PartitionKeyError:
+        return False
+    return True
 
 
 def _renewed(job: Job, kept: tuple[Delivery, ...], state: ScheduleState, app: App, now: datetime) -> Job:

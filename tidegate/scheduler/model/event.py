@@ -41,6 +41,8 @@ class Event(Value, kw_only=True):
         run: facts that the triggered run may refer to, for the event of a run.
         own_job: the event opens its own job and joins no waiting job (rule 19).
         expired: the event is recorded but triggers nothing (a missed fire beyond its catch-up).
+        origin: id of the event that this one repeats; None for a fact of its own.
+        only_for: the only schedule ("app/name") that receives it; None for all that listen to its key.
         detail: a line for people, for example who reported the event.
     """
 
@@ -58,6 +60,8 @@ class Event(Value, kw_only=True):
     run: UpstreamRun | None = None
     own_job: bool = False
     expired: bool = False
+    origin: str | None = None
+    only_for: str | None = None
     detail: str = ""
 
 

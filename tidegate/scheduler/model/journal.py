@@ -37,6 +37,7 @@ class EntryKind(StrEnum):
     SPEC = "spec"
     CLOCK = "clock"
     GAUGE = "gauge"
+    REPLAY = "replay"
 
 
 class Entry(Value, kw_only=True):

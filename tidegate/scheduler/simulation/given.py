@@ -19,6 +19,7 @@ from tidegate.compiler.scenarios.scenario import (
     FailLaunch,
     Given,
     PartitionsArrive,
+    Replay,
     ReportGauges,
     Restart,
     Resume,
@@ -27,10 +28,11 @@ from tidegate.compiler.scenarios.scenario import (
     TriggerByHand,
     Update,
 )
-from tidegate.domain.model import App
+from tidegate.domain.model import App, OnUpdate
 from tidegate.domain.size import size_text
 from tidegate.domain.time.duration import duration_text
 from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.commands.existing_events import replay_events
 from tidegate.scheduler.commands.gauge import report_gauges
 from tidegate.scheduler.commands.live import deployed_apps, difference
 from tidegate.scheduler.commands.manual import resume, suspend, trigger
@@ -42,6 +44,7 @@ from tidegate.scheduler.simulation.moment import Moment
 from tidegate.scheduler.simulation.simulation import Simulation
 
 UNKNOWN_SCHEDULE = "N305"
+UNKNOWN_DATASET = "N301"
 WRONG_KEY = "V205"
 REMOVED_PART = {"datasets": "N301", "programs": "N302"}
 """Codes of a deployment that is refused because remaining schedules need a removed dataset or program."""
@@ -62,6 +65,7 @@ class ActionRunner:
         app: name of the app under test.
         document: its YAML as builtin values; updates are merged over the schedules in it.
         read_file: the contents of a file beside the app's own.
+        on_update: the default of schedules that a deployment brings.
     """
 
     def __init__(
@@ -70,11 +74,13 @@ class ActionRunner:
         app: str,
         document: Mapping[str, Any],
         read_file: Callable[[str], bytes],
+        on_update: OnUpdate = "reset",
     ) -> None:
         self._simulation = simulation
         self._app = app
         self._specs: dict[str, dict[str, Any]] = dict(document.get("schedules") or {})
         self._read_file = read_file
+        self._on_update: OnUpdate = on_update
         self._events = 0
 
     def do(self, given: Given) -> None:
@@ -110,6 +116,8 @@ class ActionRunner:
             case TriggerByHand(schedule=schedule, key=key, force=force):
                 with simulation.store.transaction() as transaction:
                     trigger(transaction, self._ref(schedule), now, key, force)
+            case Replay():
+                self._replay(action)
             case Update(changes=changes):
                 self._update(changes)
             case Delete(schedule=schedule):
@@ -179,6 +187,14 @@ class ActionRunner:
             for key in keys
         ]
 
+    def _replay(self, action: Replay) -> None:
+        key = partition_event_key(self._app, action.dataset)
+        try:
+            with self._simulation.store.transaction() as transaction:
+                replay_events(transaction, key, self._simulation.now, action.keys, action.again)
+        except Refused as refusal:
+            raise ActionRefused((UNKNOWN_DATASET,), refusal.message) from refusal
+
     # --- deployments ---
 
     def _deployed(self) -> dict[str, App]:
@@ -193,7 +209,9 @@ class ActionRunner:
             if name not in app.schedules:
                 raise ActionRefused((UNKNOWN_SCHEDULE,), f"no schedule {name} is deployed")
             specs[name] = merged(specs.get(name, {}), change)
-            schedule, diagnostics = compile_schedule(app, name, specs[name], app.schedules[name].at)
+            schedule, diagnostics = compile_schedule(
+                app, name, specs[name], app.schedules[name].at, self._on_update
+            )
             if schedule is None:
                 raise _wrong(diagnostics)
             app = msgspec.structs.replace(app, schedules={**app.schedules, name: schedule})
@@ -211,7 +229,7 @@ class ActionRunner:
     def _deploy(self, action: Deploy) -> None:
         file = action.file or "deploy"
         content = self._read_file(action.file) if action.file else (action.text or "").encode()
-        compilation = compile_files({file: content})
+        compilation = compile_files({file: content}, on_update=self._on_update)
         if not compilation.ok:
             raise _wrong(compilation.diagnostics)
         self._carry_out({**self._deployed(), **compilation.models()}, action.update_schedules)
@@ -276,6 +294,8 @@ def describe(given: Given) -> tuple[str, str]:
             return "", f"deployed {file or 'another text'}"
         case TriggerByHand(schedule=schedule, key=key, force=force):
             return schedule, f"{'forced' if force else 'triggered'} by hand" + (f" for {key}" if key else "")
+        case Replay(dataset=dataset, keys=keys):
+            return "", f"events of {dataset} are replayed" + (f": {', '.join(keys)}" if keys else "")
         case ReportGauges(values=values):
             return "", ", ".join(f"{name} is at {value:g}" for name, value in values.items())
         case Restart():

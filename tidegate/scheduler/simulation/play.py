@@ -62,7 +62,7 @@ def play(
     with store.transaction() as transaction:
         deploy(transaction, {app.name: app}, start)
     simulation = Simulation(store, start, app.name, scenario.behaviours)
-    runner = ActionRunner(simulation, app.name, compiled.document, read_file)
+    runner = ActionRunner(simulation, app.name, compiled.document, read_file, compiled.on_update)
     for given in scenario.given:
         simulation.at(given.when, lambda given=given: runner.do(given))
     snapshots: dict[datetime, Snapshot] = {}

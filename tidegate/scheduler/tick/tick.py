@@ -148,7 +148,9 @@ def _start_timers(work: WorkingSet, events: Sequence[Event], instant: datetime) 
     for event in events:
         for listener in listeners[event.key]:
             state = work.schedule(listener.schedule)
-            if not _starts_timer(event, listener, state) or not (state.active or state.holding):
+            if event.origin is not None or not _starts_timer(event, listener, state):
+                continue
+            if not (state.active or state.holding):
                 continue
             work.put_schedule(with_timer(state, listener.leaf, event))
             work.add_journal(
@@ -197,6 +199,8 @@ def _route(work: WorkingSet, events: Sequence[Event], instant: datetime) -> None
     for event in events:
         for listener in listeners[event.key]:
             state = states[listener.schedule]
+            if event.only_for not in (None, listener.schedule):
+                continue
             if not _starts_timer(event, listener, state):
                 router.route(event, listener, state, apps[state.app], instant)
     work.put_jobs(router.changed.values())

@@ -46,12 +46,14 @@ class TriggerBase(Value, kw_only=True, tag_field="kind"):
         quiet: the trigger holds only after no new event has arrived for this long.
         quiet_at_most: the longest delay by `quiet`, from the moment the trigger would hold without it.
         collect_within: while the trigger is not satisfied, older events drop out one by one.
+        collect_existing: a new or reset schedule also collects what arrived before.
     """
 
     wait_at_most: timedelta | None = None
     quiet: timedelta | None = None
     quiet_at_most: timedelta | None = None
     collect_within: timedelta | None = None
+    collect_existing: bool = False
     at: At | None = None
 
     @property

@@ -133,5 +133,15 @@ def leaves(trigger: Trigger, path: str = "") -> Iterator[Leaf]:
         yield Leaf(path=path, trigger=trigger)
 
 
+def leaves_with_existing(trigger: Trigger, path: str = "", *, asked: bool = False) -> Iterator[Leaf]:
+    """Yield the leaves that collect what exists: those that say so, and the leaves of members that do."""
+    asked = asked or trigger.collect_existing
+    if isinstance(trigger, Composite):
+        for index, member in enumerate(trigger.of):
+            yield from leaves_with_existing(member, child_path(path, index), asked=asked)
+    elif asked and trigger.dataset_collected is not None:
+        yield Leaf(path=path, trigger=trigger)
+
+
 def _members(members: tuple[Trigger, ...]) -> str:
     return "; ".join(member.one_line() for member in members)

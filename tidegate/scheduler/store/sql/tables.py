@@ -92,6 +92,8 @@ events = Table(
     Column("run", Json(UpstreamRun)),
     Column("own_job", Boolean, nullable=False),
     Column("expired", Boolean, nullable=False),
+    Column("origin", Name),
+    Column("only_for", Name),
     Column("detail", Text, nullable=False),
     # `arrived` of an event that is not routed yet.
     Column("unrouted_since", Instant),

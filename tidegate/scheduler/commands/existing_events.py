@@ -1,0 +1,156 @@
+"""Existing events: a schedule collects what arrived before it listened, or what it has lost.
+
+`collect_existing: true` does so when a schedule starts for the first time or after a reset, and
+`tidegate events replay` does it for every schedule that listens to a dataset. Each gets copies of the
+events that it has not collected (`scheduler.decision.existing`); the next tick routes them like any event.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+
+from tidegate.domain.model import leaves_with_existing
+from tidegate.domain.value import Value
+from tidegate.scheduler.commands.activation import takes_events
+from tidegate.scheduler.decision.existing import copies, counting_leaves, uncollected
+from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.event import Event, listens_to
+from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.refused import Refused
+from tidegate.scheduler.store.ledger import is_consumed, is_discarded
+from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.tick.tick import advance_before
+
+MAX_EVENTS = 100_000
+"""The most events of one dataset that are looked at; one transaction has to hold them."""
+
+
+class Replayed(Value, kw_only=True):
+    """What a replay does for one schedule.
+
+    Attributes:
+        schedule: "app/name".
+        events: number of events that it collects.
+        known: number of events that it has already.
+        suspended: it is suspended and takes no events.
+    """
+
+    schedule: str
+    events: int = 0
+    known: int = 0
+    suspended: bool = False
+
+
+def collect_existing(transaction: Transaction, states: Iterable[ScheduleState], now: datetime) -> None:
+    """Let schedules that have just started collect what exists, where they ask for it."""
+    for state in states:
+        for key in sorted(_asked_for(state)):
+            events = _events(transaction, key)
+            _feed(transaction, state, key, events, _Outcomes(transaction, events), now, kind="existing")
+
+
+def replay_events(
+    transaction: Transaction, key: str, now: datetime, partitions: Collection[str] = (), again: bool = False
+) -> tuple[Replayed, ...]:
+    """Let every schedule that counts the events of a dataset collect those that it has not collected.
+
+    Args:
+        key: event key of the dataset.
+        partitions: only these partition keys; empty for all.
+        again: also what a launched job of the schedule has consumed. What still waits never counts twice.
+
+    Raises:
+        Refused: no schedule listens to the dataset, or it has no such event.
+    """
+    advance_before(transaction, now)
+    name = key.partition(":")[2]
+    refs = {listener.schedule for listener in transaction.subscriptions([key])}
+    states = [state for state in transaction.schedules(refs=refs) if counting_leaves(state, key)]
+    if not states:
+        raise Refused(f"no schedule counts the partitions of {name}", "`tidegate schedules list` shows all")
+    events = _events(transaction, key)
+    found = {event.partition or "" for event in events}
+    missing = sorted(set(partitions) - found)
+    if missing or not events:
+        what = f" of partition {', '.join(missing)}" if missing else ""
+        raise Refused(
+            f"{name} has no event{what}", f"`tidegate events list --key {key}` shows what has arrived"
+        )
+    if partitions:
+        events = [event for event in events if event.partition in partitions]
+    outcomes = _Outcomes(transaction, events)
+    return tuple(
+        _feed(transaction, state, key, events, outcomes, now, kind="replay", again=again)
+        if takes_events(state)
+        else Replayed(schedule=state.ref, suspended=True)
+        for state in states
+    )
+
+
+def _feed(
+    transaction: Transaction,
+    state: ScheduleState,
+    key: str,
+    events: Sequence[Event],
+    outcomes: "_Outcomes",
+    now: datetime,
+    *,
+    kind: str,
+    again: bool = False,
+) -> Replayed:
+    """Store the copies for one schedule, and the journal entry."""
+    wanted = uncollected(state, events, outcomes.collected(state.ref, again=again), outcomes.unrouted)
+    every = uncollected(state, events, (), outcomes.unrouted)
+    if wanted:
+        transaction.add_events(list(copies(state, wanted, now)))
+        data = {"key": key, "action": kind, "again": again, "events": len(wanted)}
+        transaction.add_journal([Entry(at=now, kind=EntryKind.REPLAY, schedule=state.ref, data=data)])
+    return Replayed(schedule=state.ref, events=len(wanted), known=len(every) - len(wanted))
+
+
+class _Outcomes:
+    """What became of some events: which schedule has collected them, and which are not routed yet."""
+
+    def __init__(self, reader: Reader, events: Sequence[Event]) -> None:
+        deliveries = reader.deliveries_of_events([event.id for event in events])
+        jobs = {job.id: job for job in reader.jobs(ids={each.job for each in deliveries if each.job})}
+        self._pending: dict[str, set[str]] = {}
+        self._consumed: dict[str, set[str]] = {}
+        for each in deliveries:
+            job = jobs.get(each.job or "")
+            if job is None or is_discarded(job.state, job.reason):
+                continue
+            of = self._consumed if is_consumed(job.state, job.reason) else self._pending
+            of.setdefault(each.schedule, set()).add(each.event.id)
+        held = {event.id for event in events}
+        late = {event.id: event for event in reader.unrouted_events(MAX_EVENTS) if event.id in held}
+        self.unrouted = frozenset(late)
+        for event in late.values():
+            if event.only_for is not None:
+                self._pending.setdefault(event.only_for, set()).add(event.id)
+
+    def collected(self, ref: str, *, again: bool) -> set[str]:
+        """Return the ids of the events that a schedule has; with `again` only those that wait."""
+        pending = self._pending.get(ref, set[str]())
+        return pending if again else pending | self._consumed.get(ref, set[str]())
+
+
+def _events(reader: Reader, key: str) -> list[Event]:
+    """Return all events of a key.
+
+    Raises:
+        Refused: there are too many.
+    """
+    # A prefix finds other datasets too, whose names begin alike.
+    found = [event for event in reader.events(key_prefix=key, limit=MAX_EVENTS + 1) if event.key == key]
+    if len(found) > MAX_EVENTS:
+        raise Refused(
+            f"{key.partition(':')[2]} has more than {MAX_EVENTS:,} events",
+            "trigger the schedule by hand for the partitions that it is to write",
+        )
+    return found
+
+
+def _asked_for(state: ScheduleState) -> set[str]:
+    """Return the keys of the events that a schedule collects although they arrived before it."""
+    asked = leaves_with_existing(state.spec.trigger, asked=state.spec.collect_existing)
+    return {listens_to(state.app, state.ref, leaf, state.spec.program)[0] for leaf in asked}
