@@ -97,10 +97,10 @@ def redeploy(settings: "Settings") -> bool:
 
 
 def _deployed(settings: "Settings", wanted: "Mapping[str, App]") -> "Diff":
-    """Deploy apps unless that would discard what waits and nobody agrees.
+    """Deploy apps unless that would discard what waits and no person agrees.
 
     Raises:
-        typer.Exit: nobody agrees.
+        typer.Exit: no person agrees.
     """
     from tidegate.cli.develop.plan import project_scope
     from tidegate.cli.opened_store import opened_store
@@ -135,7 +135,7 @@ def _ask(lost: tuple[str, ...]) -> None:
     """Ask a person whether what waits may be discarded.
 
     Raises:
-        typer.Exit: no person is there, or the answer is no.
+        typer.Exit: no person is at the terminal, or the person declines.
     """
     typer.echo("The change discards what waits:", err=True)
     for line in lost:
