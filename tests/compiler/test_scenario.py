@@ -132,7 +132,7 @@ def test_an_instant(written: str, when: datetime) -> None:
 
 def test_runs_take_a_minute_and_succeed_unless_told_otherwise() -> None:
     found = scenario(programs={"p": {"ends": "failed"}})
-    assert found.behaviours == {"p": Behaviour(takes=timedelta(minutes=1), ends="failed")}
+    assert found.behaviours == {"p": Behaviour(takes=timedelta(minutes=1), ends=("failed",))}
 
 
 def test_without_an_end_the_last_instant_is_the_end() -> None:

@@ -105,7 +105,14 @@ class World:
             transaction.add_events(events)
 
     def run(
-        self, clock: str, program: str, status: str, id: str, job: str | None = None, attempt: int = 1
+        self,
+        clock: str,
+        program: str,
+        status: str,
+        id: str,
+        job: str | None = None,
+        attempt: int = 1,
+        died: bool = False,
     ) -> None:
         """A run is seen: one of a job, or one that somebody else started."""
         seen = RunObservation(
@@ -115,6 +122,7 @@ class World:
             attempt=None if job is None else attempt,
             status=RunStatus(status),
             at=at(clock),
+            died=died,
         )
         with self.store.transaction() as transaction:
             observe_runs(transaction, [seen], at(clock))

@@ -2,12 +2,15 @@
 
 import json
 import random
+from datetime import timedelta
 from functools import cache, lru_cache
 from typing import Any
 
+import msgspec
+
 from tests.simulation.chance_schedule import chance_schedule
 from tidegate.compiler.compile import compile_files
-from tidegate.domain.model import App
+from tidegate.domain.model import App, Retries
 
 DAYS = {"cycle": "day", "start": "2026-01-01"}
 
@@ -43,8 +46,12 @@ class ChanceApp:
         app: as it is deployed next.
     """
 
-    def __init__(self, dice: random.Random) -> None:
+    def __init__(self, dice: random.Random, *, retries: bool = False) -> None:
+        """Args:
+        retries: whether schedules start failed runs again.
+        """
         self._dice = dice
+        self._retries = retries
         self._specs: dict[str, int] = {}
         self.app = compiled({})
         wanted = dice.randint(2, 6)
@@ -76,10 +83,29 @@ class ChanceApp:
     def _try(self, specs: dict[str, int]) -> None:
         # Schedules that trigger each other in a circle are refused only when they stand together.
         try:
-            self.app = compiled(specs)
+            app = compiled(specs)
         except Refused:
             return
+        self.app = with_retries(app) if self._retries else app
         self._specs = specs
+
+
+RETRIES = (
+    None,
+    Retries(max=1),
+    Retries(max=3, wait=timedelta(minutes=10), backoff=2.0),
+    Retries(max=0),
+    Retries(max=2, wait=timedelta(hours=2)),
+)
+
+
+def with_retries(app: App) -> App:
+    """The app with other retries for each schedule. Its seeds are those of the app without them."""
+    schedules = {
+        name: msgspec.structs.replace(spec, retries=RETRIES[number % len(RETRIES)])
+        for number, (name, spec) in enumerate(sorted(app.schedules.items()))
+    }
+    return msgspec.structs.replace(app, schedules=schedules)
 
 
 class Refused(Exception):

@@ -50,13 +50,17 @@ class ChanceWorld(World):
 
     Args:
         ticks_in_a_row: how many ticks follow each other, seconds apart, whenever there is one.
+        retries: whether schedules start failed runs again, and runs die.
     """
 
-    def __init__(self, store: FaultyStore, seed: int, ticks_in_a_row: int = 1) -> None:
+    def __init__(
+        self, store: FaultyStore, seed: int, ticks_in_a_row: int = 1, *, retries: bool = False
+    ) -> None:
         super().__init__(store, START)
         self._ticks_in_a_row = ticks_in_a_row
         self.dice = random.Random(seed)
-        self.chance = ChanceApp(self.dice)
+        self._deaths = random.Random(~seed) if retries else None
+        self.chance = ChanceApp(self.dice, retries=retries)
         self._events: list[Event] = []
         self._seen: list[RunObservation] = []
         self.latest = START
@@ -235,6 +239,9 @@ class ChanceWorld(World):
     def _end_run(self) -> None:
         if self.runs:
             run_id = self.dice.choice(sorted(self.runs))
+            if self._deaths is not None and self._deaths.random() < 0.5:
+                self.end_badly(run_id, died=self._deaths.random() < 0.5)
+                return
             self.end(
                 run_id, self.dice.choice((RunStatus.SUCCEEDED,) * 4 + (RunStatus.FAILED, RunStatus.CANCELLED))
             )

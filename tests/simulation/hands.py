@@ -149,6 +149,11 @@ class Hands:
         """A run ends, and that is seen."""
         self.see(self.runs.pop(run_id), status)
 
+    def end_badly(self, run_id: str, *, died: bool) -> None:
+        """A run fails, or dies without a word."""
+        run = msgspec.structs.replace(self.runs.pop(run_id), died=died)
+        self.see(run, RunStatus.FAILED)
+
     def see(self, run: RunObservation, status: RunStatus) -> RunObservation:
         """A run is observed now."""
         seen = msgspec.structs.replace(run, status=status, at=self.now)

@@ -18,17 +18,18 @@ def history(
     rate: float = 0.0,
     after_commit: bool = False,
     ticks_in_a_row: int = 1,
+    retries: bool = False,
 ) -> ChanceWorld:
     """Play one history; it raises where the engine broke a promise.
 
     Args:
         rate: the chance of each transaction to fail.
         after_commit: whether some of those fail when the commit is done and unheard of.
-        ticks_in_a_row: see `ChanceWorld`.
+        ticks_in_a_row, retries: see `ChanceWorld`.
     """
     faulty = FaultyStore(store, random.Random(~seed), rate, after_commit=after_commit)
     try:
-        world = ChanceWorld(faulty, seed, ticks_in_a_row)
+        world = ChanceWorld(faulty, seed, ticks_in_a_row, retries=retries)
         world.live(steps)
         world.settle()
     except Exception as error:

@@ -23,9 +23,19 @@ class JobSeen:
     closed: bool = False
     since: datetime | None = None
     told_at: datetime | None = None
+    retried: int = 0
+    failed: bool = False
+    died: bool = False
+    ended_at: datetime | None = None
+    not_before: datetime | None = None
     launches: Counter[int] = field(default_factory=Counter)
     claims: Counter[int] = field(default_factory=Counter)
     events: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
+
+    @property
+    def holder(self) -> str:
+        """Whose launch it is in a rate: each attempt counts."""
+        return f"{self.id}:{self.attempt}"
 
 
 @dataclass

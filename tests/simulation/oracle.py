@@ -22,6 +22,7 @@ from typing import Any
 from tests.simulation.heeded import Heeded
 from tests.simulation.knowledge import DEAD, DISCARDED, ENDED, LAUNCHED, RUNS, WAITS, JobSeen, Knowledge
 from tests.simulation.oracle_launch import Launch, check_launch, may_go
+from tests.simulation.oracle_retry import check_retry
 from tests.simulation.oracle_trigger import holds, must_hold
 from tests.simulation.places import without_places
 from tidegate.scheduler.model.journal import Entry
@@ -78,6 +79,8 @@ class Oracle:
                 self._open(entry, entry.data["key"])
             case "manual":
                 self._manual(entry)
+            case "retry":
+                check_retry(self._job(entry), self.known.specs, entry)
             case "event":
                 self._event(entry)
             case "event-discarded":
@@ -104,7 +107,7 @@ class Oracle:
         if entry.data.get("carries"):
             # The new trigger is evaluated at once, from the start.
             for job in self.known.jobs.values():
-                if job.schedule == ref and job.state == WAITS and job.by_hand is None:
+                if job.schedule == ref and job.state == WAITS and job.by_hand is None and not job.failed:
                     job.since = None
 
     def _whole(self) -> None:
@@ -135,13 +138,14 @@ class Oracle:
         job = self.known.jobs.get(entry.job or "") or self._open(entry, entry.data["key"])
         if action == "requeue":
             assert job.state == DEAD, f"legal states: {job.state} was queued again"
-            job.state, job.attempt, job.closed = WAITS, job.attempt + 1, True
+            job.state, job.attempt, job.closed, job.retried = WAITS, job.attempt + 1, True, 0
             job.by_hand = job.by_hand or "trigger"
             job.reason = None
             return
         assert job.state == WAITS, f"legal states: a {job.state} job was triggered by hand"
         job.by_hand = action
         job.since = job.since or entry.at
+        job.not_before = None
 
     def _event(self, entry: Entry) -> None:
         job = self._job(entry)
@@ -207,12 +211,12 @@ class Oracle:
             case _:
                 assert job.state in (WAITS, LAUNCHED), f"legal states: a {job.state} job was discarded"
                 assert (entry.reason or "").startswith("D-"), "no loss: discarded without a code"
-                self._give_up(job, DISCARDED)
+                self._give_up(job, ENDED if job.failed else DISCARDED)
                 job.reason = entry.reason
 
     def _give_up(self, job: JobSeen, state: str) -> None:
         if job.state == LAUNCHED:
-            self.known.forget_launch(job.id)
+            self.known.forget_launch(job.holder)
             self.known.release(job.id)
             for place in [place for place, holder in self._consumed.items() if holder == job.id]:
                 del self._consumed[place]
@@ -244,8 +248,9 @@ class Oracle:
         self._goes_on(entry.at)
         for resource in entry.data["resources"]:
             self.known.holders[resource].add(job.id)
-        self.known.launches[entry.data["program"]].append((entry.at, job.id))
+        self.known.launches[entry.data["program"]].append((entry.at, job.holder))
         spec = self.known.specs[job.schedule]
+        assert job.not_before is None or entry.at >= job.not_before, "retries: before the pause was over"
         assert not self._held(job.schedule) or job.by_hand, "a held schedule launched"
         overridden = entry.data["overridden"]
         check_launch(
@@ -285,7 +290,8 @@ class Oracle:
             assert job.state in (RUNS, ENDED), f"legal states: a run of a {job.state} job"
         elif job.state != ENDED:
             assert job.state in (LAUNCHED, RUNS), f"legal states: the end of a run of a {job.state} job"
-            job.state = ENDED
+            job.state, job.ended_at = ENDED, at
+            job.failed, job.died = data["status"] == "failed", bool(data.get("died"))
             self.known.release(job.id)
 
     # --- at the end, or between two steps ---
@@ -302,6 +308,7 @@ class Oracle:
             else:
                 coming = self._coming(job, f"a/{spec['program']}", now)
                 waits_for_nothing = may_go(self.known, coming, spec["constraints"])
+                waits_for_nothing &= job.not_before is None or now >= job.not_before
             if waits_for_nothing:
                 raise Violation(f"liveness at {now}: {job} waits for what holds")
 
@@ -329,7 +336,8 @@ class Oracle:
     def settled(self, now: datetime, oldest: timedelta) -> None:
         """Every job that was satisfied or launched has come to its end; the young ones have time."""
         for job in self.unfinished():
-            assert job.since is not None and now - job.since < oldest, f"liveness: {job} never ended"
+            assert job.since is not None, f"liveness: {job} was never satisfied"
+            assert now - max(job.since, job.ended_at or job.since) < oldest, f"liveness: {job} never ended"
 
     def heeded_all(self, inputs: Mapping[str, tuple[str, int]], now: datetime) -> None:
         """Nothing that was put in was lost, and no cron was skipped.

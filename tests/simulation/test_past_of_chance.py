@@ -35,15 +35,20 @@ def test_the_journal_says_what_the_store_holds(seed: int) -> None:
     compare(MemoryStore(), seed)
 
 
+@pytest.mark.parametrize("seed", range(much(2)))
+def test_so_it_does_when_runs_fail_and_are_started_again(seed: int) -> None:
+    compare(MemoryStore(), seed, retries=True)
+
+
 def test_so_it_does_when_it_was_written_to_sqlite(tmp_path: Path) -> None:
     store = quick_sqlite(tmp_path)
     compare(store, 63)
     store.close()
 
 
-def compare(store: Store, seed: int) -> None:
+def compare(store: Store, seed: int, *, retries: bool = False) -> None:
     """Live through a history, and look back every now and then."""
-    world = ChanceWorld(FaultyStore(store), seed)
+    world = ChanceWorld(FaultyStore(store), seed, retries=retries)
     for _ in range(STRETCHES):
         world.live(DEEDS_BETWEEN)
         with store.reading() as reader:

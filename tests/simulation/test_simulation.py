@@ -65,6 +65,13 @@ def test_the_promises_are_kept_through_failures_before_and_after_commits(seed: i
     assert store.crashes > 0
 
 
+@pytest.mark.parametrize("seed", [20, 26, 38, 46])
+def test_they_are_kept_when_runs_fail_and_are_started_again(seed: int) -> None:
+    store = history(MemoryStore(), seed, rate=FAULT_RATE, after_commit=True, retries=True).store
+    with store.reading() as reader:
+        assert any(job.attempt > 1 and job.retried for job in reader.jobs())
+
+
 @pytest.mark.parametrize(("seed", "steps"), kept_seeds())
 @pytest.mark.parametrize("rate", [0.0, FAULT_RATE])
 def test_what_failed_once_fails_no_more(seed: int, steps: int, rate: float) -> None:
@@ -107,7 +114,8 @@ def test_fresh_seeds_for_as_long_as_asked(soak_minutes: float, tmp_path: Path) -
                 compare_paces(seed, ("600 s", "at random"))
             case _:
                 what = "in memory"
-                history(MemoryStore(), seed, steps=steps, rate=FAULT_RATE, after_commit=True)
+                often = seed % 2 == 0
+                history(MemoryStore(), seed, steps=steps, rate=FAULT_RATE, after_commit=True, retries=often)
         played[what] += 1
     on_disk.close()
     for what, count in played.items():

@@ -113,18 +113,24 @@ def show_job(
     job: Annotated[str, typer.Argument(help="The job's id, or its beginning.")],
     format: FormatOption = Format.TEXT,
 ) -> None:
-    """Show one job: its state, its collected events, the input of its run, and its history."""
+    """Show one job: its state, its attempts, its collected events, the input of its run, and its history."""
     from tidegate.cli.names import find_job
     from tidegate.cli.opened_store import opened_store
+    from tidegate.cli.operate.attempts import COLUMNS, attempts
 
     with opened_store() as store, store.reading() as reader:
         found = find_job(reader, job)
         collected = reader.deliveries([found.id])[found.id]
         history = reader.journal(job=found.id)
+        runs = list(attempts(reader, found))
     if format is Format.JSON:
-        print_json({"job": found, "collected": collected, "history": history})
+        rows = [dict(zip(COLUMNS, row, strict=True)) for row in runs]
+        print_json({"job": found, "attempts": rows, "collected": collected, "history": history})
         return
     print_table(["job", found.id], list(_fields(found)))
+    if runs:
+        typer.echo("\nAttempts:")
+        print_table(COLUMNS, runs)
     if collected:
         typer.echo("\nCollected:")
         print_table(["arrived", "event", "partition", "leaf"], [_collected(each) for each in collected])
@@ -217,6 +223,7 @@ def _fields(job: "Job") -> Iterator[list[str]]:
         "satisfied": job.satisfied_at,
         "held since": job.held_at if job.waiting else None,
         "next check": job.next_check_at if job.waiting else None,
+        "next attempt": job.retry_at,
         "decided": job.decided_at,
         "launched": job.launched_at,
         "ended": job.ended_at,

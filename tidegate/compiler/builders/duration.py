@@ -4,15 +4,15 @@ from datetime import timedelta
 
 from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode
-from tidegate.domain.time.duration import DurationError, parse_duration
+from tidegate.domain.time.duration import MIN_DURATION, DurationError, parse_duration
 
 
-def duration_at(node: Node | None, scope: Scope) -> timedelta | None:
+def duration_at(node: Node | None, scope: Scope, *, minimum: timedelta = MIN_DURATION) -> timedelta | None:
     """Return the duration of a node; None without a text, or after reporting a wrong one."""
     if not isinstance(node, ScalarNode) or not isinstance(node.value, str):
         return None
     try:
-        return parse_duration(node.value)
+        return parse_duration(node.value, minimum=minimum)
     except DurationError as error:
         scope.findings.add("V201", node, error.message, error.hint)
         return None

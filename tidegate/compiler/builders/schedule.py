@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from tidegate.compiler.builders.duration import duration_at, optional_duration
+from tidegate.compiler.builders.retries import build_retries
 from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.constraints import build_constraint
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, plain
@@ -41,6 +42,7 @@ def build_schedule(key: ScalarNode, node: MappingNode, scope: Scope) -> Schedule
         constraints=constraints,
         args=plain_args,
         timeout=timeout,
+        retries=build_retries(node, scope),
         priority=Priority(node.text("priority", "normal")),
         for_each=for_each,  # pyright: ignore[reportArgumentType] - one of the schema's enum
         batching="each" if node.text("batching") == "each" else "coalesce",

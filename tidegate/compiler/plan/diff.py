@@ -23,8 +23,8 @@ from tidegate.domain.model import (
 )
 from tidegate.domain.value import Value
 
-METADATA = ("description", "owner")
-"""Fields without effect on jobs: a difference in these alone does not reset a job."""
+HARMLESS = ("description", "owner", "retries")
+"""Fields without effect on what jobs collect: a difference in these alone does not reset a job."""
 
 
 class FieldChange(Value, kw_only=True):
@@ -222,7 +222,7 @@ def _schedule(
     # Most schedules of a large project are equal, places included, and need no comparison by field.
     fields = () if before == wanted else tuple(field_changes(_form(before), _form(wanted)))
     repartitioned = _repartitioned(before, old, new)
-    if not repartitioned and all(change.path in METADATA for change in fields):
+    if not repartitioned and all(_is_harmless(change) for change in fields):
         return ScheduleChange(app=app, name=name, action="amend" if fields else "unchanged", fields=fields)
     because = f"the partitions of {', '.join(repartitioned)} change" if repartitioned else ""
     if wanted.on_update == "carry" and before.for_each != wanted.for_each and not because:
@@ -231,6 +231,10 @@ def _schedule(
     return ScheduleChange(
         app=app, name=name, action="replace", because=because, carries=carrying, fields=fields
     )
+
+
+def _is_harmless(change: FieldChange) -> bool:
+    return change.path.partition(".")[0] in HARMLESS
 
 
 def carries(before: Schedule, wanted: Schedule, old: App | None, new: App | None) -> bool:

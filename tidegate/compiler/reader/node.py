@@ -59,6 +59,13 @@ class MappingNode(msgspec.Struct, frozen=True):
             return int(node.value)
         return default
 
+    def decimal(self, key: str, default: float) -> float:
+        """Return the number at a key, with or without decimals; the default for anything else."""
+        node = self.values.get(key)
+        if isinstance(node, ScalarNode) and isinstance(node.value, int | float):
+            return float(node.value)
+        return default
+
     def flag(self, key: str, default: bool) -> bool:
         """Return the boolean at a key; the default for anything else."""
         node = self.values.get(key)

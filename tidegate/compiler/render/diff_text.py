@@ -78,7 +78,7 @@ def _part(part: PartChange) -> Iterator[str]:
 
 def _schedule(change: ScheduleChange) -> Iterator[str]:
     notes = {
-        "amend": " (description or owner only: nothing is reset)",
+        "amend": " (description, owner or retries only: nothing is reset)",
         "kept": f" (updating is off; it would be {_past(change.would)})",
     }
     yield f"  {_SIGNS[change.action]} schedule {change.name}{notes.get(change.action, '')}"

@@ -13,7 +13,7 @@ from tidegate.compiler.diagnostics.diagnostic import Findings
 from tidegate.compiler.reader.node import MappingNode
 from tidegate.compiler.scenarios.expect import read_expectation
 from tidegate.compiler.scenarios.given import read_given
-from tidegate.compiler.scenarios.scenario import Behaviour, RunEnd, Scenario
+from tidegate.compiler.scenarios.scenario import Behaviour, Scenario, SimulatedEnd
 from tidegate.compiler.scenarios.scope import NO_DURATION, ExampleScope
 from tidegate.compiler.schema.check import EXAMPLES, Broken, Path
 from tidegate.domain.model import App
@@ -90,6 +90,10 @@ def _behaviours(node: MappingNode | None, path: Path, scope: ExampleScope) -> di
         spec = node.mapping(name) if node and (*path, name) not in scope.broken else None
         if spec is not None and scope.name(key, "program") is not None:
             takes = scope.duration(spec.get("takes"))
-            ends = cast("RunEnd", spec.text("ends", default.ends))
-            found[name] = Behaviour(takes=default.takes if takes is None else takes, ends=ends)
+            one = spec.text("ends")
+            ends = (one,) if one else tuple(str(end.value) for end in spec.strings("ends"))
+            found[name] = Behaviour(
+                takes=default.takes if takes is None else takes,
+                ends=cast("tuple[SimulatedEnd, ...]", ends) or default.ends,
+            )
     return found

@@ -16,13 +16,23 @@ DEFAULT_RUN_TAKES = timedelta(minutes=1)
 
 RunStart = Literal["started"]
 RunEnd = Literal["succeeded", "failed", "cancelled"]
+SimulatedEnd = Literal["succeeded", "failed", "cancelled", "died"]
 
 
 class Behaviour(Value, kw_only=True):
-    """The behaviour of a program's runs: their duration and their end."""
+    """The behaviour of a program's runs: their duration and their ends.
+
+    Attributes:
+        ends: the end of the first run, of the second one, and so on; the last one repeats. A run that
+            `failed` has raised an error, one that `died` was killed.
+    """
 
     takes: timedelta = DEFAULT_RUN_TAKES
-    ends: RunEnd = "succeeded"
+    ends: tuple[SimulatedEnd, ...] = ("succeeded",)
+
+    def end_of(self, run: int) -> SimulatedEnd:
+        """Return the end of the n-th run, counted from 0."""
+        return self.ends[min(run, len(self.ends) - 1)]
 
 
 # --- what is given ----------------------------------------------------------------------

@@ -3,6 +3,9 @@
 The tags of a run name its job. A run without such tags that materialises assets of the project
 is an external run (by hand or a backfill); it counts as a run of each program that it executes,
 and a run of several programs is one observed run for each of them.
+
+Dagster's log does not say why a run failed. A run whose program raised an error has noted that in the store,
+so a failure without a note is the death of a run.
 """
 
 from collections.abc import Iterable, Mapping
@@ -56,6 +59,7 @@ def observations(
                 attempt=tag.attempt,
                 status=status,
                 at=at,
+                died=status is RunStatus.FAILED,
             ),
         )
     programs = programs_of(run, plan)

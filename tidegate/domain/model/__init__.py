@@ -42,6 +42,9 @@ from tidegate.domain.model.dataset import (
 from tidegate.domain.model.place import (
     At,
 )
+from tidegate.domain.model.retries import (
+    Retries,
+)
 from tidegate.domain.model.schedule import (
     OnSuspend,
     OnUpdate,
@@ -112,6 +115,7 @@ __all__ = [
     "Priority",
     "Program",
     "RateConstraint",
+    "Retries",
     "RunTrigger",
     "Schedule",
     "SequenceTrigger",

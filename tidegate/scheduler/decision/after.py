@@ -15,6 +15,8 @@ from typing import Any
 
 import msgspec
 
+from tidegate.domain.upstream_run import UpstreamRun
+from tidegate.scheduler.decision import retry
 from tidegate.scheduler.decision.by_hand import queued, retried, triggered
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import FINISHED, TRANSITIONS, IllegalTransition, Job, JobState, LaunchPlan
@@ -66,7 +68,7 @@ def after(job: Job, entry: Entry, state: ScheduleState | None = None) -> Job:
     It checks no transition: a journal may be incomplete, or written while a clock went back.
 
     Args:
-        state: the schedule at that instant; needed for manual actions only.
+        state: the schedule at that instant; needed for manual actions and further attempts only.
     """
     match entry.kind:
         case EntryKind.EVENT:
@@ -85,12 +87,13 @@ def after(job: Job, entry: Entry, state: ScheduleState | None = None) -> Job:
         case EntryKind.RUN:
             return _run(job, entry)
         case EntryKind.DISCARDED:
-            reason = Reason(entry.reason) if entry.reason is not None else None
-            return _with(job, state=JobState.DISCARDED, reason=reason, decided_at=entry.at, ended_at=entry.at)
+            return _discarded(job, entry)
         case EntryKind.LAUNCH_FAILED:
             return _launch_failed(job, entry)
         case EntryKind.FAILURE:
-            return _with(job, detail=entry.data["message"])
+            return _with(job, detail=entry.data["message"], raised=not entry.data.get("died"))
+        case EntryKind.RETRY if state is not None:
+            return retry.retried(job, state, entry.at, datetime.fromisoformat(entry.data["starts_at"]))
         case EntryKind.MANUAL if state is not None:
             return _by_hand(job, entry, state)
         case _:
@@ -132,7 +135,16 @@ def _launch(job: Job, entry: Entry) -> Job:
         launch=plan,
         resources=tuple(entry.data["resources"]),
         decided_at=entry.at,
+        retry_at=None,
+        detail="",
     )
+
+
+def _discarded(job: Job, entry: Entry) -> Job:
+    """Return the job without a further run: one that has had a run has failed, others have not run at all."""
+    state = JobState.DISCARDED if job.failed_run is None else JobState.FAILED
+    reason = Reason(entry.reason) if entry.reason is not None else None
+    return _with(job, state=state, reason=reason, retry_at=None, decided_at=entry.at, ended_at=entry.at)
 
 
 def _run(job: Job, entry: Entry) -> Job:
@@ -143,7 +155,17 @@ def _run(job: Job, entry: Entry) -> Job:
     if status not in _ENDS:
         return _with(launched, state=JobState.LAUNCHED)
     state, reason = _ENDS[status]
-    return _with(launched, state=state, reason=reason, ended_at=at)
+    failed = entry.data.get("failed_run")
+    failed_run = None if failed is None else msgspec.convert(failed, UpstreamRun)
+    raised = job.raised or not entry.data.get("died")
+    return _with(
+        launched,
+        state=state,
+        reason=reason,
+        ended_at=at,
+        failed_run=failed_run,
+        raised=failed_run is not None and raised,
+    )
 
 
 def _launch_failed(job: Job, entry: Entry) -> Job:

@@ -56,6 +56,8 @@ def carry(job: Job, deliveries: Sequence[Delivery], state: ScheduleState, app: A
         state: the changed schedule.
         app: the changed app, for the partition schemes.
     """
+    if job.failed_run is not None:
+        return _between_attempts(job, deliveries, state, now)
     by_event: dict[str, list[Delivery]] = {}
     for delivery in deliveries:
         by_event.setdefault(delivery.event.id, []).append(delivery)
@@ -93,6 +95,18 @@ def carry(job: Job, deliveries: Sequence[Delivery], state: ScheduleState, app: A
         dropped=tuple(dropped),
         moved_from=moved_from,
     )
+
+
+def _between_attempts(
+    job: Job, deliveries: Sequence[Delivery], state: ScheduleState, now: datetime
+) -> Carried:
+    """Carry a job whose run failed: its launch plan is fixed, so it keeps all events if the program stays."""
+    if job.launch is None or job.launch.program != state.spec.program:
+        return Carried(job=None)
+    renewed = msgspec.structs.replace(
+        job, fingerprint=state.fingerprint, priority=state.spec.priority, next_check_at=now, blocked_on=None
+    )
+    return Carried(job=renewed, kept=tuple(deliveries))
 
 
 def _collects(state: ScheduleState, leaf: Leaf, event: Event) -> bool:

@@ -11,6 +11,8 @@ from datetime import datetime
 
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.after import record
+from tidegate.scheduler.decision.run_events import run_events
+from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.job import ACTIVE, Job
 from tidegate.scheduler.model.journal import Entry, EntryKind
 
@@ -22,11 +24,13 @@ class End(Value, kw_only=True):
         job: the ended job.
         frees_slots: whether it held slots, which it releases.
         forgets_launch: whether its launch led to no run and no longer counts in rates.
+        events: of the failed run before, which no further attempt follows any more (rule 26).
     """
 
     job: Job
     frees_slots: bool
     forgets_launch: bool
+    events: tuple[Event, ...] = ()
 
 
 def end_job(job: Job, entry: Entry) -> End:
@@ -36,10 +40,12 @@ def end_job(job: Job, entry: Entry) -> End:
         IllegalTransition: the job has ended already.
     """
     held_slots = job.state in ACTIVE
+    given_up = job.failed_run is not None and entry.kind is not EntryKind.RUN
     return End(
         job=record(job, entry, next_check_at=None, blocked_on=None),
         frees_slots=held_slots,
         forgets_launch=held_slots and entry.kind is not EntryKind.RUN,
+        events=run_events(job.failed_run, entry.at, entry.at) if given_up and job.failed_run else (),
     )
 
 

@@ -273,15 +273,16 @@ class _Past:
     def _launch(self, entry: Entry) -> None:
         job = entry.job or ""
         self._slots[job] = entry.data["resources"]
-        # A job that is tried again counts once.
-        self._launches.setdefault(job, Launched(program=entry.data["program"], holder=job, at=entry.at))
+        holder = self._jobs[job].launch_holder
+        self._launches[holder] = Launched(program=entry.data["program"], holder=holder, at=entry.at)
 
     def _without_launch(self, entry: Entry) -> None:
         """Remove the launch and the slots of a job that ended without a run."""
         if entry.kind is EntryKind.LAUNCH_FAILED and entry.reason is None:
             return
         self._slots.pop(entry.job or "", None)
-        self._launches.pop(entry.job or "", None)
+        job = self._jobs.get(entry.job or "")
+        self._launches.pop("" if job is None else job.launch_holder, None)
 
     def _run(self, entry: Entry) -> None:
         run_id = entry.run_id or ""

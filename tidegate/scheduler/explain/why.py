@@ -9,6 +9,7 @@ from datetime import datetime
 
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.decide import Decision, Discard, Launch, Wait, decide
+from tidegate.scheduler.decision.retry import attempts_max
 from tidegate.scheduler.explain.unblock import Missing, missing
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import WAITING, Job, JobState
@@ -144,7 +145,7 @@ def _explain_job(reader: Reader, job: Job, state: ScheduleState | None, now: dat
         schedule=job.schedule,
         at=now,
         status=status,
-        headline=_headline(job, decision),
+        headline=_headline(job, decision, state),
         job=job,
         trigger=decision.trigger,
         constraints=decision.constraints,
@@ -172,9 +173,20 @@ def can_run_at(decision: Decision, now: datetime) -> datetime | None:
     return max(known) if known and len(known) == len(instants) else None
 
 
-def _headline(job: Job, decision: Decision) -> str:
+def _headline(job: Job, decision: Decision, state: ScheduleState) -> str:
     by_hand = "" if job.by_hand is None else "triggered by hand; "
-    return by_hand + _outlook(decision)
+    return by_hand + _outlook(decision) + _attempt_before(job, state)
+
+
+def _attempt_before(job: Job, state: ScheduleState) -> str:
+    """Describe the failed attempt that the job continues; "" for a first attempt."""
+    if job.failed_run is None:
+        return ""
+    attempt = f"attempt {job.attempt}"
+    if job.retry_at is not None:
+        attempt = f"{attempt} of {attempts_max(job, state.spec)}"
+    because = f": {job.detail}" if job.detail else ""
+    return f"; {attempt} comes next, run {job.failed_run.id} failed{because}"
 
 
 def _outlook(decision: Decision) -> str:
@@ -193,6 +205,8 @@ def outcome_line(job: Job) -> str:
         return f"{job.state}: {_asked(job)}"
     because = "" if job.reason is None else f" ({job.reason}: {job.reason.summary})"
     run = "" if job.run_id is None else f", run {job.run_id}"
+    if job.attempt > 1:
+        run += f", attempt {job.attempt}"
     detail = f"; {job.detail}" if job.detail else ""
     return f"{job.state}{because}{run}{detail}"
 

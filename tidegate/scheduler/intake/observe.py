@@ -5,13 +5,16 @@ run only moves forward, an event has an id made from run and status, and a slot 
 Only the run that holds its job's claim changes the job. An external run counts in every limit
 and triggers other schedules like any run.
 
+A job whose run has failed may get a further attempt (`scheduler.decision.retry`), in the same transaction.
+Then `run` triggers hear nothing of the failure yet.
+
 An observation takes effect at the instant at which it happened: earlier instants are replayed first.
 One that is older than the engine's clock takes effect at the clock, since past decisions do not change.
 """
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, assert_never
+from typing import Any
 
 import msgspec
 
@@ -19,7 +22,8 @@ from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.after import record
 from tidegate.scheduler.decision.job_view import groups_of_program
-from tidegate.scheduler.model.event import Event, EventKind, run_event_key
+from tidegate.scheduler.decision.retry import retry_at
+from tidegate.scheduler.decision.run_events import run_events
 from tidegate.scheduler.model.job import FINISHED, Job
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.run import (
@@ -46,6 +50,8 @@ class RunObservation(Value, kw_only=True):
         program: "app/program".
         job, attempt: from the run's tags; None for an external run.
         at: when it happened, by the source's clock.
+        died: of a failed run: the source does not know why it failed, so it died unless it has noted a
+            failure (`scheduler.launch.failure`).
         args, outputs: of an external run, if known; see `UpstreamRun`.
     """
 
@@ -55,6 +61,7 @@ class RunObservation(Value, kw_only=True):
     attempt: int | None = None
     status: RunStatus
     at: datetime
+    died: bool = False
     args: dict[str, Any] = {}
     outputs: dict[str, tuple[str, ...]] = {}
 
@@ -72,20 +79,27 @@ def _fold(transaction: Transaction, seen: RunObservation, known: dict[str, Run],
     before = known.get(seen.run_id)
     job = _job_of(transaction, seen)
     lost = seen.job is not None and job is None
+    if job is not None and job.raised and seen.status is RunStatus.CANCELLED:
+        # It had noted its failure before it was terminated.
+        seen = msgspec.structs.replace(seen, status=RunStatus.FAILED)
     run = merge(before, _without_effect(seen) if lost else seen, now)
     known[seen.run_id] = run
     transaction.put_runs([run])
     if lost:
         return
+    upstream = _upstream(transaction, seen, job)
+    counted: tuple[str, ...] = ()
     if run != before:
         # A repeated observation takes no further slots, even if a deploy has added groups since.
         counted = _count(transaction, run, job, now)
-        transaction.add_journal([_entry(seen, job, counted, now)])
-    if job is not None:
-        _advance(transaction, job, seen, now)
-    words = _words(seen.status)
-    if words and (seen.status not in ENDED or seen.status is run.status):
-        transaction.add_events(_events(seen, words, _upstream(transaction, seen, job), now))
+    entry = _entry(seen, job, counted, upstream, now)
+    if run != before:
+        transaction.add_journal([entry])
+    if job is not None and _advance(transaction, job, entry, seen.at, now):
+        return
+    if seen.status not in ENDED or seen.status is run.status:
+        # A source whose clock is ahead must not delay its events.
+        transaction.add_events(run_events(upstream, seen.at, min(seen.at, now)))
 
 
 def _without_effect(seen: RunObservation) -> RunObservation:
@@ -159,15 +173,28 @@ def _resources_of_manual_run(transaction: Transaction, program: str) -> tuple[st
     return (ALL_RUNS, program_resource(program), *(group_resource(group) for group in groups))
 
 
-def _advance(transaction: Transaction, job: Job, seen: RunObservation, now: datetime) -> None:
-    """Move the job to the status of its run."""
+def _advance(transaction: Transaction, job: Job, entry: Entry, ended: datetime, now: datetime) -> bool:
+    """Move the job to the status of its run; return whether a further attempt follows the run."""
     if job.state in FINISHED:
-        return
-    entry = _entry(seen, job, (), now)
-    if seen.status in ENDED:
-        end_jobs(transaction, [(job, entry)])
-    else:
+        return False
+    if RunStatus(entry.data["status"]) not in ENDED:
         transaction.put_jobs([record(job, entry, next_check_at=None)])
+        return False
+    (job,) = end_jobs(transaction, [(job, entry)])
+    state = next(iter(transaction.schedules(refs=[job.schedule])), None)
+    starts_at = retry_at(job, state, ended)
+    if starts_at is None:
+        return False
+    again = Entry(
+        at=now,
+        kind=EntryKind.RETRY,
+        schedule=job.schedule,
+        job=job.id,
+        data={"attempt": job.attempt + 1, "starts_at": starts_at.isoformat()},
+    )
+    transaction.put_jobs([record(job, again, state)])
+    transaction.add_journal([again])
+    return True
 
 
 def _upstream(transaction: Transaction, seen: RunObservation, job: Job | None) -> UpstreamRun:
@@ -181,46 +208,10 @@ def _upstream(transaction: Transaction, seen: RunObservation, job: Job | None) -
     return UpstreamRun(id=seen.run_id, program=seen.program, status=seen.status, args=args, outputs=outputs)
 
 
-def _words(status: RunStatus) -> tuple[str, ...]:
-    """Return the words for a run's new status in `run` triggers."""
-    match status:
-        case RunStatus.QUEUED:
-            return ()
-        case RunStatus.STARTED:
-            return ("started",)
-        case RunStatus.SUCCEEDED:
-            return ("succeeded", "completed")
-        case RunStatus.FAILED:
-            return ("failed", "completed")
-        case RunStatus.CANCELLED:
-            return ("completed",)
-        case _:
-            assert_never(status)
-
-
-def _events(
-    seen: RunObservation, words: tuple[str, ...], upstream: UpstreamRun, now: datetime
-) -> list[Event]:
-    """Return the events of a run's new status."""
-    # A source whose clock is ahead must not delay its events.
-    arrived = min(seen.at, now)
-    app, _, program = seen.program.partition("/")
-    return [
-        Event(
-            id=f"run:{seen.run_id}:{word}",
-            kind=EventKind.RUN,
-            key=run_event_key(app, program, word),
-            time=seen.at,
-            arrived=arrived,
-            run_id=seen.run_id,
-            status=seen.status,
-            run=upstream,
-        )
-        for word in words
-    ]
-
-
-def _entry(seen: RunObservation, job: Job | None, counted: tuple[str, ...], now: datetime) -> Entry:
+def _entry(
+    seen: RunObservation, job: Job | None, counted: tuple[str, ...], upstream: UpstreamRun, now: datetime
+) -> Entry:
+    failed = job is not None and seen.status in (RunStatus.FAILED, RunStatus.CANCELLED)
     return Entry(
         at=now,
         kind=EntryKind.RUN,
@@ -232,5 +223,7 @@ def _entry(seen: RunObservation, job: Job | None, counted: tuple[str, ...], now:
             "status": seen.status,
             "at": seen.at.isoformat(),
             "resources": list(counted),
+            **({"failed_run": msgspec.to_builtins(upstream)} if failed else {}),
+            **({"died": True} if failed and seen.died else {}),
         },
     )

@@ -47,7 +47,8 @@ def retry(transaction: Transaction, job: str, now: datetime) -> Job:
     """Run a job again whose run failed or was cancelled, with a new attempt and the same launch plan.
 
     Its commit id is the job's, so partitions that the failed attempt has published are not written twice. A
-    dead letter, which has no run, is queued again.
+    dead letter, which has no run, is queued again. A job that waits for its next attempt (rule 26) does not
+    wait for the rest of the pause.
 
     Raises:
         Refused: the job does not exist or has not failed, or its schedule is not deployed.
@@ -56,12 +57,24 @@ def retry(transaction: Transaction, job: str, now: datetime) -> Job:
     found = next(iter(transaction.jobs(ids=[job])), None)
     if found is None:
         raise Refused(f"there is no job {job}", "`tidegate jobs list --failed` shows the failed jobs")
+    if found.waiting and found.retry_at is not None:
+        return _at_once(transaction, found, now)
     if found.state is not JobState.FAILED:
         raise Refused(
             f"job {job} is {found.state} and cannot be retried",
             "only a failed job can be retried; `tidegate schedules trigger` opens another job",
         )
     return _again(transaction, found, "requeue" if found.reason is Reason.F_LAUNCH else "retry", now)
+
+
+def _at_once(transaction: Transaction, found: Job, now: datetime) -> Job:
+    state = next(iter(transaction.schedules(refs=[found.schedule])))
+    data = {"action": "trigger", "key": found.key}
+    entry = Entry(at=now, kind=EntryKind.MANUAL, schedule=found.schedule, job=found.id, data=data)
+    again = record(found, entry, state, next_check_at=now)
+    transaction.put_jobs([again])
+    transaction.add_journal([entry])
+    return again
 
 
 def _again(transaction: Transaction, found: Job, action: str, now: datetime) -> Job:

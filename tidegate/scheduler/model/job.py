@@ -1,8 +1,8 @@
 """The job: one firing of one schedule, waiting or launched, and its states.
 
     PENDING_TRIGGER -> PENDING_CONSTRAINT -> PENDING_LAUNCH -> LAUNCHED -> SUCCEEDED
-          |                   |                   |               |----> FAILED, from where a person
-          |                   |                   |                      may queue it again
+          |                   |                   |               |----> FAILED, from where the engine
+          |                   |                   |                      or a person may start it again
           |                   |                   |----> FAILED (F-LAUNCH: no run could be created)
           +-------------------+-------------------+----> DISCARDED, with a reason
 
@@ -53,7 +53,13 @@ TRANSITIONS: dict[JobState, frozenset[JobState]] = {
         {JobState.PENDING_TRIGGER, JobState.PENDING_CONSTRAINT, JobState.PENDING_LAUNCH, JobState.DISCARDED}
     ),
     JobState.PENDING_CONSTRAINT: frozenset(
-        {JobState.PENDING_TRIGGER, JobState.PENDING_CONSTRAINT, JobState.PENDING_LAUNCH, JobState.DISCARDED}
+        {
+            JobState.PENDING_TRIGGER,
+            JobState.PENDING_CONSTRAINT,
+            JobState.PENDING_LAUNCH,
+            JobState.FAILED,
+            JobState.DISCARDED,
+        }
     ),
     JobState.PENDING_LAUNCH: frozenset(
         {
@@ -70,8 +76,9 @@ TRANSITIONS: dict[JobState, frozenset[JobState]] = {
     JobState.DISCARDED: frozenset(),
 }
 """All transitions. PENDING_LAUNCH becomes SUCCEEDED or FAILED if the run ends before it was observed;
-FAILED becomes PENDING_CONSTRAINT only when a person queues the job again; PENDING_CONSTRAINT goes
-back to PENDING_TRIGGER only when a changed schedule carries its events to another trigger."""
+FAILED becomes PENDING_CONSTRAINT when the job gets a further attempt, by `retries` or by hand, and FAILED
+again if that attempt is abandoned before its run; PENDING_CONSTRAINT goes back to PENDING_TRIGGER only when a
+changed schedule carries its events to another trigger."""
 
 
 class ByHand(StrEnum):
@@ -121,6 +128,10 @@ class Job(Value, kw_only=True):
             rejected before it reached the launcher.
         resources: the resources of which it holds a slot once launched: all runs, its program and groups.
         closed: no further event joins it: it is full, opened by an event with its own job, or queued again.
+        retried: how many attempts the engine has started by itself since a person last queued the job.
+        retry_at: when the attempt may start; None unless it follows a failed one.
+        raised: the run has noted a failure itself, so it did not die.
+        failed_run: the newest run that failed or was cancelled, as triggers know it.
         held_at: since when its suspended schedule holds it; None while it is not held.
         held_for: how long it was held before; its timeout does not count this time (rule 19).
     """
@@ -148,6 +159,10 @@ class Job(Value, kw_only=True):
     launched_at: datetime | None = None
     ended_at: datetime | None = None
     closed: bool = False
+    retried: int = 0
+    retry_at: datetime | None = None
+    raised: bool = False
+    failed_run: UpstreamRun | None = None
     held_at: datetime | None = None
     held_for: timedelta = timedelta(0)
     detail: str = ""
@@ -160,6 +175,11 @@ class Job(Value, kw_only=True):
     def run_key(self) -> str:
         """The key of every launch request of this attempt; Dagster drops a request with a known key."""
         return f"{self.id}:{self.attempt}"
+
+    @property
+    def launch_holder(self) -> str:
+        """The holder of the attempt's launch in rates: the job, and for a further attempt also its number."""
+        return self.id if self.attempt == 1 else self.run_key
 
     @property
     def waiting(self) -> bool:

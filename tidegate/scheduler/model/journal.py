@@ -31,6 +31,7 @@ class EntryKind(StrEnum):
     CLAIM = "claim"
     LAUNCH_FAILED = "launch-failed"
     FAILURE = "failure"
+    RETRY = "retry"
     MANUAL = "manual"
     STATUS = "status"
     DEPLOY = "deploy"

@@ -21,6 +21,7 @@ class Reason(StrEnum):
 
     W_TRIGGER = "W-TRIGGER", "the trigger is not satisfied yet"
     W_QUIET = "W-QUIET", "the trigger waits for its quiet time without new events"
+    W_RETRY = "W-RETRY", "its run failed, and the pause before the next attempt has not passed"
     W_DELAY = "W-DELAY", "the delay after the trigger has not passed"
     W_WINDOW = "W-WINDOW", "the launch window is closed"
     W_LAST_RUN = "W-LAST-RUN", "the program's last run is too recent or still active"

@@ -5,6 +5,7 @@ which partitions it has written. It refuses a launch like the dispatcher, with t
 request can be made to fail.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
@@ -33,6 +34,7 @@ class SimulatedRun(Value, kw_only=True):
     launch: LaunchPlan
     ends_at: datetime
     ends: RunStatus
+    died: bool = False
 
     @property
     def program(self) -> str:
@@ -47,6 +49,7 @@ class SimulatedRun(Value, kw_only=True):
             attempt=self.attempt,
             status=status,
             at=at,
+            died=self.died,
         )
 
 
@@ -58,6 +61,7 @@ class Launcher:
         self._behaviours = behaviours
         self._failures: dict[str, int] = {}
         self._runs = 0
+        self._runs_of = Counter[str]()
 
     def fail_next(self, schedule: str, times: int) -> None:
         """Let the next launches of a schedule ("app/name") fail."""
@@ -85,7 +89,10 @@ class Launcher:
         run_id = f"simulated-{self._runs}"
         if not claim(self._store, request.job, request.attempt, run_id, now).won:
             return None
-        behaviour = self._behaviours.get(request.launch.program, Behaviour())
+        program = request.launch.program
+        behaviour = self._behaviours.get(program, Behaviour())
+        end = behaviour.end_of(self._runs_of[program])
+        self._runs_of[program] += 1
         return SimulatedRun(
             run_id=run_id,
             app=request.app,
@@ -93,7 +100,8 @@ class Launcher:
             attempt=request.attempt,
             launch=request.launch,
             ends_at=now + behaviour.takes,
-            ends=RunStatus(behaviour.ends),
+            ends=RunStatus.FAILED if end == "died" else RunStatus(end),
+            died=end == "died",
         )
 
 

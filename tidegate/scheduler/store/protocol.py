@@ -39,7 +39,7 @@ class Launched(Value, kw_only=True):
 
     Attributes:
         program: "app/program".
-        holder: the job's id, or the run's where it has no job.
+        holder: the job's id (`Job.launch_holder`), or the run's where it has no job.
         at: when the launch was decided, or the run was started.
     """
 

@@ -120,7 +120,7 @@ class Applier:
         program = f"{job.app}/{view.schedule.program}"
         # The slots and the state change in one transaction: no other scheduler can take the last slot.
         self._work.take_slots(job.id, resources)
-        self._work.add_launch(Launched(program=program, holder=job.id, at=self._now))
+        self._work.add_launch(Launched(program=program, holder=job.launch_holder, at=self._now))
         plan = self._plans[job.id]
         entry = self._entry(
             job,
@@ -143,7 +143,9 @@ class Applier:
         """Discard a job, for a reason."""
         entry = discard_entry(job, reason, self._now)
         self._work.add_journal([entry])
-        self._put(end_job(job, entry).job)
+        end = end_job(job, entry)
+        self._put(end.job)
+        self._work.add_events(end.events)
         self.discarded.append(job.id)
 
     def _postpone(self, job: Job, error: Exception) -> None:

@@ -16,9 +16,10 @@ def end_jobs(transaction: Transaction, endings: Sequence[tuple[Job, Entry]]) -> 
     """End jobs as their entries say, and return them. The caller adds the entries to the journal."""
     ends = [(end_job(job, entry), entry.at) for job, entry in endings]
     transaction.put_jobs([end.job for end, _ in ends])
+    transaction.add_events([event for end, _ in ends for event in end.events])
     for end, at in ends:
         if end.forgets_launch:
-            transaction.remove_launch(end.job.id)
+            transaction.remove_launch(end.job.launch_holder)
         if end.frees_slots:
             transaction.wake(transaction.release_slots(end.job.id), at)
     return tuple(end.job for end, _ in ends)

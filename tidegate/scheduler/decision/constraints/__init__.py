@@ -2,7 +2,8 @@
 
 A new kind is one new file here and one line in `KINDS`, whose order is the order of the checks
 (rule 4); its YAML form is a file of the same name in `tidegate/compiler/constraints/`. A check is a
-pure function of the job view and the instant. The last check is `held`, which is not in the YAML.
+pure function of the job view and the instant. The first check, `retry`, and the last one, `held`, are not
+constraints of the YAML.
 """
 
 from collections.abc import Callable
@@ -26,6 +27,7 @@ from tidegate.scheduler.decision.constraints import (
     held,
     load,
     rate,
+    retry,
     since_last_run,
     window,
 )
@@ -60,15 +62,16 @@ KINDS: dict[type, Kind] = {
 
 ORDER = tuple(KINDS)
 
-_NEVER_OVERRIDDEN = frozenset(kind.waits for kind in KINDS.values() if not kind.overridable)
+# A person who triggers the job ends its pause; one who forced an earlier attempt does not.
+_NEVER_OVERRIDDEN = {Reason.W_RETRY, *(kind.waits for kind in KINDS.values() if not kind.overridable)}
 
 
 def check_all(view: JobView, now: datetime) -> tuple[Verdict, ...]:
     """Return the verdict on each constraint of the schedule, in the order of the checks."""
     ordered = sorted(view.schedule.constraints, key=lambda c: ORDER.index(type(c)))
     verdicts = tuple(_check(constraint, view, now) for constraint in ordered)
-    holding = held.check(view)
-    return verdicts if holding is None else (*verdicts, holding)
+    again, holding = retry.check(view, now), held.check(view)
+    return tuple(each for each in (again, *verdicts, holding) if each is not None)
 
 
 def overridable(unmet: Verdict) -> bool:
