@@ -32,6 +32,10 @@ class JobSeen:
     claims: Counter[int] = field(default_factory=Counter)
     events: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
 
+    def ends(self, at: datetime, failed: bool, died: bool) -> None:
+        """Its run has ended."""
+        self.state, self.ended_at, self.failed, self.died = ENDED, at, failed, died
+
     @property
     def holder(self) -> str:
         """Whose launch it is in a rate: each attempt counts."""

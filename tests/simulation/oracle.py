@@ -290,8 +290,7 @@ class Oracle:
             assert job.state in (RUNS, ENDED), f"legal states: a run of a {job.state} job"
         elif job.state != ENDED:
             assert job.state in (LAUNCHED, RUNS), f"legal states: the end of a run of a {job.state} job"
-            job.state, job.ended_at = ENDED, at
-            job.failed, job.died = data["status"] == "failed", bool(data.get("died"))
+            job.ends(at, data["status"] == "failed", bool(data.get("died")))
             self.known.release(job.id)
 
     # --- at the end, or between two steps ---
@@ -336,8 +335,8 @@ class Oracle:
     def settled(self, now: datetime, oldest: timedelta) -> None:
         """Every job that was satisfied or launched has come to its end; the young ones have time."""
         for job in self.unfinished():
-            assert job.since is not None, f"liveness: {job} was never satisfied"
-            assert now - max(job.since, job.ended_at or job.since) < oldest, f"liveness: {job} never ended"
+            since = max(filter(None, (job.since, job.ended_at)))
+            assert now - since < oldest, f"liveness: {job} never ended"
 
     def heeded_all(self, inputs: Mapping[str, tuple[str, int]], now: datetime) -> None:
         """Nothing that was put in was lost, and no cron was skipped.
