@@ -10,8 +10,7 @@ its own sums, and shares no function with it. Of the nine promises of docs/proof
     atomic deploy      between two deployments the specs are those of one of them, never a mixture
     liveness           nothing waits for what is free (`stuck`), and `settled` finds all at an end
 
-Determinism is judged by comparing whole stores. Watermarks and commit steps have no entries in the
-journal; their invariants belong to the publisher's tests.
+Determinism is judged by comparing whole stores, watermarks and commit steps by the publisher's tests.
 """
 
 from collections import defaultdict
