@@ -16,7 +16,7 @@ from sqlalchemy import Engine, event
 Strike = Callable[[], object]
 Install = Callable[[Strike], None]
 
-CHANGING_CALLS = ("link", "rename", "mkdir", "rmdir", "unlink", "fsync")
+CHANGING_CALLS = ("link", "symlink", "rename", "replace", "mkdir", "rmdir", "unlink", "fsync")
 """The functions of `os` by which a commit changes files."""
 
 _JAVA_CALL = re.compile(r"c\n[^\n]*\n([A-Za-z]+)\n")

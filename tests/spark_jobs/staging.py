@@ -20,6 +20,7 @@ from tidegate.spark_jobs.parquet.output import StagedParquet, staging_folder
 from tidegate.spark_jobs.parquet.staging import KEY_COLUMN, KEY_MARK, StagedFolder, seal
 from tidegate.spark_jobs.parquet.steps.publish_folder import write_marker
 from tidegate.spark_jobs.parquet.version_log import PartitionEntry, head
+from tidegate.spark_jobs.parquet.view import CURRENT
 
 DAILY = PartitionScheme(time=TimeDimension(name="day", cycle="day", start="2013-01-01"))
 NEVER = datetime.max.replace(tzinfo=UTC)
@@ -85,6 +86,11 @@ def read_rows(warehouse: Warehouse, ref: DatasetRef) -> dict[str, list[int]]:
         folders = [Path(root, folder) for folder in entry.folders]
         seen[key] = [value for folder in folders for value in _folder_values(str(folder))]
     return seen
+
+
+def linked_rows(warehouse: Warehouse, ref: DatasetRef) -> list[int]:
+    """What a reader sees that knows nothing of versions, and follows the link."""
+    return sorted(_folder_values(f"{ref.root(warehouse)}/{CURRENT}"))
 
 
 def write_survivors(

@@ -161,11 +161,11 @@ def test_merging_writes_again_only_where_it_replaces(house: House) -> None:
     house.publish(house.frame((D22, 1, "a"), (D23, 1, "b"), (D24, 1, "c"), (D24, 2, "d")), ref, D22, D23, D24)
     house.publish(house.frame((D22, 2, "new"), (D23, 1, "whole"), (D24, 1, "one")), ref, D22, D23, D24)
 
-    assert house.entry(ref, D22).folders == ("data/day=2013-12-22/v=c1", "data/day=2013-12-22/v=c2")
-    assert house.entry(ref, D23).folders == ("data/day=2013-12-23/v=c2",)
+    assert house.entry(ref, D22).folders == ("_data/day=2013-12-22/c1", "_data/day=2013-12-22/c2")
+    assert house.entry(ref, D23).folders == ("_data/day=2013-12-23/c2",)
     survivors, coming = house.entry(ref, D24).folders
-    assert survivors.startswith("data/day=2013-12-24/v=c2+1+")
-    assert coming == "data/day=2013-12-24/v=c2"
+    assert survivors.startswith("_data/day=2013-12-24/c2+1+")
+    assert coming == "_data/day=2013-12-24/c2"
     assert [tuple(row)[1:] for row in house.rows(ref, D24)] == [(1, "one"), (2, "d")]
     assert house.files.list(f"{ref.root(house.warehouse)}/_staging") == ()
 

@@ -210,7 +210,7 @@ def test_reading_is_one_state_even_while_it_is_replaced(tables: Tables) -> None:
 def test_a_missing_file_is_never_passed_over(tables: Tables) -> None:
     tables.publish(tables.frame([("2013-12-22", 1)]), DAILY, "2013-12-22")
     before = read(tables.spark, DAILY, tables.warehouse)
-    (file,) = Path(DAILY.root(tables.warehouse), "data").rglob("*.parquet")
+    (file,) = Path(DAILY.root(tables.warehouse), "_data").rglob("*.parquet")
     file.unlink()
     tables.spark.conf.set("spark.sql.files.ignoreMissingFiles", "true")
     try:
@@ -230,7 +230,7 @@ def test_a_program_may_read_what_it_replaces(tables: Tables) -> None:
 
 def test_times_are_stored_in_microseconds(tables: Tables) -> None:
     tables.publish(tables.frame([(datetime(2013, 12, 22, 5, 0, 0, 123456),)], "at timestamp"), WHOLE)
-    (file,) = Path(WHOLE.root(tables.warehouse), "data").rglob("*.parquet")
+    (file,) = Path(WHOLE.root(tables.warehouse), "_data").rglob("*.parquet")
     assert str(pq.read_schema(file).field("at").type) == "timestamp[us, tz=UTC]"
 
 

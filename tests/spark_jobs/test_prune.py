@@ -60,7 +60,7 @@ def test_the_last_versions_stay_with_all_they_name(table: Table) -> None:
     assert table.prune(keep=2) == (3, 3)
     assert version_numbers(table.files, table.root) == (4, 5)
     # c1 still holds the 21st; c4 is what a reader of version 4 sees.
-    assert table.folders() == {"v=c1", "v=c4", "v=c5"}
+    assert table.folders() == {"c1", "c4", "c5"}
     assert read_rows(table.warehouse, TABLE) == {"2013-12-21": [1], "2013-12-22": [5]}
     assert table.prune(keep=2) == (0, 0)
 
@@ -70,14 +70,12 @@ def test_what_an_unfinished_sequence_has_moved_stays(table: Table) -> None:
     sequence.steps[0].execute(CommitContext(files=table.files))
     unfinished = prune.Unfinished(table.root, (sequence,))
     assert table.prune(keep=1, unfinished=unfinished) == (4, 4)
-    assert "v=c6" in table.folders()
+    assert "c6" in table.folders()
 
 
 def test_what_a_merge_has_left_of_a_partition_stays_while_it_is_unfinished(table: Table) -> None:
     sequence = table.sequence(6, {"2013-12-22": [6]})
-    survivors, foreign = (
-        Path(table.root, "data", "day=2013-12-22", f"v={name}") for name in ("c6+5+a", "c7+5+a")
-    )
+    survivors, foreign = (Path(table.root, "_data", "day=2013-12-22", name) for name in ("c6+5+a", "c7+5+a"))
     for folder in (survivors, foreign):
         folder.mkdir()
     table.prune(keep=1, unfinished=prune.Unfinished(table.root, (sequence,)))
@@ -114,7 +112,7 @@ def test_a_prune_that_died_between_is_finished_by_the_next(table: Table) -> None
     for number in version_numbers(table.files, table.root)[:-1]:
         table.files.delete(f"{table.root}/{VERSIONS_FOLDER}/{number:020d}.json")
     assert table.prune(keep=1) == (0, 4)
-    assert table.folders() == {"v=c1", "v=c5"}
+    assert table.folders() == {"c1", "c5"}
 
 
 def test_half_written_versions_of_taken_numbers_are_swept(table: Table) -> None:

@@ -14,7 +14,16 @@ import pytest
 
 from tests.crashes.processes import SIGKILL, in_child, in_children, kill_self
 from tests.crashes.strikes import before_change
-from tests.spark_jobs.staging import Rows, begin, daily, read_rows, stage_rows, whole, write_survivors
+from tests.spark_jobs.staging import (
+    Rows,
+    begin,
+    daily,
+    linked_rows,
+    read_rows,
+    stage_rows,
+    whole,
+    write_survivors,
+)
 from tidegate.domain.model import WriteMode
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store
@@ -124,6 +133,10 @@ class Project:
     def read(self) -> dict[str, Rows]:
         return {ref.name: read_rows(self.warehouse, ref) for ref in self.refs}
 
+    def shown(self) -> dict[str, list[int]]:
+        """What a reader sees that follows the link of each table."""
+        return {ref.name: linked_rows(self.warehouse, ref) for ref in self.refs}
+
     def versions(self) -> list[int]:
         return [len(version_numbers(self.files, ref.root(self.warehouse))) for ref in self.refs]
 
@@ -162,6 +175,11 @@ def killed_before(call: int, work: Callable[[], object]) -> Callable[[], object]
     return dying
 
 
+def all_of(rows: Rows) -> list[int]:
+    """The values of all partitions."""
+    return sorted(value for values in rows.values() for value in values)
+
+
 def promise_and_die(project: Project) -> None:
     """Leaves the sequence c1 in the store, with none of its steps done."""
 
@@ -188,7 +206,7 @@ def test_a_publish_killed_at_any_point_happens_once(project: Project, case: Case
     """P0 to P9 of the crash table."""
     before, outcomes = project.folder, set[str]()
     for call in range(1, MAXIMUM_CALLS):
-        shutil.copytree(before, tmp_path / str(call))
+        shutil.copytree(before, tmp_path / str(call), symlinks=True)
         project = Project(tmp_path / str(call), case)
 
         code = in_child(killed_before(call, lambda project=project: project.write("c1", case.written)))
@@ -197,10 +215,12 @@ def test_a_publish_killed_at_any_point_happens_once(project: Project, case: Case
         # Each table is whole, the old one or the new one, whatever had happened.
         for name in TABLES:
             assert seen[name] in (case.before[name], case.after[name]), f"half a table after call {call}"
+            assert project.shown()[name] in (all_of(case.before[name]), all_of(case.after[name])), call
         outcomes.add("".join("n" if seen[name] == case.after[name] else "o" for name in TABLES))
 
         assert in_child(lambda project=project: project.write("c1", case.written)) == 0
         assert project.read() == case.after, f"after call {call}"
+        assert project.shown() == {name: all_of(rows) for name, rows in case.after.items()}
         assert project.versions() == [2, 2], f"published twice after call {call}"
         assert project.staging() == [], f"rubbish after call {call}"
         assert project.store().list_unfinished() == ()

@@ -89,7 +89,7 @@ def test_a_table_that_does_not_agree_with_the_store_is_found(
     table = stage_rows(warehouse, OTHER, {FIRST: [7]}, commit="of-another-store", token=7)
     for step in sequence_of("of-another-store", 7, [table]).steps:
         step.execute(CommitContext(files=LocalFiles()))
-    warehouse.files.delete(f"{TABLE.root(warehouse)}/data/day={FIRST}")
+    warehouse.files.delete(f"{TABLE.root(warehouse)}/_data/day={FIRST}")
 
     assert findings() == [("table", f"test/table {FIRST}"), ("table", "test/other")]
 

@@ -1,7 +1,8 @@
 """`tidegate commits fsck`: checks commits, staging, tables and watermarks for damage.
 
-It prints the findings of `spark_jobs.repair.fsck`. `--clean` closes dead attempts and removes their
-staging, and nothing else: a person decides about everything that may hold needed data.
+It prints the findings of `spark_jobs.repair.fsck`. `--clean` closes dead attempts, removes their
+staging, shows the newest version to other readers, and nothing else: a person decides about everything that
+may hold needed data.
 """
 
 from typing import Annotated
@@ -10,6 +11,8 @@ import typer
 
 from tidegate.cli.commits.project import CommitsProject, now, opened_project
 from tidegate.cli.printing import Format, FormatOption, print_json
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
+from tidegate.spark_jobs.publication.formats import format_of
 from tidegate.spark_jobs.repair.fsck import Examined, Finding
 from tidegate.spark_jobs.repair.fsck import fsck as find
 from tidegate.spark_jobs.repair.orphans import expire_dead_attempts, find_orphans, remove_orphans
@@ -19,19 +22,24 @@ FOUND_EXIT_CODE = 1
 
 def fsck(
     clean: Annotated[
-        bool, typer.Option("--clean", help="Close dead attempts, and remove orphaned staging.")
+        bool,
+        typer.Option(
+            "--clean", help="Close dead attempts, remove orphaned staging, and repair the link `current`."
+        ),
     ] = False,
     format: FormatOption = Format.TEXT,
 ) -> None:
     """Check commits, staging, tables and watermarks; exit code 1 when something is wrong."""
     with opened_project() as project:
-        removed = _clean(project) if clean else []
+        removed, shown = _clean(project) if clean else ([], [])
         findings = find(_examined(project), project.commits.torn())
     if format is Format.JSON:
-        print_json({"removed": removed, "findings": findings})
+        print_json({"removed": removed, "shown": shown, "findings": findings})
     else:
         for place in removed:
             typer.echo(f"removed {place}")
+        for dataset in shown:
+            typer.echo(f"showed the newest version of {dataset} to other readers")
         for finding in findings:
             _print(finding)
         if not findings:
@@ -40,13 +48,25 @@ def fsck(
         raise typer.Exit(FOUND_EXIT_CODE)
 
 
-def _clean(project: CommitsProject) -> list[str]:
-    """Close dead attempts, remove orphaned staging, and return the removed places."""
+def _clean(project: CommitsProject) -> tuple[list[str], list[str]]:
+    """Close dead attempts, remove orphaned staging, and show the newest versions.
+
+    Returns:
+        The removed places, and the datasets whose readers now see a newer version.
+    """
     examined = _examined(project)
     expire_dead_attempts(project.commits, now())
     orphans = find_orphans(examined.refs, examined.warehouse, examined.store, project.spark)
     remove_orphans(orphans, examined.refs, examined.warehouse, project.spark)
-    return [one.place for one in orphans]
+    return [one.place for one in orphans], [ref.id for ref in examined.refs if _show(ref, examined.warehouse)]
+
+
+def _show(ref: DatasetRef, warehouse: Warehouse) -> bool:
+    try:
+        return format_of(ref).show(ref, warehouse)
+    except OSError:
+        # A version whose files are lost cannot be shown; it is one of the findings.
+        return False
 
 
 def _examined(project: CommitsProject) -> Examined:

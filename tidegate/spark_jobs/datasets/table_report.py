@@ -39,7 +39,9 @@ class TableReport(Value, kw_only=True):
     Attributes:
         commits: the newest commits that have published into it, oldest first.
         missing: data that it refers to and that does not exist.
+        outdated: why readers that do not use the format's own log see an older state; "" when they do not.
     """
 
     commits: tuple[str, ...] = ()
     missing: tuple[MissingData, ...] = ()
+    outdated: str = ""

@@ -5,6 +5,7 @@ both. Local places do not need Spark: finishing a local publish starts no sessio
 """
 
 from collections.abc import Callable
+from pathlib import Path
 
 from pyspark.sql import SparkSession
 
@@ -62,6 +63,10 @@ class AllFiles:
     def digest(self, file: str) -> str | None:
         """See `FileSystem.digest`."""
         return self._of(file).digest(_path(file))
+
+    def local_path(self, place: str) -> Path | None:
+        """See `FileSystem.local_path`."""
+        return self._of(place).local_path(_path(place))
 
     def _of(self, place: str) -> FileSystem:
         return self._local if is_local(place) else self._hadoop

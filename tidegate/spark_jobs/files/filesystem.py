@@ -91,6 +91,10 @@ class FileSystem(Protocol):
         """Return the SHA-256 of the content in hexadecimal, or None for a file that does not exist."""
         ...
 
+    def local_path(self, place: str) -> Path | None:
+        """Return the place as a path of this machine; None on a file system that has no links."""
+        ...
+
 
 class LocalFiles:
     """The file system of this machine, or a shared POSIX mount with atomic rename and link."""
@@ -125,7 +129,7 @@ class LocalFiles:
         atomically and fails when the name exists. A crash in between leaves the hidden file.
         """
         target = Path(file)
-        _make_folders(target.parent)
+        make_folders(target.parent)
         hidden = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
         with hidden.open("xb") as out:
             out.write(content)
@@ -137,17 +141,17 @@ class LocalFiles:
             return False
         finally:
             hidden.unlink(missing_ok=True)
-        _sync_folder(target.parent)
+        sync_folder(target.parent)
         return True
 
     def rename(self, source: str, target: str) -> None:
         """See `FileSystem.rename`."""
-        _make_folders(Path(target).parent)
+        make_folders(Path(target).parent)
         if self.exists(target):
             raise FileExistsError(errno.EEXIST, "the target of a rename exists", target)
         Path(source).rename(target)
-        _sync_folder(Path(target).parent)
-        _sync_folder(Path(source).parent)
+        sync_folder(Path(target).parent)
+        sync_folder(Path(source).parent)
 
     def delete(self, path: str) -> None:
         """See `FileSystem.delete`."""
@@ -164,7 +168,7 @@ class LocalFiles:
         for here, _, names in os.walk(folder):
             for name in names:
                 _sync(Path(here, name))
-            _sync_folder(Path(here))
+            sync_folder(Path(here))
 
     def moves_folders_whole(self, folder: str) -> bool:
         """See `FileSystem.moves_folders_whole`."""
@@ -172,7 +176,7 @@ class LocalFiles:
 
     def copy(self, source: str, target: str) -> None:
         """See `FileSystem.copy`."""
-        _make_folders(Path(target).parent)
+        make_folders(Path(target).parent)
         hidden = Path(target).with_name(f".{Path(target).name}.{uuid.uuid4().hex}")
         try:
             shutil.copyfile(source, hidden)
@@ -180,7 +184,7 @@ class LocalFiles:
             hidden.replace(target)
         finally:
             hidden.unlink(missing_ok=True)
-        _sync_folder(Path(target).parent)
+        sync_folder(Path(target).parent)
 
     def digest(self, file: str) -> str | None:
         """See `FileSystem.digest`."""
@@ -189,6 +193,10 @@ class LocalFiles:
                 return hashlib.file_digest(content, "sha256").hexdigest()
         except (FileNotFoundError, NotADirectoryError):
             return None
+
+    def local_path(self, place: str) -> Path | None:
+        """See `FileSystem.local_path`."""
+        return Path(place)
 
 
 def is_data(name: str) -> bool:
@@ -205,19 +213,19 @@ def _entry(item: "os.DirEntry[str]") -> Entry:
     )
 
 
-def _make_folders(folder: Path) -> None:
+def make_folders(folder: Path) -> None:
     """Create a folder and its parents, each durably."""
     if folder.is_dir():
         return
-    _make_folders(folder.parent)
+    make_folders(folder.parent)
     try:
         folder.mkdir()
     except FileExistsError:
         return
-    _sync_folder(folder.parent)
+    sync_folder(folder.parent)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Make the entries of a folder durable; ignore a folder that was deleted meanwhile."""
     with suppress(FileNotFoundError):
         _sync(folder)

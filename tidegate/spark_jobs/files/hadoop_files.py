@@ -15,6 +15,7 @@ import io
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 from py4j.protocol import Py4JError, Py4JJavaError
@@ -127,6 +128,10 @@ class HadoopFiles:
         """See `FileSystem.digest`. The content is read in the JVM and not sent to Python."""
         with suppress(FileNotFoundError), self._opened(file) as stream:
             return str(self._java.org.apache.commons.codec.digest.DigestUtils.sha256Hex(stream))
+        return None
+
+    def local_path(self, place: str) -> Path | None:
+        """See `FileSystem.local_path`: Hadoop creates no links."""
         return None
 
     @contextmanager

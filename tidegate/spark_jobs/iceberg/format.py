@@ -88,6 +88,10 @@ class IcebergFormat:
         for one in orphans:
             drop_orphan(catalog, one.table, refs.get(one.dataset))
 
+    def show(self, ref: DatasetRef, warehouse: Warehouse) -> bool:
+        """See `TableFormat.show`: every reader asks the catalog."""
+        return False
+
     def report(self, ref: DatasetRef, warehouse: Warehouse, spark: Spark) -> TableReport:
         """See `TableFormat.report`."""
         table = IcebergCatalog(spark()).table(table_name(ref))

@@ -58,6 +58,10 @@ class StagedIceberg(Value, kw_only=True):
         """See `StagedOutput.version_step`."""
         return self.step
 
+    def view_steps(self) -> tuple[CommitStep, ...]:
+        """See `StagedOutput.view_steps`: none, as every reader asks the catalog."""
+        return ()
+
     def cleaning_step(self) -> CommitStep:
         """See `StagedOutput.cleaning_step`."""
         return DropStagingTables(table=self.step.table, commit=self.step.commit)

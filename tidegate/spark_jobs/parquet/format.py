@@ -25,7 +25,9 @@ from tidegate.spark_jobs.parquet.steps.copy_folder import CopyFolder
 from tidegate.spark_jobs.parquet.steps.publish_folder import PublishFolder
 from tidegate.spark_jobs.parquet.steps.publish_merge import PublishMerge
 from tidegate.spark_jobs.parquet.steps.publish_version import PublishVersion
+from tidegate.spark_jobs.parquet.steps.show_version import ShowVersion
 from tidegate.spark_jobs.parquet.version_log import head
+from tidegate.spark_jobs.parquet.view import show_newest, stale
 
 Spark = Callable[[], SparkSession]
 
@@ -33,7 +35,13 @@ Spark = Callable[[], SparkSession]
 class ParquetFormat:
     """Folders of Parquet files under a log of versions. Only a merge needs Spark to be published."""
 
-    steps: tuple[type[CommitStep], ...] = (PublishFolder, CopyFolder, PublishVersion, PublishMerge)
+    steps: tuple[type[CommitStep], ...] = (
+        PublishFolder,
+        CopyFolder,
+        PublishVersion,
+        PublishMerge,
+        ShowVersion,
+    )
 
     def read(
         self, spark: SparkSession, ref: DatasetRef, warehouse: Warehouse, selects: Callable[[str], bool]
@@ -106,6 +114,10 @@ class ParquetFormat:
         for one in orphans:
             warehouse.files.delete(one.place)
 
+    def show(self, ref: DatasetRef, warehouse: Warehouse) -> bool:
+        """See `TableFormat.show`."""
+        return show_newest(warehouse.files, ref.root(warehouse))
+
     def report(self, ref: DatasetRef, warehouse: Warehouse, spark: Spark) -> TableReport:
         """See `TableFormat.report`."""
         files, root = warehouse.files, ref.root(warehouse)
@@ -119,7 +131,8 @@ class ParquetFormat:
             # A newer version may have been published meanwhile, and the folder pruned.
             if not files.exists(f"{root}/{folder}") and head(files, root).number == version.number
         )
-        return TableReport(commits=version.recent, missing=missing)
+        outdated = stale(files, root)
+        return TableReport(commits=version.recent, missing=missing, outdated=outdated or "")
 
     def read_positions(self, ref: DatasetRef, spark: Spark) -> Mapping[str, Mapping[str, Any]]:
         """See `TableFormat.read_positions`: a version file does not record them."""

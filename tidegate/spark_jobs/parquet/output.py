@@ -1,8 +1,9 @@
 """Parquet tables that programs write: staging, the steps that publish it, and reading.
 
     <root>/_staging/<commit>/<token>/…         staged rows, which no reader sees
-    <root>/data/day=2013-12-22/v=<commit>/…    published folders, including old ones
+    <root>/_data/day=2013-12-22/<commit>/…     published folders, including old ones
     <root>/_versions/<number>.json             the folders of each partition
+    <root>/current                             a link to the newest version, for other readers (view.py)
 
 The publishing step applies the write mode to the existing rows: `merge` writes the rows
 that it keeps (merge.py), all other modes only refer to folders (version_log.py). Staging is the
@@ -28,9 +29,11 @@ from tidegate.spark_jobs.parquet.folders import read_folders
 from tidegate.spark_jobs.parquet.staging import StagedFolder, seal, write_by_key
 from tidegate.spark_jobs.parquet.steps.publish_merge import PublishMerge
 from tidegate.spark_jobs.parquet.steps.publish_version import PublishVersion
+from tidegate.spark_jobs.parquet.steps.show_version import ShowVersion
 from tidegate.spark_jobs.parquet.version_log import PartitionEntry, TableVersion, head
 
-DATA_FOLDER = "data"
+DATA_FOLDER = "_data"
+"""Hidden from readers of the dataset's folder, since it has the files of several versions."""
 STAGING_FOLDER = "_staging"
 
 
@@ -80,6 +83,10 @@ class StagedParquet(Value, kw_only=True):
             mode=write_mode(self.ref),
         )
 
+    def view_steps(self) -> tuple[CommitStep, ...]:
+        """See `StagedOutput.view_steps`."""
+        return (ShowVersion(root=self.root, commit=self.commit),)
+
     def cleaning_step(self) -> CommitStep:
         """See `StagedOutput.cleaning_step`."""
         return DeleteStaging(folder=f"{self.root}/{STAGING_FOLDER}/{commit_folder(self.commit)}")
@@ -96,7 +103,7 @@ class StagedParquet(Value, kw_only=True):
 
     def _path(self, key: str) -> str:
         middle = self.ref.partition_folder(key)
-        return "/".join(part for part in (DATA_FOLDER, middle, f"v={commit_folder(self.commit)}") if part)
+        return "/".join(part for part in (DATA_FOLDER, middle, commit_folder(self.commit)) if part)
 
     def _entry(self, key: str) -> PartitionEntry:
         staged = self.folders.get(key)

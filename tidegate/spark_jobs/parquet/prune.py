@@ -24,9 +24,12 @@ from tidegate.spark_jobs.parquet.version_log import (
     version_file,
     version_numbers,
 )
+from tidegate.spark_jobs.parquet.view import LEGACY_FOLDER, WARNING_FILE, prune_views
 
 KEEP_VERSIONS = 50
 """A reader that began this many publishes ago still finds all its files."""
+LEGACY_PREFIX = "v="
+"""Begins the name of a commit's folder in `LEGACY_FOLDER`."""
 SURPLUS_VERSIONS = 20
 """Publishes between two prunings, because listing every folder of a large table takes time."""
 
@@ -61,7 +64,10 @@ class Unfinished:
 
 def version_folders(files: FileSystem, root: str) -> tuple[str, ...]:
     """Return every published folder of the table, referred to or not. Read this first, see above."""
-    return tuple(_version_folders(files, f"{root}/{DATA_FOLDER}"))
+    return (
+        *_version_folders(files, f"{root}/{DATA_FOLDER}", ""),
+        *_version_folders(files, f"{root}/{LEGACY_FOLDER}", LEGACY_PREFIX),
+    )
 
 
 def prune(
@@ -95,17 +101,23 @@ def prune(
     unnamed = [folder for folder in folders if folder not in named and not unfinished.needs(folder)]
     for folder in unnamed:
         files.delete(folder)
+    legacy = f"{root}/{LEGACY_FOLDER}"
+    left = {*folders, *version_folders(files, root)} - {*unnamed}
+    if files.exists(f"{legacy}/{WARNING_FILE}") and not any(one.startswith(f"{legacy}/") for one in left):
+        files.delete(legacy)
+    prune_views(files, root, oldest_kept)
     return len(gone), len(unnamed)
 
 
-def _version_folders(files: FileSystem, folder: str) -> Iterator[str]:
+def _version_folders(files: FileSystem, folder: str, prefix: str) -> Iterator[str]:
+    """Yield the folders of commits: with a prefix, or without "=", which the others have."""
     for entry in files.list(folder):
         if not entry.is_folder or not is_data(entry.name):
             continue
-        if entry.name.startswith("v="):
+        if entry.name.startswith(prefix) if prefix else "=" not in entry.name:
             yield f"{folder}/{entry.name}"
         else:
-            yield from _version_folders(files, f"{folder}/{entry.name}")
+            yield from _version_folders(files, f"{folder}/{entry.name}", prefix)
 
 
 def _delete_hidden(files: FileSystem, root: str, below: int) -> None:

@@ -1,7 +1,7 @@
 """The version log of a table: the folders of each partition, and the recent commits.
 
     <root>/_versions/00000000000000000007.json     the table as of its 7th publish
-    <root>/data/day=2013-12-22/v=<commit>/*.parquet
+    <root>/_data/day=2013-12-22/<commit>/*.parquet
 
 A version is one file, created if absent, that describes the whole table, so a reader of
 the highest number sees all of a publish or none of it. If two processes publish the same number,
@@ -92,6 +92,12 @@ class TableVersion(Value, kw_only=True, omit_defaults=True):
     def top_token(self) -> int:
         """Return the largest fencing token in this version; 0 for none."""
         return max(self.floor, *(entry.token for entry in self.partitions.values()), 0)
+
+    def number_of(self, commit: str) -> int | None:
+        """Return the version that a commit has put; None for a commit that is not listed."""
+        if commit not in self.recent:
+            return None
+        return self.number - (len(self.recent) - 1 - self.recent.index(commit))
 
     def with_commit(
         self,

@@ -2,8 +2,8 @@
 
 `read` returns one consistent state of a dataset. `Publication` stages the outputs
 of one run and publishes them as one commit sequence: it moves every folder to its
-place, then switches every table, then removes the staging. The dataset's `TableFormat`
-implements what differs between formats.
+place, then switches every table and what other readers see of it, then removes the
+staging. The dataset's `TableFormat` implements what differs between formats.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -167,6 +167,7 @@ def sequence_of(
         steps=(
             *(step for staged in tables for step in staged.folder_steps()),
             *(staged.version_step() for staged in tables),
+            *(step for staged in tables for step in staged.view_steps()),
             *watermarks,
             *((ReportEvent(commit=commit, partitions=facts),) if reports_events and facts else ()),
             *(staged.cleaning_step() for staged in tables),

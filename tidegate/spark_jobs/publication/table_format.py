@@ -31,6 +31,10 @@ class StagedOutput(Protocol):
         """Return the step that shows them to readers, all at once."""
         ...
 
+    def view_steps(self) -> tuple[CommitStep, ...]:
+        """Return the steps that then show them to readers that do not use the format's own log."""
+        ...
+
     def cleaning_step(self) -> CommitStep:
         """Return the step that removes the rest of the staging."""
         ...
@@ -129,6 +133,14 @@ class TableFormat(Protocol):
 
         Args:
             refs: the known datasets by id.
+        """
+        ...
+
+    def show(self, ref: DatasetRef, warehouse: Warehouse) -> bool:
+        """Show the newest state to readers that do not use the format's own log.
+
+        Returns:
+            Whether something was changed.
         """
         ...
 

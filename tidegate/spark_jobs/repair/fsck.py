@@ -166,6 +166,14 @@ def _tables(examined: Examined) -> Iterator[Finding]:
                 what=missing.what,
                 remedy="restore the folder, or compute the partition again",
             )
+        if report.outdated and not examined.store.list_unfinished(ref.id):
+            yield Finding(
+                kind="view",
+                where=ref.id,
+                what=report.outdated,
+                remedy="tidegate commits fsck --clean, or the next publish",
+                cleanable=True,
+            )
         for commit in report.commits[-COMMITS_COMPARED:]:
             if not _is_known(examined.store, commit):
                 yield Finding(

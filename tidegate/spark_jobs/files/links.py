@@ -1,0 +1,82 @@
+"""Folders of hard links, and a symbolic link that is switched from one folder to another.
+
+Only for folders of this machine and shared POSIX mounts (`FileSystem.local_path`). A folder of links
+appears whole, by a rename; the symbolic link is replaced by a rename too, so that a process which follows
+it finds the old folder or the new one. A process that is killed leaves hidden names, which a prune removes.
+"""
+
+import errno
+import os
+import shutil
+import uuid
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from tidegate.spark_jobs.files.filesystem import make_folders, sync_folder
+
+CANNOT_LINK = (errno.EPERM, errno.EMLINK, errno.EXDEV, errno.EOPNOTSUPP)
+"""A hard link is refused: to a file of another user, to one with too many links, across mounts, or at all."""
+
+
+def create_linked(folder: Path, links: Mapping[str, Path]) -> None:
+    """Create a folder of hard links durably; one that exists stays as it is.
+
+    A symbolic link takes the place of a hard link that the system refuses.
+
+    Args:
+        links: the existing file of each name.
+
+    Raises:
+        FileNotFoundError: one of the files does not exist.
+    """
+    if folder.exists():
+        return
+    make_folders(folder.parent)
+    hidden = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}")
+    hidden.mkdir()
+    try:
+        for name, file in links.items():
+            _link(file, hidden / name)
+        sync_folder(hidden)
+        # If another process has created the folder meanwhile, the rename is refused: it is not empty.
+        with suppress(FileExistsError, NotADirectoryError):
+            hidden.rename(folder)
+    except OSError as error:
+        if error.errno != errno.ENOTEMPTY:
+            raise
+    finally:
+        shutil.rmtree(hidden, ignore_errors=True)
+    sync_folder(folder.parent)
+
+
+def switch_link(link: Path, target: Path) -> None:
+    """Point a symbolic link to a folder below its own folder, atomically and durably.
+
+    Raises:
+        OSError: there is a file or folder of that name which is not a link.
+    """
+    if link.exists() and not link.is_symlink():
+        raise OSError(f"{link} is not a link that Tidegate has created; move it to another place")
+    hidden = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
+    hidden.symlink_to(target.relative_to(link.parent), target_is_directory=True)
+    hidden.replace(link)
+    sync_folder(link.parent)
+
+
+def link_target(link: Path) -> str | None:
+    """Return the name of the folder that a symbolic link points to; None when it points to none."""
+    try:
+        target = link.readlink()
+    except OSError:
+        return None
+    return target.name if link.is_dir() else None
+
+
+def _link(file: Path, name: Path) -> None:
+    try:
+        os.link(file, name)
+    except OSError as error:
+        if error.errno not in CANNOT_LINK:
+            raise
+        name.symlink_to(os.path.relpath(file.resolve(), name.parent.resolve()))
