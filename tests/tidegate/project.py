@@ -45,6 +45,11 @@ schedules:
 """
 
 
+def sales_as(app: str) -> str:
+    """The same app under another name, with a folder of its own."""
+    return SALES.replace("app: sales", f"app: {app}").replace("landing/orders", f"landing/{app}")
+
+
 class Project:
     """A project folder with one app, and `tidegate` as its user calls it."""
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tidegate.project import SALES, Project
+from tests.tidegate.project import Project, sales_as
 
 
 def git(folder: Path, *arguments: str) -> None:
@@ -58,7 +58,7 @@ def test_each_revision_says_which_files_are_deployed(committed: Project) -> None
     (committed.folder / "tidegate.toml").write_text('[project]\nundeployed = ["schedules/drafts"]\n')
     (committed.folder / "schedules/drafts").mkdir()
     for name in ("drafts/later", ".hidden", "other"):
-        committed.write(name, SALES.replace("app: sales", f"app: {name.split('/')[-1].strip('.')}"))
+        committed.write(name, sales_as(name.split("/")[-1].strip(".")))
     git(committed.folder, "add", "-A")
     git(committed.folder, "commit", "-qm", "three")
     printed = committed.run("diff", "first", "HEAD", exit_code=2)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.tidegate.project import SALES, Project
+from tests.tidegate.project import Project, sales_as
 from tidegate.scheduler.store.protocol import Reader
 
 
@@ -29,7 +29,7 @@ def test_a_plan_of_a_new_project_shows_everything_as_new_and_makes_no_store(proj
 def test_what_is_not_to_be_deployed_is_checked_and_stays_where_it_is(project: Project) -> None:
     (project.folder / "tidegate.toml").write_text('[project]\nundeployed = ["schedules/drafts"]\n')
     (project.folder / "schedules/drafts").mkdir()
-    project.write("drafts/next_sales", SALES.replace("app: sales", "app: next_sales"))
+    project.write("drafts/next_sales", sales_as("next_sales"))
     assert project.run("lint").startswith("ok: 2 apps")
     assert "next_sales" not in project.run("plan", exit_code=2)
     project.run("deploy")
@@ -93,7 +93,7 @@ def test_without_updating_schedules_stay_as_they_are(deployed: Project) -> None:
 
 
 def test_an_app_that_vanished_from_the_folder_is_deleted(deployed: Project) -> None:
-    deployed.write("other", SALES.replace("app: sales", "app: other"))
+    deployed.write("other", sales_as("other"))
     deployed.run("deploy")
     (deployed.folder / "schedules/sales.yaml").unlink()
     assert "- app sales" in deployed.run("plan", "--remove-apps", exit_code=2)

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tests.tidegate.project import SALES, Project
+from tests.tidegate.project import SALES, Project, sales_as
 from tidegate.cli.develop.dev import redeploy
 from tidegate.cli.main import application
 from tidegate.project.settings import load_settings
 
-OTHER = SALES.replace("app: sales", "app: other")
+OTHER = sales_as("other")
 STAYS = "= app sales is not in the YAML and stays; `tidegate deploy --remove-apps` removes it"
 
 
@@ -92,7 +92,7 @@ def test_a_person_at_a_terminal_is_asked(
 def test_one_app_of_several_is_deployed(deployed: Project) -> None:
     deployed.edit("count: 2", "count: 3")
     deployed.write("other", OTHER)
-    deployed.write("third", SALES.replace("app: sales", "app: third"))
+    deployed.write("third", sales_as("third"))
     printed = deployed.run("plan", "--app", "other", "--app", "third", exit_code=2)
     assert "+ app other" in printed and "+ app third" in printed and "sales" not in printed
     deployed.run("deploy", "--app", "other")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.tidegate.project import SALES, Project
+from tests.tidegate.project import Project, sales_as
 
 
 def test_the_list_shows_status_trigger_and_next_fire(deployed: Project) -> None:
@@ -143,7 +143,7 @@ def test_an_unknown_name_is_refused_with_the_closest_known(
 
 
 def test_a_name_that_two_apps_have_must_be_written_whole(deployed: Project) -> None:
-    deployed.write("other", SALES.replace("app: sales", "app: other"))
+    deployed.write("other", sales_as("other"))
     deployed.run("deploy")
     error = deployed.refused("schedules", "show", "report_daily")
     assert error.message == 'several apps have a schedule "report_daily"'

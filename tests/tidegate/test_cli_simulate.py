@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tidegate.project import SALES, Project
+from tests.tidegate.project import SALES, Project, sales_as
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -87,13 +87,13 @@ def test_one_action_a_line(project: Project) -> None:
 
 
 def test_another_app_than_the_projects(project: Project, tmp_path: Path) -> None:
-    other = written(project, "other.yaml", SALES.replace("app: sales", "app: other"))
+    other = written(project, "other.yaml", sales_as("other"))
     printed = project.run("simulate", written(project, "day.yaml", DAY), "--app", other)
     assert "ok   other: day" in printed
 
 
 def test_with_several_apps_the_file_says_which(project: Project) -> None:
-    project.write("other", SALES.replace("app: sales", "app: other"))
+    project.write("other", sales_as("other"))
     file = written(project, "day.yaml", DAY)
     assert "has 2 apps, and day.yaml does not name one" in project.refused("simulate", file).message
     printed = project.run("simulate", written(project, "day.yaml", f"app: other\n{DAY}"))
@@ -106,7 +106,7 @@ def test_with_several_apps_the_file_says_which(project: Project) -> None:
 def test_what_is_not_deployed_must_be_named(project: Project) -> None:
     (project.folder / "tidegate.toml").write_text('[project]\nundeployed = ["schedules/drafts"]\n')
     (project.folder / "schedules/drafts").mkdir()
-    project.write("drafts/next_sales", SALES.replace("app: sales", "app: next_sales"))
+    project.write("drafts/next_sales", sales_as("next_sales"))
     assert "ok   sales: day" in project.run("simulate", written(project, "day.yaml", DAY))
     named = written(project, "day.yaml", f"app: next_sales\n{DAY}")
     assert "ok   next_sales: day" in project.run("simulate", named)

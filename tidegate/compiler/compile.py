@@ -6,24 +6,29 @@ comes from a scenario's `update` or from the command line.
 """
 
 import json
+from collections.abc import Callable, Collection
 from collections.abc import Mapping as Files
 from datetime import date
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import msgspec
 
-from tidegate.compiler.builders.app import build_app
+from tidegate.compiler.builders.app import build_app, offered_app
+from tidegate.compiler.builders.others import Known, OtherApp, Others, nothing_known
 from tidegate.compiler.builders.schedule import build_schedule
 from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.diagnostics.diagnostic import Diagnostic, Findings, Related
 from tidegate.compiler.reader import MappingNode, ScalarNode, from_value, plain, read
-from tidegate.compiler.rules.cycles import check_cycles
+from tidegate.compiler.rules.cycles import check_cycles, check_cycles_across
 from tidegate.compiler.rules.daylight_saving import check_daylight_saving
+from tidegate.compiler.rules.own_folder import Folders
 from tidegate.compiler.rules.references import check_upstream_arguments
 from tidegate.compiler.scenarios.reader import read_scenarios
 from tidegate.compiler.scenarios.scenario import Scenario
-from tidegate.compiler.schema.check import check_app, check_schedule
+from tidegate.compiler.schema.check import Broken, check_app, check_schedule
 from tidegate.domain.model import App, At, OnUpdate, Schedule
+from tidegate.domain.model.others import with_others
 from tidegate.domain.value import Value
 
 
@@ -35,6 +40,7 @@ class CompiledApp(Value, kw_only=True):
         root: the whole file as nodes with places.
         scenarios: the scenarios under `examples:`, see tidegate.compiler.scenarios.scenario.
         on_update: the default of its schedules.
+        others: the other apps of which it names parts, by name; of a file without their schedules.
     """
 
     app: App
@@ -42,6 +48,7 @@ class CompiledApp(Value, kw_only=True):
     root: MappingNode
     scenarios: tuple[Scenario, ...] = ()
     on_update: OnUpdate = "reset"
+    others: tuple[App, ...] = ()
 
     @property
     def file(self) -> str:
@@ -70,8 +77,22 @@ class Compilation(Value, kw_only=True):
         return {name: compiled.app for name, compiled in self.apps.items()}
 
 
+class _Source(NamedTuple):
+    """One file, read and checked against the schema; the root is None if it could not be read."""
+
+    root: MappingNode | None
+    findings: Findings
+    broken: Broken
+
+
 def compile_files(
-    files: Files[str, bytes], today: date | None = None, on_update: OnUpdate = "reset"
+    files: Files[str, bytes],
+    today: date | None = None,
+    on_update: OnUpdate = "reset",
+    *,
+    known: Known = nothing_known,
+    warehouse: str = "",
+    drafts: Collection[str] = (),
 ) -> Compilation:
     """Compile files, each of which holds one app.
 
@@ -79,32 +100,60 @@ def compile_files(
         files: contents by file name; diagnostics print the name unchanged.
         today: notes are given for the special dates after it; None for no notes.
         on_update: the default of schedules that do not have it.
+        known: the deployed apps, of which a file may name parts; an app of a file comes first.
+        warehouse: the folder of the warehouse, relative to where paths begin; "" if it is elsewhere.
+        drafts: names of files that are not deployed, which may use the folders of other files.
 
     Returns:
         The apps without errors, and all diagnostics. No content of a file raises an exception.
     """
+    sources = [_source(file, files[file]) for file in sorted(files)]
+    others = Others(files=_offers(sources), known=known)
+    folders = Folders(warehouse)
+    built = [
+        (source, source.root, *build_app(source.root, source.findings, source.broken, others, on_update))
+        for source in sources
+        if source.root is not None
+    ]
+    first: dict[str, tuple[App, Findings]] = {}
+    for source, root, app, _ in built:
+        (Folders(warehouse) if source.findings.file in drafts else folders).check(app, source.findings)
+        earlier = first.setdefault(app.name, (app, source.findings))[0] if app.name else app
+        if earlier is not app and earlier.at is not None:
+            _report_duplicate_name(root, app, earlier.at, source.findings)
+    check_cycles_across(
+        (*(app for app, _ in first.values()), *others.of_store()),
+        {name: findings for name, (_, findings) in first.items()},
+    )
     apps: dict[str, CompiledApp] = {}
-    places: dict[str, At] = {}
-    diagnostics: list[Diagnostic] = []
-    for file in sorted(files):
-        root, findings = read(file, files[file])
-        if root is not None:
-            broken = check_app(root, findings)
-            app = build_app(root, findings, broken, on_update)
-            earlier = places.get(app.name)
-            if earlier is not None:
-                _report_duplicate_name(root, app, earlier, findings)
-            elif app.name and app.at is not None:
-                places[app.name] = app.at
-            scenarios = read_scenarios(root, app, findings, broken)
-            if today is not None and not findings.failed:
-                check_daylight_saving(app, today, findings)
-            if not findings.failed:
-                apps[app.name] = CompiledApp(
-                    app=app, document=plain(root), root=root, scenarios=scenarios, on_update=on_update
-                )
-        diagnostics.extend(findings.diagnostics())
+    for source, root, app, named in built:
+        scenarios = read_scenarios(root, with_others(app, named), source.findings, source.broken)
+        if today is not None and not source.findings.failed:
+            check_daylight_saving(app, today, source.findings)
+        if not source.findings.failed:
+            apps[app.name] = CompiledApp(
+                app=app,
+                document=plain(root),
+                root=root,
+                scenarios=scenarios,
+                on_update=on_update,
+                others=named,
+            )
+    diagnostics = [each for source in sources for each in source.findings.diagnostics()]
     return Compilation(apps=apps, diagnostics=tuple(sorted(diagnostics, key=Diagnostic.sort_key)))
+
+
+def _source(file: str, content: bytes) -> _Source:
+    root, findings = read(file, content)
+    return _Source(root, findings, frozenset() if root is None else check_app(root, findings))
+
+
+def _offers(sources: list[_Source]) -> dict[str, Callable[[], OtherApp]]:
+    found: dict[str, Callable[[], OtherApp]] = {}
+    for root, _, broken in sources:
+        if root is not None:
+            found.setdefault(root.text("app"), partial(offered_app, root, broken))
+    return found
 
 
 def compile_schedule(
@@ -113,6 +162,7 @@ def compile_schedule(
     """Compile one schedule with the datasets, programs, groups and calendars of an app.
 
     Args:
+        app: the app, with the parts of other apps that the schedule may name (`with_others`).
         spec: the schedule as builtin values of its YAML.
         at: the place of all diagnostics.
         on_update: the default of a schedule that does not have it.
@@ -131,6 +181,7 @@ def compile_schedule(
         scope = Scope(
             findings=findings,
             timezone=app.timezone,
+            app=app.name,
             datasets=app.datasets,
             programs=app.programs,
             groups=app.groups,

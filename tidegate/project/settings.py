@@ -63,6 +63,12 @@ class Settings:
     dagster_home: Path
     tick_seconds: int
 
+    @property
+    def warehouse_folder(self) -> str:
+        """The warehouse as a path from `paths_from`; "" if it is not inside it."""
+        base, warehouse = str(self.paths_from).rstrip("/") + "/", str(self.warehouse).rstrip("/")
+        return warehouse.removeprefix(base) if warehouse.startswith(base) else ""
+
 
 def load_settings(start: Path | None = None) -> Settings:
     """Load the settings of the project that contains a folder.
@@ -76,19 +82,6 @@ def load_settings(start: Path | None = None) -> Settings:
     """
     file = find_settings_file(start)
     return _settings(file, _read(file))
-
-
-def default_on_update() -> OnUpdate:
-    """Return the project's `on_update` of schedules that do not have it; the usual one outside a project.
-
-    Raises:
-        SettingsError: the settings file is invalid.
-    """
-    try:
-        file = find_settings_file()
-    except SettingsError:
-        return "reset"
-    return load_settings(file).on_update
 
 
 def find_settings_file(start: Path | None = None) -> Path:

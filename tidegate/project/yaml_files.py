@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 from pathlib import Path
 
+from tidegate.compiler.builders.others import Known, nothing_known
 from tidegate.compiler.compile import Compilation, compile_files
 from tidegate.compiler.diagnostics.diagnostic import Diagnostic, Findings
 from tidegate.compiler.reader.text import MAX_FILE_BYTES
@@ -38,16 +39,28 @@ def compile_paths(
     without: Iterable[Path] = (),
     today: date | None = None,
     on_update: OnUpdate = "reset",
+    *,
+    known: Known = nothing_known,
+    warehouse: str = "",
+    drafts: Iterable[Path] = (),
 ) -> Compilation:
     """Compile every YAML file at or below some paths; unreadable files are diagnostics.
 
     Args:
         base: folder to which file names are relative; default: the working folder.
         without: files and folders below the paths to leave out.
-        today, on_update: see `compile_files`.
+        today, on_update, known, warehouse: see `compile_files`.
+        drafts: files and folders that are not deployed.
     """
     files = read_files(paths, base, without)
-    compilation = compile_files(files.contents, today, on_update)
+    compilation = compile_files(
+        files.contents,
+        today,
+        on_update,
+        known=known,
+        warehouse=warehouse,
+        drafts=_named_below(files.contents, drafts, base),
+    )
     together = sorted((*files.diagnostics, *compilation.diagnostics), key=Diagnostic.sort_key)
     return Compilation(apps=compilation.apps, diagnostics=tuple(together))
 
@@ -79,6 +92,14 @@ def read_files(paths: Iterable[Path], base: Path | None = None, without: Iterabl
             except ValueError as error:
                 failed.append(_unreadable(file, here, str(error)))
     return YamlFiles(contents=contents, diagnostics=tuple(failed))
+
+
+def _named_below(names: Iterable[str], folders: Iterable[Path], base: Path | None) -> frozenset[str]:
+    """Return the names of files that are, or are below, some files and folders."""
+    roots = [folder.resolve() for folder in folders]
+    here = base or Path.cwd()
+    places = {name: (here / name).resolve() for name in names} if roots else {}
+    return frozenset(n for n, place in places.items() if any(place.is_relative_to(r) for r in roots))
 
 
 def _below(folder: Path, left_out: frozenset[Path]) -> Iterator[Path]:

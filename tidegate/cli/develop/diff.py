@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tidegate.cli.checked_yaml import known_apps
 from tidegate.cli.develop.plan import (
     EXIT_CHANGES,
     EXIT_REFUSED,
@@ -97,6 +98,8 @@ def _apps_of(settings: "Settings", revision: str, format: Format) -> "Mapping[st
     from tidegate.compiler.compile import compile_files
     from tidegate.project.revision import files_of_revision
 
-    compilation = compile_files(files_of_revision(settings, revision), on_update=settings.on_update)
+    compilation = compile_files(
+        files_of_revision(settings, revision), on_update=settings.on_update, known=known_apps(settings)
+    )
     end_unless_ok(compilation, format)
     return compilation.models()

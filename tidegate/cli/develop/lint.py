@@ -1,7 +1,8 @@
 """`tidegate lint`: checks the YAML and prints every mistake with its position.
 
-It does not load Dagster, Spark or SQLAlchemy, so it is fast enough to run at every save. Exit
-code 0 without errors, else 1; `--strict` counts warnings as errors, but never notes.
+It does not load Dagster, Spark or SQLAlchemy, so it is fast enough to run at every save; it reads the
+store only for names of apps that are not among the files. Exit code 0 without errors, else 1; `--strict`
+counts warnings as errors, but never notes.
 """
 
 from datetime import UTC, datetime
@@ -10,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from tidegate.cli.checked_yaml import check_yaml
 
 if TYPE_CHECKING:
     from tidegate.compiler.compile import Compilation
@@ -33,9 +36,8 @@ def lint(
     """Check the YAML; print every mistake with its position and what to write instead."""
     from tidegate.compiler.render.diagnostics_json import diagnostics_json
     from tidegate.compiler.render.diagnostics_text import diagnostics_text, summary_text
-    from tidegate.project.yaml_files import compile_paths
 
-    compilation = compile_paths(paths or [_schedules_folder()], today=datetime.now(UTC).date())
+    compilation = check_yaml(paths or [_schedules_folder()], today=datetime.now(UTC).date())
     found = compilation.diagnostics
     wrong = any(diagnostic.severity != "note" for diagnostic in found)
     if format is LintFormat.JSON:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tidegate.cli.checked_yaml import check_yaml
 from tidegate.cli.printing import Format, FormatOption, print_json
 from tidegate.domain.error import UserError
 
@@ -100,15 +101,13 @@ def project_scope(
 
 def compiled_apps(settings: "Settings", format: Format) -> "Mapping[str, App]":
     """Return the apps of the project's YAML; print the diagnostics, and exit if one is an error."""
-    from tidegate.project.yaml_files import compile_paths
-
     # The store keeps the positions; they must not depend on the working folder of the command.
-    compilation = compile_paths(
+    compilation = check_yaml(
         [settings.schedules],
-        settings.project,
+        settings,
+        base=settings.project,
         without=settings.undeployed,
         today=datetime.now(UTC).date(),
-        on_update=settings.on_update,
     )
     end_unless_ok(compilation, format)
     return compilation.models()

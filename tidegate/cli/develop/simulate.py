@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from tidegate.cli.checked_yaml import check_yaml
 from tidegate.cli.printing import Format, FormatOption, print_json
 
 if TYPE_CHECKING:
@@ -84,8 +85,6 @@ def _app(path: Path | None, found: "ScenarioFile", file: Path, format: Format) -
     """
     from tidegate.domain.error import UserError
     from tidegate.domain.suggest import did_you_mean
-    from tidegate.project.settings import default_on_update
-    from tidegate.project.yaml_files import compile_paths
 
     left_out: tuple[Path, ...] = ()
     if path is None:
@@ -94,7 +93,7 @@ def _app(path: Path | None, found: "ScenarioFile", file: Path, format: Format) -
         settings = load_settings()
         path = settings.schedules
         left_out = () if found.app else settings.undeployed
-    compilation = compile_paths([path], without=left_out, on_update=default_on_update())
+    compilation = check_yaml([path], without=left_out)
     if not compilation.ok:
         _refuse(compilation.diagnostics, format)
     apps = compilation.apps

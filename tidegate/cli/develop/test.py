@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tidegate.cli.checked_yaml import check_yaml
 from tidegate.cli.printing import Format, FormatOption, print_json
 
 if TYPE_CHECKING:
@@ -54,12 +55,11 @@ def _compiled(paths: list[Path] | None, format: Format) -> "Compilation":
     """Compile the files; print the diagnostics, and exit if one is an error."""
     from tidegate.compiler.render.diagnostics_json import diagnostics_json
     from tidegate.compiler.render.diagnostics_text import diagnostics_text, summary_text
-    from tidegate.project.settings import default_on_update, load_settings
-    from tidegate.project.yaml_files import compile_paths
+    from tidegate.project.settings import load_settings
 
     if not paths:
         paths = [load_settings().schedules]
-    compilation = compile_paths(paths, on_update=default_on_update())
+    compilation = check_yaml(paths)
     found = compilation.diagnostics
     if found and format is Format.TEXT:
         typer.echo(f"{diagnostics_text(found)}\n\n{summary_text(found)}", err=True)

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from tidegate.compiler.builders.calendar import build_calendar
 from tidegate.compiler.builders.dataset import build_dataset, week_starts_of
+from tidegate.compiler.builders.others import OtherApp, Others, handed_over
 from tidegate.compiler.builders.program import build_program
 from tidegate.compiler.builders.schedule import build_schedule
 from tidegate.compiler.builders.scope import Scope
@@ -13,43 +14,39 @@ from tidegate.compiler.diagnostics.diagnostic import Findings
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
 from tidegate.compiler.rules.cycles import check_cycles
 from tidegate.compiler.rules.incremental import check_incremental
-from tidegate.compiler.rules.own_folder import check_folders
 from tidegate.compiler.rules.references import check_upstream_arguments
 from tidegate.compiler.rules.weeks import check_weeks
 from tidegate.compiler.rules.writers import check_writers
 from tidegate.compiler.schema.check import Broken
 from tidegate.domain.model import App, OnUpdate
+from tidegate.domain.model.others import with_others
+from tidegate.domain.part_name import is_of_other
 
 DEFAULT_TIMEZONE = "UTC"
 
 
-def build_app(root: MappingNode, findings: Findings, broken: Broken, on_update: OnUpdate = "reset") -> App:
+def build_app(
+    root: MappingNode, findings: Findings, broken: Broken, others: Others, on_update: OnUpdate = "reset"
+) -> tuple[App, tuple[App, ...]]:
     """Build the app of a file, without the broken parts.
 
     Args:
+        others: the other apps, of which it may name parts.
         on_update: the default of its schedules.
+
+    Returns:
+        The app, and the other apps of which it names parts.
     """
-    groups = root.mapping("groups")
-    scope = Scope(
-        findings=findings,
-        timezone=DEFAULT_TIMEZONE,
-        groups={name: groups.text(name) for name in groups.values} if groups else {},
-        on_update=on_update,
-        broken=frozenset(f"{path[0]}.{path[1]}" for path in broken if len(path) == 2),
-    )
-    scope = _in_zone(scope, root)
+    scope = replace(_scope(root, findings, broken, others), on_update=on_update)
     scope = _with_calendars(scope, root, broken)
-    for key, node in _parts(root, "datasets", broken):
-        scope.datasets[str(key.value)] = build_dataset(key, node, scope)
-    for key, node in _parts(root, "programs", broken):
-        scope.programs[str(key.value)] = build_program(key, node, scope)
+    _declare(root, broken, scope)
     built = (build_schedule(key, node, scope) for key, node in _parts(root, "schedules", broken))
     place = root.get("app")
     app = App(
         name=root.text("app"),
         timezone=scope.timezone,
-        datasets=scope.datasets,
-        programs=scope.programs,
+        datasets={name: part for name, part in scope.datasets.items() if not is_of_other(name)},
+        programs={name: part for name, part in scope.programs.items() if not is_of_other(name)},
         schedules={schedule.name: schedule for schedule in built if schedule is not None},
         groups=scope.groups,
         calendars=scope.calendars,
@@ -57,28 +54,50 @@ def build_app(root: MappingNode, findings: Findings, broken: Broken, on_update: 
         at=findings.at(place if place is not None else root),
     )
     check_cycles(app, findings)
-    check_folders(app, findings)
     check_writers(app, findings)
     programs = dict(_named(root, "programs", broken))
-    check_incremental(app, programs, findings)
-    check_weeks(app, programs, findings)
+    named = scope.others.of_parts((*scope.datasets, *scope.programs))
+    whole = with_others(app, named)
+    check_incremental(whole, programs, findings)
+    check_weeks(whole, programs, findings)
     if not findings.failed:
         # The arguments of a schedule with an error are not known.
         args = {name: node.get("args") for name, node in _named(root, "schedules", broken)}
-        check_upstream_arguments(app, {name: node for name, node in args.items() if node}, findings)
-    return app
+        check_upstream_arguments(app, {n: node for n, node in args.items() if node}, findings, scope.others)
+    return app, named
 
 
-def _in_zone(scope: Scope, root: MappingNode) -> Scope:
-    """Return the same scope in the app's zone, with its weeks."""
-    return Scope(
-        findings=scope.findings,
-        timezone=zone_of(root, scope),
-        week_starts=week_starts_of(root, scope.week_starts),
-        groups=scope.groups,
-        on_update=scope.on_update,
-        broken=scope.broken,
+def offered_app(root: MappingNode, broken: Broken) -> OtherApp:
+    """Build what the app of a file offers to other apps; its mistakes are reported by its own build.
+
+    What its programs read of further apps is not looked up.
+    """
+    scope = _scope(root, Findings(root.text("app")), broken, Others())
+    _declare(root, broken, scope)
+    app = App(name=scope.app, timezone=scope.timezone, datasets=scope.datasets, programs=scope.programs)
+    return OtherApp(app=app, broken=scope.broken, arguments=handed_over(root))
+
+
+def _scope(root: MappingNode, findings: Findings, broken: Broken, others: Others) -> Scope:
+    groups = root.mapping("groups")
+    scope = Scope(
+        findings=findings,
+        timezone=DEFAULT_TIMEZONE,
+        app=root.text("app"),
+        others=others,
+        groups={name: groups.text(name) for name in groups.values} if groups else {},
+        broken=frozenset(f"{path[0]}.{path[1]}" for path in broken if len(path) == 2),
     )
+    weeks = week_starts_of(root, scope.week_starts)
+    return replace(scope, timezone=zone_of(root, scope), week_starts=weeks)
+
+
+def _declare(root: MappingNode, broken: Broken, scope: Scope) -> None:
+    """Build the datasets and programs of a file into the scope."""
+    for key, node in _parts(root, "datasets", broken):
+        scope.datasets[str(key.value)] = build_dataset(key, node, scope)
+    for key, node in _parts(root, "programs", broken):
+        scope.programs[str(key.value)] = build_program(key, node, scope)
 
 
 def _with_calendars(scope: Scope, root: MappingNode, broken: Broken) -> Scope:

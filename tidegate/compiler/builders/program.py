@@ -10,19 +10,25 @@ from tidegate.compiler.reader.node import MappingNode, ScalarNode
 from tidegate.domain.model import Program
 from tidegate.domain.wording import shown
 
+_WRITE_HINT = "let a program of that app write it, or write a dataset of this app"
+
 
 def build_program(key: ScalarNode, node: MappingNode, scope: Scope) -> Program:
     """Build a program of an app; report datasets that are not declared."""
-    reads = dataset_nodes(node)
-    for name in (*reads, *node.strings("writes")):
+    reads, writes = dataset_nodes(node), node.strings("writes")
+    for name in reads:
         scope.dataset(name)
-    _refuse_repeated(reads, scope)
+    for name in writes:
+        if scope.is_own(name, "a program writes datasets of its own app", _WRITE_HINT):
+            scope.dataset(name)
+    _refuse_repeated(reads, "reads", scope)
+    _refuse_repeated(writes, "writes", scope)
     return Program(
         name=str(key.value),
         run=node.text("run"),
-        reads=tuple(dict.fromkeys(str(n.value) for n in reads)),
-        writes=tuple(str(n.value) for n in node.strings("writes")),
-        incremental=_incremental(node),
+        reads=tuple(dict.fromkeys(scope.name_of(n) for n in reads)),
+        writes=tuple(dict.fromkeys(scope.name_of(n) for n in writes)),
+        incremental=_incremental(node, scope),
         description=node.text("description"),
         at=scope.at(key),
     )
@@ -36,26 +42,28 @@ def dataset_nodes(program: MappingNode) -> tuple[ScalarNode, ...]:
     return tuple(entry for entry in entries if isinstance(entry, ScalarNode))
 
 
-def _incremental(program: MappingNode) -> dict[str, bool | str]:
+def _incremental(program: MappingNode, scope: Scope) -> dict[str, bool | str]:
     found: dict[str, bool | str] = {}
     for entry in program.items("reads"):
         if not isinstance(entry, MappingNode):
             continue
-        how = entry.get("incremental")
+        how, name = entry.get("incremental"), entry.get("dataset")
+        if not isinstance(name, ScalarNode):
+            continue
         if isinstance(how, ScalarNode) and isinstance(how.value, bool | str) and how.value is not False:
-            found[entry.text("dataset")] = how.value
+            found[scope.name_of(name)] = how.value
     return found
 
 
-def _refuse_repeated(reads: tuple[ScalarNode, ...], scope: Scope) -> None:
+def _refuse_repeated(names: tuple[ScalarNode, ...], key: str, scope: Scope) -> None:
     first: dict[str, ScalarNode] = {}
-    for name in reads:
-        earlier = first.setdefault(str(name.value), name)
+    for name in names:
+        earlier = first.setdefault(scope.name_of(name), name)
         if earlier is not name:
             scope.findings.add(
                 "S108",
                 name,
-                f"`reads` names each dataset once, got {shown(name.value)} again",
+                f"`{key}` names each dataset once, got {shown(name.value)} again",
                 "delete one of the two",
                 (Related(at=scope.at(earlier), note="the first one is here"),),
             )

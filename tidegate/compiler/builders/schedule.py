@@ -19,11 +19,15 @@ from tidegate.compiler.rules.waiting import check_waiting
 from tidegate.compiler.triggers import build_trigger
 from tidegate.domain.model import Priority, Program, Schedule, Timeout
 
+_LAUNCH_HINT = "write the schedule in that app, or give this app a program with the same `run`"
+
 
 def build_schedule(key: ScalarNode, node: MappingNode, scope: Scope) -> Schedule | None:
     """Build a schedule of an app; return None after reporting an error."""
     name = node.get("program")
-    program = scope.program(name) if isinstance(name, ScalarNode) else None
+    launches = "a schedule launches a program of its own app"
+    own = isinstance(name, ScalarNode) and scope.is_own(name, launches, _LAUNCH_HINT)
+    program = scope.program(name) if isinstance(name, ScalarNode) and own else None
     trigger = build_trigger(node.get("trigger"), scope, program.name if program else "")
     built = [build_constraint(member, scope) for member in node.items("constraints")]
     constraints = tuple(c for c in built if c is not None)

@@ -170,14 +170,23 @@ CATALOGUE: dict[str, Entry] = {
         "`start` is the first partition key. Where no period begins at it, the first partition is the period"
         " after it.",
     ),
-    "N301": _error("unknown dataset", "The dataset is not declared in this app."),
-    "N302": _error("unknown program", "The program is not declared in this app."),
+    "N301": _error(
+        "unknown dataset", "The dataset is not declared in this app, or in the app that is named."
+    ),
+    "N302": _error(
+        "unknown program", "The program is not declared in this app, or in the app that is named."
+    ),
     "N303": _error("unknown group", "An app that declares groups may use only these."),
     "N304": _error("app name taken", "Two files declare an app of the same name."),
     "N305": _error("unknown schedule", "The schedule is not declared in this app."),
     "N306": _error("example name taken", "Two examples of an app have the same name."),
     "N307": _error("unknown calendar", "The calendar is not declared in this app."),
     "N308": _error("unknown reference", "An argument refers to a value that does not exist."),
+    "N309": _error(
+        "part of another app",
+        "An app may wait for another app's datasets and runs and read its datasets; it writes and launches"
+        " only its own.",
+    ),
     "L401": _error(
         "cycle of schedules",
         "Runs of these schedules would trigger each other without end. Add a cron to one of them with `all`.",

@@ -14,6 +14,7 @@ import msgspec
 from tidegate.compiler.plan.consequence import Action, Consequence, Effect, consequences
 from tidegate.compiler.plan.fingerprint import canonical
 from tidegate.compiler.plan.ownership import TakenApp
+from tidegate.compiler.plan.refusal import Refusal, refusals_across
 from tidegate.domain.kept_keys import keeps_keys
 from tidegate.domain.model import (
     App,
@@ -21,6 +22,8 @@ from tidegate.domain.model import (
     Schedule,
     leaves,
 )
+from tidegate.domain.model.others import with_named
+from tidegate.domain.part_name import is_of_other
 from tidegate.domain.value import Value
 
 HARMLESS = ("description", "owner", "retries")
@@ -77,15 +80,6 @@ class AppChange(Value, kw_only=True):
     schedules: tuple[ScheduleChange, ...] = ()
 
 
-class Refusal(Value, kw_only=True):
-    """A reason to refuse the deployment unless it is forced: a removed part that kept schedules need."""
-
-    app: str
-    section: Literal["datasets", "programs"]
-    name: str
-    schedules: tuple[str, ...]
-
-
 class Diff(Value, kw_only=True):
     """The whole difference.
 
@@ -125,20 +119,26 @@ def diff(
     *,
     update_schedules: bool = True,
     effects: Callable[[Sequence[ScheduleChange]], Mapping[tuple[str, str], Effect]] | None = None,
+    others: Mapping[str, App] | None = None,
 ) -> Diff:
     """Return the difference that a deployment of `wanted` would make.
 
     Args:
-        deployed: all apps of the store with their schedules, by name.
-        wanted: all apps of the project; a deployed app that is missing here is removed.
+        deployed: the apps of the store that may change, with their schedules, by name.
+        wanted: the apps after the deployment; a deployed app that is missing here is removed.
         update_schedules: whether schedules follow the YAML.
         effects: returns the effects of changed schedules by app and schedule; a missing entry means none.
+        others: the apps of the store that do not change, with their schedules, by name.
     """
+    rest = others or {}
     names = sorted(set(deployed) | set(wanted))
+    old_apps, new_apps = {**rest, **deployed}, {**rest, **wanted}
+    before = {name: with_named(app, old_apps) for name, app in deployed.items()}
+    future = {name: with_named(app, new_apps) for name, app in wanted.items()}
     found = [
         change
         for name in names
-        for change in _schedules(name, deployed.get(name), wanted.get(name), update_schedules)
+        for change in _schedules(name, before.get(name), future.get(name), update_schedules)
     ]
     known: Mapping[tuple[str, str], Effect] = {} if effects is None else effects(found)
     changed: dict[str, list[ScheduleChange]] = {}
@@ -159,6 +159,7 @@ def diff(
         if new is not None:
             after[name] = _after(old, new, schedules)
             refusals.extend(_refusals(name, after[name]))
+    refusals.extend(refusals_across(old_apps, {**rest, **after}, frozenset(names)))
     return Diff(apps=tuple(changes), refusals=tuple(refusals), update_schedules=update_schedules, after=after)
 
 
@@ -336,9 +337,9 @@ def _refusals(app: str, after: App) -> Iterator[Refusal]:
     for schedule in after.schedules.values():
         for leaf in leaves(schedule.trigger):
             runs, dataset = leaf.trigger.runs_heard(schedule.program), leaf.trigger.dataset_heard
-            if runs is not None and runs[0] not in after.programs:
+            if runs is not None and not is_of_other(runs[0]) and runs[0] not in after.programs:
                 needed.setdefault(("programs", runs[0]), []).append(schedule.name)
-            if dataset is not None and dataset not in after.datasets:
+            if dataset is not None and not is_of_other(dataset) and dataset not in after.datasets:
                 needed.setdefault(("datasets", dataset), []).append(schedule.name)
     for (section, name), schedules in sorted(needed.items()):
         names = tuple(dict.fromkeys(schedules))

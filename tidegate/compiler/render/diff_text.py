@@ -17,9 +17,9 @@ from tidegate.compiler.plan.diff import (
     Diff,
     FieldChange,
     PartChange,
-    Refusal,
     ScheduleChange,
 )
+from tidegate.compiler.plan.refusal import Refusal
 from tidegate.compiler.render.trigger_yaml import yaml_lines
 from tidegate.domain.size import size_text
 
@@ -41,6 +41,11 @@ _SINGULAR = {
     "groups": "group",
     "calendars": "calendar",
     "app": "app",
+}
+_FAULTS = {
+    "removed": "{} is removed",
+    "repartitioned": "the partitions of {} change",
+    "missing": "{} is not deployed",
 }
 
 
@@ -176,12 +181,14 @@ def _ownership(difference: Diff) -> Iterator[str]:
 def _refusals(refusals: tuple[Refusal, ...]) -> Iterator[str]:
     yield ""
     for refusal in refusals:
-        names = ", ".join(refusal.schedules)
-        yield (
-            f"refused: {_SINGULAR[refusal.section]} {refusal.name} of {refusal.app} is removed,"
-            f" but it triggers {_plural('schedule', len(refusal.schedules))} {names}"
-        )
-    yield "hint: deploy with --update-schedules, restore the removed part, or deploy with --force"
+        part = f"{_SINGULAR[refusal.section]} {refusal.name} of {refusal.app}"
+        uses = (("triggers", "schedule", refusal.schedules), ("is read by", "program", refusal.programs))
+        used = [
+            f"{verb} {_plural(noun, len(names))} {', '.join(names)}" for verb, noun, names in uses if names
+        ]
+        yield f"refused: {_FAULTS[refusal.fault].format(part)}, but it {' and '.join(used)}"
+    for remedy in dict.fromkeys(refusal.remedy for refusal in refusals):
+        yield f"hint: {remedy}"
 
 
 def _total(difference: Diff) -> str:

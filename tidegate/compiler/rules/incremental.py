@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from tidegate.compiler.diagnostics.diagnostic import Findings
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
 from tidegate.domain.model import App, Dataset, PartitionScheme, Program, TimeDimension
+from tidegate.domain.part_name import is_of_other, name_in
 from tidegate.domain.time.cycle import is_finer
 from tidegate.domain.wording import shown
 
@@ -24,21 +25,27 @@ def check_incremental(app: App, nodes: Mapping[str, MappingNode], findings: Find
     """Report sources that cannot be read incrementally, and outputs that do not keep their rows.
 
     Args:
-        nodes: the nodes of the programs, by name.
+        app: the app, with the parts of other apps that its programs read.
+        nodes: the nodes of the app's own programs, by name.
     """
     for program in app.programs.values():
-        if not program.incremental:
+        if not program.incremental or is_of_other(program.name):
             continue
         for entry in nodes[program.name].items("reads"):
-            if isinstance(entry, MappingNode) and entry.text("dataset") in program.incremental:
+            if isinstance(entry, MappingNode) and _source(entry, app) in program.incremental:
                 _check_source(app, program, entry, findings)
                 _check_spread(app, program, entry, findings)
         for name in nodes[program.name].strings("writes"):
-            _check_output(app.datasets.get(str(name.value)), program, name, findings)
+            _check_output(app.datasets.get(name_in(app.name, str(name.value))), program, name, findings)
+
+
+def _source(entry: MappingNode, app: App) -> str:
+    """Return the name of the dataset of an entry of `reads`, as the model has it."""
+    return name_in(app.name, entry.text("dataset"))
 
 
 def _check_source(app: App, program: Program, entry: MappingNode, findings: Findings) -> None:
-    name = entry.text("dataset")
+    name = _source(entry, app)
     dataset, place = app.datasets.get(name), entry.values["incremental"]
     if dataset is None:
         return
@@ -55,7 +62,7 @@ def _check_source(app: App, program: Program, entry: MappingNode, findings: Find
 
 
 def _check_spread(app: App, program: Program, entry: MappingNode, findings: Findings) -> None:
-    source = app.datasets.get(entry.text("dataset"))
+    source = app.datasets.get(_source(entry, app))
     for output in (app.datasets.get(name) for name in program.writes):
         if source is None or output is None or output.partitions is None:
             continue

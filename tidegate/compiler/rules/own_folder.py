@@ -1,30 +1,70 @@
-"""The rule that datasets do not share or nest folders: each would read the files of the other."""
+"""The rule that datasets do not share or nest folders: each would read the files of the other.
+
+It holds among all apps that are compiled together, and for the warehouse, where datasets without a `path`
+are. An app reads the dataset of another one by naming it, not by declaring its folder again.
+"""
 
 from tidegate.compiler.diagnostics.diagnostic import Findings, Related
 from tidegate.domain.model import App, Dataset
+from tidegate.domain.wording import shown
+
+_OWN_HINT = "give each a folder that is neither inside nor around the other's"
 
 
-def check_folders(app: App, findings: Findings) -> None:
-    """Report each dataset whose folder equals, contains or is inside the folder of an earlier one."""
-    ends: dict[str, Dataset] = {}
-    passed: dict[str, Dataset] = {}
-    for dataset in app.datasets.values():
-        if dataset.path is None or dataset.at is None:
-            continue
-        # In some file systems names that differ only in case are equal.
-        parts = dataset.path.casefold().split("/")
-        folders = ["/".join(parts[:count]) for count in range(1, len(parts) + 1)]
-        around = next((ends[folder] for folder in folders if folder in ends), None)
-        other = around or passed.get(folders[-1])
-        if other is not None and other.at is not None:
-            both = f'"{dataset.path}" beside "{other.path}" of {other.name}'
-            findings.add(
-                "V207",
-                dataset.at,
-                f"a dataset has a folder of its own, got {both}",
-                "give each a folder that is neither inside nor around the other's",
-                (Related(at=other.at, note=f"{other.name} is here"),),
-            )
-        ends.setdefault(folders[-1], dataset)
-        for folder in folders:
-            passed.setdefault(folder, dataset)
+class Folders:
+    """The folders of the datasets that were checked so far.
+
+    Args:
+        warehouse: the folder of the warehouse, relative to where paths begin; "" if it is elsewhere.
+    """
+
+    def __init__(self, warehouse: str = "") -> None:
+        self._ends: dict[str, tuple[str, Dataset]] = {}
+        self._passed: dict[str, tuple[str, Dataset]] = {}
+        self._warehouse = warehouse
+        self._within = _folders(warehouse) if warehouse else []
+
+    def check(self, app: App, findings: Findings) -> None:
+        """Report each dataset of an app whose folder equals, contains or is inside an earlier one."""
+        for dataset in app.datasets.values():
+            if dataset.path is None or dataset.at is None:
+                continue
+            folders = _folders(dataset.path)
+            around = next((self._ends[folder] for folder in folders if folder in self._ends), None)
+            other = around or self._passed.get(folders[-1])
+            if other is not None:
+                _report(app, dataset, *other, findings)
+            elif folders[-1] in self._within or (self._within and self._within[-1] in folders):
+                findings.add(
+                    "V207",
+                    dataset.at,
+                    f"a dataset with a path is outside the warehouse, got {shown(dataset.path)}"
+                    f" and the warehouse {shown(self._warehouse)}",
+                    "delete `path`: the warehouse has a folder for it; or write a path outside",
+                )
+            self._ends.setdefault(folders[-1], (app.name, dataset))
+            for folder in folders:
+                self._passed.setdefault(folder, (app.name, dataset))
+
+
+def _report(app: App, dataset: Dataset, owner: str, other: Dataset, findings: Findings) -> None:
+    if dataset.at is None or other.at is None:
+        return
+    name = other.name if owner == app.name else f"{owner}/{other.name}"
+    hint = _OWN_HINT
+    if owner != app.name:
+        hint = f"to wait for that data or read it, name it {name} and delete this dataset; else {_OWN_HINT}"
+    findings.add(
+        "V207",
+        dataset.at,
+        f'a dataset has a folder of its own, got "{dataset.path}" beside "{other.path}" of {name}',
+        hint,
+        (Related(at=other.at, note=f"{name} is here"),),
+    )
+
+
+def _folders(path: str) -> list[str]:
+    """Return a folder and all around it, the outermost first."""
+    # In some file systems names that differ only in case are equal.
+    parts = path.casefold().split("/")
+    return ["/".join(parts[:count]) for count in range(1, len(parts) + 1)]

@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from tidegate.compiler.builders.others import Others
 from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.diagnostics.diagnostic import Findings
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode
@@ -26,6 +27,7 @@ from tidegate.domain.model import (
     Schedule,
     leaves,
 )
+from tidegate.domain.part_name import is_of_other
 from tidegate.domain.suggest import did_you_mean
 from tidegate.domain.wording import listed, shown
 
@@ -70,11 +72,14 @@ def check_references(schedule: Schedule, args: Node | None, scope: Scope) -> Non
             scope.findings.add("L411", place, summary, hint)
 
 
-def check_upstream_arguments(app: App, args: Mapping[str, Node], findings: Findings) -> None:
+def check_upstream_arguments(
+    app: App, args: Mapping[str, Node], findings: Findings, others: Others | None = None
+) -> None:
     """Warn of references to upstream arguments that no schedule of the upstream programs has.
 
     Args:
         args: the arguments to check, by schedule.
+        others: the other apps; without them, the arguments of their schedules are not known.
     """
     handed_over: defaultdict[str, set[str]] = defaultdict(set)
     for schedule in app.schedules.values():
@@ -85,7 +90,14 @@ def check_upstream_arguments(app: App, args: Mapping[str, Node], findings: Findi
         if not found or schedule is None:
             continue
         upstream = sorted(_collected(schedule).programs)
-        known = set[str]().union(*(handed_over[program] for program in upstream))
+        if others is None and any(is_of_other(program) for program in upstream):
+            continue
+        known = set[str]().union(
+            *(
+                others.arguments(program) if others and is_of_other(program) else handed_over[program]
+                for program in upstream
+            )
+        )
         listing = sorted(known)
         for place, reference in found:
             argument = reference.removeprefix(RUN_ARGUMENT)

@@ -9,15 +9,17 @@ from collections.abc import Mapping
 from tidegate.compiler.diagnostics.diagnostic import Findings
 from tidegate.compiler.reader.node import MappingNode
 from tidegate.domain.model import App, Dataset, Program, TimeDimension
+from tidegate.domain.part_name import is_of_other
 
 
 def check_weeks(app: App, nodes: Mapping[str, MappingNode], findings: Findings) -> None:
     """Report each program that reads and writes weeks that begin on different days.
 
     Args:
-        nodes: the nodes of the programs, by name.
+        app: the app, with the parts of other apps that its programs read.
+        nodes: the nodes of the app's own programs, by name.
     """
-    for program in app.programs.values():
+    for program in (each for each in app.programs.values() if not is_of_other(each.name)):
         for read in _weekly(app, program.reads):
             _check(read, program, app, nodes[program.name], findings)
 

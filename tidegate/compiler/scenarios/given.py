@@ -73,7 +73,7 @@ def _outputs(node: MappingNode | None, scope: ExampleScope) -> dict[str, tuple[s
         dataset = scope.name(node.keys[name], "dataset")
         keys = None if dataset is None else scope.dataset_keys(value, value, dataset)
         if keys is not None:
-            found[name] = keys
+            found[dataset or name] = keys
     return found if len(found) == len(node.values) else None
 
 

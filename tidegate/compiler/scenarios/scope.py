@@ -13,6 +13,7 @@ from tidegate.compiler.diagnostics.diagnostic import Findings
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, SequenceNode, plain
 from tidegate.compiler.schema.check import Broken, Path
 from tidegate.domain.model import App
+from tidegate.domain.part_name import is_of_other, name_in
 from tidegate.domain.partition_key import PartitionKeyError, join_key, validate_key
 from tidegate.domain.size import SizeError, parse_size
 from tidegate.domain.suggest import did_you_mean
@@ -39,6 +40,8 @@ class ExampleScope:
             section: frozenset(found.values) if (found := root.mapping(section)) else frozenset[str]()
             for section in ("schedules", "datasets", "programs")
         }
+        self._declared["datasets"] |= {name for name in app.datasets if is_of_other(name)}
+        self._declared["programs"] |= {name for name in app.programs if is_of_other(name)}
         self.start: datetime | None = None
         self.until: datetime | None = None
         self.instants: list[datetime] = []
@@ -68,7 +71,7 @@ class ExampleScope:
 
     def name(self, node: Node, what: str) -> str | None:
         """Return the name of a declared schedule, dataset or program; `what` says which."""
-        found, declared = text_of(node), self._declared[f"{what}s"]
+        found, declared = name_in(self.app.name, text_of(node)), self._declared[f"{what}s"]
         if found in declared:
             return found
         code = {"dataset": "N301", "program": "N302", "schedule": "N305"}[what]

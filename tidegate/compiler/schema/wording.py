@@ -160,8 +160,10 @@ def _pattern(fault: Fault) -> Iterator[Worded]:
     # If the schema allows other types beside a text, its title describes all of them.
     rule = str(fault.schema.get("patternErrorMessage", _title(fault)))
     hint = _example(fault)
-    if isinstance(value, str) and _as_name(value) != value and "lower-case" in rule:
-        hint = f'write "{_as_name(value)}"' if _as_name(value) else hint
+    if isinstance(value, str) and "lower-case" in rule:
+        parts = value.split("/") if "app/name" in rule and value.count("/") == 1 else [value]
+        name = "/".join(_as_name(part) for part in parts)
+        hint = f'write "{name}"' if name != value and all(map(_as_name, parts)) else hint
     summary = f"{fault.label} must be {rule}, got {_got(fault.node)}"
     yield Worded(code="S106", place=fault.node, summary=summary, hint=hint)
 

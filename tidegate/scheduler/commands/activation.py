@@ -12,6 +12,7 @@ from datetime import datetime
 import msgspec
 
 from tidegate.domain.model import Leaf
+from tidegate.domain.part_name import whole_name
 from tidegate.scheduler.decision.fires import next_fire, timer_leaves
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.journal import Entry, EntryKind
@@ -55,7 +56,7 @@ def stopped(state: ScheduleState) -> ScheduleState:
 def _program_timed(state: ScheduleState, leaf: Leaf) -> str | None:
     """Return the program ("app/program") from whose runs the timer of a leaf counts."""
     runs = leaf.trigger.runs_heard(state.spec.program)
-    return None if runs is None else f"{state.app}/{runs[0]}"
+    return None if runs is None else whole_name(state.app, runs[0])
 
 
 def clock_entries(states: Sequence[ScheduleState], now: datetime) -> Iterator[Entry]:

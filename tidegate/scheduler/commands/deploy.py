@@ -24,6 +24,7 @@ from tidegate.scheduler.model.event import Subscription, listens_to
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.tick.load import load_apps
 from tidegate.scheduler.tick.tick import advance_before
 
 
@@ -117,15 +118,11 @@ def _taken(changes: Diff, scope: Scope) -> Refused:
 
 
 def _refused(changes: Diff) -> Refused:
-    parts = [
-        f"{refusal.section.removesuffix('s')} {refusal.app}/{refusal.name}, which triggers"
-        f" {', '.join(refusal.schedules)}"
-        for refusal in changes.refusals
-    ]
-    return Refused(
-        f"the deployment would remove {'; '.join(parts)}",
-        "deploy with --update-schedules, restore the removed part, or deploy with --force",
-    )
+    parts: dict[str, list[str]] = {}
+    for refusal in changes.refusals:
+        parts.setdefault(refusal.deed, []).append(refusal.summary)
+    what = "; and ".join(f"{deed} {'; '.join(summaries)}" for deed, summaries in parts.items())
+    return Refused(f"the deployment would {what}", changes.refusals[0].remedy)
 
 
 def _put_schedules(transaction: Transaction, changes: Diff, wanted: Mapping[str, App], now: datetime) -> None:
@@ -160,8 +157,10 @@ def _put_schedules(transaction: Transaction, changes: Diff, wanted: Mapping[str,
     transaction.delete_schedules(gone)
     started = created(transaction, new, now)
     started += reset_schedules(transaction, [state for state, _ in reset], [spec for _, spec in reset], now)
+    # The changed apps are written already.
+    apps = load_apps(transaction, [msgspec.structs.replace(state, spec=spec) for state, spec in carried])
     started += carry_schedules(
-        transaction, [state for state, _ in carried], [spec for _, spec in carried], wanted, now
+        transaction, [state for state, _ in carried], [spec for _, spec in carried], apps, now
     )
     transaction.put_schedules([*started, *amended])
     transaction.put_subscriptions(

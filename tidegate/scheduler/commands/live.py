@@ -12,6 +12,7 @@ from tidegate.compiler.plan.diff import Diff, ScheduleChange, diff
 from tidegate.compiler.plan.fingerprint import fingerprint
 from tidegate.compiler.plan.ownership import Scope, reach
 from tidegate.domain.model import App
+from tidegate.domain.model.others import with_named
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.carry import carry
 from tidegate.scheduler.decision.fate import Change, Fate, fate
@@ -55,11 +56,15 @@ def compare(
     reader: Reader, names: Collection[str], wanted: Mapping[str, App], update_schedules: bool = True
 ) -> Diff:
     """Return the difference between the deployed apps of some names and `wanted`."""
+    deployed = deployed_apps(reader)
+    others = {name: app for name, app in deployed.items() if name not in names}
+    whole = {name: with_named(app, {**others, **wanted}) for name, app in wanted.items()}
     return diff(
-        {name: app for name, app in deployed_apps(reader).items() if name in names},
+        {name: app for name, app in deployed.items() if name in names},
         wanted,
         update_schedules=update_schedules,
-        effects=lambda changes: effects(reader, changes, wanted),
+        effects=lambda changes: effects(reader, changes, whole),
+        others=others,
     )
 
 
@@ -69,7 +74,7 @@ def effects(
     """Return the effects of changed schedules on their jobs, by app and schedule.
 
     Args:
-        wanted: the apps that are to be deployed.
+        wanted: the apps that are to be deployed, with the parts of other apps that they name.
     """
     states = {state.ref: state for state in reader.schedules()}
     changed = {

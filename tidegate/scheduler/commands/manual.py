@@ -104,7 +104,7 @@ def trigger(transaction: Transaction, ref: str, now: datetime, key: str = "", fo
             f"schedule {ref} runs for each {state.spec.for_each}, and no key was given",
             "name the key, for example --key 2013-12-22",
         )
-    app = load_apps(transaction, {state.app})[state.app]
+    app = load_apps(transaction, [state])[state.app]
     named = bool(key) and state.spec.for_each is None
     if named and output_scheme(app, state.spec.program) is None:
         raise Refused(f"schedule {ref} has no for_each, got key {key!r}", "leave the key out")

@@ -6,10 +6,11 @@ that decides the launch. A missing value is null: a job triggered by hand has no
 an event without a reported size has no bytes. Pure.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
+from tidegate.domain.part_name import app_of, name_in
 from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.scheduler.model.event import Delivery, Event, EventKind
 from tidegate.scheduler.model.job import LaunchPlan
@@ -21,7 +22,7 @@ Values = Callable[[str], Any]
 """Returns the value of a reference, any JSON; None for a missing one."""
 
 
-def values_of(plan: LaunchPlan, deliveries: Iterable[Delivery], key: str) -> Values:
+def values_of(plan: LaunchPlan, deliveries: Sequence[Delivery], key: str) -> Values:
     """Return the values of references for the launch of one job.
 
     Args:
@@ -29,6 +30,7 @@ def values_of(plan: LaunchPlan, deliveries: Iterable[Delivery], key: str) -> Val
         deliveries: the collected events of the job, in order of arrival.
         key: the job's `for_each` key, "" without `for_each`.
     """
+    own = next((app_of(delivery.schedule) for delivery in deliveries), "")
     events = tuple({delivery.event.id: delivery.event for delivery in deliveries}.values())
     first = min((event.time for event in events), default=None)
     facts: dict[str, Any] = {
@@ -42,7 +44,7 @@ def values_of(plan: LaunchPlan, deliveries: Iterable[Delivery], key: str) -> Val
         "trigger.first_event_time": _text(first),
     }
     if plan.upstream:
-        facts.update(_run(plan.upstream[-1]))
+        facts.update(_run(plan.upstream[-1], own))
 
     def value(reference: str) -> Any:
         if reference.startswith(PARTITIONS_OF):
@@ -52,11 +54,11 @@ def values_of(plan: LaunchPlan, deliveries: Iterable[Delivery], key: str) -> Val
     return value
 
 
-def _run(run: UpstreamRun) -> dict[str, Any]:
-    """Return the references to the newest upstream run."""
+def _run(run: UpstreamRun, own: str) -> dict[str, Any]:
+    """Return the references to the newest upstream run, for a schedule of the app `own`."""
     facts: dict[str, Any] = {
         "trigger.run.id": run.id,
-        "trigger.run.program": run.program.partition("/")[2],
+        "trigger.run.program": name_in(own, run.program),
         "trigger.run.status": run.status,
     }
     facts.update((f"trigger.run.args.{name}", value) for name, value in run.args.items())

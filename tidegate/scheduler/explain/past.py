@@ -16,6 +16,7 @@ import msgspec
 
 from tidegate.compiler.plan.fingerprint import fingerprint
 from tidegate.domain.model import App, Schedule
+from tidegate.domain.model.others import with_named
 from tidegate.scheduler.commands.activation import stopped, takes_events
 from tidegate.scheduler.decision.after import after, opened
 from tidegate.scheduler.decision.carry import carry
@@ -182,7 +183,10 @@ class _Past:
 
     def _carry(self, before: ScheduleState, state: ScheduleState, at: datetime) -> None:
         """Carry the waiting jobs over to the changed schedule; earlier entries have moved their events."""
-        app = self._apps[state.app].app
+        app = with_named(
+            msgspec.structs.replace(self._apps[state.app].app, schedules={state.name: state.spec}),
+            {name: deployed.app for name, deployed in self._apps.items()},
+        )
         for id in tuple(self._waiting.get(state.ref, ())):
             deliveries = tuple(self._collected.get(id, {}).values())
             # Jobs that keep no event were discarded by earlier entries.

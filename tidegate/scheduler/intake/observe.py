@@ -36,7 +36,7 @@ from tidegate.scheduler.model.run import (
 )
 from tidegate.scheduler.store.protocol import Launched, Transaction
 from tidegate.scheduler.tick.end_jobs import end_jobs
-from tidegate.scheduler.tick.load import load_apps, load_whole_app
+from tidegate.scheduler.tick.load import load_app, load_whole_app
 from tidegate.scheduler.tick.tick import advance_before, effective_at
 
 RANK = {status: rank for rank, status in enumerate((RunStatus.QUEUED, RunStatus.STARTED))}
@@ -201,7 +201,7 @@ def _upstream(transaction: Transaction, seen: RunObservation, job: Job | None) -
     """Return the facts of a run that the runs it triggers may refer to."""
     args, outputs = seen.args, seen.outputs
     if job is not None and job.launch is not None:
-        app = load_apps(transaction, {job.app}).get(job.app)
+        app = load_app(transaction, job.app)
         program = None if app is None else app.programs.get(job.launch.program)
         args = job.launch.args
         outputs = dict.fromkeys(() if program is None else program.writes, job.launch.partitions)

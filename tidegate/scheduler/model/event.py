@@ -11,10 +11,14 @@ from datetime import datetime
 from enum import StrEnum
 
 from tidegate.domain.model import Leaf
+from tidegate.domain.part_name import whole_name
 from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.domain.value import Value
 
 DIGEST_DIGITS = 32
+
+PARTITION_KEY = "partition:"
+"""Prefix of a dataset's whole name."""
 
 
 class EventKind(StrEnum):
@@ -80,8 +84,12 @@ def event_facts(event: Event) -> dict[str, str | int]:
 
 
 def partition_event_key(app: str, dataset: str) -> str:
-    """Return the key of the events of new partitions of a dataset."""
-    return f"partition:{app}/{dataset}"
+    """Return the key of the events of new partitions of a dataset.
+
+    Args:
+        app: the app that names the dataset, which may be another app's ("other/name").
+    """
+    return f"{PARTITION_KEY}{whole_name(app, dataset)}"
 
 
 def publish_event_id(commit: str, dataset: str, partition: str) -> str:
@@ -97,7 +105,7 @@ def publish_event_id(commit: str, dataset: str, partition: str) -> str:
 
 def run_event_key(app: str, program: str, status: str) -> str:
     """Return the event key of a program's runs; `status` is started, succeeded, failed or completed."""
-    return f"run:{app}/{program}:{status}"
+    return f"run:{whole_name(app, program)}:{status}"
 
 
 def fire_event_key(schedule: str, leaf: str) -> str:

@@ -29,6 +29,8 @@ from tidegate.compiler.scenarios.scenario import (
     Update,
 )
 from tidegate.domain.model import App, OnUpdate
+from tidegate.domain.model.others import with_others
+from tidegate.domain.part_name import app_of, name_in, whole_name
 from tidegate.domain.size import size_text
 from tidegate.domain.time.duration import duration_text
 from tidegate.scheduler.commands.deploy import deploy
@@ -162,12 +164,16 @@ class ActionRunner:
     def _observation(self, given: Given, action: RunSeen) -> RunObservation:
         return RunObservation(
             run_id=action.id,
-            program=f"{self._app}/{action.program}",
+            program=whole_name(self._app, action.program),
             status=RunStatus(action.status),
             at=given.when,
             args=action.args,
-            outputs=action.outputs,
+            outputs={self._name_of(action, dataset): keys for dataset, keys in action.outputs.items()},
         )
+
+    def _name_of(self, action: RunSeen, dataset: str) -> str:
+        """Return the name of a run's output in the app of its program."""
+        return name_in(app_of(whole_name(self._app, action.program)), whole_name(self._app, dataset))
 
     def _outputs(self, given: Given, action: RunSeen) -> list[Event]:
         """Return the events of the partitions that a successful external run has written."""
@@ -210,7 +216,11 @@ class ActionRunner:
                 raise ActionRefused((UNKNOWN_SCHEDULE,), f"no schedule {name} is deployed")
             specs[name] = merged(specs.get(name, {}), change)
             schedule, diagnostics = compile_schedule(
-                app, name, specs[name], app.schedules[name].at, self._on_update
+                with_others(app, apps.values()),
+                name,
+                specs[name],
+                app.schedules[name].at,
+                self._on_update,
             )
             if schedule is None:
                 raise _wrong(diagnostics)
@@ -229,7 +239,7 @@ class ActionRunner:
     def _deploy(self, action: Deploy) -> None:
         file = action.file or "deploy"
         content = self._read_file(action.file) if action.file else (action.text or "").encode()
-        compilation = compile_files({file: content}, on_update=self._on_update)
+        compilation = compile_files({file: content}, on_update=self._on_update, known=self._deployed)
         if not compilation.ok:
             raise _wrong(compilation.diagnostics)
         self._carry_out({**self._deployed(), **compilation.models()}, action.update_schedules)

@@ -21,7 +21,7 @@ from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.job import LaunchPlan
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.protocol import Store
-from tidegate.scheduler.tick.load import load_apps
+from tidegate.scheduler.tick.load import load_app
 
 
 class SimulatedRun(Value, kw_only=True):
@@ -80,7 +80,7 @@ class Launcher:
             return None
         ref = f"{request.app}/{request.launch.program}"
         with self._store.transaction() as transaction:
-            app = load_apps(transaction, {request.app}).get(request.app)
+            app = load_app(transaction, request.app)
             wrong = check_launch(app, ref, request.launch.partitions, now)
             if wrong is not None:
                 reject(transaction, request.job, request.attempt, wrong.message, now, final=wrong.final)

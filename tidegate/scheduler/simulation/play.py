@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from datetime import datetime
 
+import msgspec
+
 from tidegate.compiler.compile import CompiledApp
 from tidegate.compiler.scenarios.scenario import ExpectNone, ExpectWaiting, Scenario
 from tidegate.domain.model import App, leaves
@@ -60,7 +62,7 @@ def play(
     store = MemoryStore() if store is None else store
     start = scenario.start
     with store.transaction() as transaction:
-        deploy(transaction, {app.name: app}, start)
+        deploy(transaction, {app.name: app, **_stages(compiled.others)}, start)
     simulation = Simulation(store, start, app.name, scenario.behaviours)
     runner = ActionRunner(simulation, app.name, compiled.document, read_file, compiled.on_update)
     for given in scenario.given:
@@ -86,6 +88,18 @@ def play(
         summary=_summary(simulation, app),
         failures=failures,
     )
+
+
+def _stages(others: tuple[App, ...]) -> dict[str, App]:
+    """Return other apps as a scenario needs them: their datasets and programs, and nothing of other apps."""
+    return {
+        other.name: msgspec.structs.replace(
+            other,
+            schedules={},
+            programs={name: msgspec.structs.replace(p, reads=()) for name, p in other.programs.items()},
+        )
+        for other in others
+    }
 
 
 def _summary(simulation: Simulation, app: App) -> tuple[ScheduleSummary, ...]:

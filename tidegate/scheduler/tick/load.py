@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from tidegate.domain.model import App, Schedule
+from tidegate.domain.model.others import others_of_schedules, with_others
 from tidegate.scheduler.decision.job_view import JobView, resources_of
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState, whole_app
 from tidegate.scheduler.model.event import Delivery
@@ -17,10 +18,14 @@ from tidegate.scheduler.model.run import Gauge, ProgramHistory
 from tidegate.scheduler.store.protocol import Reader
 
 
-class Rows(Protocol):
-    """The rows that decisions depend on; see `scheduler.store.protocol.Reader` for each method."""
+class AppRows(Protocol):
+    """The rows of apps; see `scheduler.store.protocol.Reader`."""
 
     def apps(self, *, names: Collection[str]) -> Sequence[DeployedApp]: ...
+
+
+class Rows(AppRows, Protocol):
+    """The rows that decisions depend on; see `scheduler.store.protocol.Reader` for each method."""
 
     def schedules(self, *, refs: Collection[str]) -> Sequence[ScheduleState]: ...
 
@@ -35,9 +40,25 @@ class Rows(Protocol):
     def gauges(self, names: Collection[str]) -> Sequence[Gauge]: ...
 
 
-def load_apps(rows: Rows, names: Collection[str]) -> dict[str, App]:
-    """Return the named apps without their schedules."""
-    return {deployed.name: deployed.app for deployed in rows.apps(names=names)}
+def load_apps(rows: AppRows, states: Collection[ScheduleState]) -> dict[str, App]:
+    """Return the apps of some schedules, by name, with the parts of other apps that these schedules name.
+
+    The apps have no schedules.
+    """
+    others: dict[str, set[str]] = {}
+    for state in states:
+        others.setdefault(state.app, set()).update(others_of_schedules([state.spec]))
+    found = {deployed.name: deployed.app for deployed in rows.apps(names=set(others).union(*others.values()))}
+    return {
+        name: with_others(found[name], [found[each] for each in sorted(named) if each in found])
+        for name, named in others.items()
+        if name in found
+    }
+
+
+def load_app(rows: AppRows, name: str) -> App | None:
+    """Return a deployed app without its schedules; None if no app of that name is deployed."""
+    return next((deployed.app for deployed in rows.apps(names=(name,))), None)
 
 
 def load_whole_app(reader: Reader, name: str) -> App | None:
@@ -54,7 +75,7 @@ def load_job_views(rows: Rows, jobs: Sequence[Job], now: datetime) -> tuple[list
         A view for each job whose schedule is deployed, in the given order, and the other jobs.
     """
     states = {state.ref: state for state in rows.schedules(refs={job.schedule for job in jobs})}
-    apps = load_apps(rows, {state.app for state in states.values()})
+    apps = load_apps(rows, states.values())
     orphans = [job for job in jobs if job.schedule not in states]
     kept = [job for job in jobs if job.schedule in states]
     deliveries = rows.deliveries([job.id for job in kept])

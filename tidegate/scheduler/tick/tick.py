@@ -194,7 +194,7 @@ def _route(work: WorkingSet, events: Sequence[Event], instant: datetime) -> None
     listeners = work.listeners({event.key for event in events})
     refs = {listener.schedule for each in listeners.values() for listener in each}
     states = {ref: work.schedule(ref) for ref in refs}
-    apps = load_apps(work, {state.app for state in states.values()})
+    apps = load_apps(work, states.values())
     router = Router(work.waiting_jobs(refs), lambda job: work.deliveries([job])[job])
     for event in events:
         for listener in listeners[event.key]:

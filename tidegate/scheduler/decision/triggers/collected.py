@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from tidegate.domain.model import Dataset, leaves
+from tidegate.domain.model import Dataset, PartitionScheme, leaves
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.job_view import JobView
 from tidegate.scheduler.model.event import Delivery, listens_to
@@ -25,6 +25,11 @@ class Collected(Value, kw_only=True):
     by_leaf: Mapping[str, tuple[Delivery, ...]]
     key: str
     datasets: Mapping[str, Dataset]
+
+    def scheme(self, dataset: str) -> PartitionScheme | None:
+        """Return the partition scheme of a dataset; None also if it was removed by force (rule 23)."""
+        found = self.datasets.get(dataset)
+        return None if found is None else found.partitions
 
 
 def collected(view: JobView) -> Collected:

@@ -92,7 +92,7 @@ def _periods(
 
     With `for_each` that is the job's own period.
     """
-    scheme = collected.datasets[trigger.dataset].partitions
+    scheme = collected.scheme(trigger.dataset)
     if scheme is None or trigger.complete is None:
         raise ValueError(f"complete needs a dataset with partitions, {trigger.dataset} has none")
     by_period: dict[str, list[Delivery]] = {}

@@ -45,7 +45,7 @@ def _size(trigger: SizeTrigger, event: Event) -> int | None:
 
 
 def _by_key(trigger: SizeTrigger, collected: Collected) -> bool:
-    return trigger.distinct and collected.datasets[trigger.dataset].partitions is not None
+    return trigger.distinct and collected.scheme(trigger.dataset) is not None
 
 
 def _totals(

@@ -1,0 +1,80 @@
+"""The YAML of a project, checked with what its settings and its store know.
+
+A file may name datasets and programs of apps that are not among the files: those that are deployed in the
+project's store, perhaps by another project. The store is opened only when such a name is found, so that
+other checks stay fast and need no store.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from tidegate.domain.error import UserError
+from tidegate.domain.model import App
+
+if TYPE_CHECKING:
+    from tidegate.compiler.compile import Compilation
+    from tidegate.project.settings import Settings
+
+
+def check_yaml(
+    paths: Iterable[Path],
+    settings: "Settings | None" = None,
+    *,
+    base: Path | None = None,
+    without: Iterable[Path] = (),
+    today: date | None = None,
+) -> "Compilation":
+    """Compile every YAML file at or below some paths.
+
+    Args:
+        settings: the project's settings; default: those of the working folder, if it is in a project.
+        base, without, today: see `compile_paths`.
+    """
+    from tidegate.project.yaml_files import compile_paths
+
+    settings = settings or settings_here()
+    return compile_paths(
+        paths,
+        base,
+        without,
+        today,
+        "reset" if settings is None else settings.on_update,
+        known=known_apps(settings),
+        warehouse="" if settings is None else settings.warehouse_folder,
+        drafts=() if settings is None else settings.undeployed,
+    )
+
+
+def settings_here() -> "Settings | None":
+    """Return the settings of the working folder's project; None outside a project."""
+    from tidegate.project.settings import find_settings_file, load_settings
+    from tidegate.project.settings_file import SettingsError
+
+    try:
+        find_settings_file()
+    except SettingsError:
+        return None
+    return load_settings()
+
+
+def known_apps(settings: "Settings | None") -> Callable[[], Mapping[str, App]]:
+    """Return a function that reads the deployed apps; none where there is no store, or with a warning."""
+
+    def read() -> Mapping[str, App]:
+        if settings is None:
+            return {}
+        from tidegate.cli.opened_store import opened_store
+        from tidegate.scheduler.commands.live import deployed_apps
+
+        try:
+            with opened_store(settings, missing_is_empty=True) as store, store.reading() as reader:
+                return deployed_apps(reader)
+        except UserError as error:
+            typer.echo(f"warning: apps of other projects cannot be looked up: {error}", err=True)
+            return {}
+
+    return read

@@ -1,0 +1,164 @@
+"""Reasons to refuse a deployment unless it is forced: schedules and programs that need a part (rule 23).
+
+The part and who needs it may be in different apps, and these in different projects. What was forced
+earlier is not a reason again: only what this deployment itself removes, changes or adds is.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+from tidegate.domain.kept_keys import keeps_keys
+from tidegate.domain.model import App, Dataset, Schedule, leaves
+from tidegate.domain.model.others import parts_of_others
+from tidegate.domain.part_name import SEPARATOR, app_of, is_of_other, name_in
+from tidegate.domain.value import Value
+
+Section = Literal["datasets", "programs"]
+
+Fault = Literal["removed", "repartitioned", "missing"]
+"""`missing`: the app of the part is not deployed, or does not have it."""
+
+Needed = tuple[Fault, str, Section, str]
+"""A fault, and the app, the section and the name of the part."""
+
+
+class Refusal(Value, kw_only=True):
+    """A part that is missing after the deployment, or whose partitions change, and who needs it.
+
+    Attributes:
+        app: the app of the part.
+        schedules: what it triggers: names in its own app, whole names in other apps.
+        programs: the programs of other apps that read it, by their whole names.
+    """
+
+    app: str
+    section: Section
+    name: str
+    schedules: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
+    fault: Fault = "removed"
+
+    @property
+    def summary(self) -> str:
+        """The part and who needs it, for messages."""
+        uses = [("triggers", self.schedules), ("is read by", self.programs)]
+        words = " and ".join(f"{verb} {', '.join(names)}" for verb, names in uses if names)
+        return f"{self.section.removesuffix('s')} {self.app}/{self.name}, which {words}"
+
+    @property
+    def deed(self) -> str:
+        """What the deployment would do to the part."""
+        match self.fault:
+            case "removed":
+                return "remove"
+            case "repartitioned":
+                return "change the partitions of"
+            case "missing":
+                return "need, where it is not deployed,"
+
+    @property
+    def remedy(self) -> str:
+        match self.fault:
+            case "removed":
+                return "deploy with --update-schedules, restore the removed part, or deploy with --force"
+            case "repartitioned":
+                return (
+                    "deploy the schedules that wait for it together with it, keep the old keys valid,"
+                    " or deploy with --force"
+                )
+            case "missing":
+                return f"deploy app {self.app} first, or both together, or deploy with --force"
+
+
+def refusals_across(
+    before: Mapping[str, App], after: Mapping[str, App], deployed: frozenset[str]
+) -> Iterator[Refusal]:
+    """Yield the parts that an app needs of another one and will not have after a deployment.
+
+    Args:
+        before: all apps of the store with their schedules, by name.
+        after: all apps of the store after the deployment.
+        deployed: the apps that the deployment is about.
+    """
+    triggered: dict[Needed, list[str]] = {}
+    read: dict[Needed, list[str]] = {}
+    for app in after.values():
+        ours = app.name in deployed
+        named = _names(before[app.name]) if app.name in before else frozenset[str]()
+        for schedule in app.schedules.values():
+            who = f"{app.name}{SEPARATOR}{schedule.name}"
+            for section, part in dict.fromkeys(parts_of_others(schedule)):
+                for fault in _faults(section, part, before, after, part not in named):
+                    triggered.setdefault(_needed(fault, section, part), []).append(who)
+            for part in () if ours else _collected(schedule):
+                if _loses_keys(_dataset(before, part), _dataset(after, part)):
+                    triggered.setdefault(_needed("repartitioned", "datasets", part), []).append(who)
+        for program in app.programs.values():
+            for part in filter(is_of_other, program.reads):
+                for fault in _faults("datasets", part, before, after, part not in named):
+                    who = f"{app.name}{SEPARATOR}{program.name}"
+                    read.setdefault(_needed(fault, "datasets", part), []).append(who)
+    for needed in sorted({*triggered, *read}):
+        fault, app_name, section, name = needed
+        yield Refusal(
+            app=app_name,
+            section=section,
+            name=name,
+            schedules=tuple(triggered.get(needed, ())),
+            programs=tuple(read.get(needed, ())),
+            fault=fault,
+        )
+
+
+def _needed(fault: Fault, section: Section, part: str) -> Needed:
+    app = app_of(part)
+    return fault, app, section, name_in(app, part)
+
+
+def _faults(
+    section: Section, part: str, before: Mapping[str, App], after: Mapping[str, App], new: bool
+) -> Iterator[Fault]:
+    if _has(after, section, part):
+        return
+    if _has(before, section, part):
+        yield "removed"
+    elif new:
+        yield "missing"
+
+
+def _names(app: App) -> frozenset[str]:
+    """Return the parts of other apps that an app names."""
+    triggers = (part for schedule in app.schedules.values() for _, part in parts_of_others(schedule))
+    reads = (part for program in app.programs.values() for part in program.reads if is_of_other(part))
+    return frozenset((*triggers, *reads))
+
+
+def _has(apps: Mapping[str, App], section: Section, part: str) -> bool:
+    app = app_of(part)
+    if app not in apps:
+        return False
+    parts = apps[app].datasets if section == "datasets" else apps[app].programs
+    return name_in(app, part) in parts
+
+
+def _dataset(apps: Mapping[str, App], part: str) -> Dataset | None:
+    app = app_of(part)
+    return apps[app].datasets.get(name_in(app, part)) if app in apps else None
+
+
+def _collected(schedule: Schedule) -> tuple[str, ...]:
+    """Return the datasets of other apps whose partitions a trigger collects."""
+    found = (leaf.trigger.dataset_collected for leaf in leaves(schedule.trigger))
+    return tuple(dict.fromkeys(name for name in found if name is not None and is_of_other(name)))
+
+
+def _loses_keys(before: Dataset | None, after: Dataset | None) -> bool:
+    """Return whether a collected key may be no key any more; additional keys alone are fine."""
+    if before is None or after is None or before.partitions == after.partitions:
+        return False
+    old, new = before.partitions, after.partitions
+    if old is None or new is None or not keeps_keys(old, new):
+        return True
+    later = old.time is not None and new.time is not None and new.time.start > old.time.start
+    kept = old.static is None or new.static is None or set(old.static.keys) <= set(new.static.keys)
+    return later or not kept
