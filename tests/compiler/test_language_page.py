@@ -50,7 +50,9 @@ def test_a_block_of_the_page_compiles(block: str) -> None:
 
     compilation = compile_files({"language.md": app.encode()})
 
-    assert not compilation.diagnostics, diagnostics_text(compilation.diagnostics)
+    # The head that completes a block has programs for all blocks.
+    found = tuple(each for each in compilation.diagnostics if each.code != "L435")
+    assert not found, diagnostics_text(found)
 
 
 def keys_of(schema: dict[str, Any], path: tuple[str, ...]) -> list[str]:

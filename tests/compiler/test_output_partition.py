@@ -109,5 +109,5 @@ def test_the_default_follows_from_trigger_and_outputs(
 ) -> None:
     compilation = compile_files({"f.yaml": text_of(writes, trigger, extra).encode()})
 
-    assert compilation.diagnostics == ()
+    assert {found.code for found in compilation.diagnostics} <= {"L435"}
     assert compilation.apps["a"].app.schedules["s"].output_partition == default

@@ -168,7 +168,7 @@ ONE = [
     ),
     (
         "skip: a delay that has not passed",
-        "[{delay: {for: 10m, otherwise: skip}}]",
+        "[{delay: {for: 10m, otherwise: skip}}, {rate: {max: 1, per: 1h}}]",
         (),
         "DISCARDED",
         "D-DELAY",

@@ -182,12 +182,13 @@ def test_the_timeout_stands_still_while_a_job_is_held(mode, strikes):
 
 
 def test_a_timeout_that_begins_while_held_counts_from_the_resume():
-    world = half_collected("hold", f"{TWO}, constraints: [{{delay: 5h}}], timeout: 2h")
+    night = '{window: {from: "22:00", to: "06:00"}}'
+    world = half_collected("hold", f"{TWO}, constraints: [{night}], timeout: 2h")
     world.arrive("12:00", "raw", B)
     world.tick("12:00")
     world.resume("13:00", "s")
     world.tick("14:59:59")
-    assert world.outcome("s") == ("PENDING_CONSTRAINT", "W-DELAY")
+    assert world.outcome("s") == ("PENDING_CONSTRAINT", "W-WINDOW")
     world.tick("15:00")
     assert world.outcome("s") == ("DISCARDED", "D-TIMEOUT")
 

@@ -22,8 +22,10 @@ from tidegate.compiler.diagnostics.diagnostic import Diagnostic, Findings, Relat
 from tidegate.compiler.reader import MappingNode, ScalarNode, from_value, plain, read
 from tidegate.compiler.rules.cycles import check_cycles, check_cycles_across
 from tidegate.compiler.rules.daylight_saving import check_daylight_saving
+from tidegate.compiler.rules.group_limits import Limits, check_group_limits
 from tidegate.compiler.rules.own_folder import Folders
 from tidegate.compiler.rules.references import check_upstream_arguments
+from tidegate.compiler.rules.unused import check_unused, used_programs
 from tidegate.compiler.scenarios.reader import read_scenarios
 from tidegate.compiler.scenarios.scenario import Scenario
 from tidegate.compiler.schema.check import Broken, check_app, check_schedule
@@ -125,8 +127,14 @@ def compile_files(
         (*(app for app, _ in first.values()), *others.of_store()),
         {name: findings for name, (_, findings) in first.items()},
     )
+    limits: Limits = {}
+    used = used_programs((*(app for app, _ in first.values()), *others.of_store()))
+    complete = not any(source.findings.failed for source in sources)
     apps: dict[str, CompiledApp] = {}
     for source, root, app, named in built:
+        check_group_limits(app, limits, source.findings)
+        if complete:
+            check_unused(app, used, source.findings)
         scenarios = read_scenarios(root, with_others(app, named), source.findings, source.broken)
         if today is not None and not source.findings.failed:
             check_daylight_saving(app, today, source.findings)

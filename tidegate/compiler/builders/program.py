@@ -11,6 +11,8 @@ from tidegate.domain.model import Program
 from tidegate.domain.wording import shown
 
 _WRITE_HINT = "let a program of that app write it, or write a dataset of this app"
+_YES = ("true", "yes", "on", "y")
+_NO = ("false", "no", "off", "n")
 
 
 def build_program(key: ScalarNode, node: MappingNode, scope: Scope) -> Program:
@@ -50,9 +52,23 @@ def _incremental(program: MappingNode, scope: Scope) -> dict[str, bool | str]:
         how, name = entry.get("incremental"), entry.get("dataset")
         if not isinstance(name, ScalarNode):
             continue
+        if isinstance(how, ScalarNode):
+            _check_word(how, scope)
         if isinstance(how, ScalarNode) and isinstance(how.value, bool | str) and how.value is not False:
             found[scope.name_of(name)] = how.value
     return found
+
+
+def _check_word(how: ScalarNode, scope: Scope) -> None:
+    """Report another word for true or false, which would be the name of a source, and `True` and `"true"`."""
+    written = scope.findings.text_at(how) or str(how.value)
+    word = written.strip("\"'")
+    if written in ("true", "false") or word.casefold() not in (*_YES, *_NO):
+        return
+    hint = "write incremental: true" if word.casefold() in _YES else "delete it: all data is read by default"
+    scope.findings.add(
+        "S105", how, f"`incremental` is true, or the dotted path of a source, got {shown(word)}", hint
+    )
 
 
 def _refuse_repeated(names: tuple[ScalarNode, ...], key: str, scope: Scope) -> None:

@@ -12,9 +12,12 @@ from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, plain
 from tidegate.compiler.rules.batch import check_batch, check_collect_within
 from tidegate.compiler.rules.closed_window import check_closed_window
 from tidegate.compiler.rules.collect_existing import check_collect_existing
+from tidegate.compiler.rules.doubled import check_doubled
 from tidegate.compiler.rules.for_each import check_for_each
+from tidegate.compiler.rules.never_launched import check_windows
 from tidegate.compiler.rules.output_partition import output_partition
 from tidegate.compiler.rules.references import RUN_OUTPUT, check_references
+from tidegate.compiler.rules.timeout import check_delay, check_timeout
 from tidegate.compiler.rules.waiting import check_waiting
 from tidegate.compiler.triggers import build_trigger
 from tidegate.domain.model import Priority, Program, Schedule, Timeout
@@ -62,6 +65,10 @@ def build_schedule(key: ScalarNode, node: MappingNode, scope: Scope) -> Schedule
     )
     check_waiting(schedule, key, scope)
     check_closed_window(schedule, key, scope)
+    check_timeout(schedule, key, scope)
+    check_delay(schedule, key, scope)
+    check_windows(schedule, key, scope)
+    check_doubled(schedule.trigger, scope)
     check_collect_within(schedule.trigger, scope)
     check_collect_existing(schedule, node, scope)
     check_batch(schedule, node.values.get("max_batch", key), scope)

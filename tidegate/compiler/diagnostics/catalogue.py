@@ -170,6 +170,11 @@ CATALOGUE: dict[str, Entry] = {
         "`start` is the first partition key. Where no period begins at it, the first partition is the period"
         " after it.",
     ),
+    "V231": _warning(
+        "member twice",
+        "Equal members of a composite hold together: the second one has no effect, or counts twice in"
+        " `at_least`.",
+    ),
     "N301": _error(
         "unknown dataset", "The dataset is not declared in this app, or in the app that is named."
     ),
@@ -259,6 +264,28 @@ CATALOGUE: dict[str, Entry] = {
         "weeks begin on different days",
         "A run that writes a week reads the same week of its inputs, so their weeks must begin on the same"
         " day.",
+    ),
+    "L431": _error(
+        "never launched",
+        "In no year a job of this schedule can be launched: its windows are never open together, each fire of"
+        " its crons is outside them, or `otherwise: skip` discards each job.",
+    ),
+    "L432": _warning(
+        "hardly ever launched",
+        "A job is launched only if something else delays it, or by its timeout; otherwise a constraint"
+        " discards it.",
+    ),
+    "L433": _error(
+        "timeout before the wait ends",
+        "The timeout discards a job before its `delay`, `quiet` or `wait_at_most` ends.",
+    ),
+    "L434": _warning(
+        "different limits of a group",
+        "Each schedule compares the active runs of a group with its own `max`.",
+    ),
+    "L435": _warning(
+        "unused program",
+        "No schedule runs the program, and no trigger waits for its runs.",
     ),
     "L420": _note(
         "affected by a clock change",

@@ -107,6 +107,11 @@ class Findings:
             self._lines = self._text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
         return self._lines[number - 1] if 0 < number <= len(self._lines) else ""
 
+    def text_at(self, place: Place) -> str:
+        """Return the text of a value on one line as it is written; "" if its end is unknown."""
+        end = getattr(place, "end_column", 0)
+        return self.line(place.line)[place.column - 1 : end - 1] if end else ""
+
     @property
     def full(self) -> bool:
         """Whether no more diagnostics are collected. A builder then need not search for hints."""

@@ -62,7 +62,7 @@ def check_collect_within(trigger: Trigger, scope: Scope) -> None:
     got = None
     if at_most is not None and within >= at_most:
         got = f"a `wait_at_most` of {duration_text(at_most)}, which ends the collecting earlier"
-    elif trigger.quiet is None and _single(trigger):
+    elif trigger.quiet is None and any_event_satisfies(trigger):
         got = "a trigger that one event satisfies"
     if got is not None:
         scope.findings.add(
@@ -73,8 +73,10 @@ def check_collect_within(trigger: Trigger, scope: Scope) -> None:
         )
 
 
-def _single(trigger: Trigger) -> bool:
+def any_event_satisfies(trigger: Trigger) -> bool:
     """Return whether every event satisfies the trigger at once."""
     if isinstance(trigger, Composite):
-        return trigger.needed == 1 and all(member.quiet is None and _single(member) for member in trigger.of)
+        return trigger.needed == 1 and all(
+            member.quiet is None and any_event_satisfies(member) for member in trigger.of
+        )
     return trigger.any_event_satisfies

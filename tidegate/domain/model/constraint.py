@@ -36,8 +36,18 @@ class ConstraintBase(Value, kw_only=True, tag_field="kind"):
         return None
 
     @property
+    def delayed(self) -> "DelayConstraint | None":
+        """How long after its trigger it holds; None if it does not hold after a fixed time."""
+        return None
+
+    @property
     def group_taken(self) -> str | None:
         """The group of which a run takes a slot, in addition to a slot of its program."""
+        return None
+
+    @property
+    def group_limit(self) -> int | None:
+        """The number of runs of that group that may be active; None without a group."""
         return None
 
     @property
@@ -56,6 +66,10 @@ class DelayConstraint(ConstraintBase, kw_only=True, tag="delay"):
 
     for_: timedelta = msgspec.field(name="for")
     from_: Literal["satisfied", "first_event"] = msgspec.field(name="from", default="satisfied")
+
+    @property
+    def delayed(self) -> "DelayConstraint":
+        return self
 
 
 class WindowConstraint(ConstraintBase, kw_only=True, tag="window"):
@@ -96,6 +110,10 @@ class ConcurrencyConstraint(ConstraintBase, kw_only=True, tag="concurrency"):
     @property
     def group_taken(self) -> str | None:
         return self.group
+
+    @property
+    def group_limit(self) -> int | None:
+        return None if self.group is None else self.max
 
 
 class RateConstraint(ConstraintBase, kw_only=True, tag="rate"):

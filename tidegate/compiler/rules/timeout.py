@@ -1,0 +1,108 @@
+"""The rules for waits that never end in a launch: they outlast the timeout, or `skip` allows no wait.
+
+A job is discarded by its timeout, or launched by it with `then: run`. A `delay` that is longer never ends,
+and neither does a `quiet` or `wait_at_most` that is longer than a timeout from the first event. A `delay`
+with `otherwise: skip` is judged when everything else holds, so without another wait it is always unmet.
+"""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from tidegate.compiler.builders.scope import Scope
+from tidegate.compiler.diagnostics.diagnostic import Place
+from tidegate.compiler.rules.batch import any_event_satisfies
+from tidegate.domain.model import Composite, DelayConstraint, Schedule, Trigger
+from tidegate.domain.time.duration import duration_text
+
+NO_WAIT = timedelta()
+
+
+def check_timeout(schedule: Schedule, place: Place, scope: Scope) -> None:
+    """Report each wait that is longer than the timeout."""
+    timeout = schedule.timeout
+    at_once = any_event_satisfies(schedule.trigger) and schedule.trigger.quiet is None
+    for delay in _delays(schedule, "wait"):
+        needed = delay.for_
+        if timeout.from_ == "satisfied" and delay.from_ == "first_event" and not at_once:
+            continue
+        if timeout.from_ == "first_event" and delay.from_ == "satisfied":
+            needed += _least_wait(schedule.trigger)
+        if timeout.after < needed:
+            _report(schedule, f"delay: {duration_text(delay.for_)}", needed, delay.at or place, scope)
+    if timeout.from_ == "first_event":
+        least = _least_wait(schedule.trigger)
+        if timeout.after < least:
+            at = schedule.trigger.at or place
+            _report(schedule, f"quiet: {duration_text(least)}", least, at, scope)
+        for wait, at in _waits(schedule.trigger):
+            if timeout.after < wait:
+                _report(schedule, f"wait_at_most: {duration_text(wait)}", wait, at or place, scope)
+
+
+def check_delay(schedule: Schedule, place: Place, scope: Scope) -> None:
+    """Report a `delay` with `otherwise: skip`, which discards jobs that need not wait longer."""
+    waited = max((delay.for_ for delay in _delays(schedule, "wait")), default=NO_WAIT)
+    others = any(c.otherwise == "wait" and c.delayed is None for c in schedule.constraints)
+    at_once = any_event_satisfies(schedule.trigger) and schedule.trigger.quiet is None
+    for delay in _delays(schedule, "skip"):
+        if delay.for_ <= waited or (delay.from_ == "first_event" and not at_once):
+            continue
+        shown = duration_text(delay.for_)
+        if others:
+            scope.findings.add(
+                "L432",
+                delay.at or place,
+                f"`otherwise: skip` discards a job that launches within {shown}, got `delay: {shown}`",
+                "delete `otherwise: skip` to wait",
+            )
+        else:
+            scope.findings.add(
+                "L431",
+                delay.at or place,
+                f"a job is judged before a `delay` has passed, so `otherwise: skip` discards each one,"
+                f" got `delay: {shown}`",
+                "delete `otherwise: skip` to wait, or use `since_last_run` to skip runs that are too close",
+            )
+
+
+def _report(schedule: Schedule, what: str, needed: timedelta, at: Place, scope: Scope) -> None:
+    timeout = schedule.timeout
+    after, least = duration_text(timeout.after), duration_text(needed)
+    if timeout.then == "run":
+        scope.findings.add(
+            "V209",
+            at,
+            f"`{what}` has no effect beyond the timeout, got a job that is launched after {after}",
+            f"delete one of the two, or write `timeout: {{after: {least}, then: run}}` or more",
+        )
+        return
+    default = ", the default timeout" if timeout.at is None else ""
+    scope.findings.add(
+        "L433",
+        at,
+        f"the timeout must not end before `{what}`, got a job that is discarded after {after}{default}",
+        f"write a timeout of {least} or more, or a shorter wait",
+    )
+
+
+def _delays(schedule: Schedule, otherwise: str) -> Iterator[DelayConstraint]:
+    for constraint in schedule.constraints:
+        if constraint.delayed is not None and constraint.otherwise == otherwise:
+            yield constraint.delayed
+
+
+def _least_wait(trigger: Trigger) -> timedelta:
+    """Return the time between the first event and the moment the trigger holds, at least."""
+    least = trigger.quiet or NO_WAIT
+    if isinstance(trigger, Composite):
+        least = max(least, sorted(_least_wait(member) for member in trigger.of)[trigger.needed - 1])
+    return least if trigger.wait_at_most is None else min(least, trigger.wait_at_most)
+
+
+def _waits(trigger: Trigger) -> Iterator[tuple[timedelta, Place | None]]:
+    """Yield every `wait_at_most` of a trigger and its members, with its place."""
+    if trigger.wait_at_most is not None:
+        yield trigger.wait_at_most, trigger.at
+    if isinstance(trigger, Composite):
+        for member in trigger.of:
+            yield from _waits(member)
