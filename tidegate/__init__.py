@@ -3,3 +3,19 @@
 docs/architecture.md describes the packages. docs/rules.md has the rules that the code cites by number
 ("rule 12").
 """
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tidegate.io_manager import TidegateIOManager, recovery_definitions
+
+__all__ = ["TidegateIOManager", "recovery_definitions"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what Dagster projects use only when it is used: it loads Dagster and Spark."""
+    if name in __all__:
+        from tidegate import io_manager
+
+        return getattr(io_manager, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -31,9 +31,11 @@ class PartitionFact(NamedTuple):
         key: partition key; "" for a dataset without partitions.
         rows: number of rows.
         bytes: size of the data files.
+        asset: asset key in Dagster, its parts joined by "/"; "" for the asset [app, dataset].
     """
 
     dataset: str
     key: str
     rows: int
     bytes: int
+    asset: str = ""

@@ -84,6 +84,30 @@ def load_settings(start: Path | None = None) -> Settings:
     return _settings(file, _read(file))
 
 
+def settings_with(start: Path | None, given: Mapping[str, Mapping[str, Any]]) -> Settings:
+    """Load the settings of a project, with some of them given by the caller.
+
+    Args:
+        start: as for `load_settings`.
+        given: values by section and key; they override the file, and the environment. With the store and the
+            path of the warehouse among them, a project without a settings file is the working folder.
+
+    Raises:
+        SettingsError: see `load_settings`.
+    """
+    has_places = "url" in given.get("store", {}) and "path" in given.get("warehouse", {})
+    try:
+        file = find_settings_file(start)
+        content = _read(file)
+    except SettingsError:
+        if start is not None or not has_places:
+            raise
+        file, content = Path.cwd() / SETTINGS_FILE, {}
+    for section, values in given.items():
+        content[section] = {**content.get(section, {}), **values}
+    return _settings(file, content, store_is_given="url" in given.get("store", {}))
+
+
 def find_settings_file(start: Path | None = None) -> Path:
     """Find the settings file. Parent folders are searched unless TIDEGATE_PROJECT gives the folder."""
     named = os.environ.get(PROJECT_VARIABLE) if start is None else None
@@ -119,7 +143,7 @@ def _read(file: Path) -> dict[str, Any]:
         raise SettingsError(f"{file}: not TOML: {error}", 'write lines such as path = "warehouse"') from error
 
 
-def _settings(file: Path, content: dict[str, Any]) -> Settings:
+def _settings(file: Path, content: dict[str, Any], *, store_is_given: bool = False) -> Settings:
     # Not at the top: `--help` does not read settings and must not import their checks.
     from tidegate.spark_jobs.files.scheme import scheme_of
     from tidegate.spark_jobs.iceberg.catalog_options import catalog_fault
@@ -153,7 +177,7 @@ def _settings(file: Path, content: dict[str, Any]) -> Settings:
         on_update=found.deploy.on_update,
         schedules=path("project", "schedules", found.project.schedules, '"schedules"'),
         undeployed=tuple(drafts),
-        store_url=_store_url(file, found.store.url),
+        store_url=_store_url(file, found.store.url, is_given=store_is_given),
         warehouse=warehouse,
         paths_from=path_or_url("paths_from", found.warehouse.paths_from, '"."'),
         spark_master=_master(file, found.spark.master),
@@ -204,9 +228,9 @@ def _url(file: Path, key: str, url: str) -> str:
     return f"{scheme}:{rest}"
 
 
-def _store_url(file: Path, in_file: str) -> str:
+def _store_url(file: Path, in_file: str, *, is_given: bool) -> str:
     """Return the store's URL with an absolute path; the environment overrides the file."""
-    from_environment = os.environ.get(STORE_VARIABLE)
+    from_environment = None if is_given else os.environ.get(STORE_VARIABLE)
     url = from_environment or in_file
     place = STORE_VARIABLE if from_environment else f"{file}: store.url"
     scheme, colon, rest = url.partition("://")

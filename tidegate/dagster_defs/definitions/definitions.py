@@ -24,7 +24,7 @@ from tidegate.dagster_defs.definitions.plan_state import (
     ship,
 )
 from tidegate.dagster_defs.dispatch.dispatcher import Native, dispatcher
-from tidegate.dagster_defs.run.recovery import recovery_job, recovery_schedule
+from tidegate.dagster_defs.run.recovery import recovery_job, recovery_schedule, refs_of
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.store.error import StoreMissing
 
@@ -43,7 +43,7 @@ def build_definitions(location: Location) -> Definitions:
     assets = AssetPlan(plan)
     built = Definitions(
         assets=list(build_assets(assets, location)),
-        jobs=[recovery_job(assets, location)],
+        jobs=[recovery_job(refs_of(assets), location)],
         # A run executes one program: a process for each step would load everything twice.
         executor=in_process_executor,
     )

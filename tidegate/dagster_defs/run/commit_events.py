@@ -67,7 +67,7 @@ class CommitEvents:
 def materialisation(commit: str, part: PartitionFact) -> AssetMaterialization:
     """Return the materialisation of a partition whose run is dead."""
     return AssetMaterialization(
-        key_of(part.dataset),
+        key_of(part),
         partition=part.key or None,
         description="published by a run that ended before it reported the partition",
         metadata={"rows": part.rows, "bytes": part.bytes, COMMIT: commit},
@@ -75,7 +75,9 @@ def materialisation(commit: str, part: PartitionFact) -> AssetMaterialization:
     )
 
 
-def key_of(dataset: str) -> AssetKey:
-    """Return the asset key of a dataset "app/name"."""
-    app, _, name = dataset.partition("/")
+def key_of(part: PartitionFact) -> AssetKey:
+    """Return the asset key of a partition's dataset: the named one, or the one of a dataset "app/name"."""
+    if part.asset:
+        return AssetKey.from_user_string(part.asset)
+    app, _, name = part.dataset.partition("/")
     return asset_key(app, name)

@@ -6,11 +6,15 @@
     re-execution after success   its own id, so everything is computed again; but an append keeps the
                                  id and is not repeated, unless the program reads incrementally
 
+An asset that `TidegateIOManager` publishes has an id of run, step and partitions by the same rules.
+
 Only the parent run counts, and only its result: a retry of a run that was computing again
 continues that run's work. A retried step is the same run. The id of an abandoned commit cannot
 be used again; `spark_jobs.commit.publish` defines its successor. Dagster stores these ids as
 `DATA_VERSION_TAG`, and the ids of the engine's events contain them.
 """
+
+from typing import NamedTuple
 
 from dagster import DagsterInstance, DagsterRun, DagsterRunStatus
 
@@ -21,21 +25,37 @@ ANCESTORS_MAX = 1000
 """The maximum length of a chain of re-executions; older ancestors are ignored."""
 
 
+class Origin(NamedTuple):
+    """The run whose work a run does: itself, or the ancestor that it continues; `job` if that ran a job."""
+
+    run_id: str
+    job: str | None
+
+
 def commit_id(run: DagsterRun, assets: ProgramAssets, instance: DagsterInstance) -> str:
     """Return the commit id of a program in a run."""
-    adds = adds_rows(assets)
+    origin = origin_of(run, instance, adds=adds_rows(assets))
+    return origin.job or own_commit_id(origin.run_id, assets)
+
+
+def origin_of(run: DagsterRun, instance: DagsterInstance, *, adds: bool) -> Origin:
+    """Return the run whose work this run does.
+
+    Args:
+        adds: repeating the work would add the same rows twice, so it is not repeated after a success either.
+    """
     for _ in range(ANCESTORS_MAX):
         parent_id = run.get_parent_run_id()
         if parent_id is None:
-            return run.tags.get(JOB) or own_commit_id(run.run_id, assets)
+            return Origin(run.run_id, run.tags.get(JOB))
         parent = instance.get_run_by_id(parent_id)
         if parent is None:
             # The parent was deleted. Keeping the id is safer: nothing is repeated.
-            return run.tags.get(JOB) or own_commit_id(run.get_root_run_id() or parent_id, assets)
+            return Origin(run.get_root_run_id() or parent_id, run.tags.get(JOB))
         if parent.status is DagsterRunStatus.SUCCESS and not adds:
             break
         run = parent
-    return own_commit_id(run.run_id, assets)
+    return Origin(run.run_id, None)
 
 
 def own_commit_id(run_id: str, assets: ProgramAssets) -> str:

@@ -8,7 +8,7 @@ next run is hours away, so that jobs waiting for its data start earlier. A seque
 finished does not block others. One job serves all apps; a tick costs a few reads of the store.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from dagster import (
@@ -59,12 +59,16 @@ UNFINISHED_RUNS = (
 )
 
 
-def recovery_job(plan: AssetPlan, location: Location) -> JobDefinition:
-    """Build the recovery job of a code location."""
+def recovery_job(refs: Sequence[DatasetRef], location: Location) -> JobDefinition:
+    """Build the recovery job of a code location.
+
+    Args:
+        refs: the datasets that runs of the location write.
+    """
 
     @op(name=RECOVERY_OP, description="Finishes the publishes of dead runs and removes their staging.")
     def finish_and_clean(context: OpExecutionContext) -> None:
-        _recover(context, plan, location)
+        _recover(context, refs, location)
 
     @job(name=RECOVERY, description="Finishes the commits of dead runs; see: tidegate docs exactly-once")
     def recover_commits() -> None:
@@ -98,7 +102,7 @@ def recovery_schedule(location: Location) -> ScheduleDefinition:
     )
 
 
-def _recover(context: OpExecutionContext, plan: AssetPlan, location: Location) -> None:
+def _recover(context: OpExecutionContext, refs: Sequence[DatasetRef], location: Location) -> None:
     """Run each part even if another fails, and raise the failures at the end."""
     commits, store = location.open_commits(), location.open_store()
 
@@ -118,7 +122,7 @@ def _recover(context: OpExecutionContext, plan: AssetPlan, location: Location) -
     finished = _finish(context, commits, acting, location.clock(), failures)
     cleaned = 0
     if cleaning.requests(store):
-        cleaned = _clean(context, plan, location, commits, spark, failures)
+        cleaned = _clean(context, refs, location, commits, spark, failures)
     context.add_output_metadata(
         {"finished": finished, "dead attempts closed": len(closed), "staging removed": cleaned}
     )
@@ -163,14 +167,14 @@ def _finish(
 
 def _clean(
     context: OpExecutionContext,
-    plan: AssetPlan,
+    refs: Sequence[DatasetRef],
     location: Location,
     commits: CommitStepStore,
     spark: Callable[[], SparkSession],
     failures: list[str],
 ) -> int:
     """Remove orphaned staging and return the number of removed items."""
-    refs, requests = refs_of(plan), cleaning.requests(location.open_store())
+    requests = cleaning.requests(location.open_store())
     try:
         orphans = find_orphans(refs, location.warehouse, commits, spark)
         for one in orphans:

@@ -44,6 +44,7 @@ class DatasetRef(Value, kw_only=True):
         path: relative to the project; None for a dataset in the warehouse.
         write: what a publish does with existing rows; the default replaces the partitions it writes.
         merge_keys: for `merge`, the columns that identify a row within its partition.
+        asset: asset key in Dagster, its parts joined by "/"; "" for the asset [app, name].
     """
 
     app: str
@@ -53,6 +54,7 @@ class DatasetRef(Value, kw_only=True):
     path: str | None = None
     write: WriteMode = "overwrite_partitions"
     merge_keys: tuple[str, ...] = ()
+    asset: str = ""
 
     @property
     def id(self) -> str:

@@ -153,7 +153,7 @@ def sequence_of(
         reports_events: report the published partitions to the scheduler.
     """
     facts = tuple(
-        PartitionFact(staged.ref.id, one.key, one.rows, one.bytes)
+        PartitionFact(staged.ref.id, one.key, one.rows, one.bytes, staged.ref.asset)
         for staged in tables
         for one in staged.result()
     )

@@ -86,15 +86,21 @@ def session(settings: SparkSettings) -> SparkSession:
         return started
 
 
+def properties(settings: SparkSettings) -> dict[str, str]:
+    """Return the Spark properties of a session, without those of this machine's network and logs."""
+    conf = {**DEFAULTS, **settings.conf, **FIXED}
+    if settings.iceberg is not None:
+        conf |= iceberg_conf(settings.iceberg, settings.master, conf)
+    return conf
+
+
 def _start(settings: SparkSettings) -> SparkSession:
     os.environ["JAVA_HOME"] = str(java_home())
     # Workers must use this Python, not the first one in the PATH. On other machines its path may differ.
     os.environ.setdefault("PYSPARK_PYTHON", settings.conf.get("spark.pyspark.python", sys.executable))
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     builder = SparkSession.Builder().master(settings.master).appName(settings.app_name)
-    conf = {**DEFAULTS, **settings.conf, **FIXED}
-    if settings.iceberg is not None:
-        conf |= iceberg_conf(settings.iceberg, settings.master, conf)
+    conf = properties(settings)
     if settings.master.startswith("local"):
         # Everything runs on this machine, so it must work even if its host name does not resolve.
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")

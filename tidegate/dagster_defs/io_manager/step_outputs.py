@@ -1,0 +1,164 @@
+"""The outputs of one step: staged one after the other, published by one commit sequence with the last one.
+
+    inputs are loaded ─► output staged ─► output staged ─► … the last one: publish, log materialisations
+     token is taken       no event yet     no event yet     (or the end of the code, without an optional one)
+
+If the code fails between two outputs, nothing was published and Dagster shows no materialisation.
+An output that an earlier attempt published is reported again at once.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dagster import AssetMaterialization, AssetSpec, OutputContext
+from pyspark.sql import DataFrame, SparkSession
+
+from tidegate.dagster_defs.definitions.location import Location
+from tidegate.dagster_defs.io_manager import dagster_step
+from tidegate.dagster_defs.io_manager.commit_id import step_commit_id
+from tidegate.dagster_defs.io_manager.dagster_step import StepExecutionContext
+from tidegate.dagster_defs.run.commit_events import CommitEvents
+from tidegate.dagster_defs.run.tags import COMMIT, DATA_VERSION_TAG
+from tidegate.domain.published import PublishedPartition
+from tidegate.spark_jobs.attempt import Output, OutputAttempt, PublishedOutput
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
+from tidegate.spark_jobs.errors import OutputError
+
+CODE_VERSION_TAG = "dagster/code_version"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asset:
+    """An output of the step.
+
+    Attributes:
+        partitions: the partitions that the run writes; empty for an asset without partitions.
+    """
+
+    spec: AssetSpec
+    ref: DatasetRef
+    partitions: tuple[str, ...]
+
+    def output(self) -> Output:
+        """Return it as an output of an attempt. Keys of several dimensions become plain texts."""
+        return Output(ref=self.ref, keys=tuple("".join(key) for key in self.partitions) or ("",))
+
+
+class StepOutputs:
+    """The outputs of one attempt of a step that one IO manager handles.
+
+    Attributes:
+        step: the attempt of the step; a retry is another object.
+        waiting: the staged outputs, with the metadata that the step's code gave them.
+    """
+
+    def __init__(
+        self,
+        step: StepExecutionContext,
+        outputs: Mapping[str, tuple[OutputContext, DatasetRef]],
+        location: Location,
+        spark: Callable[[], SparkSession],
+    ) -> None:
+        """Args:
+        outputs: the selected outputs that the IO manager will handle, by name.
+        spark: starts the session, or returns the one of this process.
+        """
+        self.step = step
+        self.waiting: dict[str, dict[str, Any]] = {}
+        self._assets = {
+            name: Asset(spec=context.asset_spec, ref=ref, partitions=_partitions(context))
+            for name, (context, ref) in outputs.items()
+        }
+        self._attempt = self._open(location, spark) if self._assets else None
+
+    def begin(self) -> None:
+        """Take the token, before the code of the step reads its inputs."""
+        if self._attempt is not None:
+            self._attempt.begin()
+
+    def take(self, context: OutputContext, frame: DataFrame) -> None:
+        """Stage an output, and publish if it is the last one."""
+        attempt, name = self._attempt, context.name
+        assert attempt is not None, "a handled output is one of the outputs"
+        attempt.stage(name, frame)
+        if name in attempt.published:
+            self._report(context, attempt.published[name])
+            return
+        self.waiting[name] = dict(context.output_metadata)
+        if all(other in self.waiting or other in attempt.published for other in self._assets):
+            attempt.publish()
+            self.waiting.pop(name)
+            for event in self._waiting_events(attempt):
+                context.log_event(event)
+            self._report(context, attempt.published[name])
+        else:
+            dagster_step.withhold_materialisation(context)
+
+    def end(self) -> None:
+        """Publish what has waited for an output that the step has left out."""
+        attempt = self._attempt
+        assert attempt is not None, "an output waits"
+        attempt.publish()
+        for event in self._waiting_events(attempt):
+            dagster_step.log_materialisation(self.step, event)
+
+    def discard(self) -> None:
+        """End the attempt; what it has staged and not published is removed."""
+        if self._attempt is not None:
+            self._attempt.discard()
+
+    def _open(self, location: Location, spark: Callable[[], SparkSession]) -> OutputAttempt:
+        step, run = self.step, self.step.dagster_run
+        partitioned = [asset.partitions for asset in self._assets.values() if asset.partitions]
+        refs = [asset.ref for asset in self._assets.values()]
+        keys = partitioned[0] if partitioned else ()
+        return OutputAttempt(
+            location.warehouse,
+            location.open_commits(),
+            commit=step_commit_id(run, step.instance, step.step.key, refs, keys),
+            outputs={name: asset.output() for name, asset in self._assets.items()},
+            job=run.run_id,
+            spark=spark,
+            events=lambda commit: CommitEvents(
+                location.open_store, location.clock, step.instance, own=commit, run_id=run.run_id
+            ),
+        )
+
+    def _report(self, context: OutputContext, output: PublishedOutput) -> None:
+        """Add the facts of an output to the materialisations that Dagster logs for it."""
+        asset = self._assets[context.name]
+        facts = {part.key: facts_of(part, output.commit) for part in output.parts}
+        dagster_step.add_facts(context, facts, output.commit, partitions=asset.partitions)
+
+    def _waiting_events(self, attempt: OutputAttempt) -> Iterator[AssetMaterialization]:
+        """Yield the materialisations of the outputs that were staged before the last one."""
+        waiting, self.waiting = self.waiting, {}
+        for name, given in waiting.items():
+            asset, output = self._assets[name], attempt.published[name]
+            tags = {DATA_VERSION_TAG: output.commit}
+            if asset.spec.code_version:
+                tags[CODE_VERSION_TAG] = asset.spec.code_version
+            for partition, part in zip(asset.partitions or (None,), output.parts, strict=True):
+                metadata = dagster_step.metadata_of(self.step, asset.spec.key, partition)
+                facts = facts_of(part, output.commit)
+                yield AssetMaterialization(
+                    asset.spec.key, partition=partition, metadata={**given, **metadata, **facts}, tags=tags
+                )
+
+
+def facts_of(part: PublishedPartition, commit: str) -> dict[str, Any]:
+    """Return the metadata of the materialisation of a published partition."""
+    return {"rows": part.rows, "bytes": part.bytes, "files": part.files, COMMIT: commit}
+
+
+def _partitions(context: OutputContext) -> tuple[str, ...]:
+    """Return the partitions of an output that the run writes."""
+    if context.has_asset_partitions:
+        return tuple(context.asset_partition_keys)
+    if context.asset_spec.partitions_def is not None:
+        raise OutputError(
+            f"{context.asset_key.to_user_string()} has partitions, but the run was launched without any",
+            "launch the run for a partition or for a range of partitions",
+        )
+    return ()

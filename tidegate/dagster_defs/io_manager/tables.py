@@ -1,0 +1,183 @@
+"""The work of `TidegateIOManager`: publishes the outputs of steps, and reads one snapshot for an input.
+
+It lives as long as the resource: for a run, or for a step in a process of its own.
+"""
+
+import logging
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from dagster import (
+    AssetKey,
+    Failure,
+    InputContext,
+    IOManager,
+    OutputContext,
+    PartitionsDefinition,
+    RetryRequested,
+)
+from pyspark.sql import DataFrame, SparkSession
+
+from tidegate.dagster_defs.definitions.location import Location
+from tidegate.dagster_defs.io_manager import dagster_step
+from tidegate.dagster_defs.io_manager.dagster_step import StepExecutionContext
+from tidegate.dagster_defs.io_manager.step_outputs import StepOutputs
+from tidegate.dagster_defs.run import cleaning
+from tidegate.dagster_defs.run.program_op import RETRY_WAIT_SECONDS, STEP_RETRIES
+from tidegate.domain.error import UserError
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
+from tidegate.spark_jobs.errors import CommitConflict, CommitFenced, OutputError
+from tidegate.spark_jobs.publication.table import read
+from tidegate.spark_jobs.session.table_settings import table_settings
+
+log = logging.getLogger(__name__)
+
+ALLOW_MISSING = "allow_missing_partitions"
+"""Dagster's own metadata of an input: partitions that were never materialised are no error."""
+
+
+RefOf = Callable[[AssetKey, Mapping[str, Any], PartitionsDefinition | None], DatasetRef]
+"""Returns the dataset of an asset, from its key, metadata and partitions."""
+
+
+class AssetTables:
+    """The tables of the assets of one IO manager.
+
+    Args:
+        manager: the IO manager as Dagster knows it.
+        spark: starts the session, or returns the one of this process.
+    """
+
+    def __init__(
+        self, manager: IOManager, ref_of: RefOf, location: Location, spark: Callable[[], SparkSession]
+    ) -> None:
+        self._manager, self._ref_of, self._location, self._spark = manager, ref_of, location, spark
+        self._steps: dict[str, StepOutputs] = {}
+
+    def handle_output(self, context: OutputContext, value: object) -> None:
+        """Stage an output of a step; with the last one, publish all of them."""
+        step = dagster_step.step_of(context)
+        if step is None or not context.has_asset_key:
+            raise OutputError(
+                f"output {context.name} is not the output of an asset in a run",
+                "use TidegateIOManager for assets, and another IO manager for the outputs of ops",
+            )
+        with self._acting(step):
+            frame = _frame(context.asset_key, value)
+            with table_settings(frame.sparkSession):
+                self._outputs_of(step).take(context, frame)
+
+    def load_input(self, context: InputContext) -> DataFrame | None:
+        """Return the rows of the input's partitions from one published snapshot.
+
+        Return None if the asset was never published: its columns are not known.
+        """
+        step = dagster_step.step_of(context)
+        with self._acting(step):
+            ref, keys = self._input(context), _keys(context)
+            _refuse_missing(context, keys)
+            with table_settings(self._spark()):
+                if step is not None:
+                    # A run with a larger token has read at least the same rows.
+                    self._outputs_of(step)
+                rows = read(self._spark(), ref, self._location.warehouse, keys)
+        if rows is None:
+            log.warning("%s was never published, so its reader gets None", ref.id)
+        return rows
+
+    def close(self) -> None:
+        """End all attempts; what was staged and not published is removed."""
+        for outputs in self._steps.values():
+            try:
+                outputs.discard()
+            except (UserError, OSError) as error:
+                log.warning("the staging of step %s is left to recovery: %s", outputs.step.step.key, error)
+        self._steps.clear()
+
+    def _outputs_of(self, step: StepExecutionContext) -> StepOutputs:
+        known = self._steps.get(step.step.key)
+        if known is not None and known.step is step:
+            return known
+        if known is not None:
+            # The step is tried again.
+            known.discard()
+        made = StepOutputs(
+            step,
+            {
+                name: (output, self._ref_of(*dagster_step.asset_of(output)))
+                for name, output in dagster_step.handled_outputs(step, self._manager).items()
+            },
+            self._location,
+            self._spark,
+        )
+        self._steps[step.step.key] = made
+        made.begin()
+        dagster_step.at_end(step, lambda: self._end(made))
+        return made
+
+    def _end(self, outputs: StepOutputs) -> None:
+        """Publish what has waited for an output that a step has left out."""
+        if outputs.waiting:
+            with self._acting(outputs.step), table_settings(self._spark()):
+                outputs.end()
+
+    def _input(self, context: InputContext) -> DatasetRef:
+        if not context.has_asset_key or context.upstream_output is None:
+            raise OutputError(
+                f"input {context.name} is not an asset",
+                "use TidegateIOManager for assets, and another IO manager for the outputs of ops",
+            )
+        metadata = context.upstream_output.definition_metadata
+        return self._ref_of(context.asset_key, metadata, dagster_step.partitions_def_of(context))
+
+    @contextmanager
+    def _acting(self, step: StepExecutionContext | None) -> Generator[None, None, None]:
+        """Turn an expected failure of a step into Dagster's result: a retry if the failure is transient."""
+        try:
+            yield
+        except (UserError, OSError) as error:
+            if step is None:
+                raise
+            raise self._failure(step, error) from error
+
+    def _failure(self, step: StepExecutionContext, error: UserError | OSError) -> Failure | RetryRequested:
+        if isinstance(error, OSError):
+            # If the staging was unreachable, the run could not remove it.
+            cleaning.request(self._location.open_store())
+        transient = isinstance(error, OSError | CommitConflict | CommitFenced)
+        if transient and step.previous_attempt_count < STEP_RETRIES:
+            step.log.warning(f"retry in {RETRY_WAIT_SECONDS} s with the same commit id: {error}")
+            return RetryRequested(max_retries=STEP_RETRIES, seconds_to_wait=RETRY_WAIT_SECONDS)
+        return Failure(description=str(error), allow_retries=False)
+
+
+def _frame(key: AssetKey, value: object) -> DataFrame:
+    if isinstance(value, DataFrame):
+        return value
+    raise OutputError(
+        f"{key.to_user_string()}: the asset must return a Spark DataFrame,"
+        f" got {type(value).__module__}.{type(value).__qualname__}",
+        "convert it with spark.createDataFrame; an asset that writes its data itself has the annotation"
+        " `-> None`, and no IO manager is called",
+    )
+
+
+def _keys(context: InputContext) -> tuple[str, ...] | None:
+    """Return the partitions to read; None for an asset without partitions, or for all of them."""
+    if not context.has_asset_partitions:
+        return None
+    return tuple("".join(key) for key in context.asset_partition_keys)
+
+
+def _refuse_missing(context: InputContext, keys: tuple[str, ...] | None) -> None:
+    """Raise OutputError if not a single one of the partitions was ever materialised."""
+    if not keys or (context.definition_metadata or {}).get(ALLOW_MISSING):
+        return
+    known = context.instance.get_materialized_partitions(context.asset_key)
+    if known.isdisjoint(keys):
+        shown = ", ".join(keys[:3]) + (", …" if len(keys) > 3 else "")
+        raise OutputError(
+            f"{context.asset_key.to_user_string()}: partition {shown} was never materialised",
+            f'materialise it first, or give the input the metadata {{"{ALLOW_MISSING}": True}}',
+        )

@@ -1,0 +1,36 @@
+"""The settings that tables depend on, for a while, in a session that somebody else has started.
+
+The own session has them from its start (`session.py`). In a session of a user's they are set while Tidegate
+reads or writes, and set back afterwards. The plan of a frame that the user's code has made keeps the
+time zone that it was made with.
+"""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from pyspark.sql import SparkSession
+
+SETTINGS = {
+    # Instants are spelled as partition keys starting from UTC.
+    "spark.sql.session.timeZone": "UTC",
+    # Partition keys are strings.
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+    # INT96, Spark's default, is refused by Iceberg and by other readers.
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+}
+
+
+@contextmanager
+def table_settings(spark: SparkSession) -> Generator[None, None, None]:
+    """Give a session the settings that tables depend on, for the duration of a block."""
+    before = {name: spark.conf.get(name, None) for name in SETTINGS}
+    try:
+        for name, value in SETTINGS.items():
+            spark.conf.set(name, value)
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                spark.conf.unset(name)
+            else:
+                spark.conf.set(name, value)
