@@ -21,6 +21,7 @@ PROMISED = {
     "contested firings": much(10_000),
     "planted bugs found": 10,
     "kills of Spark writers": 50 + much(30),
+    "kills of the plain-Dagster example": much(10),
     "looks of a reader": much(100),
 }
 """What every whole run of the tests reaches at least."""

@@ -16,7 +16,7 @@ docs/io-manager.md describes the use.
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from dagster import (
     AssetKey,
@@ -30,7 +30,7 @@ from dagster import (
     PartitionsDefinition,
     ResourceDependency,
 )
-from pydantic import Field, PrivateAttr
+from pydantic import PrivateAttr
 from pyspark.sql import DataFrame, SparkSession
 
 from tidegate.dagster_defs.definitions.location import Location
@@ -78,7 +78,7 @@ class TidegateIOManager(ConfigurableIOManager):
     spark_conf: dict[str, str] = {}
     app: str = DEFAULT_APP
     format: str = "parquet"
-    pyspark: ResourceDependency[Any] = Field(default=None)
+    pyspark: ResourceDependency[Any] = cast(Any, None)
 
     _tables: AssetTables | None = PrivateAttr(default=None)
 
@@ -106,6 +106,14 @@ class TidegateIOManager(ConfigurableIOManager):
         """
         return dataset_of(key, metadata, partitions, app=_value(self.app), default_format=_value(self.format))
 
+    @property
+    def spark_session(self) -> SparkSession:
+        """The session of this process, for assets that create DataFrames; it is started if there is none."""
+        if self.pyspark is not None:
+            return self.pyspark.spark_session
+        # A session that the code of an asset has started is the one that its frames belong to.
+        return SparkSession.getActiveSession() or session(spark_settings(self._settings()))
+
     def spark_properties(self) -> dict[str, str]:
         """Return the Spark properties that tables need, for a session that is started elsewhere.
 
@@ -125,21 +133,18 @@ class TidegateIOManager(ConfigurableIOManager):
             open_store=store,
             open_commits=lambda: SqlCommitStepStore(store().engine),
             warehouse=Warehouse(
-                path=settings.warehouse, project=settings.paths_from, files=AllFiles(self._session)
+                path=settings.warehouse, project=settings.paths_from, files=AllFiles(self._spark)
             ),
             spark=spark,
         )
 
     def _assets(self) -> AssetTables:
         if self._tables is None:
-            self._tables = AssetTables(self, self.dataset_of, self.location(), self._session)
+            self._tables = AssetTables(self, self.dataset_of, self.location(), self._spark)
         return self._tables
 
-    def _session(self) -> SparkSession:
-        if self.pyspark is not None:
-            return self.pyspark.spark_session
-        # A session that the code of an asset has started is the one that its frames belong to.
-        return SparkSession.getActiveSession() or session(spark_settings(self._settings()))
+    def _spark(self) -> SparkSession:
+        return self.spark_session
 
     def _settings(self) -> Settings:
         given = {

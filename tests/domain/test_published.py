@@ -14,4 +14,10 @@ def test_a_published_partition_survives_json():
 def test_a_reported_partition_is_an_array_in_json():
     reported = PartitionFact("flights/raw", "2023-03-09|EWR", 10, 100)
 
-    assert msgspec.json.encode(reported) == b'["flights/raw","2023-03-09|EWR",10,100]'
+    assert msgspec.json.encode(reported) == b'["flights/raw","2023-03-09|EWR",10,100,""]'
+
+
+def test_what_an_earlier_version_has_reported_is_read() -> None:
+    found = msgspec.json.decode(b'["flights/raw","2023-03-09|EWR",10,100]', type=PartitionFact)
+
+    assert found == PartitionFact("flights/raw", "2023-03-09|EWR", 10, 100)

@@ -42,7 +42,7 @@ def test_it_survives_the_store() -> None:
 
     body = encode_sequence(sequence)
 
-    assert '"partitions": [["a/day", "2023-03-09", 3, 30], ["a/total", "", 1, 10]]' in body
+    assert '"partitions": [["a/day", "2023-03-09", 3, 30, ""], ["a/total", "", 1, 10, ""]]' in body
     assert decode_sequence(body).steps == (STEP,)
 
 

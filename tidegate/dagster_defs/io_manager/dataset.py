@@ -57,7 +57,7 @@ def dataset_of(
             raise OutputError(f'{name}: unknown metadata "{entry}"', did_you_mean(entry, KEYS, "entries"))
     app, dataset = _id(name, key, given.get(DATASET), app)
     format = given.get(FORMAT, default_format)
-    if format not in formats():
+    if not isinstance(format, str) or format not in formats():
         raise OutputError(
             f"{name}: {FORMAT} must be {' or '.join(formats())}, got {format!r:.100}",
             f'write "{FORMAT}": "{next(iter(formats()))}"',

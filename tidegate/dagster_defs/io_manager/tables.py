@@ -34,7 +34,7 @@ from tidegate.spark_jobs.session.table_settings import table_settings
 log = logging.getLogger(__name__)
 
 ALLOW_MISSING = "allow_missing_partitions"
-"""Dagster's own metadata of an input: partitions that were never materialised are no error."""
+"""Dagster's own metadata of an input: reading partitions that were never materialised is legal."""
 
 
 RefOf = Callable[[AssetKey, Mapping[str, Any], PartitionsDefinition | None], DatasetRef]

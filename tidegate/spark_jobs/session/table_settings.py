@@ -1,6 +1,6 @@
-"""The settings that tables depend on, for a while, in a session that somebody else has started.
+"""The settings that tables depend on, for the duration of a block, in a session that a user has started.
 
-The own session has them from its start (`session.py`). In a session of a user's they are set while Tidegate
+Tidegate's own session has them from its start (`session.py`). In a user's session they are set while Tidegate
 reads or writes, and set back afterwards. The plan of a frame that the user's code has made keeps the
 time zone that it was made with.
 """

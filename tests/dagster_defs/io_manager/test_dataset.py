@@ -1,0 +1,136 @@
+"""Which dataset an asset is published to: name, partition columns, format and write mode."""
+
+from typing import Any
+
+import pytest
+from dagster import (
+    AssetKey,
+    DailyPartitionsDefinition,
+    DynamicPartitionsDefinition,
+    HourlyPartitionsDefinition,
+    MetadataValue,
+    MultiPartitionsDefinition,
+    PartitionsDefinition,
+    StaticPartitionsDefinition,
+    TimeWindowPartitionsDefinition,
+)
+
+from tidegate.dagster_defs.io_manager.commit_id import bounded
+from tidegate.dagster_defs.io_manager.dataset import dataset_of
+from tidegate.dagster_defs.io_manager.scheme import scheme_of
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
+from tidegate.spark_jobs.errors import OutputError
+
+pytestmark = pytest.mark.dagster
+
+DAYS = DailyPartitionsDefinition("2023-03-01", timezone="Europe/Berlin")
+NAMES = StaticPartitionsDefinition(["n", "s"])
+AT_SIX = TimeWindowPartitionsDefinition(start="2023-03-01", fmt="%Y-%m-%d", cron_schedule="0 6 * * *")
+
+
+def ref(*path: str, partitions: PartitionsDefinition | None = None, **metadata: Any) -> DatasetRef:
+    """The dataset of an asset; metadata without its prefix."""
+    named = {f"tidegate/{name}": value for name, value in metadata.items()}
+    return dataset_of(AssetKey(list(path)), named, partitions, app="assets", default_format="parquet")
+
+
+@pytest.mark.parametrize(
+    ("path", "given", "dataset", "asset"),
+    [
+        (("orders",), None, "assets/orders", "orders"),
+        (("shop", "orders"), None, "shop/orders", ""),
+        (("shop", "eu", "orders"), None, "shop/eu__orders", "shop/eu/orders"),
+        (("orders",), "shop/clean", "shop/clean", "orders"),
+        (("shop", "orders"), MetadataValue.text("shop/orders"), "shop/orders", ""),
+    ],
+)
+def test_the_name(path: tuple[str, ...], given: object, dataset: str, asset: str) -> None:
+    found = ref(*path) if given is None else ref(*path, dataset=given)
+
+    assert (found.id, found.asset) == (dataset, asset)
+
+
+def test_defaults_and_metadata() -> None:
+    assert (ref("a").write, ref("a").format, ref("a").scheme) == ("full", "parquet", None)
+    assert ref("a", partitions=DAYS).write == "overwrite_partitions"
+    merged = ref("a", write="merge", merge_keys=MetadataValue.json(["id"]), format="iceberg")
+    assert (merged.write, merged.merge_keys, merged.format) == ("merge", ("id",), "iceberg")
+    assert ref("a", write="merge", merge_keys="id").merge_keys == ("id",)
+
+
+@pytest.mark.parametrize(
+    ("metadata", "message"),
+    [
+        ({"mode": "merge"}, 'unknown metadata "tidegate/mode"'),
+        (
+            {"write": "upsert"},
+            "tidegate/write must be append, overwrite_partitions, merge or full, got 'upsert'",
+        ),
+        ({"write": ["append"]}, "tidegate/write must be"),
+        ({"write": "merge"}, "merging needs the columns that identify a row"),
+        ({"merge_keys": ["id"]}, "merge keys belong to merge, got full"),
+        ({"write": "merge", "merge_keys": 3}, "tidegate/merge_keys must be a list of columns, got 3"),
+        ({"write": "overwrite_partitions"}, "an asset without partitions has no partitions to overwrite"),
+        ({"format": "delta"}, "tidegate/format must be parquet or iceberg, got 'delta'"),
+        ({"format": ["iceberg"]}, "tidegate/format must be"),
+        ({"dataset": "orders"}, "tidegate/dataset must be an app and a dataset, got 'orders'"),
+        ({"dataset": 3}, "tidegate/dataset must be"),
+    ],
+)
+def test_wrong_metadata_is_refused(metadata: dict[str, Any], message: str) -> None:
+    with pytest.raises(OutputError) as refused:
+        ref("shop", "orders", **metadata)
+
+    assert str(refused.value).startswith(f"shop/orders: {message}")
+
+
+@pytest.mark.parametrize(
+    ("definition", "expr", "columns", "cycle"),
+    [
+        (DAYS, None, ("day",), "day"),
+        (DAYS, "date", ("date",), "day"),
+        (HourlyPartitionsDefinition("2023-03-01-00:00"), None, ("hour",), "hour"),
+        (AT_SIX, None, ("partition",), None),
+        (NAMES, None, ("partition",), None),
+        (DynamicPartitionsDefinition(name="x"), "who", ("who",), None),
+        (MultiPartitionsDefinition({"region": NAMES, "day": DAYS}), None, ("day", "region"), "day"),
+        (MultiPartitionsDefinition({"b": NAMES, "a": NAMES}), {"b": "first"}, ("a", "first"), None),
+    ],
+)
+def test_the_partition_columns(
+    definition: PartitionsDefinition, expr: object, columns: tuple[str, ...], cycle: str | None
+) -> None:
+    scheme = scheme_of("a", definition, expr)
+
+    assert scheme is not None
+    assert scheme.dimension_names() == columns
+    assert (scheme.time.cycle if scheme.time else None) == cycle
+    if scheme.time is not None:
+        assert scheme.time.name in columns
+
+
+@pytest.mark.parametrize(
+    ("definition", "expr", "message"),
+    [
+        (DAYS, "to_date(day)", "partition_expr must be the name of a column, got 'to_date(day)'"),
+        (DAYS, {"day": "day"}, "partition_expr must be the name of a column"),
+        (MultiPartitionsDefinition({"x": NAMES, "day": DAYS}), "day", "partition_expr must be a mapping"),
+        (
+            MultiPartitionsDefinition({"x": NAMES, "day": DAYS}),
+            {"y": "day"},
+            "partition_expr must be a mapping",
+        ),
+        (MultiPartitionsDefinition({"x": NAMES, "day": DAYS}), {"x": "DAY"}, "two dimensions have the"),
+    ],
+)
+def test_wrong_columns_are_refused(definition: PartitionsDefinition, expr: object, message: str) -> None:
+    with pytest.raises(OutputError) as refused:
+        scheme_of("a", definition, expr)
+
+    assert str(refused.value).startswith(f"a: {message}")
+
+
+def test_long_ids_stay_different() -> None:
+    assert bounded("x" * 200) == "x" * 200
+    assert len(bounded("x" * 300)) < 220
+    assert bounded("x" * 300) != bounded("x" * 301)
