@@ -89,7 +89,7 @@ def example(tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
     monkeypatch.syspath_prepend(folder)
     # Each process that is forked has another connection to this JVM.
     monkeypatch.setattr(TidegateIOManager, "spark_session", property(lambda _: spark))
-    from delays.definitions import defs  # pyright: ignore[reportMissingImports]
+    from delays.definitions import defs
 
     with instance_for_test(temp_dir=str(tmp_path)) as instance:
         yield Example(folder, instance, defs)
@@ -114,7 +114,7 @@ def test_tables_equal_those_of_pandas(example: Example, spark: SparkSession) -> 
 
 def tables_of(spark: SparkSession) -> dict[str, list[Row]]:
     """Every table, its rows sorted."""
-    from delays.assets import ASSETS, tables  # pyright: ignore[reportMissingImports]
+    from delays.assets import ASSETS, tables
 
     found: dict[str, list[Row]] = {}
     for spec in (spec for asset in ASSETS for spec in asset.specs):

@@ -13,6 +13,7 @@ from dagster import (
     PartitionsDefinition,
     StaticPartitionsDefinition,
     TimeWindowPartitionsDefinition,
+    WeeklyPartitionsDefinition,
 )
 
 from tidegate.dagster_defs.io_manager.commit_id import bounded
@@ -90,6 +91,7 @@ def test_wrong_metadata_is_refused(metadata: dict[str, Any], message: str) -> No
         (DAYS, None, ("day",), "day"),
         (DAYS, "date", ("date",), "day"),
         (HourlyPartitionsDefinition("2023-03-01-00:00"), None, ("hour",), "hour"),
+        (WeeklyPartitionsDefinition("2023-03-01", day_offset=1), None, ("week",), "week"),
         (AT_SIX, None, ("partition",), None),
         (NAMES, None, ("partition",), None),
         (DynamicPartitionsDefinition(name="x"), "who", ("who",), None),

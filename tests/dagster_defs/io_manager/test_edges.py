@@ -165,9 +165,8 @@ def test_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     with pytest.raises(UserError, match=r"no tidegate\.toml"):
         TidegateIOManager(warehouse="house").location()
-    assert (
-        TidegateIOManager(warehouse="w", store="sqlite:///s.db").location().warehouse.path == tmp_path / "w"
-    )
+    given = TidegateIOManager(warehouse="w", store="sqlite:///s.db").location()
+    assert given.warehouse.path == tmp_path / "w"
     (tmp_path / "tidegate.toml").write_text('[warehouse]\npath = "lake"\n')
     assert TidegateIOManager().location().warehouse.path == tmp_path / "lake"
     properties = TidegateIOManager(spark_conf={"spark.driver.memory": "1g"}).spark_properties()

@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from dagster import MultiPartitionsDefinition, PartitionsDefinition, TimeWindowPartitionsDefinition
 
 from tidegate.dagster_defs.definitions.partitions import CLOCKS
-from tidegate.domain.model import Cycle, PartitionScheme, TimeDimension
+from tidegate.domain.model import PartitionScheme, TimeDimension
+from tidegate.domain.time.cycle import DAYS_OF_WEEK
 from tidegate.spark_jobs.errors import OutputError
 
 PARTITION_EXPR = "partition_expr"
@@ -51,8 +52,8 @@ def scheme_of(asset: str, definition: PartitionsDefinition | None, expr: object 
         times = [_time(part.partitions_def, named[part.name]) for part in parts]
         columns = tuple(named[part.name] for part in parts)
     else:
-        cycle = _cycle(definition)
-        column = DEFAULT_COLUMN if cycle is None else cycle
+        found = _time(definition, DEFAULT_COLUMN)
+        column = found.cycle if found is not None else DEFAULT_COLUMN
         if expr is not None:
             column = _column(asset, expr)
         times, columns = [_time(definition, column)], (column,)
@@ -87,18 +88,24 @@ def _column(asset: str, expr: object) -> str:
     return expr
 
 
-def _cycle(definition: PartitionsDefinition) -> Cycle | None:
-    """Return the cycle whose keys are those of the definition; None if there is none."""
+def _time(definition: PartitionsDefinition, column: str) -> TimeDimension | None:
+    """Return the time dimension with the keys of the definition; None if there is none.
+
+    With it, dates and instants in its column are spelled as keys.
+    """
     if not isinstance(definition, TimeWindowPartitionsDefinition):
         return None
-    spelled = (definition.cron_schedule, definition.fmt)
-    return next((cycle for cycle, clock in CLOCKS.items() if spelled == (clock.cron, clock.format)), None)
-
-
-def _time(definition: PartitionsDefinition, column: str) -> TimeDimension | None:
-    """Return the time dimension of a usual cycle, so that instants in its column are spelled as keys."""
-    cycle = _cycle(definition)
-    if cycle is None or not isinstance(definition, TimeWindowPartitionsDefinition):
-        return None
-    start = definition.start.strftime(definition.fmt)
-    return TimeDimension(name=column, cycle=cycle, start=start, timezone=definition.timezone)
+    for cycle, clock in CLOCKS.items():
+        for number, day in enumerate(DAYS_OF_WEEK):
+            if (definition.cron_schedule, definition.fmt) == (
+                clock.cron.format(week_starts=number),
+                clock.format,
+            ):
+                return TimeDimension(
+                    name=column,
+                    cycle=cycle,
+                    start=definition.start.strftime(definition.fmt),
+                    timezone=definition.timezone,
+                    week_starts=day,
+                )
+    return None
