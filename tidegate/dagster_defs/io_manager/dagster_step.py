@@ -8,7 +8,7 @@ published together need more:
 - `withhold_materialisation`: an output that is staged and not published must not be shown as materialised;
 - `at_end`: the end of the code of a step that has left out an optional output.
 
-ADR 28 says what is relied on; `tests/dagster_defs/io_manager` fails if another version of Dagster differs.
+ADR 24 says what is relied on; `tests/dagster_defs/io_manager` fails if another version of Dagster differs.
 """
 
 from collections.abc import Callable, Mapping, Sequence

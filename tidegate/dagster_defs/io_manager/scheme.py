@@ -95,12 +95,10 @@ def _time(definition: PartitionsDefinition, column: str) -> TimeDimension | None
     """
     if not isinstance(definition, TimeWindowPartitionsDefinition):
         return None
+    spelled = (definition.cron_schedule, definition.fmt)
     for cycle, clock in CLOCKS.items():
         for number, day in enumerate(DAYS_OF_WEEK):
-            if (definition.cron_schedule, definition.fmt) == (
-                clock.cron.format(week_starts=number),
-                clock.format,
-            ):
+            if spelled == (clock.cron.format(week_starts=number), clock.format):
                 return TimeDimension(
                     name=column,
                     cycle=cycle,
