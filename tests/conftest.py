@@ -83,7 +83,7 @@ def project_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("TIDEGATE_PROJECT", raising=False)
     monkeypatch.delenv("TIDEGATE_STORE_URL", raising=False)
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "tidegate.toml").write_text("")
+    (tmp_path / "tidegate.toml").write_text('[warehouse]\ndefault_format = "parquet"\n')
     (tmp_path / "schedules").mkdir()
     return tmp_path
 

@@ -70,7 +70,9 @@ class Live:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         (folder / "schedules").mkdir()
-        (folder / "tidegate.toml").write_text('[spark]\nmaster = "local[1]"\n')
+        (folder / "tidegate.toml").write_text(
+            '[spark]\nmaster = "local[1]"\n[warehouse]\ndefault_format = "parquet"\n'
+        )
         (folder / "live_programs.py").write_text(PROGRAMS)
         self.settings = load_settings(folder)
         self.store = open_store(self.settings.store_url)

@@ -2,6 +2,7 @@
 
     in.yaml, in_*.yaml   what is compiled      (in.py makes CONTENT where a file would be too large for git,
                                                 paths.txt names files instead)
+    formats.json         the default format, and the formats of deployed datasets
     today.txt            the day of the compilation, for the notes that name coming dates
     diagnostics.txt      every message         (absent: there must be none)
     plan.json            the canonical plan    (where there is no error)
@@ -19,6 +20,7 @@ import msgspec
 import pytest
 
 from tidegate.compiler.diagnostics.catalogue import CATALOGUE
+from tidegate.compiler.builders.formats import NO_FORMATS, Formats
 from tidegate.compiler.compile import Compilation, compile_files
 from tidegate.compiler.plan.consequence import Effect
 from tidegate.compiler.plan.diff import diff
@@ -73,7 +75,11 @@ def compiled(folder: Path) -> Compilation:
         if (folder / "today.txt").exists()
         else None
     )
-    return compile_paths(sorted(Path(file.name) for file in folder.glob("in*.yaml")), today=today)
+    formats = NO_FORMATS
+    if (folder / "formats.json").exists():
+        formats = msgspec.json.decode((folder / "formats.json").read_bytes(), type=Formats)
+    files = sorted(Path(file.name) for file in folder.glob("in*.yaml"))
+    return compile_paths(files, today=today, formats=formats)
 
 
 def diagnostics(compilation: Compilation) -> str:

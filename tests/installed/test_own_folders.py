@@ -71,7 +71,9 @@ def own(installed: Installed, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "spark_jobs" / "x.py").write_text(PROGRAM)
     (folder / "schedules").mkdir()
     (folder / "schedules" / "own.yaml").write_text(APP)
-    (folder / "tidegate.toml").write_text('[spark]\nmaster = "local[1]"\n')
+    (folder / "tidegate.toml").write_text(
+        '[spark]\nmaster = "local[1]"\n[warehouse]\ndefault_format = "parquet"\n'
+    )
     return folder
 
 

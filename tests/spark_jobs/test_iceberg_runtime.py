@@ -79,3 +79,10 @@ def test_options_are_completed(catalog: dict[str, str], becomes: dict[str, str])
 def test_without_a_runtime_there_is_no_catalog(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(iceberg_runtime, "runtime_jar", lambda: None)
     assert iceberg_conf(IcebergSettings(warehouse="/lake"), "local[1]", {}) == {}
+
+
+def test_a_runtime_in_the_properties_of_spark_is_the_only_one() -> None:
+    """The fixture says that the wheel is installed too; two runtimes in one session clash."""
+    given = {"spark.jars": "/opt/iceberg-spark-runtime-3.5_2.12-1.10.2.jar"}
+    assert iceberg_conf(IcebergSettings(warehouse="/lake"), "local[1]", given) == DEFAULT
+    assert iceberg_conf(IcebergSettings(warehouse="/lake"), "yarn", given) == DEFAULT

@@ -44,6 +44,9 @@ schedules:
     status: active
 """
 
+SETTINGS = '[warehouse]\ndefault_format = "parquet"\n'
+"""Whether Iceberg is installed must not show in tests that are not about it."""
+
 
 def sales_as(app: str) -> str:
     """The same app under another name, with a folder of its own."""
@@ -56,7 +59,7 @@ class Project:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         (folder / "schedules").mkdir()
-        (folder / "tidegate.toml").touch()
+        (folder / "tidegate.toml").write_text(SETTINGS)
         self.write("sales", SALES)
 
     def write(self, name: str, text: str) -> None:

@@ -33,7 +33,7 @@ def now() -> datetime:
 
 @pytest.fixture
 def warehouse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
-    (tmp_path / "tidegate.toml").write_text("")
+    (tmp_path / "tidegate.toml").write_text('[warehouse]\ndefault_format = "parquet"\n')
     monkeypatch.setenv(PROJECT_VARIABLE, str(tmp_path))
     monkeypatch.delenv(STORE_VARIABLE, raising=False)
     return Warehouse(path=tmp_path / "warehouse", project=tmp_path)

@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 from tidegate.cli.main import application
 from tidegate.compiler.schema import schema_text
 from tidegate.domain.error import UserError
-from tidegate.project.create import APP_FILE, FILES, ICEBERG_LINE, PARQUET_LINE, STARTER, create_project
+from tidegate.project.create import APP_FILE, FILES, STARTER, create_project
 from tidegate.project.settings import load_settings
 
 REFUSED = "tidegate.toml, .gitignore"
@@ -101,15 +101,16 @@ def test_other_files_stay(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("iceberg", "line", "requirement"),
-    [(True, ICEBERG_LINE, "tidegate[iceberg]==1.0"), (False, PARQUET_LINE, "tidegate==1.0")],
+    ("iceberg", "format", "requirement"),
+    [(True, "iceberg", "tidegate[iceberg]==1.0"), (False, "parquet", "tidegate==1.0")],
 )
 def test_the_table_is_iceberg_where_its_runtime_is_installed(
-    tmp_path: Path, iceberg: bool, line: str, requirement: str
+    tmp_path: Path, iceberg: bool, format: str, requirement: str
 ) -> None:
     create_project(tmp_path, "1.0", iceberg)
 
-    assert f"\n    {line}\n" in (tmp_path / APP_FILE).read_text()
+    assert f'\ndefault_format = "{format}"\n' in (tmp_path / "tidegate.toml").read_text()
+    assert load_settings(tmp_path).default_format == format
     assert (tmp_path / "requirements.txt").read_text() == f"{requirement}\n"
 
 

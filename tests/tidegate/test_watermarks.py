@@ -26,7 +26,7 @@ D22, D23 = "2013-12-22", "2013-12-23"
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SqlCommitStepStore]:
     """A program has read two days of one dataset."""
-    (tmp_path / "tidegate.toml").write_text("")
+    (tmp_path / "tidegate.toml").write_text('[warehouse]\ndefault_format = "parquet"\n')
     monkeypatch.setenv(PROJECT_VARIABLE, str(tmp_path))
     monkeypatch.delenv(STORE_VARIABLE, raising=False)
     opened = open_sql_store(load_settings().store_url)

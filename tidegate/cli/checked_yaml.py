@@ -17,6 +17,7 @@ from tidegate.domain.model import App
 
 if TYPE_CHECKING:
     from tidegate.compiler.compile import Compilation
+    from tidegate.domain.model.dataset import Format
     from tidegate.project.settings import Settings
 
 
@@ -27,13 +28,16 @@ def check_yaml(
     base: Path | None = None,
     without: Iterable[Path] = (),
     today: date | None = None,
+    kept: "Mapping[str, Format] | None" = None,
 ) -> "Compilation":
     """Compile every YAML file at or below some paths.
 
     Args:
         settings: the project's settings; default: those of the working folder, if it is in a project.
         base, without, today: see `compile_paths`.
+        kept: formats of deployed datasets, by "app/dataset", which they keep.
     """
+    from tidegate.compiler.builders.formats import NO_FORMATS, Formats
     from tidegate.project.yaml_files import compile_paths
 
     settings = settings or settings_here()
@@ -43,6 +47,11 @@ def check_yaml(
         without,
         today,
         "reset" if settings is None else settings.on_update,
+        formats=(
+            NO_FORMATS
+            if settings is None
+            else Formats(default=settings.default_format, deployed=dict(kept or {}))
+        ),
         known=known_apps(settings),
         warehouse="" if settings is None else settings.warehouse_folder,
         drafts=() if settings is None else settings.undeployed,

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from tidegate.compiler.builders.app import build_app, offered_app
+from tidegate.compiler.builders.formats import NO_FORMATS, Formats
 from tidegate.compiler.builders.others import Known, OtherApp, Others, nothing_known
 from tidegate.compiler.builders.schedule import build_schedule
 from tidegate.compiler.builders.scope import Scope
@@ -30,6 +31,7 @@ from tidegate.compiler.scenarios.reader import read_scenarios
 from tidegate.compiler.scenarios.scenario import Scenario
 from tidegate.compiler.schema.check import Broken, check_app, check_schedule
 from tidegate.domain.model import App, At, OnUpdate, Schedule
+from tidegate.domain.model.dataset import Format
 from tidegate.domain.model.others import with_others
 from tidegate.domain.value import Value
 
@@ -42,6 +44,7 @@ class CompiledApp(Value, kw_only=True):
         root: the whole file as nodes with places.
         scenarios: the scenarios under `examples:`, see tidegate.compiler.scenarios.scenario.
         on_update: the default of its schedules.
+        default_format: the format of new datasets that name none.
         others: the other apps of which it names parts, by name; of a file without their schedules.
     """
 
@@ -50,6 +53,7 @@ class CompiledApp(Value, kw_only=True):
     root: MappingNode
     scenarios: tuple[Scenario, ...] = ()
     on_update: OnUpdate = "reset"
+    default_format: Format = "parquet"
     others: tuple[App, ...] = ()
 
     @property
@@ -92,6 +96,7 @@ def compile_files(
     today: date | None = None,
     on_update: OnUpdate = "reset",
     *,
+    formats: Formats = NO_FORMATS,
     known: Known = nothing_known,
     warehouse: str = "",
     drafts: Collection[str] = (),
@@ -102,6 +107,7 @@ def compile_files(
         files: contents by file name; diagnostics print the name unchanged.
         today: notes are given for the special dates after it; None for no notes.
         on_update: the default of schedules that do not have it.
+        formats: the formats of datasets that name none.
         known: the deployed apps, of which a file may name parts; an app of a file comes first.
         warehouse: the folder of the warehouse, relative to where paths begin; "" if it is elsewhere.
         drafts: names of files that are not deployed, which may use the folders of other files.
@@ -110,10 +116,14 @@ def compile_files(
         The apps without errors, and all diagnostics. No content of a file raises an exception.
     """
     sources = [_source(file, files[file]) for file in sorted(files)]
-    others = Others(files=_offers(sources), known=known)
+    others = Others(files=_offers(sources, formats), known=known)
     folders = Folders(warehouse)
     built = [
-        (source, source.root, *build_app(source.root, source.findings, source.broken, others, on_update))
+        (
+            source,
+            source.root,
+            *build_app(source.root, source.findings, source.broken, others, on_update, formats),
+        )
         for source in sources
         if source.root is not None
     ]
@@ -145,6 +155,7 @@ def compile_files(
                 root=root,
                 scenarios=scenarios,
                 on_update=on_update,
+                default_format=formats.default,
                 others=named,
             )
     diagnostics = [each for source in sources for each in source.findings.diagnostics()]
@@ -156,11 +167,11 @@ def _source(file: str, content: bytes) -> _Source:
     return _Source(root, findings, frozenset() if root is None else check_app(root, findings))
 
 
-def _offers(sources: list[_Source]) -> dict[str, Callable[[], OtherApp]]:
+def _offers(sources: list[_Source], formats: Formats) -> dict[str, Callable[[], OtherApp]]:
     found: dict[str, Callable[[], OtherApp]] = {}
     for root, _, broken in sources:
         if root is not None:
-            found.setdefault(root.text("app"), partial(offered_app, root, broken))
+            found.setdefault(root.text("app"), partial(offered_app, root, broken, formats))
     return found
 
 

@@ -32,8 +32,7 @@ FILES: Mapping[str, str] = {
 """Each copied file of a new project, and its name in `STARTER`."""
 
 NAME_LINE = b'name = "NAME"'
-PARQUET_LINE = "format: parquet # iceberg needs the extra: pip install 'tidegate[iceberg]'"
-ICEBERG_LINE = "format: iceberg"
+FORMAT_LINE = b'default_format = "FORMAT"'
 
 
 def create_project(folder: Path, version: str, iceberg: bool) -> tuple[str, ...]:
@@ -41,7 +40,7 @@ def create_project(folder: Path, version: str, iceberg: bool) -> tuple[str, ...]
 
     Args:
         version: version of Tidegate for the project's requirements.
-        iceberg: whether the Iceberg runtime is installed; if not, the example writes a Parquet table.
+        iceberg: whether the Iceberg runtime is installed; if not, the project's tables are Parquet.
 
     Returns:
         The files that were written, relative to the folder.
@@ -72,11 +71,12 @@ def _contents(version: str, iceberg: bool, name: str) -> dict[str, bytes]:
     from tidegate.compiler.schema import schema_text
 
     contents = {name: (STARTER / source).read_bytes() for name, source in FILES.items()}
-    if iceberg:
-        contents[APP_FILE] = contents[APP_FILE].replace(PARQUET_LINE.encode(), ICEBERG_LINE.encode())
     # A text in JSON is a text in TOML too, whatever is in it.
     shown = json.dumps(name, ensure_ascii=False)
-    contents["tidegate.toml"] = contents["tidegate.toml"].replace(NAME_LINE, f"name = {shown}".encode())
+    # Named, so that the same project has the same tables wherever it is deployed from.
+    format = f'default_format = "{"iceberg" if iceberg else "parquet"}"'
+    settings = contents["tidegate.toml"].replace(FORMAT_LINE, format.encode())
+    contents["tidegate.toml"] = settings.replace(NAME_LINE, f"name = {shown}".encode())
     contents[SCHEMA_FILE] = schema_text().encode()
     contents[REQUIREMENTS_FILE] = f"tidegate{'[iceberg]' if iceberg else ''}=={version}\n".encode()
     return contents

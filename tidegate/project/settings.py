@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from tidegate.domain.model import OnUpdate
+from tidegate.domain.model.dataset import Format
 from tidegate.project.environment import PROJECT_VARIABLE, STORE_VARIABLE
-from tidegate.project.settings_file import SettingsError, StoreSection, decode
+from tidegate.project.settings_file import SettingsError, SettingsFile, StoreSection, decode
 
 SETTINGS_FILE = "tidegate.toml"
 MAY_LACK_HOST = ("file", "hdfs", "viewfs")
@@ -39,6 +40,7 @@ class Settings:
         store_url: SQLAlchemy URL of the schedule store, with an absolute path. May contain a password.
         warehouse: the folder of datasets without their own path; a str for a URL.
         paths_from: the base of a dataset's own path; a str for a URL.
+        default_format: the format of new datasets that a program writes and that name none.
         spark_master: Spark's master URL.
         spark_conf: further Spark properties by name.
         iceberg_packages: Maven coordinates of the Iceberg runtime; empty for the installed wheel.
@@ -56,6 +58,7 @@ class Settings:
     store_url: str = field(repr=False)
     warehouse: Path | str
     paths_from: Path | str
+    default_format: Format
     spark_master: str
     spark_conf: Mapping[str, str]
     iceberg_packages: str
@@ -167,6 +170,7 @@ def _settings(file: Path, content: dict[str, Any], *, store_is_given: bool = Fal
     fault = catalog_fault(catalog, str(warehouse))
     if fault is not None:
         raise SettingsError(f"{file}: {fault[0]}", fault[1])
+    conf = _flat(file, "spark.conf", found.spark.conf)
     drafts = [
         path("project", "undeployed", text, '["schedules/drafts"]') for text in found.project.undeployed
     ]
@@ -180,13 +184,23 @@ def _settings(file: Path, content: dict[str, Any], *, store_is_given: bool = Fal
         store_url=_store_url(file, found.store.url, is_given=store_is_given),
         warehouse=warehouse,
         paths_from=path_or_url("paths_from", found.warehouse.paths_from, '"."'),
+        default_format=_default_format(found, conf),
         spark_master=_master(file, found.spark.master),
-        spark_conf=_flat(file, "spark.conf", found.spark.conf),
+        spark_conf=conf,
         iceberg_packages=found.iceberg.packages,
         iceberg_catalog=catalog,
         dagster_home=path("dagster", "home", found.dagster.home, '".tidegate/dagster"'),
         tick_seconds=found.dagster.tick_seconds,
     )
+
+
+def _default_format(found: SettingsFile, conf: Mapping[str, str]) -> Format:
+    """Return the default format; `auto` depends on what Spark has on this machine."""
+    from tidegate.spark_jobs.iceberg.runtime import is_present
+
+    if found.warehouse.default_format != "auto":
+        return found.warehouse.default_format
+    return "iceberg" if is_present(found.iceberg.packages, conf) else "parquet"
 
 
 def _name(file: Path, name: str) -> str:

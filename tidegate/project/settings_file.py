@@ -103,6 +103,17 @@ class WarehouseSection(Section, frozen=True, kw_only=True):
     paths_from: Annotated[
         str, _text("hdfs://name:8020/landed", "Folder or URL that the `path` of a dataset is relative to.")
     ] = "."
+    default_format: Annotated[
+        Literal["auto", "iceberg", "parquet"],
+        _key(
+            '"auto", "iceberg" or "parquet"',
+            '"iceberg"',
+            "The format of a dataset that a program writes and that has no `format`. `auto`: Iceberg where "
+            "its runtime is present (`tidegate[iceberg]`, `packages`, or a jar in `[spark.conf]`), else "
+            "Parquet. A deployed dataset keeps its format. A project made by `tidegate init` names one of "
+            "the two.",
+        ),
+    ] = "auto"
 
 
 class SparkSection(Section, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 from pathlib import Path
 
+from tidegate.compiler.builders.formats import NO_FORMATS, Formats
 from tidegate.compiler.builders.others import Known, nothing_known
 from tidegate.compiler.compile import Compilation, compile_files
 from tidegate.compiler.diagnostics.diagnostic import Diagnostic, Findings
@@ -40,6 +41,7 @@ def compile_paths(
     today: date | None = None,
     on_update: OnUpdate = "reset",
     *,
+    formats: Formats = NO_FORMATS,
     known: Known = nothing_known,
     warehouse: str = "",
     drafts: Iterable[Path] = (),
@@ -49,7 +51,7 @@ def compile_paths(
     Args:
         base: folder to which file names are relative; default: the working folder.
         without: files and folders below the paths to leave out.
-        today, on_update, known, warehouse: see `compile_files`.
+        today, on_update, formats, known, warehouse: see `compile_files`.
         drafts: files and folders that are not deployed.
     """
     files = read_files(paths, base, without)
@@ -57,6 +59,7 @@ def compile_paths(
         files.contents,
         today,
         on_update,
+        formats=formats,
         known=known,
         warehouse=warehouse,
         drafts=_named_below(files.contents, drafts, base),

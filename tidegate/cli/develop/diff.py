@@ -95,11 +95,15 @@ def between(before: "Mapping[str, App]", after: "Mapping[str, App]", only: Seque
 
 
 def _apps_of(settings: "Settings", revision: str, format: Format) -> "Mapping[str, App]":
+    from tidegate.compiler.builders.formats import Formats
     from tidegate.compiler.compile import compile_files
     from tidegate.project.revision import files_of_revision
 
     compilation = compile_files(
-        files_of_revision(settings, revision), on_update=settings.on_update, known=known_apps(settings)
+        files_of_revision(settings, revision),
+        on_update=settings.on_update,
+        formats=Formats(default=settings.default_format),
+        known=known_apps(settings),
     )
     end_unless_ok(compilation, format)
     return compilation.models()

@@ -26,8 +26,9 @@ def init(
         typer.echo(f"  {folder / name}")
     if not iceberg:
         typer.echo(
-            "\nThe example writes a Parquet table because the Iceberg runtime is not installed."
-            "\nTo use Iceberg, run pip install 'tidegate[iceberg]' and write `format: iceberg`."
+            "\nTables of this project are Parquet because the Iceberg runtime is not installed. To use"
+            "\nIceberg, run pip install 'tidegate[iceberg]' and write default_format = \"iceberg\" in"
+            "\ntidegate.toml before the first deployment: a deployed dataset keeps its format."
         )
     typer.echo("\nNext:")
     if folder != Path():

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tidegate.compiler.plan.diff import Diff
     from tidegate.compiler.plan.ownership import Scope
     from tidegate.domain.model import App
+    from tidegate.domain.model.dataset import Format
     from tidegate.project.settings import Settings
     from tidegate.scheduler.store.protocol import Reader
 
@@ -108,9 +109,19 @@ def compiled_apps(settings: "Settings", format: Format) -> "Mapping[str, App]":
         base=settings.project,
         without=settings.undeployed,
         today=datetime.now(UTC).date(),
+        kept=_formats(settings),
     )
     end_unless_ok(compilation, format)
     return compilation.models()
+
+
+def _formats(settings: "Settings") -> "Mapping[str, Format]":
+    """Return the formats of the deployed datasets."""
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.compiler.builders.formats import deployed_formats
+
+    with opened_store(settings, missing_is_empty=True) as store, store.reading() as reader:
+        return deployed_formats(each.app for each in reader.apps())
 
 
 def end_unless_ok(compilation: "Compilation", format: Format) -> None:

@@ -5,6 +5,8 @@ from dataclasses import replace
 
 from tidegate.compiler.builders.calendar import build_calendar
 from tidegate.compiler.builders.dataset import build_dataset, week_starts_of
+from tidegate.compiler.builders.default_format import set_formats
+from tidegate.compiler.builders.formats import NO_FORMATS, Formats
 from tidegate.compiler.builders.others import OtherApp, Others, handed_over
 from tidegate.compiler.builders.program import build_program
 from tidegate.compiler.builders.schedule import build_schedule
@@ -26,18 +28,24 @@ DEFAULT_TIMEZONE = "UTC"
 
 
 def build_app(
-    root: MappingNode, findings: Findings, broken: Broken, others: Others, on_update: OnUpdate = "reset"
+    root: MappingNode,
+    findings: Findings,
+    broken: Broken,
+    others: Others,
+    on_update: OnUpdate = "reset",
+    formats: Formats = NO_FORMATS,
 ) -> tuple[App, tuple[App, ...]]:
     """Build the app of a file, without the broken parts.
 
     Args:
         others: the other apps, of which it may name parts.
         on_update: the default of its schedules.
+        formats: the formats of datasets that name none.
 
     Returns:
         The app, and the other apps of which it names parts.
     """
-    scope = replace(_scope(root, findings, broken, others), on_update=on_update)
+    scope = replace(_scope(root, findings, broken, others), on_update=on_update, formats=formats)
     scope = _with_calendars(scope, root, broken)
     _declare(root, broken, scope)
     built = (build_schedule(key, node, scope) for key, node in _parts(root, "schedules", broken))
@@ -67,12 +75,12 @@ def build_app(
     return app, named
 
 
-def offered_app(root: MappingNode, broken: Broken) -> OtherApp:
+def offered_app(root: MappingNode, broken: Broken, formats: Formats = NO_FORMATS) -> OtherApp:
     """Build what the app of a file offers to other apps; its mistakes are reported by its own build.
 
     What its programs read of further apps is not looked up.
     """
-    scope = _scope(root, Findings(root.text("app")), broken, Others())
+    scope = replace(_scope(root, Findings(root.text("app")), broken, Others()), formats=formats)
     _declare(root, broken, scope)
     app = App(name=scope.app, timezone=scope.timezone, datasets=scope.datasets, programs=scope.programs)
     return OtherApp(app=app, broken=scope.broken, arguments=handed_over(root))
@@ -98,6 +106,7 @@ def _declare(root: MappingNode, broken: Broken, scope: Scope) -> None:
         scope.datasets[str(key.value)] = build_dataset(key, node, scope)
     for key, node in _parts(root, "programs", broken):
         scope.programs[str(key.value)] = build_program(key, node, scope)
+    set_formats(_parts(root, "datasets", broken), scope)
 
 
 def _with_calendars(scope: Scope, root: MappingNode, broken: Broken) -> Scope:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from tidegate.compiler.builders.formats import NO_FORMATS, Formats
 from tidegate.compiler.builders.others import Others
 from tidegate.compiler.diagnostics.diagnostic import Findings, Place
 from tidegate.compiler.reader.node import ScalarNode
@@ -29,6 +30,7 @@ class Scope:
         others: the other apps, whose parts may be named too.
         datasets, programs: the parts that were built, and those of other apps that were named.
         calendars: the calendars that were built.
+        formats: the formats of datasets that name none.
         on_update: what a schedule that says nothing does when it is changed.
         broken: names of datasets, programs and calendars with errors. A reference to one of them is not
             reported as unknown, and is not checked further.
@@ -43,6 +45,7 @@ class Scope:
     programs: dict[str, Program] = field(default_factory=dict[str, Program])
     groups: dict[str, str] = field(default_factory=dict[str, str])
     calendars: dict[str, Calendar] = field(default_factory=dict[str, Calendar])
+    formats: Formats = NO_FORMATS
     on_update: OnUpdate = "reset"
     broken: frozenset[str] = frozenset()
 

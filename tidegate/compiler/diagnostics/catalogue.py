@@ -291,6 +291,11 @@ CATALOGUE: dict[str, Entry] = {
         "affected by a clock change",
         "On these dates the time is skipped or repeated. The file is correct; this note only announces it.",
     ),
+    "L460": _note(
+        "keeps its format",
+        "A dataset without `format` keeps the format with which it is deployed, because its rows are in that"
+        " format. Another default, or an Iceberg runtime that was installed since, does not change it.",
+    ),
     "L450": _warning(
         "collects nothing that exists",
         "`collect_existing` lets a new or reset schedule collect the partitions of its datasets that arrived "

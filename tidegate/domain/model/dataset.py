@@ -10,6 +10,7 @@ from tidegate.domain.model.place import At
 from tidegate.domain.value import Value
 
 Cycle = Literal["minute", "hour", "day", "week", "month", "year"]
+Format = Literal["parquet", "iceberg"]
 WriteMode = Literal["append", "overwrite_partitions", "merge", "full"]
 
 
@@ -65,7 +66,7 @@ class Dataset(Value, kw_only=True):
     """
 
     name: str
-    format: Literal["parquet", "iceberg"] = "parquet"
+    format: Format = "parquet"
     partitions: PartitionScheme | None = None
     path: str | None = None
     write: WriteMode | None = None

@@ -10,6 +10,7 @@ from typing import Any, assert_never, cast
 
 import msgspec
 
+from tidegate.compiler.builders.formats import Formats, deployed_formats
 from tidegate.compiler.compile import compile_files, compile_schedule
 from tidegate.compiler.diagnostics.diagnostic import Diagnostic
 from tidegate.compiler.scenarios.scenario import (
@@ -29,6 +30,7 @@ from tidegate.compiler.scenarios.scenario import (
     Update,
 )
 from tidegate.domain.model import App, OnUpdate
+from tidegate.domain.model.dataset import Format
 from tidegate.domain.model.others import with_others
 from tidegate.domain.part_name import app_of, name_in, whole_name
 from tidegate.domain.size import size_text
@@ -68,6 +70,7 @@ class ActionRunner:
         document: its YAML as builtin values; updates are merged over the schedules in it.
         read_file: the contents of a file beside the app's own.
         on_update: the default of schedules that a deployment brings.
+        default_format: the format of datasets that a deployment brings and that name none.
     """
 
     def __init__(
@@ -77,12 +80,14 @@ class ActionRunner:
         document: Mapping[str, Any],
         read_file: Callable[[str], bytes],
         on_update: OnUpdate = "reset",
+        default_format: Format = "parquet",
     ) -> None:
         self._simulation = simulation
         self._app = app
         self._specs: dict[str, dict[str, Any]] = dict(document.get("schedules") or {})
         self._read_file = read_file
         self._on_update: OnUpdate = on_update
+        self._default_format: Format = default_format
         self._events = 0
 
     def do(self, given: Given) -> None:
@@ -239,7 +244,10 @@ class ActionRunner:
     def _deploy(self, action: Deploy) -> None:
         file = action.file or "deploy"
         content = self._read_file(action.file) if action.file else (action.text or "").encode()
-        compilation = compile_files({file: content}, on_update=self._on_update, known=self._deployed)
+        formats = Formats(default=self._default_format, deployed=deployed_formats(self._deployed().values()))
+        compilation = compile_files(
+            {file: content}, on_update=self._on_update, formats=formats, known=self._deployed
+        )
         if not compilation.ok:
             raise _wrong(compilation.diagnostics)
         self._carry_out({**self._deployed(), **compilation.models()}, action.update_schedules)

@@ -64,7 +64,9 @@ def play(
     with store.transaction() as transaction:
         deploy(transaction, {app.name: app, **_stages(compiled.others)}, start)
     simulation = Simulation(store, start, app.name, scenario.behaviours)
-    runner = ActionRunner(simulation, app.name, compiled.document, read_file, compiled.on_update)
+    runner = ActionRunner(
+        simulation, app.name, compiled.document, read_file, compiled.on_update, compiled.default_format
+    )
     for given in scenario.given:
         simulation.at(given.when, lambda given=given: runner.do(given))
     snapshots: dict[datetime, Snapshot] = {}

@@ -16,6 +16,9 @@ from tidegate.spark_jobs.iceberg.catalog_options import with_defaults
 CATALOG = "tidegate"
 """The name under which Spark knows the catalog, as in `SELECT * FROM tidegate.flights.delays`."""
 RUNTIME_WHEEL = "snowpark_connect_deps_iceberg"
+RUNTIME_NAME = "iceberg-spark-runtime"
+JAR_PROPERTIES = ("spark.jars", "spark.jars.packages", "spark.driver.extraClassPath")
+"""The Spark properties that can bring the runtime."""
 RUNTIME_JAR = "iceberg-spark-runtime-3.5_2.12-*.jar"
 EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
 
@@ -43,14 +46,28 @@ def runtime_jar() -> Path | None:
     return next(iter(sorted(Path(wheel.origin).parent.joinpath("jars").glob(RUNTIME_JAR))), None)
 
 
+def is_present(packages: str, conf: Mapping[str, str]) -> bool:
+    """Return whether a session of these settings has Iceberg.
+
+    Args:
+        packages: see `IcebergSettings.packages`.
+        conf: Spark properties by name.
+    """
+    return bool(packages) or _brought(conf) or runtime_jar() is not None
+
+
+def _brought(conf: Mapping[str, str]) -> bool:
+    """Return whether Spark properties bring an Iceberg runtime of their own."""
+    return any(RUNTIME_NAME in conf.get(name, "") for name in JAR_PROPERTIES)
+
+
 def iceberg_conf(settings: IcebergSettings, master: str, conf: Mapping[str, str]) -> dict[str, str]:
     """Return the Spark properties that add Iceberg to a session; none when it is not available.
 
     Args:
         conf: the properties so far; the result extends the lists in them.
     """
-    jar = runtime_jar()
-    if not settings.packages and jar is None:
+    if not is_present(settings.packages, conf):
         return {}
     prefix = f"spark.sql.catalog.{CATALOG}"
     options = with_defaults(settings.catalog, settings.warehouse)
@@ -59,11 +76,16 @@ def iceberg_conf(settings: IcebergSettings, master: str, conf: Mapping[str, str]
     found["spark.sql.extensions"] = _joined(conf, "spark.sql.extensions", EXTENSIONS, ",")
     if settings.packages:
         found["spark.jars.packages"] = _joined(conf, "spark.jars.packages", settings.packages, ",")
+    elif _brought(conf):
+        # Two runtimes in one session clash, so the installed one stays out.
+        pass
     elif master == "local" or master.startswith("local["):
         # Driver and executors are one process, so the jar need not be copied.
-        found["spark.driver.extraClassPath"] = _joined(conf, "spark.driver.extraClassPath", str(jar), ":")
+        found["spark.driver.extraClassPath"] = _joined(
+            conf, "spark.driver.extraClassPath", str(runtime_jar()), ":"
+        )
     else:
-        found["spark.jars"] = _joined(conf, "spark.jars", str(jar), ",")
+        found["spark.jars"] = _joined(conf, "spark.jars", str(runtime_jar()), ",")
     return found
 
 

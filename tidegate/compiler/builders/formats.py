@@ -1,0 +1,27 @@
+"""What determines the table formats of datasets that name none; `default_format.py` applies it."""
+
+from collections.abc import Iterable
+
+from tidegate.domain.model import App
+from tidegate.domain.model.dataset import Format
+from tidegate.domain.value import Value
+
+
+class Formats(Value, kw_only=True):
+    """What determines the format of a dataset that names none.
+
+    Attributes:
+        default: the format of new datasets that a program writes.
+        deployed: the formats of the deployed datasets, by "app/dataset".
+    """
+
+    default: Format = "parquet"
+    deployed: dict[str, Format] = {}
+
+
+NO_FORMATS = Formats()
+
+
+def deployed_formats(apps: Iterable[App]) -> dict[str, Format]:
+    """Return the formats of the datasets of deployed apps."""
+    return {f"{app.name}/{one.name}": one.format for app in apps for one in app.datasets.values()}
