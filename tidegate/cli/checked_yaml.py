@@ -17,7 +17,7 @@ from tidegate.domain.model import App
 
 if TYPE_CHECKING:
     from tidegate.compiler.compile import Compilation
-    from tidegate.domain.model.dataset import Format
+    from tidegate.domain.model.dataset import DatasetFormat
     from tidegate.project.settings import Settings
 
 
@@ -28,7 +28,7 @@ def check_yaml(
     base: Path | None = None,
     without: Iterable[Path] = (),
     today: date | None = None,
-    kept: "Mapping[str, Format] | None" = None,
+    kept: "Mapping[str, DatasetFormat] | None" = None,
 ) -> "Compilation":
     """Compile every YAML file at or below some paths.
 

@@ -31,7 +31,7 @@ from tidegate.compiler.scenarios.reader import read_scenarios
 from tidegate.compiler.scenarios.scenario import Scenario
 from tidegate.compiler.schema.check import Broken, check_app, check_schedule
 from tidegate.domain.model import App, At, OnUpdate, Schedule
-from tidegate.domain.model.dataset import Format
+from tidegate.domain.model.dataset import DatasetFormat
 from tidegate.domain.model.others import with_others
 from tidegate.domain.value import Value
 
@@ -53,7 +53,7 @@ class CompiledApp(Value, kw_only=True):
     root: MappingNode
     scenarios: tuple[Scenario, ...] = ()
     on_update: OnUpdate = "reset"
-    default_format: Format = "parquet"
+    default_format: DatasetFormat = "parquet"
     others: tuple[App, ...] = ()
 
     @property

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tidegate.domain.model import OnUpdate
-from tidegate.domain.model.dataset import Format
+from tidegate.domain.model.dataset import DatasetFormat
 from tidegate.project.environment import PROJECT_VARIABLE, STORE_VARIABLE
 from tidegate.project.settings_file import SettingsError, SettingsFile, StoreSection, decode
 
@@ -58,7 +58,7 @@ class Settings:
     store_url: str = field(repr=False)
     warehouse: Path | str
     paths_from: Path | str
-    default_format: Format
+    default_format: DatasetFormat
     spark_master: str
     spark_conf: Mapping[str, str]
     iceberg_packages: str
@@ -194,7 +194,7 @@ def _settings(file: Path, content: dict[str, Any], *, store_is_given: bool = Fal
     )
 
 
-def _default_format(found: SettingsFile, conf: Mapping[str, str]) -> Format:
+def _default_format(found: SettingsFile, conf: Mapping[str, str]) -> DatasetFormat:
     """Return the default format; `auto` depends on what Spark has on this machine."""
     from tidegate.spark_jobs.iceberg.runtime import is_present
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tidegate.compiler.plan.diff import Diff
     from tidegate.compiler.plan.ownership import Scope
     from tidegate.domain.model import App
-    from tidegate.domain.model.dataset import Format
+    from tidegate.domain.model.dataset import DatasetFormat
     from tidegate.project.settings import Settings
     from tidegate.scheduler.store.protocol import Reader
 
@@ -115,7 +115,7 @@ def compiled_apps(settings: "Settings", format: Format) -> "Mapping[str, App]":
     return compilation.models()
 
 
-def _formats(settings: "Settings") -> "Mapping[str, Format]":
+def _formats(settings: "Settings") -> "Mapping[str, DatasetFormat]":
     """Return the formats of the deployed datasets."""
     from tidegate.cli.opened_store import opened_store
     from tidegate.compiler.builders.formats import deployed_formats

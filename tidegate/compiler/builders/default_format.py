@@ -11,7 +11,7 @@ import msgspec
 
 from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
-from tidegate.domain.model.dataset import Format
+from tidegate.domain.model.dataset import DatasetFormat
 from tidegate.domain.wording import shown
 
 
@@ -23,7 +23,7 @@ def set_formats(parts: Iterable[tuple[ScalarNode, MappingNode]], scope: Scope) -
     """
     formats, found = scope.formats, scope.datasets
     written = {name for program in scope.programs.values() for name in program.writes}
-    kept: list[tuple[ScalarNode, Format]] = []
+    kept: list[tuple[ScalarNode, DatasetFormat]] = []
     for key, node in parts:
         name = str(key.value)
         deployed = formats.deployed.get(f"{scope.app}/{name}")
@@ -33,7 +33,7 @@ def set_formats(parts: Iterable[tuple[ScalarNode, MappingNode]], scope: Scope) -
             if deployed == "iceberg":
                 _refuse_path(node, scope)
             continue
-        default: Format = formats.default if name in written else "parquet"
+        default: DatasetFormat = formats.default if name in written else "parquet"
         found[name] = msgspec.structs.replace(found[name], format=deployed or default)
         if name in written and deployed not in (None, default):
             kept.append((key, found[name].format))
@@ -47,7 +47,7 @@ def _refuse_path(node: MappingNode, scope: Scope) -> None:
     scope.findings.add("V216", node.values["path"], summary, "delete the path, or write `format: parquet`")
 
 
-def _note_kept(kept: list[tuple[ScalarNode, Format]], default: Format, scope: Scope) -> None:
+def _note_kept(kept: list[tuple[ScalarNode, DatasetFormat]], default: DatasetFormat, scope: Scope) -> None:
     """Report the first dataset, with the number of all: notes must not displace errors."""
     key, format = kept[0]
     more = f", and {len(kept) - 1} more of this app" if len(kept) > 1 else ""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from tidegate.domain.model import App
-from tidegate.domain.model.dataset import Format
+from tidegate.domain.model.dataset import DatasetFormat
 from tidegate.domain.value import Value
 
 
@@ -15,13 +15,13 @@ class Formats(Value, kw_only=True):
         deployed: the formats of the deployed datasets, by "app/dataset".
     """
 
-    default: Format = "parquet"
-    deployed: dict[str, Format] = {}
+    default: DatasetFormat = "parquet"
+    deployed: dict[str, DatasetFormat] = {}
 
 
 NO_FORMATS = Formats()
 
 
-def deployed_formats(apps: Iterable[App]) -> dict[str, Format]:
+def deployed_formats(apps: Iterable[App]) -> dict[str, DatasetFormat]:
     """Return the formats of the datasets of deployed apps."""
     return {f"{app.name}/{one.name}": one.format for app in apps for one in app.datasets.values()}

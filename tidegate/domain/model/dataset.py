@@ -10,7 +10,7 @@ from tidegate.domain.model.place import At
 from tidegate.domain.value import Value
 
 Cycle = Literal["minute", "hour", "day", "week", "month", "year"]
-Format = Literal["parquet", "iceberg"]
+DatasetFormat = Literal["parquet", "iceberg"]
 WriteMode = Literal["append", "overwrite_partitions", "merge", "full"]
 
 
@@ -66,7 +66,7 @@ class Dataset(Value, kw_only=True):
     """
 
     name: str
-    format: Format = "parquet"
+    format: DatasetFormat = "parquet"
     partitions: PartitionScheme | None = None
     path: str | None = None
     write: WriteMode | None = None

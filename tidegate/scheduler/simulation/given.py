@@ -30,7 +30,7 @@ from tidegate.compiler.scenarios.scenario import (
     Update,
 )
 from tidegate.domain.model import App, OnUpdate
-from tidegate.domain.model.dataset import Format
+from tidegate.domain.model.dataset import DatasetFormat
 from tidegate.domain.model.others import with_others
 from tidegate.domain.part_name import app_of, name_in, whole_name
 from tidegate.domain.size import size_text
@@ -80,14 +80,14 @@ class ActionRunner:
         document: Mapping[str, Any],
         read_file: Callable[[str], bytes],
         on_update: OnUpdate = "reset",
-        default_format: Format = "parquet",
+        default_format: DatasetFormat = "parquet",
     ) -> None:
         self._simulation = simulation
         self._app = app
         self._specs: dict[str, dict[str, Any]] = dict(document.get("schedules") or {})
         self._read_file = read_file
         self._on_update: OnUpdate = on_update
-        self._default_format: Format = default_format
+        self._default_format: DatasetFormat = default_format
         self._events = 0
 
     def do(self, given: Given) -> None:
