@@ -23,6 +23,7 @@ from tidegate.compiler.diagnostics.diagnostic import Diagnostic, Findings, Relat
 from tidegate.compiler.reader import MappingNode, ScalarNode, from_value, plain, read
 from tidegate.compiler.rules.cycles import check_cycles, check_cycles_across
 from tidegate.compiler.rules.daylight_saving import check_daylight_saving
+from tidegate.compiler.rules.former_names import check_former_app
 from tidegate.compiler.rules.group_limits import Limits, check_group_limits
 from tidegate.compiler.rules.own_folder import Folders
 from tidegate.compiler.rules.references import check_upstream_arguments
@@ -142,6 +143,7 @@ def compile_files(
     complete = not any(source.findings.failed for source in sources)
     apps: dict[str, CompiledApp] = {}
     for source, root, app, named in built:
+        check_former_app(root, first, source.findings)
         check_group_limits(app, limits, source.findings)
         if complete:
             check_unused(app, used, source.findings)

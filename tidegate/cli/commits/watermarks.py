@@ -1,4 +1,4 @@
-"""`tidegate watermarks`: list, show and reset the positions of incremental reads.
+"""`tidegate watermarks`: list, show, reset and forget the positions of incremental reads.
 
 A reset is a commit sequence that moves watermarks. So it fails if the watermarks changed after
 they were shown, it excludes runs that would move them, and `show` prints its commit id
@@ -23,7 +23,7 @@ from tidegate.spark_jobs.commit.publish import publish
 from tidegate.spark_jobs.commit.sequence import CommitSequence, watermark_resource
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
 
-app = typer.Typer(help="List, show and reset watermarks of incremental reads.", no_args_is_help=True)
+app = typer.Typer(help="List, show, reset and forget watermarks of incremental reads.", no_args_is_help=True)
 
 SHOWN_CHARACTERS = 60
 """A position may contain thousands of files; --format json prints all of it."""
@@ -110,6 +110,36 @@ def reset(
             sequence = CommitSequence(id=commit, datasets=(resource,), token=token, steps=steps, result=())
             publish(sequence, commits, project.context)
         typer.echo(f"{commit}: {len(steps)} watermark{'s' if len(steps) > 1 else ''} set")
+
+
+@app.command()
+def forget(
+    consumer: ConsumerArgument,
+    source: SourceArgument,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
+) -> None:
+    """Delete watermarks that no deployed program uses, such as those that a rename has left behind."""
+    with opened_project() as project:
+        commits = project.commits
+        marks = _marks(commits, consumer, source)
+        app, _, program = consumer.partition("/")
+        for deployed in project.apps():
+            found = deployed.programs.get(program) if deployed.name == app else None
+            if found is not None and {source, source.removeprefix(f"{app}/")} & found.incremental.keys():
+                raise UserError(
+                    f"program {consumer} is deployed and reads {source} incrementally",
+                    f"to read from the beginning: tidegate watermarks reset {consumer} {source}",
+                )
+        if commits.list_unfinished(watermark_resource(consumer, source)):
+            raise UserError(
+                f"an unfinished commit moves watermarks of {consumer} in {source}",
+                "finish it first with: tidegate commits recover",
+            )
+        if not yes and not typer.confirm(f"Forget {len(marks)} of {consumer} in {source}?"):
+            typer.echo("nothing was changed")
+            raise typer.Exit(DECLINED_EXIT_CODE)
+        forgotten = commits.forget_watermarks(consumer, source)
+        typer.echo(f"{forgotten} watermark{'s' if forgotten > 1 else ''} forgotten")
 
 
 def _steps(

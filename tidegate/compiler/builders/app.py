@@ -9,12 +9,14 @@ from tidegate.compiler.builders.default_format import set_formats
 from tidegate.compiler.builders.formats import NO_FORMATS, Formats
 from tidegate.compiler.builders.others import OtherApp, Others, handed_over
 from tidegate.compiler.builders.program import build_program
+from tidegate.compiler.builders.renamed_from import renamed_from
 from tidegate.compiler.builders.schedule import build_schedule
 from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.builders.zone import zone_of
 from tidegate.compiler.diagnostics.diagnostic import Findings
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
 from tidegate.compiler.rules.cycles import check_cycles
+from tidegate.compiler.rules.former_names import check_former_names
 from tidegate.compiler.rules.incremental import check_incremental
 from tidegate.compiler.rules.references import check_upstream_arguments
 from tidegate.compiler.rules.weeks import check_weeks
@@ -58,12 +60,14 @@ def build_app(
         schedules={schedule.name: schedule for schedule in built if schedule is not None},
         groups=scope.groups,
         calendars=scope.calendars,
+        renamed_from=renamed_from(root),
         description=root.text("description"),
         at=findings.at(place if place is not None else root),
     )
     check_cycles(app, findings)
     check_writers(app, findings)
     programs = dict(_named(root, "programs", broken))
+    check_former_names(root, findings)
     named = scope.others.of_parts((*scope.datasets, *scope.programs))
     whole = with_others(app, named)
     check_incremental(whole, programs, findings)

@@ -4,6 +4,7 @@ An entry of `reads` is a name, or a mapping that asks for incremental reading. `
 checks, for the whole app, whether incremental reading is possible.
 """
 
+from tidegate.compiler.builders.renamed_from import renamed_from
 from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.diagnostics.diagnostic import Related
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
@@ -31,6 +32,7 @@ def build_program(key: ScalarNode, node: MappingNode, scope: Scope) -> Program:
         reads=tuple(dict.fromkeys(scope.name_of(n) for n in reads)),
         writes=tuple(dict.fromkeys(scope.name_of(n) for n in writes)),
         incremental=_incremental(node, scope),
+        renamed_from=renamed_from(node),
         description=node.text("description"),
         at=scope.at(key),
     )

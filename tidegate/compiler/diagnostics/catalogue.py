@@ -192,6 +192,12 @@ CATALOGUE: dict[str, Entry] = {
         "An app may wait for another app's datasets and runs and read its datasets; it writes and launches"
         " only its own.",
     ),
+    "N350": _error(
+        "former name in use",
+        "`renamed_from` says which dataset, program or app goes on under the new name, with its watermarks, "
+        "its waiting jobs and its events. So nothing else may have the former name, and only one part may "
+        "claim it.",
+    ),
     "L401": _error(
         "cycle of schedules",
         "Runs of these schedules would trigger each other without end. Add a cron to one of them with `all`.",

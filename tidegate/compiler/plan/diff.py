@@ -7,14 +7,18 @@ difference.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import msgspec
 
+from tidegate.compiler.plan.blocked import Blocked
 from tidegate.compiler.plan.consequence import Action, Consequence, Effect, consequences
+from tidegate.compiler.plan.field_change import FieldChange, field_changes
 from tidegate.compiler.plan.fingerprint import canonical
+from tidegate.compiler.plan.left_behind import LeftBehind
 from tidegate.compiler.plan.ownership import TakenApp
 from tidegate.compiler.plan.refusal import Refusal, refusals_across
+from tidegate.compiler.plan.renames import Renames
 from tidegate.domain.kept_keys import keeps_keys
 from tidegate.domain.model import (
     App,
@@ -28,19 +32,6 @@ from tidegate.domain.value import Value
 
 HARMLESS = ("description", "owner", "retries")
 """Fields without effect on what jobs collect: a difference in these alone does not reset a job."""
-
-
-class FieldChange(Value, kw_only=True):
-    """One field that differs.
-
-    Attributes:
-        path: keys joined by ".", list members by their number, for example "trigger.of.0.count".
-        old, new: the values in canonical form; None where the field is absent or has its default.
-    """
-
-    path: str
-    old: Any = None
-    new: Any = None
 
 
 class ScheduleChange(Value, kw_only=True):
@@ -87,6 +78,9 @@ class Diff(Value, kw_only=True):
         apps: the changes of every app that is deployed or wanted, sorted by name.
         after: the apps after the deployment.
         stays, adopted, taken: see `tidegate.compiler.plan.ownership.Reach`.
+        renames: what goes on under another name; the changes are those besides.
+        blocked: why it cannot be carried out now.
+        left: watermarks that it leaves behind.
     """
 
     apps: tuple[AppChange, ...]
@@ -96,16 +90,19 @@ class Diff(Value, kw_only=True):
     stays: tuple[str, ...] = ()
     adopted: tuple[str, ...] = ()
     taken: tuple[TakenApp, ...] = ()
+    renames: Renames = Renames()
+    blocked: tuple[Blocked, ...] = ()
+    left: tuple[LeftBehind, ...] = ()
 
     @property
     def refused(self) -> bool:
         """Whether a deployment refuses this difference, unless it is forced where force is possible."""
-        return bool(self.refusals or self.taken)
+        return bool(self.refusals or self.taken or self.blocked)
 
     @property
     def empty(self) -> bool:
         """Whether a deployment would change nothing."""
-        return all(app.action == "unchanged" for app in self.apps)
+        return not self.renames and all(app.action == "unchanged" for app in self.apps)
 
     def schedules(self) -> Iterator[ScheduleChange]:
         """Yield the changes of all schedules of all apps."""
@@ -298,25 +295,6 @@ def _settings(app: App) -> dict[str, Any]:
 
 def _form(part: Any) -> dict[str, Any]:
     return canonical(part, defaults=True) if isinstance(part, Value) else {"description": part}
-
-
-def field_changes(old: Any, new: Any, path: str = "") -> Iterator[FieldChange]:
-    """Yield the leaves at which two canonical forms differ; lists of equal length member by member."""
-    if old == new:
-        return
-    if isinstance(old, dict) and isinstance(new, dict):
-        before, wanted = cast("dict[str, Any]", old), cast("dict[str, Any]", new)
-        if before.get("kind") == wanted.get("kind"):
-            for key in sorted(set(before) | set(wanted)):
-                yield from field_changes(before.get(key), wanted.get(key), f"{path}.{key}" if path else key)
-            return
-    if isinstance(old, list) and isinstance(new, list):
-        items, others = cast("list[Any]", old), cast("list[Any]", new)
-        if len(items) == len(others) and any(isinstance(item, dict) for item in items):
-            for index, (one, other) in enumerate(zip(items, others, strict=True)):
-                yield from field_changes(one, other, f"{path}.{index}")
-            return
-    yield FieldChange(path=path, old=old, new=new)
 
 
 def _after(old: App | None, new: App, schedules: tuple[ScheduleChange, ...]) -> App:

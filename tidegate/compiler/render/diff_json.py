@@ -16,5 +16,8 @@ def diff_json(difference: Diff) -> dict[str, Any]:
         "refusals": msgspec.to_builtins(difference.refusals),
         "stays": list(difference.stays),
         "adopted": list(difference.adopted),
+        "renames": msgspec.to_builtins(difference.renames),
+        "blocked": msgspec.to_builtins(difference.blocked),
+        "left": msgspec.to_builtins(difference.left),
         "taken": msgspec.to_builtins(difference.taken),
     }

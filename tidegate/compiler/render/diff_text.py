@@ -15,11 +15,12 @@ from tidegate.compiler.plan.diff import (
     AppChange,
     Consequence,
     Diff,
-    FieldChange,
     PartChange,
     ScheduleChange,
 )
+from tidegate.compiler.plan.field_change import FieldChange
 from tidegate.compiler.plan.refusal import Refusal
+from tidegate.compiler.plan.renames import Renames
 from tidegate.compiler.render.trigger_yaml import yaml_lines
 from tidegate.domain.size import size_text
 
@@ -52,11 +53,13 @@ _FAULTS = {
 def diff_text(difference: Diff) -> str:
     """Return the whole difference, without a final line end."""
     lines: list[str] = []
+    lines.extend(_renames(difference.renames))
     for app in difference.apps:
         lines.extend(_app(app))
     lines.extend(_ownership(difference))
     if difference.refusals:
         lines.extend(_refusals(difference.refusals))
+    lines.extend(_blocked_and_left(difference))
     if lines:
         lines.append("")
     lines.append(_total(difference))
@@ -176,6 +179,29 @@ def _ownership(difference: Diff) -> Iterator[str]:
     for taken in difference.taken:
         yield f"refused: {taken.summary}"
         yield f"hint: {taken.remedy}"
+
+
+def _renames(names: Renames) -> Iterator[str]:
+    """What goes on under another name; parts of a renamed app that keep theirs are not listed."""
+    for old, new in names.apps.items():
+        yield f"~ app {new} (renamed from {old}; everything in the store moves with it)"
+    for what, renamed in (("program", names.programs), ("dataset", names.datasets)):
+        for old, new in renamed.items():
+            if old.partition("/")[2] != new.partition("/")[2]:
+                yield f"~ {what} {new} (renamed from {old}; everything in the store moves with it)"
+
+
+def _blocked_and_left(difference: Diff) -> Iterator[str]:
+    for left in difference.left:
+        parts = f"{left.parts} {_plural('part', left.parts)}"
+        yield f"warning: the watermarks of {left.consumer} in {left.source} ({parts}) are left behind"
+        for read in left.again:
+            yield f"    the next run of {read.replace(' of ', ' reads all of ', 1)} again"
+        if left.remedy:
+            yield f"hint: {left.remedy}"
+    for blocked in difference.blocked:
+        yield f"refused: {blocked.summary}"
+        yield f"hint: {blocked.remedy}"
 
 
 def _refusals(refusals: tuple[Refusal, ...]) -> Iterator[str]:

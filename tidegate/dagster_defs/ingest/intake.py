@@ -11,14 +11,14 @@ which the store keeps one, and only one of them advances the position. The posit
 schedule store and not in the sensor's cursor, which Dagster may not save or may reset.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from dagster import DagsterInstance, DagsterRun, RunsFilter
 
 from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
 from tidegate.dagster_defs.ingest.event_log import PAGE_ROWS, EventLog, entry_of, instant_of
-from tidegate.dagster_defs.ingest.partition_events import partition_event
+from tidegate.dagster_defs.ingest.partition_events import NO_FORMER_NAMES, partition_event
 from tidegate.dagster_defs.ingest.position import (
     REWIND,
     Position,
@@ -28,6 +28,7 @@ from tidegate.dagster_defs.ingest.position import (
 )
 from tidegate.dagster_defs.ingest.run_observations import STATUS_OF_EVENT, observations
 from tidegate.domain.value import Value
+from tidegate.scheduler.commands.rename import record_of
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.intake.refused_reports import RefusedReport, note_refused
 from tidegate.scheduler.model.event import Event
@@ -72,6 +73,7 @@ def ingest(instance: DagsterInstance, store: Store, plan: AssetPlan, now: dateti
     with store.reading() as reader:
         saved = reader.cursor(name)
         position = _first_position(event_log, reader) if saved is None else decode_position(saved)
+        former = record_of(reader).former
     position = rewound_if_changed(event_log, position, log)
     total = Intake()
     for page in range(PAGES_PER_ROUND):
@@ -81,7 +83,7 @@ def ingest(instance: DagsterInstance, store: Store, plan: AssetPlan, now: dateti
         value = encode_position(moved)
         if value == saved:
             break
-        events, observed, refused = translate(instance, (*appeared, *rows), plan, now, log)
+        events, observed, refused = translate(instance, (*appeared, *rows), plan, now, log, former)
         with store.transaction() as transaction:
             transaction.add_events(events)
             note_refused(transaction, refused)
@@ -118,8 +120,13 @@ def translate(
     plan: AssetPlan,
     now: datetime,
     log: Log,
+    former: Mapping[str, str] = NO_FORMER_NAMES,
 ) -> tuple[list[Event], list[RunObservation], list[RefusedReport]]:
-    """Return the events, run observations and refused reports in some rows, in the order of the rows."""
+    """Return the events, run observations and refused reports in some rows, in the order of the rows.
+
+    Args:
+        former: see `partition_event`.
+    """
     events: list[Event] = []
     refused: list[RefusedReport] = []
     observed: list[RunObservation] = []
@@ -135,7 +142,7 @@ def translate(
                 if run is not None:
                     observed += observations(run, STATUS_OF_EVENT[row.kind], instant_of(entry, now), plan)
                 continue
-            event = partition_event(entry, row.body, plan, now)
+            event = partition_event(entry, row.body, plan, now, former)
             if isinstance(event, RefusedReport):
                 refused.append(event)
                 log(f"a report was refused: {event.reason}")

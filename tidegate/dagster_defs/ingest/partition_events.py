@@ -7,11 +7,13 @@ the dataset cannot have is refused and logged in the tick, since Dagster's repor
 validate partitions.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from dagster import AssetMaterialization, EventLogEntry, IntMetadataValue, MetadataValue, TextMetadataValue
 
 from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
+from tidegate.dagster_defs.definitions.names import asset_key
 from tidegate.dagster_defs.ingest.event_log import instant_of
 from tidegate.dagster_defs.ingest.position import content_id
 from tidegate.dagster_defs.run.tags import COMMIT
@@ -24,19 +26,30 @@ BYTES_KEYS = ("bytes", "dagster/size_bytes", "size_bytes")
 ROWS_KEYS = ("rows", "dagster/row_count", "row_count")
 
 
+NO_FORMER_NAMES: Mapping[str, str] = {}
+
+
 class Unusable(Exception):
     """A report whose partition is not valid for its dataset."""
 
 
 def partition_event(
-    entry: EventLogEntry, body: str, plan: AssetPlan, now: datetime
+    entry: EventLogEntry,
+    body: str,
+    plan: AssetPlan,
+    now: datetime,
+    former: Mapping[str, str] = NO_FORMER_NAMES,
 ) -> Event | RefusedReport | None:
-    """Return the event of a materialisation, or the refused report; None for an asset of others."""
+    """Return the event of a materialisation, or the refused report; None for an asset of others.
+
+    Args:
+        former: the present name of each former name of a dataset, "app/name".
+    """
     materialization = entry.asset_materialization
     if materialization is None:
         return None
     try:
-        return _event(entry, materialization, body, plan, now)
+        return _event(entry, materialization, body, plan, now, former)
     except Unusable as error:
         app, *rest = materialization.asset_key.path
         return RefusedReport(
@@ -49,9 +62,16 @@ def partition_event(
 
 
 def _event(
-    entry: EventLogEntry, materialization: AssetMaterialization, body: str, plan: AssetPlan, now: datetime
+    entry: EventLogEntry,
+    materialization: AssetMaterialization,
+    body: str,
+    plan: AssetPlan,
+    now: datetime,
+    former: Mapping[str, str],
 ) -> Event | None:
-    key = materialization.asset_key
+    key, reported = materialization.asset_key, "/".join(materialization.asset_key.path)
+    if key not in plan.datasets and reported in former:
+        key = asset_key(*former[reported].split("/"))
     if key not in plan.datasets:
         # Other code locations have assets too; what is named after one of our apps is meant for it.
         if len(key.path) == 2 and plan.revision(key.path[0]) is not None and key not in plan.program_of:
@@ -65,7 +85,7 @@ def _event(
     arrived = min(at, now)
     return Event(
         id=(
-            publish_event_id(commit.text or "", f"{app}/{dataset.name}", partition)
+            publish_event_id(commit.text or "", reported, partition)
             if isinstance(commit, TextMetadataValue)
             else content_id(body)
         ),

@@ -17,6 +17,7 @@ from tidegate.dagster_defs.ingest.intake import RUNS_PER_QUERY, Log, cursor_name
 from tidegate.dagster_defs.ingest.position import decode_position
 from tidegate.dagster_defs.ingest.run_observations import dagster_run_id, record_observations
 from tidegate.domain.value import Value
+from tidegate.scheduler.commands.rename import record_of
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.intake.refused_reports import note_refused
 from tidegate.scheduler.model.job import JobState
@@ -92,12 +93,14 @@ def _read_again(
 ) -> int:
     """Ingest the rows of (begin, end] again and return the last id reached."""
     reached, end = span
+    with store.reading() as reader:
+        former = record_of(reader).former
     for _ in range(PAGES_PER_PASS):
         rows = [row for row in event_log.after(reached) if row.id <= end]
         if not rows:
             return end
         # Unusable rows were logged when they were read first.
-        events, observed, refused = translate(instance, rows, plan, now, lambda _: None)
+        events, observed, refused = translate(instance, rows, plan, now, lambda _: None, former)
         with store.transaction() as transaction:
             fresh = transaction.add_events(events)
             note_refused(transaction, refused)

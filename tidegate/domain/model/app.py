@@ -18,6 +18,7 @@ class App(Value, kw_only=True):
     Attributes:
         groups: descriptions of the declared groups by name.
         calendars: business calendars by name.
+        renamed_from: former names; the first one that is deployed goes on under this name.
     """
 
     name: str
@@ -27,6 +28,7 @@ class App(Value, kw_only=True):
     schedules: dict[str, Schedule] = {}
     groups: dict[str, str] = {}
     calendars: dict[str, Calendar] = {}
+    renamed_from: tuple[str, ...] = ()
     description: str = ""
     at: At | None = None
 

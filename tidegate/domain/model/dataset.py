@@ -63,6 +63,9 @@ class Dataset(Value, kw_only=True):
         write: what a publish does with the existing rows; None for the mode that replaces what the run
             writes: `overwrite_partitions`, or `full` without partitions.
         merge_keys: for `merge`, the columns that identify a row within its partition.
+        renamed_from: former names; the first one that is deployed goes on under this name.
+        stored_as: the place in the warehouse, "app/name", of a dataset without path that was renamed; the
+            store records it, the YAML does not have it.
     """
 
     name: str
@@ -71,6 +74,8 @@ class Dataset(Value, kw_only=True):
     path: str | None = None
     write: WriteMode | None = None
     merge_keys: tuple[str, ...] = ()
+    renamed_from: tuple[str, ...] = ()
+    stored_as: str | None = None
     description: str = ""
     at: At | None = None
 
@@ -86,6 +91,7 @@ class Program(Value, kw_only=True):
         run: dotted path of the function, for example "tidegate.demo.flights.join_delays".
         incremental: the datasets of which it reads only the data that is new since its last commit. True
             if the dataset's format finds the new data, else the dotted path of a module that does.
+        renamed_from: former names; the first one that is deployed goes on under this name.
     """
 
     name: str
@@ -93,5 +99,6 @@ class Program(Value, kw_only=True):
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     incremental: dict[str, bool | str] = {}
+    renamed_from: tuple[str, ...] = ()
     description: str = ""
     at: At | None = None

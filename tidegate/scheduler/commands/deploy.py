@@ -5,7 +5,7 @@
 `scheduler.commands.replace` handles changed ones.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from typing import assert_never
 
@@ -14,13 +14,13 @@ import msgspec
 from tidegate.compiler.plan.diff import AppChange, Diff, ScheduleChange
 from tidegate.compiler.plan.fingerprint import fingerprint
 from tidegate.compiler.plan.ownership import Scope
-from tidegate.domain.model import App, Schedule, leaves
+from tidegate.domain.model import App, Schedule
 from tidegate.scheduler.commands.change_jobs import change_jobs
 from tidegate.scheduler.commands.live import WHOLE, compare, deployed_apps, difference
+from tidegate.scheduler.commands.rename import apply_renames, forget_former, subscriptions
 from tidegate.scheduler.commands.replace import carry_schedules, created, reset_schedules
 from tidegate.scheduler.decision.fate import Change
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
-from tidegate.scheduler.model.event import Subscription, listens_to
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.protocol import Transaction
@@ -49,13 +49,19 @@ def deploy(
         The difference that was carried out.
 
     Raises:
-        Refused: another project owns an app of a wanted name, or a removal would leave schedules without
-            the dataset or program that triggers them.
+        Refused: another project owns an app of a wanted name, a removal would leave schedules without the
+            dataset or program that triggers them, or a rename or removal has to wait for a run or publish.
     """
     advance_before(transaction, now)
     changes = difference(transaction, wanted, update_schedules=update_schedules, scope=scope)
     if changes.taken:
         raise _taken(changes, scope)
+    _refuse_blocked(changes, force)
+    if changes.renames:
+        found, left = changes.renames, changes.left
+        apply_renames(transaction, found, now)
+        changes = difference(transaction, wanted, update_schedules=update_schedules, scope=scope)
+        changes = msgspec.structs.replace(changes, renames=found, left=left)
     _carry_out(transaction, changes, wanted, dict.fromkeys(wanted, scope.project), force, now)
     return changes
 
@@ -79,6 +85,7 @@ def _carry_out(
     if changes.refusals and not force:
         raise _refused(changes)
     _put_apps(transaction, changes, owners, now)
+    forget_former(transaction, changes.after)
     _put_schedules(transaction, changes, wanted, now)
     if not changes.empty:
         transaction.add_journal([_entry(changes, force, now)])
@@ -115,6 +122,12 @@ def delete_schedules(transaction: Transaction, refs: Collection[str], now: datet
 def _taken(changes: Diff, scope: Scope) -> Refused:
     apps = "; ".join(taken.summary for taken in changes.taken)
     return Refused(f'{apps}, and this project is "{scope.project}"', changes.taken[0].remedy)
+
+
+def _refuse_blocked(changes: Diff, force: bool) -> None:
+    blocked = [each for each in changes.blocked if not (force and each.forcible)]
+    if blocked:
+        raise Refused("; ".join(each.summary for each in blocked), blocked[0].remedy)
 
 
 def _refused(changes: Diff) -> Refused:
@@ -164,7 +177,7 @@ def _put_schedules(transaction: Transaction, changes: Diff, wanted: Mapping[str,
     )
     transaction.put_schedules([*started, *amended])
     transaction.put_subscriptions(
-        [state.ref for state in started], [each for state in started for each in _subscriptions(state)]
+        [state.ref for state in started], [each for state in started for each in subscriptions(state)]
     )
     after = {state.ref: state for state in (*started, *amended)}
     transaction.add_journal(list(_schedule_entries(changes, after, now)))
@@ -183,12 +196,6 @@ def _new(ref: str, spec: Schedule, now: datetime) -> ScheduleState:
         changed_by="deploy",
         deployed_at=now,
     )
-
-
-def _subscriptions(state: ScheduleState) -> Iterable[Subscription]:
-    for leaf in leaves(state.spec.trigger):
-        for event_key in listens_to(state.app, state.ref, leaf, state.spec.program):
-            yield Subscription(event_key=event_key, schedule=state.ref, leaf=leaf.path)
 
 
 def _put_apps(transaction: Transaction, changes: Diff, owners: Mapping[str, str], now: datetime) -> None:

@@ -4,19 +4,24 @@
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Protocol
 
 import msgspec
 
+from tidegate.compiler.plan.blocked import shared_places
 from tidegate.compiler.plan.consequence import Effect
 from tidegate.compiler.plan.diff import Diff, ScheduleChange, diff
 from tidegate.compiler.plan.fingerprint import fingerprint
+from tidegate.compiler.plan.left_behind import left_behind
 from tidegate.compiler.plan.ownership import Scope, reach
+from tidegate.compiler.plan.renames import moved_places, with_places, without_paths
 from tidegate.domain.model import App
 from tidegate.domain.model.others import with_named
 from tidegate.domain.value import Value
+from tidegate.scheduler.commands.rename import Renamed, blocks, record_of, renames_of
 from tidegate.scheduler.decision.carry import carry
 from tidegate.scheduler.decision.fate import Change, Fate, fate
-from tidegate.scheduler.model.deployed import ScheduleState, whole_app
+from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState, whole_app
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import ACTIVE, WAITING, Job, JobState
 from tidegate.scheduler.model.reason import Reason
@@ -29,7 +34,19 @@ WHOLE = Scope()
 """All apps without an owner, each of which may be removed."""
 
 
-def deployed_apps(reader: Reader) -> dict[str, App]:
+class Rows(Protocol):
+    """The rows that a comparison reads; see `scheduler.store.protocol.Reader` for each method."""
+
+    def apps(self) -> Sequence[DeployedApp]: ...
+
+    def schedules(self) -> Sequence[ScheduleState]: ...
+
+    def jobs(self, *, states: frozenset[JobState]) -> Sequence[Job]: ...
+
+    def deliveries(self, jobs: list[str]) -> Mapping[str, Sequence[Delivery]]: ...
+
+
+def deployed_apps(reader: Rows) -> dict[str, App]:
     """Return every deployed app with its schedules, by name."""
     schedules: dict[str, list[ScheduleState]] = {}
     for state in reader.schedules():
@@ -45,15 +62,29 @@ def difference(
 ) -> Diff:
     """Return the difference that a deployment of `wanted`, all apps of the project, would make."""
     owners = {deployed.name: deployed.project for deployed in reader.apps()}
-    found = reach(owners, wanted, scope)
-    changes = compare(
-        reader, found.wanted | found.removed, {name: wanted[name] for name in found.wanted}, update_schedules
+    deployed = deployed_apps(reader)
+    chosen = {name: app for name, app in wanted.items() if scope.only is None or name in scope.only}
+    names = renames_of(deployed, owners, chosen, scope.project)
+    rows = Renamed(reader, names) if names else reader
+    found = reach({names.app(name): owner for name, owner in owners.items()}, wanted, scope)
+    places = moved_places(record_of(reader).places, without_paths(names, deployed))
+    placed = with_places({name: wanted[name] for name in found.wanted}, places)
+    touched = found.wanted | found.removed
+    changes = compare(rows, touched, placed, update_schedules)
+    before = {name: app for name, app in deployed_apps(rows).items() if name in touched}
+    return msgspec.structs.replace(
+        changes,
+        stays=found.stays,
+        adopted=found.adopted,
+        taken=found.taken,
+        renames=names,
+        blocked=(*blocks(reader, names, deployed, found.removed), *shared_places(changes.after)),
+        left=tuple(left_behind(before, changes.after, rows.watermarked())),
     )
-    return msgspec.structs.replace(changes, stays=found.stays, adopted=found.adopted, taken=found.taken)
 
 
 def compare(
-    reader: Reader, names: Collection[str], wanted: Mapping[str, App], update_schedules: bool = True
+    reader: Rows, names: Collection[str], wanted: Mapping[str, App], update_schedules: bool = True
 ) -> Diff:
     """Return the difference between the deployed apps of some names and `wanted`."""
     deployed = deployed_apps(reader)
@@ -69,7 +100,7 @@ def compare(
 
 
 def effects(
-    reader: Reader, changes: Iterable[ScheduleChange], wanted: Mapping[str, App]
+    reader: Rows, changes: Iterable[ScheduleChange], wanted: Mapping[str, App]
 ) -> dict[tuple[str, str], Effect]:
     """Return the effects of changed schedules on their jobs, by app and schedule.
 
@@ -85,7 +116,7 @@ def effects(
         if job.schedule in jobs:
             jobs[job.schedule].append(job)
     carried = [job.id for ref in changed if changed[ref].carries for job in jobs[ref] if job.waiting]
-    deliveries = reader.deliveries(carried) if carried else {}
+    deliveries: Mapping[str, Sequence[Delivery]] = reader.deliveries(carried) if carried else {}
     found: dict[tuple[str, str], Effect] = {}
     for ref, change in changed.items():
         before = states[ref]

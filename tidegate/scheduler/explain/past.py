@@ -8,7 +8,7 @@ collected events, slots, launches, runs and gauges. Entries that a tick wrote la
 instant, after a pause, belong to that instant.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -34,17 +34,32 @@ from tidegate.scheduler.store.protocol import Launched, Reader
 
 def store_at(reader: Reader, instant: datetime) -> MemoryStore:
     """Return the store as it was after an instant was done."""
-    past = _Past()
-    for entry in reader.journal():
+    journal = reader.journal()
+    past = _Past(_present_names(journal))
+    for entry in journal:
         if entry.at <= instant:
             past.read(entry)
     return past.store(instant)
 
 
-class _Past:
-    """The rows of the store after the entries that were read so far."""
+def _present_names(journal: Iterable[Entry]) -> dict[str, str]:
+    """Return the present name of each renamed app: schedules in the journal have it already."""
+    present: dict[str, str] = {}
+    for entry in journal:
+        renamed: dict[str, str] = entry.data["apps"] if entry.kind is EntryKind.RENAME else {}
+        present = {old: renamed.get(new, new) for old, new in present.items()} | renamed
+    return present
 
-    def __init__(self) -> None:
+
+class _Past:
+    """The rows of the store after the entries that were read so far.
+
+    Args:
+        app_names: the present name of each renamed app.
+    """
+
+    def __init__(self, app_names: Mapping[str, str]) -> None:
+        self._app_names = app_names
         self._apps: dict[str, DeployedApp] = {}
         self._states: dict[str, ScheduleState] = {}
         self._deleted: set[str] = set()
@@ -147,6 +162,7 @@ class _Past:
             self._apps.pop(entry.data["app"], None)
         else:
             app = msgspec.convert(spec, App)
+            app = msgspec.structs.replace(app, name=self._app_names.get(app.name, app.name))
             deployed = DeployedApp(app=app, revision=entry.data["revision"], deployed_at=entry.at)
             self._apps[app.name] = deployed
 

@@ -39,6 +39,7 @@ class EntryKind(StrEnum):
     CLOCK = "clock"
     GAUGE = "gauge"
     REPLAY = "replay"
+    RENAME = "rename"
 
 
 class Entry(Value, kw_only=True):

@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any, Protocol
 
+from tidegate.compiler.plan.renames import Renames
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event, Subscription
@@ -46,6 +47,25 @@ class Launched(Value, kw_only=True):
     program: str
     holder: str
     at: datetime
+
+
+class Commitment(Value, kw_only=True):
+    """A publish that is not finished, or a run that may still publish.
+
+    Attributes:
+        commit: commit id.
+        names: the datasets that it writes, "app/name", and the watermarks that it moves,
+            "app/program <- app/dataset".
+        unfinished: its commit sequence exists; otherwise a run is open.
+    """
+
+    commit: str
+    names: tuple[str, ...]
+    unfinished: bool
+
+    def touches(self, refs: Collection[str]) -> bool:
+        """Return whether it writes any of these datasets, or moves a watermark of one or of a program."""
+        return any(part in refs for name in self.names for part in name.split(" <- "))
 
 
 class Reader(Protocol):
@@ -151,6 +171,14 @@ class Reader(Protocol):
         """Entries in the order in which they were written; with a limit the newest ones."""
         ...
 
+    def commitments(self) -> tuple[Commitment, ...]:
+        """Unfinished publishes, and runs that may still publish, by commit id."""
+        ...
+
+    def watermarked(self) -> dict[tuple[str, str], tuple[str, ...]]:
+        """The parts that have watermarks, sorted, by consumer ("app/program") and source ("app/dataset")."""
+        ...
+
     def ledger(self, *, app: str | None = None) -> tuple[LedgerRow, ...]:
         """One row for each schedule that any event was delivered to, by ref.
 
@@ -173,6 +201,13 @@ class Transaction(Reader, Protocol):
 
     def delete_apps(self, names: Collection[str]) -> None:
         """Remove apps; their schedules are removed apart."""
+        ...
+
+    def rename(self, names: Renames) -> None:
+        """Give the rows of renamed apps, programs and datasets their new names, watermarks included.
+
+        Apps, schedules, subscriptions, and the values of jobs are put by the caller.
+        """
         ...
 
     def put_schedules(self, schedules: Sequence[ScheduleState]) -> None:

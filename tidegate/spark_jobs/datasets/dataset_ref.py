@@ -42,6 +42,7 @@ class DatasetRef(Value, kw_only=True):
     Attributes:
         scheme: None for a dataset without partitions, whose only key is "".
         path: relative to the project; None for a dataset in the warehouse.
+        stored_as: its place in the warehouse, "app/name", if that is not its own name.
         write: what a publish does with existing rows; the default replaces the partitions it writes.
         merge_keys: for `merge`, the columns that identify a row within its partition.
         asset: asset key in Dagster, its parts joined by "/"; "" for the asset [app, name].
@@ -52,6 +53,7 @@ class DatasetRef(Value, kw_only=True):
     format: str = "parquet"
     scheme: PartitionScheme | None = None
     path: str | None = None
+    stored_as: str | None = None
     write: WriteMode = "overwrite_partitions"
     merge_keys: tuple[str, ...] = ()
     asset: str = ""
@@ -61,6 +63,12 @@ class DatasetRef(Value, kw_only=True):
         """The unique name among all apps, "app/name". Neither part may contain a "/"."""
         return f"{self.app}/{self.name}"
 
+    @property
+    def place(self) -> tuple[str, str]:
+        """App and name under which the warehouse has it: its own, or those that it had at first."""
+        app, _, name = (self.stored_as or self.id).partition("/")
+        return app, name
+
     def root(self, warehouse: Warehouse) -> str:
         """Return the absolute path or URL of the dataset's folder.
 
@@ -68,7 +76,7 @@ class DatasetRef(Value, kw_only=True):
             OutputError: the names do not lead to a folder inside the warehouse or project.
         """
         base = warehouse.path if self.path is None else warehouse.project
-        names = (self.app, self.name) if self.path is None else tuple(self.path.rstrip("/").split("/"))
+        names = self.place if self.path is None else tuple(self.path.rstrip("/").split("/"))
         if not all(_is_plain_name(name) for name in names):
             raise OutputError(
                 f"dataset {self.id!r:.200} has no folder of its own: {'/'.join(names)!r:.200}",
@@ -102,6 +110,7 @@ def dataset_ref(app: str, dataset: Dataset) -> DatasetRef:
         format=dataset.format,
         scheme=dataset.partitions,
         path=dataset.path,
+        stored_as=dataset.stored_as,
         write=dataset.write_mode(),
         merge_keys=dataset.merge_keys,
     )

@@ -78,7 +78,7 @@ class StagedIceberg(Value, kw_only=True):
 
 def table_name(ref: DatasetRef) -> TableName:
     """Return the name of a dataset's table."""
-    return ref.app, ref.name
+    return ref.place
 
 
 def stage(

@@ -77,6 +77,7 @@ def fsck(examined: Examined, torn: Sequence[str] = ()) -> tuple[Finding, ...]:
         _staging,
         _tables,
         _watermarks,
+        _unused_watermarks,
     )
     found = [
         Finding(
@@ -194,6 +195,25 @@ def _watermarks(examined: Examined) -> Iterator[Finding]:
         for program in app.programs.values():
             if program.incremental:
                 yield from _watermarks_of(examined, app, program)
+
+
+def _unused_watermarks(examined: Examined) -> Iterator[Finding]:
+    """Find watermarks that no deployed program uses: left behind by a rename or a removal."""
+    used = {
+        (f"{app.name}/{program.name}", source if "/" in source else f"{app.name}/{source}")
+        for app in examined.apps
+        for program in app.programs.values()
+        for source in program.incremental
+    }
+    for consumer, source in examined.store.followers():
+        if (consumer, source) not in used:
+            yield Finding(
+                kind="unused watermarks",
+                where=f"{consumer} in {source}",
+                what="no deployed program of this name reads this dataset incrementally",
+                remedy="after a rename, deploy the old name again and then the new one with `renamed_from`;"
+                f" otherwise: tidegate watermarks forget {consumer} {source}",
+            )
 
 
 def _watermarks_of(examined: Examined, app: App, program: Program) -> Iterator[Finding]:

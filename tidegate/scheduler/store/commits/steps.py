@@ -26,6 +26,7 @@ from tidegate.domain.commits import (
 from tidegate.scheduler.store.commits import attempts as commit_attempts
 from tidegate.scheduler.store.commits import recovery_states
 from tidegate.scheduler.store.commits import watermarks as commit_watermarks
+from tidegate.scheduler.store.commits.former_names import refuse_former_names
 from tidegate.scheduler.store.commits.tables import (
     COMMIT_TABLES,
     commit_abandoned,
@@ -47,8 +48,13 @@ class SqlCommitStepStore(CommitStepStore):
         metadata.create_all(self._engine, tables=COMMIT_TABLES)
 
     def begin(self, commit: str, datasets: Sequence[str], *, until: datetime, at_least: int = 0) -> int:
-        """Open an attempt, and return its token: larger than `at_least` and than every earlier one."""
+        """Open an attempt, and return its token: larger than `at_least` and than every earlier one.
+
+        Raises:
+            Refused: a dataset or program has been renamed since the run was started.
+        """
         with writing(self._engine) as connection:
+            refuse_former_names(connection, datasets)
             return commit_attempts.open_attempt(connection, commit, datasets, until, at_least)
 
     def renew(self, token: int, until: datetime) -> bool:
@@ -241,6 +247,11 @@ class SqlCommitStepStore(CommitStepStore):
         """Return each consumer that has watermarks with each of its sources, sorted."""
         with reading(self._engine) as connection:
             return commit_watermarks.followers(connection)
+
+    def forget_watermarks(self, consumer: str, source: str) -> int:
+        """Delete the watermarks of a program on a dataset. Return the number of their parts."""
+        with writing(self._engine) as connection:
+            return commit_watermarks.forget_watermarks(connection, consumer, source)
 
     def set_watermark(self, move: WatermarkMove, position: str, commit: str) -> bool:
         """Move a watermark from the previous number to `move`'s. Return False if it has another number."""

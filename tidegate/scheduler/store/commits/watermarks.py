@@ -35,6 +35,13 @@ def followers(connection: Connection) -> tuple[tuple[str, str], ...]:
     return tuple(sorted((row.consumer, row.source) for row in pairs))
 
 
+def forget_watermarks(connection: Connection, consumer: str, source: str) -> int:
+    """Delete the watermarks of a consumer in a source. Return the number of their parts."""
+    table = commit_watermarks.c
+    of_both = delete(commit_watermarks).where(table.consumer == consumer, table.source == source)
+    return connection.execute(of_both).rowcount
+
+
 def can_move(connection: Connection, moves: Sequence[WatermarkMove]) -> bool:
     """Return whether each watermark has the number before its move."""
     for consumer, source in {move[:2] for move in moves}:

@@ -17,7 +17,7 @@ from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import Gauge, ProgramHistory, Run, RunStatus
 from tidegate.scheduler.store.ledger import ledger_rows
 from tidegate.scheduler.store.memory.tables import Tables
-from tidegate.scheduler.store.protocol import LedgerRow
+from tidegate.scheduler.store.protocol import Commitment, LedgerRow
 
 T = TypeVar("T")
 
@@ -232,6 +232,14 @@ class MemoryReader:
             and (since is None or entry.at >= since)
         ]
         return _newest(found, limit)
+
+    def commitments(self) -> tuple[Commitment, ...]:
+        """See `Reader.commitments`; nothing is published here."""
+        return ()
+
+    def watermarked(self) -> dict[tuple[str, str], tuple[str, ...]]:
+        """See `Reader.watermarked`; nothing is read here."""
+        return {}
 
     def ledger(self, *, app: str | None = None) -> tuple[LedgerRow, ...]:
         """See `Reader.ledger`."""

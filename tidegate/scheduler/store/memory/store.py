@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from tidegate.compiler.plan.renames import Renames
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event, Subscription
 from tidegate.scheduler.model.job import Job
@@ -20,6 +21,7 @@ from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import Gauge, Run
 from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.memory.reader import MemoryReader
+from tidegate.scheduler.store.memory.rename import rename_tables
 from tidegate.scheduler.store.memory.tables import DeliveryMark, Tables
 from tidegate.scheduler.store.protocol import Launched
 
@@ -42,6 +44,10 @@ class MemoryTransaction(MemoryReader):
         self._tables.own("apps")
         for name in names:
             self._tables.apps.pop(name, None)
+
+    def rename(self, names: Renames) -> None:
+        """See `Transaction.rename`."""
+        rename_tables(self._tables, names)
 
     def put_schedules(self, schedules: Sequence[ScheduleState]) -> None:
         """See `Transaction.put_schedules`."""

@@ -18,10 +18,11 @@ from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import ENDED, Gauge, ProgramHistory, Run, RunStatus
 from tidegate.scheduler.store.ledger import ledger_rows
-from tidegate.scheduler.store.protocol import LedgerRow
+from tidegate.scheduler.store.protocol import Commitment, LedgerRow
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.bulk import among, given, listed
 from tidegate.scheduler.store.sql.codec import Codec, Row
+from tidegate.scheduler.store.sql.commitments import commitments, watermarked
 from tidegate.scheduler.store.sql.rows import (
     APPS,
     DELIVERY_READ,
@@ -314,6 +315,14 @@ class SqlReader:
             query, bound = _since(query), {**bound, "since": since}
         found = self._all(query, JOURNAL.value, None, equals, **bound)
         return tuple(found[::-1])
+
+    def commitments(self) -> tuple[Commitment, ...]:
+        """See `Reader.commitments`."""
+        return commitments(self._connection)
+
+    def watermarked(self) -> dict[tuple[str, str], tuple[str, ...]]:
+        """See `Reader.watermarked`."""
+        return watermarked(self._connection)
 
     def ledger(self, *, app: str | None = None) -> tuple[LedgerRow, ...]:
         """See `Reader.ledger`."""

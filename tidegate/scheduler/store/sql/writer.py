@@ -13,6 +13,7 @@ import msgspec
 from sqlalchemy import Column, Connection, Select, Update, delete, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
+from tidegate.compiler.plan.renames import Renames
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event, Subscription
@@ -20,12 +21,14 @@ from tidegate.scheduler.model.job import WAITING, Job
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import Gauge, Run
 from tidegate.scheduler.store.error import StoreError
-from tidegate.scheduler.store.protocol import Launched
+from tidegate.scheduler.store.protocol import Commitment, Launched
 from tidegate.scheduler.store.sql import bulk, tables
 from tidegate.scheduler.store.sql.bulk import OnConflict, among, listed
 from tidegate.scheduler.store.sql.codec import Codec
 from tidegate.scheduler.store.sql.columns import microseconds
+from tidegate.scheduler.store.sql.commitments import lock_commits
 from tidegate.scheduler.store.sql.reader import SqlReader
+from tidegate.scheduler.store.sql.rename import rename_rows
 from tidegate.scheduler.store.sql.rows import (
     APPS,
     DELIVERY_KEY,
@@ -77,6 +80,15 @@ class SqlTransaction(SqlReader):
     def delete_apps(self, names: Collection[str]) -> None:
         """See `Transaction.delete_apps`."""
         self._delete(tables.apps.c.name, names)
+
+    def rename(self, names: Renames) -> None:
+        """See `Transaction.rename`."""
+        rename_rows(self._connection, names)
+
+    def commitments(self) -> tuple[Commitment, ...]:
+        """See `Reader.commitments`. From here on no other one begins before the transaction ends."""
+        lock_commits(self._connection)
+        return super().commitments()
 
     def put_schedules(self, schedules: Sequence[ScheduleState]) -> None:
         """See `Transaction.put_schedules`."""

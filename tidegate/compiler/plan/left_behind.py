@@ -1,0 +1,115 @@
+"""What a deployment leaves behind in the store: watermarks, by which a program knows what it has read.
+
+A program that loses its watermarks reads its source from the beginning, and appends all of it once more.
+Watermarks belong to names and partition keys: a program or source that is renamed without
+`renamed_from`, and partitions that are cut in another way, leave theirs behind. Pure.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from tidegate.domain.kept_keys import keeps_keys
+from tidegate.domain.model import App, PartitionScheme
+from tidegate.domain.partition_key import validate_key
+from tidegate.domain.value import Value
+
+Watermarked = Mapping[tuple[str, str], Sequence[str]]
+"""The parts that have watermarks, by consumer ("app/program") and source ("app/dataset")."""
+
+WHOLE = ""
+"""The part of a watermark that counts for the whole source."""
+
+
+class LeftBehind(Value, kw_only=True):
+    """Watermarks that nothing uses after the deployment.
+
+    Attributes:
+        consumer, source: the names that they have.
+        parts: number of parts.
+        again: what reads again from the beginning, as "app/program of app/dataset"; empty for nothing.
+        remedy: how to keep them.
+    """
+
+    consumer: str
+    source: str
+    parts: int
+    again: tuple[str, ...] = ()
+    remedy: str = ""
+
+
+def left_behind(
+    before: Mapping[str, App], after: Mapping[str, App], watermarked: Watermarked
+) -> Iterator[LeftBehind]:
+    """Yield the watermarks that a deployment leaves behind.
+
+    Args:
+        before: the deployed apps, under their new names.
+        after: the apps after the deployment; an app that is missing is removed.
+    """
+    used, wanted = _reads(before), _reads(after)
+    fresh = [pair for pair in sorted(wanted) if pair not in watermarked]
+    for (consumer, source), parts in watermarked.items():
+        if (consumer, source) not in used:
+            continue
+        if (consumer, source) not in wanted:
+            heirs = [pair for pair in fresh if _may_go_on((consumer, source), pair)]
+            yield LeftBehind(
+                consumer=consumer,
+                source=source,
+                parts=len(parts),
+                again=tuple(f"{program} of {dataset}" for program, dataset in heirs),
+                remedy=_remedy(consumer, source, heirs),
+            )
+            continue
+        lost = _lost(_scheme(before, source), _scheme(after, source), parts)
+        if lost:
+            yield LeftBehind(
+                consumer=consumer,
+                source=source,
+                parts=lost,
+                again=(f"{consumer} of {source}",),
+                remedy=f"keep the partitions of {source}, or give the new ones to a new dataset",
+            )
+
+
+def _reads(apps: Mapping[str, App]) -> set[tuple[str, str]]:
+    """Return each incremental read."""
+    return {
+        (f"{app.name}/{program.name}", source if "/" in source else f"{app.name}/{source}")
+        for app in apps.values()
+        for program in app.programs.values()
+        for source in program.incremental
+    }
+
+
+def _may_go_on(old: tuple[str, str], new: tuple[str, str]) -> bool:
+    """Return whether a new read may be the old one under another name: half of it is the same."""
+    same_name = old[0] == new[0] or old[1] == new[1]
+    renamed_app = all(a.partition("/")[2] == b.partition("/")[2] for a, b in zip(old, new, strict=True))
+    return same_name or renamed_app
+
+
+def _remedy(consumer: str, source: str, heirs: Sequence[tuple[str, str]]) -> str:
+    for program, dataset in heirs:
+        for old, new, what in ((consumer, program, "program"), (source, dataset, "dataset")):
+            if old != new:
+                (old_app, _, old_name), (new_app, _, new_name) = old.partition("/"), new.partition("/")
+                if old_app != new_app:
+                    return f"if app {new_app} is {old_app} renamed, write `renamed_from: {old_app}` in it"
+                return f"if {what} {new_name} is {old_name} renamed, write `renamed_from: {old_name}` in it"
+    return ""
+
+
+def _scheme(apps: Mapping[str, App], ref: str) -> PartitionScheme | None:
+    app, _, name = ref.partition("/")
+    dataset = apps[app].datasets.get(name) if app in apps else None
+    return None if dataset is None else dataset.partitions
+
+
+def _lost(before: PartitionScheme | None, after: PartitionScheme | None, parts: Sequence[str]) -> int:
+    """Return the number of parts that mean something else, or nothing, under other partitions."""
+    if before == after:
+        return 0
+    named = [part for part in parts if part != WHOLE]
+    if after is None or not keeps_keys(before, after):
+        return len(named)
+    return sum(validate_key(after, part) is not None for part in named)

@@ -1,0 +1,83 @@
+"""An app as it would be deployed if its parts had always had their new names.
+
+The comparison with the YAML then finds the real changes only, so that a schedule of a renamed program
+or dataset is unchanged and keeps its jobs. Pure.
+"""
+
+import re
+from typing import Any, cast
+
+import msgspec
+
+from tidegate.compiler.plan.renames import Renames
+from tidegate.domain.model import App, Composite, Schedule, Trigger
+
+REFERENCE = re.compile(r"(\{\{\s*[\w.-]*\b(?:partitions|outputs)\.)([\w-]+)(\s*\}\})")
+"""A reference in an argument that ends with the name of a dataset."""
+
+
+def renamed_app(app: App, names: Renames) -> App:
+    """Return a deployed app with new names: its own, its parts', and those that its schedules use."""
+
+    def dataset(name: str) -> str:
+        return names.local("datasets", name, app.name)
+
+    datasets = {
+        dataset(name): msgspec.structs.replace(each, name=dataset(name))
+        for name, each in app.datasets.items()
+    }
+    programs = {
+        (new := names.local("programs", name, app.name)): msgspec.structs.replace(
+            each,
+            name=new,
+            reads=tuple(map(dataset, each.reads)),
+            writes=tuple(map(dataset, each.writes)),
+            incremental={dataset(source): how for source, how in each.incremental.items()},
+        )
+        for name, each in app.programs.items()
+    }
+    return msgspec.structs.replace(
+        app,
+        name=names.app(app.name),
+        datasets=datasets,
+        programs=programs,
+        schedules={name: renamed_schedule(each, app.name, names) for name, each in app.schedules.items()},
+    )
+
+
+def renamed_schedule(schedule: Schedule, app: str, names: Renames) -> Schedule:
+    """Return a schedule of an app, by its former name, with the new names of what it uses."""
+    output_from = schedule.output_from
+    return msgspec.structs.replace(
+        schedule,
+        program=names.local("programs", schedule.program, app),
+        trigger=_trigger(schedule.trigger, app, names),
+        output_from=None if output_from is None else names.local("datasets", output_from, app),
+        args=cast("dict[str, Any]", _arguments(schedule.args, app, names)),
+    )
+
+
+def _trigger(trigger: Trigger, app: str, names: Renames) -> Trigger:
+    if isinstance(trigger, Composite):
+        return msgspec.structs.replace(trigger, of=tuple(_trigger(each, app, names) for each in trigger.of))
+    changes: dict[str, str] = {}
+    dataset: str | None = getattr(trigger, "dataset", None)
+    program: str | None = getattr(trigger, "program", None)
+    if dataset is not None:
+        changes["dataset"] = names.local("datasets", dataset, app)
+    if program is not None:
+        changes["program"] = names.local("programs", program, app)
+    return msgspec.structs.replace(trigger, **changes)
+
+
+def _arguments(value: Any, app: str, names: Renames) -> Any:
+    if isinstance(value, str):
+        return REFERENCE.sub(
+            lambda found: found[1] + names.local("datasets", found[2], app) + found[3], value
+        )
+    if isinstance(value, dict):
+        members = cast("dict[str, Any]", value)
+        return {key: _arguments(member, app, names) for key, member in members.items()}
+    if isinstance(value, list | tuple):
+        return [_arguments(member, app, names) for member in cast("list[Any]", value)]
+    return value

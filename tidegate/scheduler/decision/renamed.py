@@ -1,0 +1,71 @@
+"""The rows of the engine under new names: events, jobs and schedules of renamed parts. Pure.
+
+Ids stay: of jobs, since commit ids are made of them, and of events, since a fact reported again must be the
+same one. History that only people read keeps the names that it had.
+"""
+
+import msgspec
+
+from tidegate.compiler.plan.fingerprint import fingerprint
+from tidegate.compiler.plan.renamed_app import renamed_schedule
+from tidegate.compiler.plan.renames import Renames
+from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.event import Delivery, Event
+from tidegate.scheduler.model.job import Job, LaunchPlan
+from tidegate.scheduler.model.run import program_resource
+
+
+def renamed_event_key(key: str, names: Renames) -> str:
+    """Return the event key under the new names."""
+    kind, _, rest = key.partition(":")
+    if kind == "partition":
+        return f"partition:{names.datasets.get(rest, rest)}"
+    ref, colon, tail = rest.partition(":")
+    new = names.schedule(ref) if kind == "fire" else names.programs.get(ref, ref)
+    return f"{kind}:{new}{colon}{tail}"
+
+
+def renamed_event(event: Event, names: Renames) -> Event:
+    """Return the event under the new names."""
+    only_for = None if event.only_for is None else names.schedule(event.only_for)
+    return msgspec.structs.replace(event, key=renamed_event_key(event.key, names), only_for=only_for)
+
+
+def renamed_delivery(delivery: Delivery, names: Renames) -> Delivery:
+    """Return the delivery under the new names."""
+    event, schedule = renamed_event(delivery.event, names), names.schedule(delivery.schedule)
+    return msgspec.structs.replace(delivery, event=event, schedule=schedule)
+
+
+def renamed_job(job: Job, names: Renames) -> Job:
+    """Return the job under the new names."""
+    return msgspec.structs.replace(
+        job,
+        schedule=names.schedule(job.schedule),
+        resources=tuple(_resource(each, names) for each in job.resources),
+        blocked_on=None if job.blocked_on is None else _resource(job.blocked_on, names),
+        launch=None if job.launch is None else _launch(job.launch, job.app, names),
+    )
+
+
+def renamed_state(state: ScheduleState, names: Renames) -> ScheduleState:
+    """Return the deployed schedule under the new names."""
+    spec = renamed_schedule(state.spec, state.app, names)
+    return msgspec.structs.replace(
+        state, ref=names.schedule(state.ref), spec=spec, fingerprint=fingerprint(spec)
+    )
+
+
+def _resource(resource: str, names: Renames) -> str:
+    for old, new in names.programs.items():
+        if resource == program_resource(old):
+            return program_resource(new)
+    return resource
+
+
+def _launch(launch: LaunchPlan, app: str, names: Renames) -> LaunchPlan:
+    return msgspec.structs.replace(
+        launch,
+        program=names.local("programs", launch.program, app),
+        manifest={names.local("datasets", name, app): keys for name, keys in launch.manifest.items()},
+    )

@@ -1,0 +1,118 @@
+"""New names for all rows of renamed apps, programs and datasets, in the caller's transaction.
+
+Every row that decides something later moves: the events and their deliveries, jobs, launches, runs, the
+journal of a schedule, watermarks, and the records of finished publishes. Rows left behind under the new
+name by a part that was removed long ago are replaced. Commit sequences that are not finished name
+their datasets in steps that cannot be changed: the caller refuses the rename while there are any.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any, cast
+
+from sqlalchemy import Column, Connection, delete, func, select, update
+
+from tidegate.compiler.plan.renames import Renames
+from tidegate.scheduler.store.commits.tables import (
+    commit_abandoned,
+    commit_sequences,
+    commit_watermarks,
+)
+from tidegate.scheduler.store.sql import tables
+
+LAST_CODE_POINT = "\U0010ffff"
+STATUSES = ("started", "succeeded", "failed", "completed")
+
+
+def rename_rows(connection: Connection, names: Renames) -> None:
+    """Give rows their new names; jobs, apps and schedules keep their own values, which the caller puts."""
+    for old, new in names.datasets.items():
+        _move(connection, tables.events.c.key, f"partition:{old}", f"partition:{new}")
+    for old, new in names.programs.items():
+        for status in STATUSES:
+            _move(connection, tables.events.c.key, f"run:{old}:{status}", f"run:{new}:{status}")
+        _move(connection, tables.launches.c.program, old, new)
+        _move(connection, tables.runs.c.program, old, new)
+    for old, new in names.apps.items():
+        _move_prefix(connection, tables.events.c.key, f"fire:{old}/", f"fire:{new}/")
+        for column in (
+            tables.events.c.only_for,
+            tables.deliveries.c.schedule,
+            tables.jobs.c.schedule,
+            tables.journal.c.schedule,
+        ):
+            _move_prefix(connection, column, f"{old}/", f"{new}/")
+        _move(connection, tables.jobs.c.app, old, new)
+    _watermarks(connection, names)
+    _finished(connection, names)
+    _abandoned(connection, names)
+
+
+def _move(connection: Connection, column: Column[Any], old: str, new: str) -> None:
+    connection.execute(update(column.table).where(column == old).values({column: new}))
+
+
+def _move_prefix(connection: Connection, column: Column[Any], old: str, new: str) -> None:
+    rest = func.substr(column, len(old) + 1)
+    connection.execute(
+        update(column.table).where(column >= old, column < old + LAST_CODE_POINT).values({column: new + rest})
+    )
+
+
+def _watermarks(connection: Connection, names: Renames) -> None:
+    for column, renamed in (
+        (commit_watermarks.c.consumer, names.programs),
+        (commit_watermarks.c.source, names.datasets),
+    ):
+        for old, new in renamed.items():
+            connection.execute(delete(commit_watermarks).where(column == new))
+            _move(connection, column, old, new)
+
+
+def _finished(connection: Connection, names: Renames) -> None:
+    """Rename the datasets in the records of finished publishes, which a retry reports again."""
+    for row in connection.execute(
+        select(commit_sequences).where(commit_sequences.c.result.is_not(None))
+    ).all():
+        listed = _renamed_list(row.datasets, names)
+        if listed == row.datasets:
+            continue
+        result = _renamed_result(row.result, json.loads(row.datasets), names)
+        text = json.dumps([row.id, row.token, listed, row.body, result], ensure_ascii=True)
+        checksum = hashlib.sha256(text.encode()).hexdigest()
+        connection.execute(
+            update(commit_sequences)
+            .where(commit_sequences.c.id == row.id)
+            .values(datasets=listed, result=result, checksum=checksum)
+        )
+
+
+def _abandoned(connection: Connection, names: Renames) -> None:
+    for row in connection.execute(select(commit_abandoned.c.sequence, commit_abandoned.c.datasets)).all():
+        listed = _renamed_list(row.datasets, names)
+        if listed != row.datasets:
+            connection.execute(
+                update(commit_abandoned)
+                .where(commit_abandoned.c.sequence == row.sequence)
+                .values(datasets=listed)
+            )
+
+
+def _renamed_list(listed: str, names: Renames) -> str:
+    """Return a list of datasets, and of watermarks as "consumer <- source", under the new names."""
+    renamed: Mapping[str, str] = {**names.programs, **names.datasets}
+    found: list[str] = json.loads(listed)
+    new = [" <- ".join(renamed.get(part, part) for part in name.split(" <- ")) for name in found]
+    return json.dumps(new, ensure_ascii=False) if new != found else listed
+
+
+def _renamed_result(result: str, datasets: list[str], names: Renames) -> str:
+    """Return the published partitions, whose datasets are named without their app."""
+    by_name = {name.partition("/")[2]: name for name in datasets if " <- " not in name}
+    published = cast("list[dict[str, Any]]", json.loads(result))
+    for each in published:
+        old = by_name.get(each["dataset"], "")
+        if old in names.datasets:
+            each["dataset"] = names.datasets[old].partition("/")[2]
+    return json.dumps(published, ensure_ascii=False, separators=(",", ":"))
