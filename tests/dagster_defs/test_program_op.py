@@ -11,6 +11,7 @@ from tests.dagster_defs.instance import repository_of
 from tests.dagster_defs.sample import DAILY, NOW, deploy, location_of, sample_app
 from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.run import program_op
+from tidegate.domain.launch_input import Fired
 from tidegate.domain.model import Dataset, Program
 from tidegate.domain.published import PublishedPartition
 from tidegate.domain.upstream_run import UpstreamRun
@@ -82,6 +83,9 @@ def add_job(store: MemoryStore, *partitions: str, program: str = "clean", **chan
             manifest={"raw": ("2023-03-09|JFK",)},
             args={"strict": True},
             business_date="2023-03-09",
+            key="2023-03-09",
+            now=NOW,
+            fired=(Fired(kind="cron", member=""),),
             upstream=(
                 UpstreamRun(
                     id="x",
@@ -142,6 +146,8 @@ def test_the_run_of_a_job_claims_it_and_does_what_was_decided(
     assert params.partitions == ("2023-03-09",)
     assert params.manifest == {"raw": ("2023-03-09|JFK",)}
     assert (params.args, params.business_date, params.job) == ({"strict": True}, "2023-03-09", "flights.s-1")
+    assert (params.schedule, params.key, params.now) == ("flights/s", "2023-03-09", NOW)
+    assert params.fired == (Fired(kind="cron", member=""),)
     assert params.upstream == (
         UpstreamRun(
             id="x",
@@ -213,6 +219,9 @@ def test_a_run_by_hand_writes_the_partitions_that_were_chosen(
     ((_, commit, params),) = runner.calls
     assert params.partitions == ("2023-03-08", "2023-03-09")
     assert commit == f"{result.run_id}.flights.clean"
+    record = instance.get_run_record_by_id(result.run_id)
+    assert record is not None
+    assert (params.schedule, params.key, params.now) == (None, "", record.create_timestamp)
     assert [key for _, key, _ in materialised(result)] == ["2023-03-08", "2023-03-09"]
 
 

@@ -16,7 +16,7 @@ from tidegate.project.spark import warehouse
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.spark_jobs.datasets.dataset_ref import dataset_ref
-from tidegate.spark_jobs.programs.params import Params, UpstreamRun
+from tidegate.spark_jobs.programs.params import Params
 from tidegate.spark_jobs.publication.table import read
 from tidegate.spark_jobs.runner import run_program
 
@@ -93,14 +93,6 @@ def test_landed_files_are_read_by_their_folders_and_published_as_several_outputs
     }
     assert rows(spark, "sales") == [(DAY, "cake", 1), (DAY, "tea", 2)]
     assert rows(spark, "refunds") == [(DAY, "tea", -1)]
-
-
-def test_every_attribute_of_params_is_on_the_page() -> None:
-    table = re.findall(r"^\| `(\w+)` \| [^|]+\| ", PAGE, re.MULTILINE)
-
-    assert set(table) == {*Params.__dataclass_fields__}
-    for name in UpstreamRun.__struct_fields__:
-        assert f"`{name}`" in PAGE
 
 
 def test_data_is_reported_as_in_the_page_whose_commands_are_run() -> None:

@@ -10,8 +10,6 @@ own event: metadata of an output would be copied to all partitions and counted m
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -25,26 +23,18 @@ from dagster import (
     RetryRequested,
 )
 
-from tidegate.compiler import template
 from tidegate.dagster_defs.definitions.asset_plan import ProgramAssets
 from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.definitions.names import asset_key
 from tidegate.dagster_defs.run import cleaning
 from tidegate.dagster_defs.run.commit_events import CommitEvents
-from tidegate.dagster_defs.run.commit_id import commit_id
 from tidegate.dagster_defs.run.failure_text import failure_text
-from tidegate.dagster_defs.run.tags import COMMIT, DATA_VERSION_TAG, JOB, job_of
-from tidegate.domain.commit_store import CommitStepStore
+from tidegate.dagster_defs.run.tags import COMMIT, DATA_VERSION_TAG, job_of
+from tidegate.dagster_defs.run.work import Work, params_of, run_partitions, work_of
 from tidegate.domain.model import Dataset
 from tidegate.domain.published import PublishedPartition
-from tidegate.scheduler.decision.references import values_of
-from tidegate.scheduler.launch.claim import claim
 from tidegate.scheduler.launch.failure import note_failure
-from tidegate.scheduler.model.job import LaunchPlan
-from tidegate.scheduler.store.protocol import Store
-from tidegate.spark_jobs.commit.publish import id_to_publish
 from tidegate.spark_jobs.errors import CommitConflict, CommitFenced, SparkJobError
-from tidegate.spark_jobs.programs.params import Params
 from tidegate.spark_jobs.runner import run_program
 from tidegate.spark_jobs.session.session import session
 
@@ -52,20 +42,6 @@ STEP_RETRIES = 2
 """Retries of the step after a transient failure: a conflict or an I/O error."""
 RETRY_WAIT_SECONDS = 10
 """Longer than the publish of another run takes, which causes a conflict."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Work:
-    """The work of a run.
-
-    Attributes:
-        commit_id: the same for every run that does the same work (see spark_jobs.runner).
-    """
-
-    launch: LaunchPlan
-    commit_id: str
-    job: str
-    attempt: int
 
 
 def run_op(
@@ -88,7 +64,7 @@ def run_op(
             app=assets.app.name,
             program=assets.program,
             datasets=assets.app.datasets,
-            params=_params(work),
+            params=params_of(work),
             commit_id=work.commit_id,
             events=CommitEvents(
                 location.open_store,
@@ -131,46 +107,6 @@ def _end(context: AssetExecutionContext, location: Location, work: Work, error: 
             context.log.warning(f"the failure is not noted at job {work.job}: {unwritten}")
     # An expected failure is the same at every try; what a program raises may pass.
     return Failure(description=text, allow_retries=not isinstance(error, SparkJobError | OSError))
-
-
-def work_of(
-    context: AssetExecutionContext,
-    assets: ProgramAssets,
-    store: Store,
-    commits: CommitStepStore,
-    now: datetime,
-) -> Work | None:
-    """Return the work of this run; None when another run has claimed it or its job was discarded."""
-    run = context.run
-    commit = id_to_publish(commit_id(run, assets, context.instance), commits)
-    tag = job_of(run.tags)
-    if tag is not None:
-        answer = claim(store, tag.job, tag.attempt, run.run_id, now)
-        if not answer.won or answer.job is None or answer.job.launch is None:
-            context.log.warning(f"this run does nothing: {answer.refusal}")
-            return None
-        return Work(
-            launch=answer.job.launch,
-            commit_id=commit,
-            job=tag.job,
-            attempt=tag.attempt,
-        )
-    reexecuted = _reexecuted_job(context, store, commit)
-    if reexecuted is not None:
-        return reexecuted
-    launch = LaunchPlan(
-        program=assets.program.name,
-        partitions=run_partitions(context),
-        args=_manual_args(context, assets, store),
-    )
-    return Work(launch=launch, commit_id=commit, job=run.run_id, attempt=1)
-
-
-def run_partitions(context: AssetExecutionContext) -> tuple[str, ...]:
-    """Return the partition keys chosen for the run; empty for a run without partitions."""
-    if not (context.has_partition_key or context.has_partition_key_range):
-        return ()
-    return tuple(str(key) for key in context.partition_keys)
 
 
 def report(
@@ -249,48 +185,3 @@ def _facts(part: PublishedPartition, work: Work) -> dict[str, Any]:
         "job": work.job,
         COMMIT: work.commit_id,
     }
-
-
-def _reexecuted_job(context: AssetExecutionContext, store: Store, commit: str) -> Work | None:
-    """Return the work of a re-execution of a job's run, automatic or by hand."""
-    run = context.run
-    if JOB not in run.tags:
-        return None
-    with store.reading() as reader:
-        job = next(iter(reader.jobs(ids=(run.tags[JOB],))), None)
-    if job is None or job.launch is None:
-        return None
-    return Work(launch=job.launch, commit_id=commit, job=job.id, attempt=job.attempt)
-
-
-def _manual_args(context: AssetExecutionContext, assets: ProgramAssets, store: Store) -> dict[str, Any]:
-    """Return the arguments given in the launchpad, or those of a schedule of the program.
-
-    A manual run does not have a triggering event, so only the reference to the key may have a value.
-    """
-    config = context.op_execution_context.op_config or {}
-    if "args" in config:
-        return dict(config["args"])
-    with store.reading() as reader:
-        states = reader.schedules(app=assets.app.name)
-    mine = [state for state in states if state.spec.program == assets.program.name]
-    mine.sort(key=lambda state: (not state.active, state.ref))
-    if not mine:
-        return {}
-    chosen = run_partitions(context)
-    values = values_of(LaunchPlan(program=assets.program.name), (), chosen[0] if len(chosen) == 1 else "")
-    return template.render(mine[0].spec.args, values)
-
-
-def _params(work: Work) -> Params:
-    launch = work.launch
-    return Params(
-        args=launch.args,
-        partitions=launch.partitions,
-        manifest=launch.manifest,
-        upstream=launch.upstream,
-        scheduled_time=launch.scheduled_time,
-        business_date=launch.business_date,
-        job=work.job,
-        attempt=work.attempt,
-    )

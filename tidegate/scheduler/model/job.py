@@ -19,6 +19,7 @@ from typing import Any
 
 import msgspec
 
+from tidegate.domain.launch_input import Fired, PartitionInput
 from tidegate.domain.model import Priority
 from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.domain.value import Value
@@ -99,6 +100,11 @@ class LaunchPlan(Value, kw_only=True):
         scheduled_time: the instant of the cron, if a cron fired.
         business_date: scheduled time minus one unit, as a key, if a cron fired; if the outputs need
             one and no cron fired, the instant at which the trigger was satisfied, minus one unit.
+        key: the `for_each` key of the job, or the key that a person named.
+        now: when the launch was decided; every attempt takes it for the present.
+        sizes: what is known of the partitions in `manifest`, by dataset and key.
+        fired: the members of the trigger that held.
+        first_event_time, last_event_time: event times of the first and last event that the job collected.
     """
 
     program: str
@@ -109,6 +115,12 @@ class LaunchPlan(Value, kw_only=True):
     args: dict[str, Any] = {}
     scheduled_time: datetime | None = None
     business_date: str | None = None
+    key: str = ""
+    now: datetime | None = None
+    sizes: dict[str, dict[str, PartitionInput]] = {}
+    fired: tuple[Fired, ...] = ()
+    first_event_time: datetime | None = None
+    last_event_time: datetime | None = None
 
 
 class Job(Value, kw_only=True):

@@ -14,6 +14,7 @@ from tidegate.scheduler.decision.after import record
 from tidegate.scheduler.decision.decide import Decision, Discard, Launch, Wait, decide
 from tidegate.scheduler.decision.end_job import discard_entry, end_job
 from tidegate.scheduler.decision.job_view import JobView
+from tidegate.scheduler.decision.launch_input import with_input
 from tidegate.scheduler.decision.launch_plan import plan_launch
 from tidegate.scheduler.decision.route import is_full
 from tidegate.scheduler.model.event import Delivery
@@ -52,7 +53,9 @@ class Applier:
             decision = decide(view, self._now)
             if isinstance(decision.outcome, Launch):
                 # A retried job keeps its plan: its next attempt does the same work.
-                self._plans[view.job.id] = view.job.launch or plan_launch(view, decision.satisfied_at)
+                self._plans[view.job.id] = view.job.launch or with_input(
+                    plan_launch(view, decision.satisfied_at), view, self._now
+                )
         except Exception as error:  # noqa: BLE001 - one schedule's bug must not stop the others
             self._postpone(view.job, error)
             return None

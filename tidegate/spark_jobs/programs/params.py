@@ -6,9 +6,10 @@ called in a test with any object that has them.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
+from tidegate.domain.launch_input import Fired, PartitionInput
 from tidegate.domain.upstream_run import UpstreamRun
 
 
@@ -21,9 +22,16 @@ class Params:
         partitions: the keys of the output partitions that this run writes; empty for outputs
             without partitions.
         manifest: for each dataset the keys that the run was launched for, exactly.
+        sizes: for each dataset and key in `manifest` the reported rows, bytes and times.
         upstream: the runs that triggered it, the newest last.
+        fired: the members of the schedule's trigger that held when the run was launched.
+        schedule: "app/name" of the schedule; None for a run started by hand.
+        key: the `for_each` key of the job, "" without one.
+        now: aware, UTC; when the launch was decided, the same for every attempt.
         scheduled_time: aware; when the job was due, for a cron schedule its fire time.
         business_date: the scheduled time minus one unit of the cycle, as a partition key.
+        first_event_time: aware, UTC; event time of the first event that the job collected.
+        last_event_time: the same of the last one.
         job: the job's key, or the run's id for a run started by hand.
         attempt: 1 for the first launch of the job.
     """
@@ -31,8 +39,17 @@ class Params:
     args: Mapping[str, Any] = field(default_factory=dict[str, Any])
     partitions: tuple[str, ...] = ()
     manifest: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    sizes: Mapping[str, Mapping[str, PartitionInput]] = field(
+        default_factory=dict[str, Mapping[str, PartitionInput]]
+    )
     upstream: tuple[UpstreamRun, ...] = ()
+    fired: tuple[Fired, ...] = ()
+    schedule: str | None = None
+    key: str = ""
+    now: datetime = field(default_factory=lambda: datetime.now(UTC))
     scheduled_time: datetime | None = None
     business_date: str | None = None
+    first_event_time: datetime | None = None
+    last_event_time: datetime | None = None
     job: str = ""
     attempt: int = 1

@@ -1,0 +1,39 @@
+"""What a run was launched with, besides keys: sizes and times of partitions, and what of its trigger held."""
+
+from datetime import datetime
+
+from tidegate.domain.value import Value
+
+
+class PartitionInput(Value, kw_only=True, array_like=True):
+    """What is known of one collected partition. It is an array in JSON: a launch may have many partitions.
+
+    Attributes:
+        rows: number of rows of the newest report that says so, None if no report does; of a dataset without
+            partitions the sum of all reports.
+        bytes: the same for its size in bytes.
+        updates: number of reports of the partition that the job collected.
+        first_time: event time of the first of these reports, aware, UTC.
+        last_time: event time of the last one.
+    """
+
+    rows: int | None
+    bytes: int | None
+    updates: int
+    first_time: datetime
+    last_time: datetime
+
+
+class Fired(Value, kw_only=True):
+    """A member of the trigger that held when the run was launched.
+
+    Attributes:
+        kind: its key in the YAML: `cron`, `partitions`, `size`, `run` or `elapsed`.
+        member: its place in the trigger: member numbers from 0 joined by ".", "" for a trigger without
+            members.
+        of: the dataset or the program that it is about; None for a cron.
+    """
+
+    kind: str
+    member: str
+    of: str | None = None

@@ -1,0 +1,80 @@
+"""Launch input: sizes and times of what a job has collected, and the members of its trigger that held.
+
+Programs get it as `params` (docs/programs.md). It is part of the launch plan, so every attempt gets the
+same. Pure.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+import msgspec
+
+from tidegate.domain.launch_input import Fired, PartitionInput
+from tidegate.domain.model import LeafTrigger, Schedule, leaves
+from tidegate.domain.part_name import name_in
+from tidegate.scheduler.decision.job_view import JobView
+from tidegate.scheduler.decision.triggers.collected import collected
+from tidegate.scheduler.decision.triggers.tree import LEAVES
+from tidegate.scheduler.model.event import PARTITION_KEY, Event, EventKind
+from tidegate.scheduler.model.job import LaunchPlan
+
+
+def with_input(plan: LaunchPlan, view: JobView, now: datetime) -> LaunchPlan:
+    """Return a launch plan with the input of a job that is launched at an instant."""
+    events = tuple({delivery.event.id: delivery.event for delivery in view.deliveries}.values())
+    times = [event.time for event in events]
+    return msgspec.structs.replace(
+        plan,
+        key=view.job.key,
+        now=now,
+        sizes=_sizes(events, view.app.name),
+        fired=tuple(_fired(view)),
+        first_event_time=min(times, default=None),
+        last_event_time=max(times, default=None),
+    )
+
+
+def _sizes(events: Iterable[Event], app: str) -> dict[str, dict[str, PartitionInput]]:
+    """Return what is known of each collected partition, by dataset and key, both sorted."""
+    found: dict[str, dict[str, PartitionInput]] = {}
+    for event in events:
+        if event.kind is EventKind.PARTITION:
+            parts = found.setdefault(name_in(app, event.key.removeprefix(PARTITION_KEY)), {})
+            key = event.partition or ""
+            parts[key] = _updated(parts.get(key), event, adds=not key)
+    return {name: dict(sorted(parts.items())) for name, parts in sorted(found.items())}
+
+
+def _updated(before: PartitionInput | None, event: Event, *, adds: bool) -> PartitionInput:
+    """Return what is known of a partition after one more report of it, which arrived after the others."""
+    if before is None:
+        return PartitionInput(
+            rows=event.rows, bytes=event.bytes, updates=1, first_time=event.time, last_time=event.time
+        )
+    return PartitionInput(
+        rows=_newest(before.rows, event.rows, adds=adds),
+        bytes=_newest(before.bytes, event.bytes, adds=adds),
+        updates=before.updates + 1,
+        first_time=min(before.first_time, event.time),
+        last_time=max(before.last_time, event.time),
+    )
+
+
+def _newest(before: int | None, reported: int | None, *, adds: bool) -> int | None:
+    if before is None or reported is None:
+        return before if reported is None else reported
+    return before + reported if adds else reported
+
+
+def _fired(view: JobView) -> Iterable[Fired]:
+    """Yield the leaves of the trigger that hold with the events that the job has at them."""
+    has = collected(view)
+    for leaf in leaves(view.schedule.trigger):
+        deliveries = has.by_leaf.get(leaf.path, ())
+        if deliveries and LEAVES[type(leaf.trigger)].since(leaf.trigger, deliveries, has) is not None:
+            yield Fired(kind=leaf.trigger.kind, member=leaf.path, of=_of(leaf.trigger, view.schedule))
+
+
+def _of(trigger: LeafTrigger, schedule: Schedule) -> str | None:
+    runs = trigger.runs_heard(schedule.program)
+    return trigger.dataset_heard or (None if runs is None else runs[0])
