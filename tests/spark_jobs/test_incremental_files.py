@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -35,7 +36,7 @@ class Feed:
         os.utime(file, (modified, modified))
         return file
 
-    def asked(self, *keys: str, ref: DatasetRef = LANDED) -> IncrementalRead:
+    def asked(self, *keys: str, ref: DatasetRef = LANDED, reported: tuple[str, ...] = ()) -> IncrementalRead:
         return IncrementalRead(
             consumer="test/load",
             ref=ref,
@@ -43,6 +44,7 @@ class Feed:
             params=Params(),
             positions=self.positions,
             selects=lambda key: not keys or key in keys,
+            reported=reported,
         )
 
     def read(self, *keys: str) -> list[str]:
@@ -68,6 +70,17 @@ def test_a_file_is_read_once(feed: Feed) -> None:
     feed.land(D23, "a.parquet")
     assert feed.read() == [f"{D22}/b.parquet", f"{D23}/a.parquet"]
     assert feed.read() == []
+
+
+def test_a_reported_partition_needs_files_until_it_has_been_read(feed: Feed) -> None:
+    with pytest.raises(SourceError, match=f"partition {D22} was reported, but there are no files in .*{D22}"):
+        new_files(feed.asked(D22, reported=(D22,)))
+    allowing = msgspec.structs.replace(LANDED, allow_empty=True)
+    assert new_files(feed.asked(D22, reported=(D22,), ref=allowing)).paths == {}
+    file = feed.land(D22, "a.parquet")
+    feed.read()
+    file.unlink()
+    assert new_files(feed.asked(D22, reported=(D22,))).paths == {}
 
 
 def test_a_late_file_with_an_older_date_is_read(feed: Feed) -> None:

@@ -40,7 +40,7 @@ _apps = (f"runs{number}" for number in count())
 DATASETS = {
     dataset.name: dataset
     for dataset in (
-        Dataset(name="landed", partitions=DAILY, path="landing/landed"),
+        Dataset(name="landed", partitions=DAILY, path="landing/landed", allow_empty=True),
         Dataset(name="orders"),
         Dataset(name="lake", partitions=DAILY, format="iceberg", write="append"),
         Dataset(name="copy", partitions=DAILY, format="iceberg", write="append"),

@@ -50,7 +50,8 @@ def run_program(
 
     An input holds the partitions that lie inside or around those the run writes, or all partitions when the
     run writes none (`datasets/key_selection.py`). An incremental input holds only the rows that are new since
-    the program's last commit. A missing partition is not an error; a dataset that never had data is None.
+    the program's last commit. A missing partition is not an error, unless it is one of landed files and the
+    run was launched for it. A dataset that never had data is None.
 
     Args:
         spark: the session, or a function that starts it; it is not started to return a known result.
@@ -81,7 +82,7 @@ def run_program(
     tokens = [top_token(ref, warehouse, start) for ref in writes]
     with AttemptLease(commit_store, commit_id, touched, at_least=max(tokens, default=0)) as token:
         selection = KeySelection(_output_scheme(writes, program), params.partitions)
-        inputs = _inputs(program, reads, selection, warehouse, new, start)
+        inputs = _inputs(program, reads, selection, warehouse, new, start, params)
         outputs = outputs_of(program, load_program(program.run)(start(), inputs, params))
         publication = Publication(
             warehouse, commit_store, commit=commit_id, token=token, job=params.job, spark=start,
@@ -112,6 +113,7 @@ def _inputs(
     warehouse: Warehouse,
     new: IncrementalReads,
     start: Callable[[], SparkSession],
+    params: Params,
 ) -> dict[str, DataFrame | None]:
     """Return the rows that the program receives, by input dataset."""
     found: dict[str, DataFrame | None] = {}
@@ -120,7 +122,8 @@ def _inputs(
         if how:
             found[name] = new.read(start(), ref, how, selection)
         else:
-            found[name] = read_selected(start(), ref, warehouse, _selects(selection, ref))
+            reported = params.manifest.get(name, ())
+            found[name] = read_selected(start(), ref, warehouse, _selects(selection, ref), reported)
     return found
 
 

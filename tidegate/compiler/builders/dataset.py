@@ -36,9 +36,26 @@ def build_dataset(key: ScalarNode, node: MappingNode, scope: Scope) -> Dataset:
         write=write_of(node),
         merge_keys=tuple(str(column.value) for column in node.strings("merge_keys")),
         renamed_from=renamed_from(node),
+        allow_empty=_allows_empty(node, scope),
         description=node.text("description"),
         at=scope.at(key),
     )
+
+
+def _allows_empty(node: MappingNode, scope: Scope) -> bool:
+    """Return whether partitions may be without files; warn where no files are landed."""
+    written = node.get("allow_empty")
+    if not isinstance(written, ScalarNode) or written.value is not True:
+        return False
+    if node.text("format") == "iceberg" or "path" not in node.values or "partitions" not in node.values:
+        scope.findings.add(
+            "V209",
+            node.keys["allow_empty"],
+            "`allow_empty` is for partitions of landed files, got a dataset without"
+            f" {'partitions' if 'path' in node.values else '`path`'}",
+            "delete `allow_empty`",
+        )
+    return True
 
 
 def _scheme(node: MappingNode, scope: Scope) -> PartitionScheme | None:

@@ -66,6 +66,7 @@ class Dataset(Value, kw_only=True):
         renamed_from: former names; the first one that is deployed goes on under this name.
         stored_as: the place in the warehouse, "app/name", of a dataset without path that was renamed; the
             store records it, the YAML does not have it.
+        allow_empty: a reported partition of landed files may be without files, and then has no rows.
     """
 
     name: str
@@ -76,6 +77,7 @@ class Dataset(Value, kw_only=True):
     merge_keys: tuple[str, ...] = ()
     renamed_from: tuple[str, ...] = ()
     stored_as: str | None = None
+    allow_empty: bool = False
     description: str = ""
     at: At | None = None
 

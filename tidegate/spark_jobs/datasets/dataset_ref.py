@@ -46,6 +46,7 @@ class DatasetRef(Value, kw_only=True):
         write: what a publish does with existing rows; the default replaces the partitions it writes.
         merge_keys: for `merge`, the columns that identify a row within its partition.
         asset: asset key in Dagster, its parts joined by "/"; "" for the asset [app, name].
+        allow_empty: whether a reported partition of landed files may be without files.
     """
 
     app: str
@@ -57,6 +58,7 @@ class DatasetRef(Value, kw_only=True):
     write: WriteMode = "overwrite_partitions"
     merge_keys: tuple[str, ...] = ()
     asset: str = ""
+    allow_empty: bool = False
 
     @property
     def id(self) -> str:
@@ -113,6 +115,7 @@ def dataset_ref(app: str, dataset: Dataset) -> DatasetRef:
         stored_as=dataset.stored_as,
         write=dataset.write_mode(),
         merge_keys=dataset.merge_keys,
+        allow_empty=dataset.allow_empty,
     )
 
 

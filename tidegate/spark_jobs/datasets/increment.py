@@ -31,6 +31,7 @@ class IncrementalRead:
         reset: the parts whose watermark a person has reset to the beginning.
         selects: whether the run reads a partition of the dataset.
         selects_all: whether the run reads every partition, including future ones.
+        reported: the partitions of the dataset that the run was launched for.
     """
 
     consumer: str
@@ -41,6 +42,7 @@ class IncrementalRead:
     reset: frozenset[str] = frozenset()
     selects: Callable[[str], bool] = lambda _: True
     selects_all: bool = True
+    reported: tuple[str, ...] = ()
 
     def watermark(self, part: str) -> str:
         """Return a label of a part's watermark for messages."""

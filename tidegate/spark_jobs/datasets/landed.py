@@ -8,12 +8,15 @@ folder names, even if the files have columns of the same name.
 """
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from tidegate.domain.partition_key import join_key, validate_key
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, folder_value
+from tidegate.spark_jobs.errors import SourceError
 from tidegate.spark_jobs.files.filesystem import FileSystem, is_data
 
 log = logging.getLogger(__name__)
@@ -33,19 +36,63 @@ def landed_folders(files: FileSystem, ref: DatasetRef, root: str) -> dict[str, s
 
 
 def read_landed(
-    spark: SparkSession, ref: DatasetRef, warehouse: Warehouse, selects: Callable[[str], bool]
+    spark: SparkSession,
+    ref: DatasetRef,
+    warehouse: Warehouse,
+    selects: Callable[[str], bool],
+    reported: Iterable[str] = (),
 ) -> DataFrame | None:
-    """Return the rows of the selected partitions; no rows when none is, None when nothing was ever landed."""
+    """Return the rows of the selected partitions; no rows when none is, None when nothing was ever landed.
+
+    Args:
+        reported: the partitions that the run was launched for.
+
+    Raises:
+        SourceError: a reported partition has no files, or no file shows the columns of an empty result.
+    """
     root = ref.root(warehouse)
     folders = landed_folders(warehouse.files, ref, root)
+    refuse_missing(ref, root, folders, (key for key in reported if selects(key)))
     if not folders:
         return None
     taken = [folder for key, folder in folders.items() if selects(key)]
-    # When no partition is selected, the newest one provides the columns.
-    frame = spark.read.option("basePath", root).parquet(*(taken or [list(folders.values())[-1]]))
+    if not taken:
+        return spark.createDataFrame([], _with_dimensions(_columns(spark, ref, root, folders), ref).schema)
+    return _with_dimensions(spark.read.option("basePath", root).parquet(*taken), ref)
+
+
+def refuse_missing(ref: DatasetRef, root: str, folders: Mapping[str, str], reported: Iterable[str]) -> None:
+    """Raise SourceError for a reported partition without files, unless the dataset allows it."""
+    missing = () if ref.allow_empty else sorted(key for key in set(reported) if key not in folders)
+    if missing:
+        rest = f", and {len(missing) - 1} more have none" if len(missing) > 1 else ""
+        raise SourceError(
+            f"{ref.id}: partition {missing[0]} was reported, but there are no files in "
+            f"{root}/{ref.partition_folder(missing[0])}{rest}",
+            "put the files there and run the job again, or write `allow_empty: true` for the dataset if a "
+            "partition may be empty",
+        )
+
+
+def _columns(spark: SparkSession, ref: DatasetRef, root: str, folders: Mapping[str, str]) -> DataFrame:
+    """Return the newest partition, whose columns an empty result has."""
+    key, folder = list(folders.items())[-1]
+    log.info("no partition that the run reads of %s has files; its columns are those of %s", ref.id, key)
+    try:
+        return spark.read.option("basePath", root).parquet(folder)
+    except (PySparkException, Py4JJavaError) as error:
+        raise SourceError(
+            f"{ref.id}: no partition that the run reads has files, so its columns are those of the newest "
+            f"partition {key}, and {folder} cannot be read: {str(error).splitlines()[0]}",
+            f"repair or remove the files of {key}, or land a partition that the run reads",
+        ) from error
+
+
+def _with_dimensions(frame: DataFrame, ref: DatasetRef) -> DataFrame:
+    """Return the rows with the partition columns as strings."""
     for name in ref.dimensions():
         frame = frame.withColumn(name, frame[name].cast("string"))
-    return frame if taken else spark.createDataFrame([], frame.schema)
+    return frame
 
 
 def _walk(

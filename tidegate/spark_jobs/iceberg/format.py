@@ -35,7 +35,12 @@ class IcebergFormat:
     steps: tuple[type[CommitStep], ...] = (PublishIceberg, DropStagingTables)
 
     def read(
-        self, spark: SparkSession, ref: DatasetRef, warehouse: Warehouse, selects: Callable[[str], bool]
+        self,
+        spark: SparkSession,
+        ref: DatasetRef,
+        warehouse: Warehouse,
+        selects: Callable[[str], bool],
+        reported: Iterable[str] = (),
     ) -> DataFrame | None:
         """See `TableFormat.read`."""
         return read_table(spark, ref, selects)

@@ -44,14 +44,19 @@ class ParquetFormat:
     )
 
     def read(
-        self, spark: SparkSession, ref: DatasetRef, warehouse: Warehouse, selects: Callable[[str], bool]
+        self,
+        spark: SparkSession,
+        ref: DatasetRef,
+        warehouse: Warehouse,
+        selects: Callable[[str], bool],
+        reported: Iterable[str] = (),
     ) -> DataFrame | None:
         """See `TableFormat.read`."""
         version = head(warehouse.files, ref.root(warehouse))
         if version.number:
             return read_table(spark, ref, version, warehouse, selects)
         # Never published into. A dataset with its own `path` may have been landed there.
-        return read_landed(spark, ref, warehouse, selects) if ref.path is not None else None
+        return read_landed(spark, ref, warehouse, selects, reported) if ref.path is not None else None
 
     def read_new(self, spark: SparkSession, request: IncrementalRead) -> Increment:
         """See `TableFormat.read_new`."""

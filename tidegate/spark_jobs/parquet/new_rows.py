@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.datasets.increment import Increment, IncrementalRead
-from tidegate.spark_jobs.datasets.landed import landed_folders, read_landed
+from tidegate.spark_jobs.datasets.landed import landed_folders, read_landed, refuse_missing
 from tidegate.spark_jobs.errors import SourceError
 from tidegate.spark_jobs.files.filesystem import FileSystem, is_data
 from tidegate.spark_jobs.parquet.version_log import head
@@ -50,7 +50,8 @@ def read_new_files(spark: SparkSession, request: IncrementalRead) -> Increment:
     """Return the rows of the new files in the selected partitions.
 
     Raises:
-        SourceError: the dataset is not landed, a partition has too many files, or a watermark cannot be read.
+        SourceError: the dataset is not landed, a reported partition has no files, a partition has too many
+            files, or a watermark cannot be read.
     """
     new = new_files(request)
     return Increment(
@@ -71,7 +72,11 @@ def new_files(request: IncrementalRead) -> NewFiles:
         )
     positions: dict[str, str] = {}
     paths: dict[str, Stamp] = {}
-    for key, folder in landed_folders(files, ref, root).items():
+    folders = landed_folders(files, ref, root)
+    # Files that have been read may be removed.
+    unread = (key for key in request.reported if request.selects(key) and key not in request.positions)
+    refuse_missing(ref, root, folders, unread)
+    for key, folder in folders.items():
         if not request.selects(key):
             continue
         read = _decode(request, key)

@@ -48,10 +48,14 @@ def read(
 
 
 def read_selected(
-    spark: SparkSession, ref: DatasetRef, warehouse: Warehouse, selects: Callable[[str], bool]
+    spark: SparkSession,
+    ref: DatasetRef,
+    warehouse: Warehouse,
+    selects: Callable[[str], bool],
+    reported: Iterable[str] = (),
 ) -> DataFrame | None:
-    """Return the rows of the partitions whose key `selects` accepts; see `read`."""
-    return format_of(ref).read(spark, ref, warehouse, selects)
+    """Return the rows of the partitions whose key `selects` accepts; see `read` and `TableFormat.read`."""
+    return format_of(ref).read(spark, ref, warehouse, selects, reported)
 
 
 def top_token(ref: DatasetRef, warehouse: Warehouse, spark: Callable[[], SparkSession]) -> int:

@@ -57,11 +57,22 @@ class TableFormat(Protocol):
     def steps(self) -> tuple[type[CommitStep], ...]: ...
 
     def read(
-        self, spark: SparkSession, ref: DatasetRef, warehouse: Warehouse, selects: Callable[[str], bool]
+        self,
+        spark: SparkSession,
+        ref: DatasetRef,
+        warehouse: Warehouse,
+        selects: Callable[[str], bool],
+        reported: Iterable[str] = (),
     ) -> DataFrame | None:
         """Return the rows of the selected partitions, in one consistent state.
 
         None when nothing was ever landed or published: the columns are unknown then.
+
+        Args:
+            reported: the partitions that the run was launched for; landed files of each must exist.
+
+        Raises:
+            SourceError: a reported partition of landed files has none.
         """
         ...
 
