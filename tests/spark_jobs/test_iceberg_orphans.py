@@ -6,8 +6,11 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.spark_jobs.iceberg_house import D22, D23, House
+from tests.spark_jobs.iceberg_house import D22, D23, NEVER, House
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
+from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE
+from tidegate.spark_jobs.iceberg.output import discard, table_name
+from tidegate.spark_jobs.iceberg.staging import staging_name
 from tidegate.spark_jobs.iceberg.steps.drop_staging_tables import DropStagingTables
 from tidegate.spark_jobs.publication.table import Publication
 from tidegate.spark_jobs.repair.orphans import expire_dead_attempts, find_orphans, remove_orphans
@@ -102,3 +105,31 @@ def test_what_belongs_to_no_dataset_of_ours_is_another_projects(house: House) ->
 
     assert len(house.staged()) == 1
     assert clean(house, theirs) != []
+
+
+@pytest.mark.parametrize("files", [(), ("metadata/0f.metadata.json",)], ids=["folder", "metadata"])
+def test_a_staging_table_that_a_full_disk_left_half_created_goes(
+    house: House, files: tuple[str, ...]
+) -> None:
+    ref = house.ref("append")
+    token = house.store.begin("dies", [ref.id], until=NOW)
+    place = half_created(house, ref, "dies", token, *files)
+    alive = house.store.begin("lives", [ref.id], until=NEVER)
+    kept = half_created(house, ref, "lives", alive, *files)
+
+    assert clean(house, ref) == [token]
+    assert not place.exists() and kept.exists()
+
+    # The run that lives fails now, and removes what it has left itself.
+    discard(house.spark, ref, commit="lives", token=alive)
+    assert not kept.exists()
+
+
+def half_created(house: House, ref: DatasetRef, commit: str, token: int, *files: str) -> Path:
+    """What exists of a staging table when the disk is full after its folder, or within its metadata."""
+    warehouse = str(house.spark.conf.get("spark.sql.catalog.tidegate.warehouse")).removeprefix("file:")
+    place = Path(warehouse, STAGING_NAMESPACE, staging_name(table_name(ref), commit, token))
+    (place / "metadata").mkdir(parents=True)
+    for file in files:
+        (place / file).write_text('{"format-ver')
+    return place

@@ -8,7 +8,7 @@ class Orphan(Value, kw_only=True):
 
     Attributes:
         token: fencing token of the run that staged it.
-        dataset: "app/dataset".
+        dataset: "app/dataset"; "" when it is not known.
         place: the folder, or the table as SQL names it.
         table: name of the staging table, "" for a folder.
         format: the table format that can remove it.

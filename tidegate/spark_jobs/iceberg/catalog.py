@@ -178,6 +178,14 @@ class IcebergCatalog:
                         found.append(entry.getPath().toString())
             return tuple(found)
 
+    def folders_in(self, folder: str) -> tuple[str, ...]:
+        """Return the names of the folders in a folder, sorted; none for one that does not exist."""
+        with java_failures(f"list {folder}"):
+            path, system = self._hadoop(folder)
+            listed = system.listStatus(path) if system.exists(path) else []
+            entries = [listed[number] for number in range(len(listed))]
+            return tuple(sorted(entry.getPath().getName() for entry in entries if entry.isDirectory()))
+
     def count_below(self, folder: str, io: Any | None = None) -> int:
         """Return the number of files that `files_below` returns."""
         if self._has_prefixes(io):

@@ -11,6 +11,7 @@ from typing import Any
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.datasets.table_report import Orphan
 from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE, IcebergCatalog, java_failures, sql_name
+from tidegate.spark_jobs.iceberg.half_created import half_created, place_of
 from tidegate.spark_jobs.iceberg.output import table_name
 from tidegate.spark_jobs.iceberg.staging import DATA_PATH, drop_staging
 from tidegate.spark_jobs.iceberg.table import draft_table
@@ -21,7 +22,10 @@ STAGING_TABLE = re.compile(r"s[0-9a-f]{32}_([0-9]+)(?:_[0-9a-f]{32})?")
 
 
 def staging_tables(refs: Sequence[DatasetRef], catalog: IcebergCatalog) -> Iterable[Orphan]:
-    """Yield the staging tables of these datasets. Others in the catalog may belong to another project."""
+    """Yield the staging tables of these datasets. Others in the catalog may belong to another project.
+
+    A half-created one is yielded too, whatever its dataset, which is not known: it holds no rows.
+    """
     names = [name for name in catalog.names(STAGING_NAMESPACE) if STAGING_TABLE.fullmatch(name)]
     tables = list(refs) if names else []
     folders = {folder: ref.id for ref in tables if (folder := _data_folder(catalog, ref))}
@@ -36,6 +40,11 @@ def staging_tables(refs: Sequence[DatasetRef], catalog: IcebergCatalog) -> Itera
         if dataset is not None:
             place = sql_name((STAGING_NAMESPACE, name))
             yield Orphan(token=int(found[1]), dataset=dataset, place=place, format=FORMAT, table=name)
+    for name in half_created(catalog):
+        found = STAGING_TABLE.fullmatch(name)
+        if found is not None:
+            place = place_of(catalog, name)
+            yield Orphan(token=int(found[1]), dataset="", place=place, format=FORMAT, table=name)
 
 
 def _data_folder(catalog: IcebergCatalog, ref: DatasetRef) -> str | None:

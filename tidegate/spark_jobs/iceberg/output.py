@@ -24,6 +24,7 @@ from tidegate.spark_jobs.datasets.partition_columns import (
     with_partition_columns,
 )
 from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE, IcebergCatalog, TableName, sql_name
+from tidegate.spark_jobs.iceberg.half_created import remove_half_created
 from tidegate.spark_jobs.iceberg.staging import drop_staging, published_locations, staging_name, write_staging
 from tidegate.spark_jobs.iceberg.steps.drop_staging_tables import DropStagingTables
 from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
@@ -145,6 +146,7 @@ def discard(spark: SparkSession, ref: DatasetRef, *, commit: str, token: int) ->
     catalog, name = IcebergCatalog(spark), table_name(ref)
     mine = staging_name(name, commit, token)
     if not catalog.exists((STAGING_NAMESPACE, mine)):
+        remove_half_created(catalog, mine)
         return
     table = catalog.table(name)
     ours = None if table is None else log_of(table).find(commit)

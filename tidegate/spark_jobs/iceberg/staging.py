@@ -26,6 +26,7 @@ from tidegate.spark_jobs.iceberg.catalog import (
     java_failures,
     sql_name,
 )
+from tidegate.spark_jobs.iceberg.half_created import remove_half_created
 from tidegate.spark_jobs.iceberg.table import FORMAT_VERSION, added_files, column_names
 
 DIGEST_DIGITS = 32
@@ -105,6 +106,7 @@ def drop_staging(
     for name in names:
         staging = catalog.table((STAGING_NAMESPACE, name))
         if staging is None:
+            remove_half_created(catalog, name)
             continue
         if published is not None:
             folder, io = staging.properties().get(DATA_PATH), staging.io()

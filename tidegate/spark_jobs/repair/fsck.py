@@ -147,7 +147,8 @@ def _staging(examined: Examined) -> Iterator[Finding]:
         yield Finding(
             kind="orphaned staging",
             where=one.place,
-            what=f"staged for {one.dataset} under token {one.token}, by a run that can no longer publish",
+            what=f"staged for {one.dataset or 'an unknown dataset'} under token {one.token}, "
+            "by a run that can no longer publish",
             remedy="tidegate commits fsck --clean",
             cleanable=True,
         )
