@@ -7,6 +7,7 @@ import pytest
 from tidegate.domain.model import PartitionScheme, StaticDimension, TimeDimension
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, commit_folder, folder_value
 from tidegate.spark_jobs.errors import OutputError
+from tidegate.spark_jobs.iceberg.output import table_name
 
 HOSTILE = ("", "a:b", "a_b", "x/y", "/abs", "..", "_hidden", ".h", "é漢字", "a" * 300, "0x12", "a b", "A%2Fb")
 
@@ -67,3 +68,13 @@ def test_a_warehouse_may_be_a_url() -> None:
 def test_no_name_leads_out_of_the_warehouse(place: str, app: str, name: str, path: str | None) -> None:
     with pytest.raises(OutputError, match="tidegate lint"):
         DatasetRef(app=app, name=name, path=path).root(Warehouse(path=place, project=place))
+
+
+def test_a_renamed_dataset_stays_at_its_place() -> None:
+    warehouse = Warehouse(path=Path("/lake"), project=Path("/project"))
+    ref = DatasetRef(app="shop", name="sales", stored_as="store/orders")
+    assert (ref.id, ref.root(warehouse), table_name(ref)) == (
+        "shop/sales",
+        "/lake/store/orders",
+        ("store", "orders"),
+    )

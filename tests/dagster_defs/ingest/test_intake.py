@@ -240,3 +240,18 @@ def test_two_readers_at_once_put_each_event_once(instance: DagsterInstance, plan
     other.read()
 
     assert reader.partitions == days(1, 2)
+
+
+def test_a_report_under_a_former_name_counts_for_the_renamed_dataset(
+    instance: DagsterInstance, plan: AssetPlan
+) -> None:
+    reader = Reader(instance, plan)
+    with reader.store.transaction() as transaction:
+        transaction.set_cursor("renamed", {"former": {"flights/tidy": "flights/clean"}})
+    report(instance, "tidy", "2023-03-09")
+    reader.read()
+
+    assert [(event.key, event.partition) for event in reader.events] == [
+        ("partition:flights/clean", "2023-03-09")
+    ]
+    assert not reader.said
