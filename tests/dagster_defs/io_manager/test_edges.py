@@ -1,6 +1,6 @@
 """What is refused, what other sessions and stores see, and what a dead run leaves to recovery."""
 
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,13 @@ from dagster import (
 from pyspark.sql import DataFrame, SparkSession
 
 from tests.dagster_defs.io_manager.house import House
+from tests.dagster_defs.sample import deploy
 from tidegate import TidegateIOManager, recovery_definitions
+from tidegate.compiler.compile import compile_files
 from tidegate.dagster_defs.definitions.names import RECOVERY
 from tidegate.domain.error import UserError
+from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.tick.tick import tick
 from tidegate.spark_jobs.commit import publish as publishing
 from tidegate.spark_jobs.errors import CommitFailed, OutputError
 
@@ -145,17 +149,37 @@ def test_what_a_dead_run_was_publishing_is_finished(house: House, monkeypatch: p
     assert commit.endswith(".daily.2023-03-01")
 
 
-def test_a_schedule_of_the_yaml_hears_of_a_partition(house: House) -> None:
+SHOP = b"""
+app: shop
+timezone: UTC
+datasets:
+  sales: {partitions: {cycle: day, start: 2023-03-01}, format: parquet}
+programs:
+  report: {run: programs.report, reads: [sales]}
+schedules:
+  report_a_day: {program: report, for_each: day, trigger: {partitions: {dataset: sales}}, status: active}
+"""
+
+
+def test_a_schedule_of_the_yaml_waits_for_a_partition(house: House) -> None:
     @asset(key_prefix="shop", partitions_def=DAYS)
     def sales() -> DataFrame:
         return house.spark.range(2).toDF("n")
 
-    run = house.run(sales, partition_key="2023-03-01")
+    compiled = compile_files({"shop.yaml": SHOP})
+    store = house.tables.location().open_store()
+    now = datetime.now(UTC)
+    deploy(store, compiled.apps["shop"].app, at=now)
 
-    with house.tables.location().open_store().reading() as reader:
-        [event] = reader.events(limit=10)
+    run = house.run(sales, partition_key="2023-03-01")
+    tick(store, now + timedelta(minutes=5))
+
+    with store.reading() as reader:
+        [event] = reader.events(key_prefix="partition:", limit=10)
+        [waiting] = reader.jobs(schedules=["shop/report_a_day"])
     assert (event.key, event.partition, event.rows) == ("partition:shop/sales", "2023-03-01", 2)
     assert event.run_id == run.run_id
+    assert (waiting.key, waiting.state) == ("2023-03-01", JobState.PENDING_LAUNCH)
 
 
 def test_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
