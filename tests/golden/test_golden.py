@@ -3,6 +3,7 @@
     in.yaml, in_*.yaml   what is compiled      (in.py makes CONTENT where a file would be too large for git,
                                                 paths.txt names files instead)
     formats.json         the default format, and the formats of deployed datasets
+    imports.txt          the programs are imported, too
     today.txt            the day of the compilation, for the notes that name coming dates
     diagnostics.txt      every message         (absent: there must be none)
     plan.json            the canonical plan    (where there is no error)
@@ -19,15 +20,16 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tidegate.compiler.diagnostics.catalogue import CATALOGUE
 from tidegate.compiler.builders.formats import NO_FORMATS, Formats
 from tidegate.compiler.compile import Compilation, compile_files
+from tidegate.compiler.diagnostics.catalogue import CATALOGUE
 from tidegate.compiler.plan.consequence import Effect
 from tidegate.compiler.plan.diff import diff
 from tidegate.compiler.plan.plan import plan
 from tidegate.compiler.render.diagnostics_text import diagnostics_text, summary_text
 from tidegate.compiler.render.diff_json import diff_json
 from tidegate.compiler.render.diff_text import diff_text
+from tidegate.project.imports import check_imports
 from tidegate.project.yaml_files import compile_paths
 
 HERE = Path(__file__).parent
@@ -79,7 +81,8 @@ def compiled(folder: Path) -> Compilation:
     if (folder / "formats.json").exists():
         formats = msgspec.json.decode((folder / "formats.json").read_bytes(), type=Formats)
     files = sorted(Path(file.name) for file in folder.glob("in*.yaml"))
-    return compile_paths(files, today=today, formats=formats)
+    found = compile_paths(files, today=today, formats=formats)
+    return check_imports(found, folder) if (folder / "imports.txt").exists() else found
 
 
 def diagnostics(compilation: Compilation) -> str:

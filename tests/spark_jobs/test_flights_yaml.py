@@ -8,7 +8,7 @@ import pytest
 from tests.spark_jobs.flights_app import DATASETS, PROGRAMS
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App, Dataset, Program
-from tidegate.spark_jobs.programs.program import load_program
+from tidegate.spark_jobs.programs.loading import load_program
 
 FILE = Path(__file__).parents[2] / "schedules" / "flights.yaml"
 

@@ -11,8 +11,8 @@ from tidegate.spark_jobs.datasets.increment import IncrementalRead
 from tidegate.spark_jobs.errors import ProgramError, SourceError
 from tidegate.spark_jobs.incremental import offsets as incremental_offsets
 from tidegate.spark_jobs.incremental.offsets import Range, new_ranges
+from tidegate.spark_jobs.programs.loading import load_source
 from tidegate.spark_jobs.programs.params import Params
-from tidegate.spark_jobs.programs.program import load_source
 
 D22, D23 = "2013-12-22", "2013-12-23"
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.tidegate.project import Project
+from tidegate.project import imports
 
 
 @pytest.fixture
@@ -21,3 +22,9 @@ def deployed(project: Project) -> Project:
     """A project whose app is deployed."""
     project.run("deploy")
     return project
+
+
+@pytest.fixture(autouse=True)
+def imports_of_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The programs of these projects are names only, so they are not imported."""
+    monkeypatch.setattr(imports, "check_imports", lambda compilation, project: compilation)

@@ -34,6 +34,7 @@ class Settings:
         project: the project folder, to which relative paths of apps are relative.
         name: name of the project, which owns the apps that it deploys.
         update_schedules: default of the option `--update-schedules`.
+        check_imports: default of the option `--imports`.
         on_update: `on_update` of schedules that do not have it.
         schedules: the folder with the YAML files.
         undeployed: files and folders in it that are checked and tested but not deployed: stories, drafts.
@@ -52,6 +53,7 @@ class Settings:
     project: Path
     name: str
     update_schedules: bool
+    check_imports: bool = True
     on_update: OnUpdate = "reset"
     schedules: Path
     undeployed: tuple[Path, ...] = ()
@@ -178,6 +180,7 @@ def _settings(file: Path, content: dict[str, Any], *, store_is_given: bool = Fal
         project=project,
         name=_name(file, found.project.name or project.name),
         update_schedules=found.deploy.update_schedules,
+        check_imports=found.deploy.check_imports,
         on_update=found.deploy.on_update,
         schedules=path("project", "schedules", found.project.schedules, '"schedules"'),
         undeployed=tuple(drafts),

@@ -70,6 +70,15 @@ class DeploySection(Section, frozen=True, kw_only=True):
             "Whether schedules follow the YAML; the default of `--update-schedules/--no-update-schedules`.",
         ),
     ] = True
+    check_imports: Annotated[
+        bool,
+        _key(
+            "true or false",
+            "false",
+            "Whether `plan`, `deploy` and `dev` import the programs in a child process; the default of "
+            "`--imports/--no-imports`. Switch it off where the programs are not installed.",
+        ),
+    ] = True
     on_update: Annotated[
         Literal["reset", "carry"],
         _key(

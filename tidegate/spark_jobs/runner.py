@@ -24,8 +24,9 @@ from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, data
 from tidegate.spark_jobs.datasets.key_selection import KeySelection
 from tidegate.spark_jobs.errors import CommitConflict, CommitFenced, OutputError, ProgramError
 from tidegate.spark_jobs.incremental.reads import IncrementalReads, manifest_facts
+from tidegate.spark_jobs.programs.loading import load_program
 from tidegate.spark_jobs.programs.params import Params
-from tidegate.spark_jobs.programs.program import load_program, outputs_of
+from tidegate.spark_jobs.programs.program import outputs_of
 from tidegate.spark_jobs.publication.table import Publication, prune_table, read_selected, top_token
 
 log = logging.getLogger(__name__)

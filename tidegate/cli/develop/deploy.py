@@ -14,6 +14,7 @@ import typer
 
 from tidegate.cli.develop.plan import (
     AppOption,
+    ImportsOption,
     RemoveOption,
     UpdateOption,
     compiled_apps,
@@ -30,6 +31,7 @@ def deploy(
     update_schedules: UpdateOption = None,
     app: AppOption = None,
     remove_apps: RemoveOption = False,
+    imports: ImportsOption = None,
     force: Annotated[
         bool, typer.Option("--force", help="Remove parts even if they trigger schedules that remain.")
     ] = False,
@@ -44,7 +46,7 @@ def deploy(
     from tidegate.scheduler.commands.live import difference
 
     settings = load_settings()
-    wanted = compiled_apps(settings, format)
+    wanted = compiled_apps(settings, format, imports=settings.check_imports if imports is None else imports)
     update = settings.update_schedules if update_schedules is None else update_schedules
     with opened_store(settings, create=True) as store:
         with store.reading() as reader:

@@ -83,7 +83,7 @@ def redeploy(settings: "Settings") -> bool:
     from tidegate.cli.printing import Format
 
     try:
-        applied = _deployed(settings, compiled_apps(settings, Format.TEXT))
+        applied = _deployed(settings, compiled_apps(settings, Format.TEXT, imports=settings.check_imports))
     except typer.Exit:
         typer.echo("not deployed; the previous deployment remains", err=True)
         return False

@@ -15,6 +15,7 @@ from tidegate.cli.develop.plan import (
     EXIT_CHANGES,
     EXIT_REFUSED,
     AppOption,
+    ImportsOption,
     RemoveOption,
     UpdateOption,
     compiled_apps,
@@ -43,13 +44,14 @@ def diff(
     update_schedules: UpdateOption = None,
     app: AppOption = None,
     remove_apps: RemoveOption = False,
+    imports: ImportsOption = None,
     format: FormatOption = Format.TEXT,
 ) -> None:
     """Show what a deploy would change, or what changed between two git revisions of the YAML."""
     from tidegate.project.settings import load_settings
 
     if old is None:
-        plan(update_schedules, app, remove_apps, format)
+        plan(update_schedules, app, remove_apps, imports, format)
         return
     if update_schedules is not None or remove_apps:
         raise typer.BadParameter("options of a deployment have no effect between revisions of the YAML")

@@ -31,6 +31,9 @@ def lint(
         typer.Argument(help="Files and folders; default: the project's schedules.", show_default=False),
     ] = None,
     format: Annotated[LintFormat, typer.Option(help="For people or for tools.")] = LintFormat.TEXT,
+    imports: Annotated[
+        bool, typer.Option("--imports", help="Also import the programs, in a child process.")
+    ] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Count warnings as errors.")] = False,
 ) -> None:
     """Check the YAML; print every mistake with its position and what to write instead."""
@@ -38,6 +41,12 @@ def lint(
     from tidegate.compiler.render.diagnostics_text import diagnostics_text, summary_text
 
     compilation = check_yaml(paths or [_schedules_folder()], today=datetime.now(UTC).date())
+    if imports:
+        from tidegate.cli.checked_yaml import settings_here
+        from tidegate.project.imports import check_imports
+
+        settings = settings_here()
+        compilation = check_imports(compilation, Path.cwd() if settings is None else settings.project)
     found = compilation.diagnostics
     wrong = any(diagnostic.severity != "note" for diagnostic in found)
     if format is LintFormat.JSON:

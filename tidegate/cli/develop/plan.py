@@ -40,6 +40,15 @@ AppOption = Annotated[
     list[str] | None,
     typer.Option("--app", help="Only this app; may be repeated.", metavar="NAME", show_default=False),
 ]
+ImportsOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--imports/--no-imports",
+        help="Import the programs in a child process. Default: [deploy] check_imports in tidegate.toml,"
+        " or yes.",
+        show_default=False,
+    ),
+]
 RemoveOption = Annotated[
     bool, typer.Option("--remove-apps", help="Remove apps of the project that the YAML does not have.")
 ]
@@ -49,6 +58,7 @@ def plan(
     update_schedules: UpdateOption = None,
     app: AppOption = None,
     remove_apps: RemoveOption = False,
+    imports: ImportsOption = None,
     format: FormatOption = Format.TEXT,
 ) -> None:
     """Show what a deploy would change; exit code 2 if there are changes, 1 if they would be refused."""
@@ -57,7 +67,7 @@ def plan(
     from tidegate.scheduler.commands.live import difference
 
     settings = load_settings()
-    wanted = compiled_apps(settings, format)
+    wanted = compiled_apps(settings, format, imports=settings.check_imports if imports is None else imports)
     update = settings.update_schedules if update_schedules is None else update_schedules
     with opened_store(settings, missing_is_empty=True) as store, store.reading() as reader:
         scope = project_scope(reader, settings, wanted, app, remove_apps)
@@ -100,8 +110,12 @@ def project_scope(
     )
 
 
-def compiled_apps(settings: "Settings", format: Format) -> "Mapping[str, App]":
-    """Return the apps of the project's YAML; print the diagnostics, and exit if one is an error."""
+def compiled_apps(settings: "Settings", format: Format, *, imports: bool = False) -> "Mapping[str, App]":
+    """Return the apps of the project's YAML; print the diagnostics, and exit if one is an error.
+
+    Args:
+        imports: also import the programs, in a child process.
+    """
     # The store keeps the positions; they must not depend on the working folder of the command.
     compilation = check_yaml(
         [settings.schedules],
@@ -111,6 +125,10 @@ def compiled_apps(settings: "Settings", format: Format) -> "Mapping[str, App]":
         today=datetime.now(UTC).date(),
         kept=_formats(settings),
     )
+    if imports:
+        from tidegate.project.imports import check_imports
+
+        compilation = check_imports(compilation, settings.project)
     end_unless_ok(compilation, format)
     return compilation.models()
 

@@ -192,6 +192,25 @@ CATALOGUE: dict[str, Entry] = {
         "An app may wait for another app's datasets and runs and read its datasets; it writes and launches"
         " only its own.",
     ),
+    "N310": _error(
+        "no such module",
+        "`run` or `incremental` names a module that does not exist in the project's folder or among the"
+        " installed packages. `plan`, `deploy`, `dev` and `lint --imports` check it.",
+    ),
+    "N311": _error(
+        "no such function",
+        "The module exists and has no such function. A program is a function run(spark, inputs, params); a"
+        " source has the functions newest and read.",
+    ),
+    "N312": _error(
+        "wrong signature",
+        "The function cannot be called with the arguments of a run, by position.",
+    ),
+    "N313": _warning(
+        "module fails to import",
+        "The module exists, and its import fails on this machine. The machine of the runs may have what this"
+        " one lacks.",
+    ),
     "N350": _error(
         "former name in use",
         "`renamed_from` says which dataset, program or app goes on under the new name, with its watermarks, "

@@ -1,0 +1,5 @@
+"""A module that ends its process."""
+
+import os
+
+os._exit(3)
