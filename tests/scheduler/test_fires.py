@@ -7,9 +7,10 @@ from tidegate.scheduler.decision import fires
 from tidegate.scheduler.intake.enqueue import enqueue_fire
 
 
-def cron(options: str = "", pattern: str = "0 * * * *", rest: str = "") -> World:
-    """An hourly schedule that began at midnight."""
-    return World(f'c: {{program: q, status: active, trigger: {{cron: "{pattern}"{options}}}{rest}}}')
+def cron(options: str = "", pattern: str = "0 * * * *", rest: str = "", start: str = "00:00:01") -> World:
+    """An hourly schedule that began a second after midnight."""
+    spec = f'c: {{program: q, status: active, trigger: {{cron: "{pattern}"{options}}}{rest}}}'
+    return World(spec, start=start)
 
 
 def fired(world: World, schedule: str = "c") -> dict[str, list[str]]:
@@ -30,6 +31,18 @@ def test_a_fire_at_its_instant_launches():
     world.tick("01:00")
     assert world.outcome("c") == ("PENDING_LAUNCH", None)
     assert world.only("c").launch.scheduled_time == at("01:00")
+
+
+def test_a_fire_at_the_instant_of_a_deploy_a_resume_or_an_update_counts():
+    hourly = 'c: {program: q, status: active, trigger: {cron: "0 * * * *"}'
+    world = World(hourly + "}", start="01:00")
+    world.tick("01:00")
+    world.suspend("01:30", "c")
+    world.resume("03:00", "c")
+    world.tick("03:00")
+    world.redeploy("04:00", hourly + ", args: {x: 1}}")
+    world.tick("04:00")
+    assert [job.launch.scheduled_time for job in world.jobs("c")] == [at("01:00"), at("03:00"), at("04:00")]
 
 
 def test_a_fire_noticed_a_little_late_is_on_time_and_counts_from_its_instant():
@@ -117,7 +130,8 @@ def test_a_missed_fire_inside_all_joins_the_job_of_the_others():
 def test_a_missed_fire_inside_any_has_a_job_of_its_own():
     world = World(
         "c: {program: q, status: active,"
-        ' trigger: {any: [{cron: "0 * * * *", catch_up: all}, {partitions: {dataset: raw}}]}}'
+        ' trigger: {any: [{cron: "0 * * * *", catch_up: all}, {partitions: {dataset: raw}}]}}',
+        start="00:00:01",
     )
     world.tick("03:30")
     assert len(world.jobs("c")) == 3
@@ -174,7 +188,7 @@ def test_an_enqueued_fire_is_the_one_that_the_dispatcher_would_find():
     ],
 )
 def test_an_instant_that_is_no_fire_is_said_to_be_none(scheduled, said):
-    world = cron(pattern="0 1-23 * * *")
+    world = cron(pattern="0 1-23 * * *", start="00:00")
     assert enqueue(world, scheduled, "01:30") == said
     assert world.jobs("c") == ()
 

@@ -129,9 +129,127 @@ def test_a_rejected_launch_keeps_its_message_and_waits():
     with world.store.transaction() as transaction:
         reject(transaction, request.job, 9, "another attempt", at("10:00"))
         reject(transaction, request.job, 1, "no such partition", at("10:00"))
+    world.tick("10:00:09")
     assert world.offer_launches("10:00:09") == ()
+    world.tick("10:00:10")
     assert len(world.offer_launches("10:00:10")) == 1
     assert world.only("s").detail == "no such partition"
+
+
+ONE_A_DAY = (
+    "s: {program: p, status: active, trigger: {partitions: {dataset: raw}},"
+    " constraints: [{concurrency: {max: 1, group: g}}, {rate: {max: 1, per: 1d}}]}\n"
+    "t: {program: p, status: active, trigger: {partitions: {dataset: other}},"
+    " constraints: [{concurrency: {max: 1, group: g}}, {rate: {max: 1, per: 1d}}]}"
+)
+
+
+def rejected(world: World, clock: str) -> str:
+    """All launches that are offered are rejected; the first job."""
+    requests = world.offer_launches(clock)
+    for request in requests:
+        with world.store.transaction() as transaction:
+            reject(transaction, request.job, request.attempt, "not loaded", at(clock))
+    return requests[0].job
+
+
+def taken(world: World) -> dict[str, int]:
+    with world.store.reading() as reader:
+        return {name: count for name, count in reader.slots(["runs", "group:g"]).items() if count}
+
+
+def test_a_rejected_launch_gives_back_its_slots_and_its_place_in_the_rate():
+    world = pending(schedules=ONE_A_DAY)
+    job = rejected(world, "10:00")
+    assert (world.job(job).state, world.job(job).gave_back, taken(world)) == ("PENDING_LAUNCH", True, {})
+    world.arrive("10:00:05", "other", "2026-03-09")
+    world.tick("10:00:05")
+    (healthy,) = world.offer_launches("10:00:05")
+    assert healthy.schedule == "a/t"
+    assert taken(world) == {"runs": 1, "group:g": 1}
+
+
+def test_it_is_offered_again_only_when_it_has_them():
+    world = pending(schedules=ONE_A_DAY)
+    job = rejected(world, "10:00")
+    world.arrive("10:00:05", "other", "2026-03-09")
+    world.tick("10:00:05")
+    (other,) = world.launch_all("10:00:05")
+    world.tick("10:00:10")
+    assert (world.offer_launches("10:00:10"), world.job(job).blocked_on) == ((), "program:a/p")
+    world.end("10:30", other)
+    world.tick("10:30")
+    assert world.offer_launches("10:30") == ()
+    world.tick("1d 10:00:05")
+    (again,) = world.offer_launches("1d 10:00:05")
+    assert (again.job, taken(world)) == (job, {"runs": 1, "group:g": 1})
+    assert not world.job(job).gave_back
+
+
+def test_offered_again_it_counts_against_the_limits():
+    world = pending(schedules=ONE_A_DAY)
+    rejected(world, "10:00")
+    world.tick("10:00:10")
+    assert len(world.offer_launches("10:00:10")) == 1
+    world.arrive("10:00:15", "other", "2026-03-09")
+    world.tick("10:00:15")
+    assert world.outcome("t") == ("PENDING_CONSTRAINT", "W-RATE")
+
+
+def test_a_launch_of_which_an_offer_may_have_arrived_keeps_its_slots():
+    world = pending(schedules=ONE_A_DAY)
+    world.offer_launches("10:00")
+    job = rejected(world, "10:00:05")
+    assert (world.job(job).rejected, taken(world)) == (0, {"runs": 1, "group:g": 1})
+
+
+def test_a_rejection_that_is_repeated_counts_once():
+    world = pending(schedules=ONE_A_DAY)
+    job = rejected(world, "10:00")
+    with world.store.transaction() as transaction:
+        reject(transaction, job, 1, "not loaded", at("10:00"))
+    assert (world.job(job).offers, world.job(job).rejected) == (1, 1)
+
+
+@pytest.mark.parametrize("seen", ["claim", "started", "succeeded"])
+def test_a_run_that_appears_although_its_launch_was_rejected_takes_its_slots(seen):
+    world = pending(schedules=ONE_A_DAY)
+    job = rejected(world, "10:00")
+    if seen == "claim":
+        assert world.claim("10:00:05", job, "x").won
+    else:
+        world.run("10:00:05", "p", seen, "x", job)
+    assert taken(world) == ({} if seen == "succeeded" else {"runs": 1, "group:g": 1})
+    with world.store.reading() as reader:
+        assert reader.launches(["a/p"], at("00:00")) == {"a/p": (at("10:00:05"),)}
+
+
+def test_a_forced_job_is_offered_again_whatever_but_concurrency_says():
+    world = World(ONE_A_DAY)
+    world.trigger("10:00", "s", "2026-03-09", force=True)
+    world.tick("10:00")
+    job = rejected(world, "10:00")
+    world.arrive("10:00:05", "other", "2026-03-09")
+    world.tick("10:00:05")
+    (other,) = world.launch_all("10:00:05")
+    world.tick("10:00:10")
+    assert world.offer_launches("10:00:10") == ()
+    world.end("10:01", other)
+    world.tick("10:01")
+    assert [request.job for request in world.offer_launches("10:01")] == [job]
+
+
+def test_it_takes_them_again_before_jobs_that_were_ready_later():
+    world = pending(schedules=ONE_A_DAY.replace(", {rate: {max: 1, per: 1d}}", ""))
+    job = rejected(world, "10:00")
+    world.arrive("10:00:05", "other", "2026-03-09")
+    world.tick("10:00:05")
+    (other,) = world.launch_all("10:00:05")
+    world.arrive("10:00:06", "other", "2026-03-08")
+    world.tick("10:00:30")
+    world.end("10:30", other)
+    world.tick("10:30")
+    assert [request.job for request in world.offer_launches("10:30")] == [job]
 
 
 def test_healthy_jobs_are_offered_beside_rejected_ones():
@@ -139,6 +257,7 @@ def test_healthy_jobs_are_offered_beside_rejected_ones():
     world = pending(*days, schedules=S.replace("status", "for_each: partition, status") + "}")
     bad = {job.id for job in world.jobs("s")}
     for clock in ("10:00", "10:05", "10:10", "10:15"):
+        world.tick(clock)
         for request in world.offer_launches(clock, limit=50):
             with world.store.transaction() as transaction:
                 reject(transaction, request.job, 1, "not loaded", at(clock))
@@ -155,7 +274,9 @@ def test_a_rejected_job_that_reaches_the_launcher_without_a_run_is_a_suspect_aga
     (request,) = world.offer_launches("10:00")
     with world.store.transaction() as transaction:
         reject(transaction, request.job, 1, "not loaded", at("10:00"))
+    world.tick("10:01")
     assert len(world.offer_launches("10:01")) == 1
+    assert len(world.offer_launches("10:10")) == 1
     world.arrive("11:00", "raw", "2026-03-09")
     world.tick("11:00")
     assert [offer.job for offer in world.offer_launches("11:00")] == [request.job]
@@ -164,6 +285,7 @@ def test_a_rejected_job_that_reaches_the_launcher_without_a_run_is_a_suspect_aga
 def test_a_launch_rejected_to_the_end_is_a_dead_letter_with_its_message():
     world = pending()
     for offer in range(OFFERS_MAX):
+        world.tick(f"{11 + offer}:00")
         (request,) = world.offer_launches(f"{11 + offer}:00")
         with world.store.transaction() as transaction:
             reject(transaction, request.job, 1, "no such partition", at(f"{11 + offer}:00"))

@@ -8,7 +8,7 @@ import pytest
 from tests.scheduler.job_view_of import JOB, job_view_of, partition
 from tests.scheduler.world import at
 from tidegate.domain.model import AllTrigger, PartitionsTrigger, Timeout
-from tidegate.scheduler.decision.decide import Discard, Launch, decide
+from tidegate.scheduler.decision.decide import Discard, Launch, Wait, decide
 from tidegate.scheduler.model.reason import Reason
 
 HALF = msgspec.structs.replace(JOB, satisfied_at=None)
@@ -33,7 +33,6 @@ ROWS = [
     ("quiet: half past and an hour", QUIET, {}, "10:45", "W-QUIET", "11:30", ()),
     ("the next to drop out", RECENT, {}, "10:30", "W-TRIGGER", "11:00", ()),
     ("exactly as old as that: it goes", RECENT, {}, "11:00", "W-TRIGGER", "11:30", (TEN,)),
-    ("all have gone", RECENT, {}, "11:30", "W-TRIGGER", None, (TEN, HALF_PAST)),
 ]  # fmt: skip
 
 
@@ -45,6 +44,22 @@ def test_partitions_at_ten_and_at_half_past(sentence, trigger, parts, now, reaso
     assert (found.state, found.reason) == ("PENDING_TRIGGER", reason)
     assert found.next_check == (None if check is None else at(check))
     assert found.dropped == dropped
+
+
+def test_a_job_whose_events_have_all_dropped_out_is_discarded():
+    assert decided(RECENT, TEN, HALF_PAST, now="11:30") == Discard(
+        reason=Reason.D_EXPIRED, dropped=(TEN, HALF_PAST)
+    )
+
+
+def test_a_timeout_from_the_first_event_that_runs_launches_what_has_been_collected():
+    run = Timeout(after=HOUR, from_="first_event", then="run")
+    view = job_view_of(job=HALF, trigger=PLAIN, deliveries=(TEN,), timeout=run)
+    assert isinstance(decide(view, at("10:59")).outcome, Wait)
+    launched = decide(view, at("11:30"))
+    assert (launched.outcome, launched.satisfied_at) == (Launch(), at("11:00"))
+    held = msgspec.structs.replace(view, held=True, job=msgspec.structs.replace(HALF, held_at=at("10:30")))
+    assert isinstance(decide(held, at("11:30")).outcome, Wait)
 
 
 def test_it_is_given_up_when_its_timeout_from_the_first_event_strikes():

@@ -269,6 +269,11 @@ def test_a_job_whose_run_is_asked_for_says_how_often_and_what_was_answered():
     )
     with world.store.transaction() as transaction:
         reject(transaction, request.job, 1, "q is not loaded", at("10:02"))
+    assert told(world, "10:02").headline == (
+        "PENDING_LAUNCH: its run was asked for once; the last request was rejected: q is not loaded;"
+        " it holds no slots until it is offered again"
+    )
+    world.tick("10:05")
     world.offer_launches("10:05")
     assert told(world, "10:06").headline == (
         "PENDING_LAUNCH: its run was asked for 2 times, last at 2026-03-10 10:05:00Z;"

@@ -19,7 +19,7 @@ GROUP_LIMITS = {"g": 2, "h": 1}
 GAUGES = ("cpu", "disk")
 GAUGE_MAX = 80
 
-COMPOSITES = ("all", "any", "at_least", "sequence")
+COMPOSITES = ("all", "any", "at_least", "sequence", "sequence")
 LEAVES = ("partitions", "partitions", "partitions", "size", "run", "cron", "elapsed")
 
 
@@ -75,6 +75,9 @@ class _Maker:
         kind = dice.choice(LEAVES + (COMPOSITES if depth else ()))
         if keyed and kind in ("run", "cron", "elapsed"):
             kind = "partitions"
+        if keyed and depth and self._chance(0.15):
+            # Its fires count for each key that waits.
+            return {"all": [*self._members(depth, keyed), self._cron()]} | self._options()
         match kind:
             case "all" | "any" | "sequence":
                 trigger: dict[str, Any] = {kind: self._members(depth, keyed)}
@@ -85,7 +88,7 @@ class _Maker:
             case "size":
                 trigger = {"size": self._size()}
             case "run":
-                status = dice.choice(("started", "succeeded", "failed", "completed"))
+                status = dice.choice(("started", "succeeded", "failed", "cancelled", "completed"))
                 trigger = {
                     "run": {"program": dice.choice("pqr"), "status": status, "count": dice.randint(1, 2)}
                 }
@@ -104,7 +107,7 @@ class _Maker:
     def _options(self) -> dict[str, str]:
         dice = self._dice
         options: dict[str, str] = {}
-        if self._chance(0.2):
+        if self._chance(0.25):
             options["wait_at_most"] = dice.choice(LONG)
         if self._chance(0.15):
             options["quiet"] = dice.choice(SHORT)
@@ -168,7 +171,8 @@ class _Maker:
                 window["days"] = ["mon", "fri", "sun"]
             found.append({"window": window})
         if self._chance(0.2):
-            found.append({"since_last_run": {"for": dice.choice(LONG), **self._otherwise()}})
+            measured = {"measured_from": "start"} if self._chance(0.5) else {}
+            found.append({"since_last_run": {"for": dice.choice(LONG), **measured, **self._otherwise()}})
         if self._chance(0.25):
             rate = {"max": dice.randint(1, 3), "per": dice.choice(("30m", "2h"))}
             found.append({"rate": {**rate, **self._otherwise()}})

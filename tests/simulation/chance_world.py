@@ -247,7 +247,20 @@ class ChanceWorld(World):
             )
 
     def _run_by_hand(self) -> None:
-        self.start_by_hand(self.dice.choice("pqr"))
+        if self.dice.random() < 0.2:
+            self._succeed_unseen()
+        else:
+            self.start_by_hand(self.dice.choice("pqr"))
+
+    def _succeed_unseen(self) -> None:
+        """Somebody's run ends whose start nobody saw."""
+        run = RunObservation(
+            run_id=self.number("hand"),
+            program=f"a/{self.dice.choice('pqr')}",
+            status=RunStatus.SUCCEEDED,
+            at=self.now,
+        )
+        self.see(run, RunStatus.SUCCEEDED)
 
     def see(self, run: RunObservation, status: RunStatus) -> RunObservation:
         """See `World.see`; it may be told again."""

@@ -7,13 +7,16 @@ are from before the input on; what a deployment in between has changed is judged
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from tests.simulation.oracle_cron import due
 from tidegate.scheduler.model.journal import Entry
 
 Specs = Mapping[str, dict[str, Any]]
+
+LATE = timedelta(minutes=2)
+"""A fire that is noticed later was missed."""
 
 
 class Heeded:
@@ -24,18 +27,50 @@ class Heeded:
         self._fires: set[tuple[str, str, datetime]] = set()
         self._spec_since: dict[str, int] = {}
         self._steady_since: dict[str, datetime] = {}
+        self._active_since: dict[str, datetime] = {}
+        self._received: dict[str, set[tuple[str, str | None]]] = defaultdict(set)
 
     def delivered(self, entry: Entry) -> None:
         """An event came to a leaf, and joined a job or was discarded."""
         place = entry.schedule or "", entry.data["leaf"]
+        if entry.job is None:
+            assert place not in self._delivered[entry.event or ""], (
+                "an event has joined a job, and is discarded"
+            )
+        if entry.reason == "D-SUSPENDED":
+            self._was_suspended(entry)
         self._delivered[entry.event or ""].add(place)
+        self._received[place[0]].add((entry.event or "", entry.job))
         scheduled = entry.data.get("scheduled_for")
         if scheduled is not None:
             self._fires.add((*place, datetime.fromisoformat(scheduled)))
 
-    def changed(self, entry: Entry, read: int | None = None) -> None:
-        """A schedule was switched, or is another one from this entry on, the `read`-th."""
+    def _was_suspended(self, entry: Entry) -> None:
+        arrived = datetime.fromisoformat(entry.data["arrived"])
+        since = self._active_since.get(entry.schedule or "")
+        assert since is None or arrived < since, "it came while the schedule was active"
+
+    def counted(self, ref: str) -> int:
+        """How many events a schedule has received, each once for each job."""
+        return len(self._received[ref])
+
+    def changed(
+        self, entry: Entry, status: str | None, before: dict[str, Any] | None, read: int | None
+    ) -> None:
+        """A schedule was switched, or is another one from this entry on, the `read`-th.
+
+        Args:
+            status: which it has from now on; None if it is deleted.
+            before: its spec until now, if it was active.
+        """
         ref = entry.schedule or ""
+        if before is not None:
+            found = self.skipped({ref: before}, entry.at - timedelta(microseconds=1))
+            assert found is None, f"no loss: changed at {entry.at}, {found}"
+        if status != "active":
+            self._active_since.pop(ref, None)
+        elif before is None:
+            self._active_since[ref] = entry.at
         self._steady_since[ref] = entry.at
         if read is not None:
             self._spec_since[ref] = read

@@ -28,6 +28,10 @@ class JobSeen:
     died: bool = False
     ended_at: datetime | None = None
     not_before: datetime | None = None
+    offers: int = 0
+    gave_back: bool = False
+    resources: tuple[str, ...] = ()
+    program: str = ""
     launches: Counter[int] = field(default_factory=Counter)
     claims: Counter[int] = field(default_factory=Counter)
     events: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
@@ -41,6 +45,11 @@ class JobSeen:
         """Whose launch it is in a rate: each attempt counts."""
         return f"{self.id}:{self.attempt}"
 
+    @property
+    def collected(self) -> list[tuple[str, dict[str, Any]]]:
+        """Leaf and facts of every event that it has."""
+        return [(leaf, data) for (_, leaf), data in self.events.items()]
+
 
 @dataclass
 class Knowledge:
@@ -50,7 +59,7 @@ class Knowledge:
         specs: the deployed schedules by ref, as plain JSON.
         holders: who takes a slot of each resource.
         launches: (instant, holder) by program.
-        successes: (start, end) of the successful runs by program.
+        successes: the ends of the successful runs by program and run.
     """
 
     specs: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -58,9 +67,26 @@ class Knowledge:
     jobs: dict[str, JobSeen] = field(default_factory=dict)
     holders: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     launches: dict[str, list[tuple[datetime, str]]] = field(default_factory=lambda: defaultdict(list))
-    successes: dict[str, list[tuple[datetime, datetime]]] = field(default_factory=lambda: defaultdict(list))
+    successes: dict[str, dict[str, datetime]] = field(default_factory=lambda: defaultdict(dict))
     gauges: dict[str, float] = field(default_factory=dict)
     started: dict[str, datetime] = field(default_factory=dict)
+
+    def active_spec(self, ref: str) -> dict[str, Any] | None:
+        """The spec of a schedule that is active."""
+        return self.specs.get(ref) if self.status.get(ref) == "active" else None
+
+    def take(self, job: JobSeen, at: datetime) -> None:
+        """A launch is decided, or made again: it takes its slots, and counts in rates."""
+        for resource in job.resources:
+            self.holders[resource].add(job.id)
+        self.launches[job.program].append((at, job.holder))
+        job.gave_back = False
+
+    def give_back(self, job: JobSeen) -> None:
+        """None of its requests reached the launcher: it takes nothing until it is offered again."""
+        self.forget_launch(job.holder)
+        self.release(job.id)
+        job.gave_back = True
 
     def release(self, holder: str) -> None:
         """Its slots are free again."""

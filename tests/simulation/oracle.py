@@ -20,9 +20,10 @@ from typing import Any
 
 from tests.simulation.heeded import Heeded
 from tests.simulation.knowledge import DEAD, DISCARDED, ENDED, LAUNCHED, RUNS, WAITS, JobSeen, Knowledge
-from tests.simulation.oracle_launch import Launch, check_launch, may_go
+from tests.simulation.oracle_launch import Launch, check_again, check_launch, may_go
 from tests.simulation.oracle_retry import check_retry
-from tests.simulation.oracle_trigger import holds, must_hold
+from tests.simulation.oracle_run import read_run
+from tests.simulation.oracle_trigger import holds, must_hold, over_from_first
 from tests.simulation.places import without_places
 from tidegate.scheduler.model.journal import Entry
 
@@ -67,10 +68,8 @@ class Oracle:
         match str(entry.kind):
             case "spec":
                 self._spec(entry)
-            case "deploy" | "clock":
-                pass
             case "status":
-                self.heeded.changed(entry)
+                self._changed(entry, entry.data["status"])
                 self.known.status[entry.schedule or ""] = entry.data["status"]
             case "gauge":
                 self.known.gauges[entry.data["name"]] = entry.data["value"]
@@ -86,17 +85,26 @@ class Oracle:
                 self._event_discarded(entry)
             case "run":
                 self._run(entry)
-            case "claim" | "offered" | "launch-failed" | "launch" | "satisfied" | "waiting" | "discarded":
+            case (
+                "claim"
+                | "offered"
+                | "slots-taken"
+                | "launch-failed"
+                | "launch"
+                | "satisfied"
+                | "waiting"
+                | "discarded"
+            ):
                 self._of_job(entry)
             case other:
-                raise AssertionError(f"an entry of an unknown kind: {other}")
+                assert other in ("deploy", "clock"), f"an entry of an unknown kind: {other}"
 
     def _spec(self, entry: Entry) -> None:
         if entry.schedule is None:
             return
         spec, ref = entry.data["spec"], entry.schedule
         self._specs_changed = True
-        self.heeded.changed(entry, self.read)
+        self._changed(entry, None if spec is None else entry.data["status"], self.read)
         if spec is None:
             self.known.specs.pop(ref, None)
             self.known.status.pop(ref, None)
@@ -108,6 +116,9 @@ class Oracle:
             for job in self.known.jobs.values():
                 if job.schedule == ref and job.state == WAITS and job.by_hand is None and not job.failed:
                     job.since = None
+
+    def _changed(self, entry: Entry, status: str | None, read: int | None = None) -> None:
+        self.heeded.changed(entry, status, self.known.active_spec(entry.schedule or ""), read)
 
     def _whole(self) -> None:
         """The specs are those of one deployment, and of none before one that was seen."""
@@ -198,8 +209,19 @@ class Oracle:
                 self._launch(job, entry)
             case "offered":
                 assert job.state == LAUNCHED, f"legal states: a {job.state} job was offered"
+                assert not job.gave_back, "limits: offered without its slots"
+                job.offers = entry.data["offer"]
+            case "slots-taken":
+                assert job.gave_back and job.state == LAUNCHED, "legal states: slots are taken twice"
+                self.known.take(job, entry.at)
+                spec = self.known.specs[job.schedule]
+                check_again(
+                    self.known, self._coming(job, f"a/{spec['program']}", entry.at), spec, job.by_hand
+                )
             case "claim":
                 assert job.state in (LAUNCHED, RUNS), f"legal states: a {job.state} job was claimed"
+                if job.gave_back:
+                    self.known.take(job, entry.at)
                 job.claims[job.attempt] += 1
                 assert job.claims[job.attempt] == 1, "no duplicates: two runs claimed one attempt"
                 job.state = RUNS
@@ -207,6 +229,8 @@ class Oracle:
                 assert job.state == LAUNCHED, f"legal states: the launch of a {job.state} job failed"
                 if entry.reason is not None:
                     self._give_up(job, DEAD)
+                elif entry.data["rejected"] == job.offers > 0:
+                    self.known.give_back(job)
             case _:
                 assert job.state in (WAITS, LAUNCHED), f"legal states: a {job.state} job was discarded"
                 assert (entry.reason or "").startswith("D-"), "no loss: discarded without a code"
@@ -225,9 +249,9 @@ class Oracle:
         job.since = datetime.fromisoformat(entry.data["since"])
         assert job.since <= entry.at, "satisfied in the future"
         if job.by_hand is None:
-            trigger = self.known.specs[job.schedule]["trigger"]
-            events = [(leaf, data) for (_, leaf), data in job.events.items()]
-            assert holds(trigger, "", events), "launched too early: its trigger"
+            spec, events = self.known.specs[job.schedule], job.collected
+            enough = over_from_first(spec["timeout"], events, job.since) or holds(spec["trigger"], "", events)
+            assert enough, "launched too early: its trigger"
 
     def _launch(self, job: JobSeen, entry: Entry) -> None:
         attempt = entry.data.get("attempt", job.attempt)
@@ -245,9 +269,9 @@ class Oracle:
             name: tuple(keys) for name, keys in entry.data["manifest"].items()
         }, f"no loss: the manifest is not what was collected, {dict(manifest)}"
         self._goes_on(entry.at)
-        for resource in entry.data["resources"]:
-            self.known.holders[resource].add(job.id)
-        self.known.launches[entry.data["program"]].append((entry.at, job.holder))
+        job.resources, job.program = tuple(entry.data["resources"]), entry.data["program"]
+        job.offers = 0
+        self.known.take(job, entry.at)
         spec = self.known.specs[job.schedule]
         assert job.not_before is None or entry.at >= job.not_before, "retries: before the pause was over"
         assert not self._held(job.schedule) or job.by_hand, "a held schedule launched"
@@ -259,38 +283,12 @@ class Oracle:
 
     def _goes_on(self, at: datetime) -> None:
         """The engine's clock never goes back, unless the one on the wall was set back by far."""
-        before, self._decided_at = self._decided_at, at
-        assert before is None or at >= before or before - at > SET_BACK, f"decided as of {at} after {before}"
+        before, self._decided_at = self._decided_at or at, at
+        assert at >= before or before - at > SET_BACK, f"decided as of {at} after {before}"
 
     def _run(self, entry: Entry) -> None:
         self._whole()
-        data, run = entry.data, entry.run_id or ""
-        at = datetime.fromisoformat(data["at"])
-        ended = data["status"] not in ("queued", "started")
-        if data["status"] == "started":
-            self.known.started[run] = at
-        if ended and data["status"] == "succeeded":
-            begun = self.known.started.get(run, at)
-            self.known.successes[data["program"]].append((begun, at))
-        if entry.job is None:
-            if ended:
-                self.known.release(run)
-            else:
-                for resource in data["resources"]:
-                    self.known.holders[resource].add(run)
-                counted = self.known.launches[data["program"]]
-                if data["status"] == "started" and run not in {holder for _, holder in counted}:
-                    counted.append((at, run))
-            return
-        job = self._job(entry)
-        if not ended:
-            if job.state == LAUNCHED:
-                job.state = RUNS
-            assert job.state in (RUNS, ENDED), f"legal states: a run of a {job.state} job"
-        elif job.state != ENDED:
-            assert job.state in (LAUNCHED, RUNS), f"legal states: the end of a run of a {job.state} job"
-            job.ends(at, data["status"] == "failed", bool(data.get("died")))
-            self.known.release(job.id)
+        read_run(self.known, entry, None if entry.job is None else self._job(entry))
 
     # --- at the end, or between two steps ---
 
@@ -300,8 +298,9 @@ class Oracle:
             spec = self.known.specs.get(job.schedule)
             if job.state != WAITS or spec is None or (self._held(job.schedule) and not job.by_hand):
                 continue
-            events = [(leaf, data) for (_, leaf), data in job.events.items()]
+            events = job.collected
             if job.since is None:
+                assert events, f"at {now}: {job} has lost all its events, and waits"
                 waits_for_nothing = must_hold(spec["trigger"], "", events, now)
             else:
                 coming = self._coming(job, f"a/{spec['program']}", now)
@@ -328,8 +327,8 @@ class Oracle:
 
     def unfinished(self) -> list[JobSeen]:
         """The jobs that were satisfied or launched, and have not come to their end."""
-        jobs = self.known.jobs.values()
-        return [j for j in jobs if j.state in (LAUNCHED, RUNS) or (j.state == WAITS and j.since is not None)]
+        begun = (LAUNCHED, RUNS)
+        return [j for j in self.known.jobs.values() if j.state in begun or (j.state == WAITS and j.since)]
 
     def settled(self, now: datetime, oldest: timedelta) -> None:
         """Every job that was satisfied or launched has come to its end; the young ones have time."""

@@ -65,6 +65,16 @@ def check_launch(known: Knowledge, launch: Launch, constraints: list[dict[str, A
                 raise AssertionError(f"an unknown constraint: {other}")
 
 
+COUNTING = ("concurrency", "load", "rate", "since_last_run")
+
+
+def check_again(known: Knowledge, launch: Launch, spec: dict[str, Any], by_hand: str | None) -> None:
+    """A launch whose requests were rejected is offered again: no limit that counts runs is passed."""
+    forced = by_hand == "force" or spec["timeout"]["then"] == "run"
+    asked = ("concurrency",) if forced else COUNTING
+    check_launch(known, launch, [each for each in spec["constraints"] if each["kind"] in asked])
+
+
 def may_go(known: Knowledge, launch: Launch, constraints: list[dict[str, Any]]) -> bool:
     """Whether every constraint that waits would hold if this job were launched."""
     resources = {_resource(each, launch.program) for each in constraints if each["kind"] == "concurrency"}
@@ -106,6 +116,6 @@ def _check_last_run(known: Knowledge, launch: Launch, constraint: dict[str, Any]
     assert not others, f"launched while {sorted(others)} was active"
     runs = known.successes[launch.program]
     if runs:
-        begun, ended = max(runs, key=lambda run: run[1])
-        last = begun if constraint["measured_from"] == "start" else ended
+        begun = max(known.started.get(run, ended) for run, ended in runs.items())
+        last = begun if constraint["measured_from"] == "start" else max(runs.values())
         assert launch.at >= last + duration(constraint["for"]), f"launched too soon after {last}"

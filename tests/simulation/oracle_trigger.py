@@ -41,6 +41,13 @@ def holds(trigger: dict[str, Any], path: str, events: Collected) -> bool:
             return bool(below)
 
 
+def over_from_first(timeout: dict[str, Any], events: Collected, at: datetime) -> bool:
+    """Whether a timeout that runs what there is has ended, counted from the first event."""
+    first = min((datetime.fromisoformat(facts["arrived"]) for _, facts in events), default=at)
+    runs = (timeout["then"], timeout["from"]) == ("run", "first_event")
+    return runs and at >= first + duration(timeout["after"])
+
+
 def must_hold(trigger: dict[str, Any], path: str, events: Collected, now: datetime) -> bool:
     """Whether these sums suffice beyond doubt: nothing that the engine may weigh otherwise is in the way."""
     if any(trigger[option] is not None for option in ("quiet", "collect_within")):

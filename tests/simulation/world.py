@@ -69,7 +69,9 @@ class World(Hands):
             assert (
                 job.next_check_at or job.blocked_on or str(job.reason) in IDLE or job.run_id or job.launch
             ), f"liveness: nobody will ever look at {job}"
-        assert ledger.keys() <= {job.schedule for job in jobs.values()} | ledger.keys()
+        for ref, row in ledger.items():
+            counted = row.consumed + row.pending + sum(row.discarded.values())
+            assert counted == self.oracle.heeded.counted(ref), f"the ledger of {ref} does not close: {row}"
 
     def _same_jobs(self, jobs: dict[str, Job]) -> None:
         told = self.oracle.known.jobs

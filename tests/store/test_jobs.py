@@ -218,7 +218,7 @@ def test_runs_are_selected_by_every_filter_and_come_as_they_were_seen(store: Sto
             assert "".join(found.run_id for found in transaction.runs(**filters)) == expected, filters
 
 
-def test_history_is_the_newest_success_and_the_newest_end_of_any_run(store: Store) -> None:
+def test_history_is_the_latest_start_and_end_of_a_success_and_the_latest_end_of_any_run(store: Store) -> None:
     done = RunStatus.SUCCEEDED
     with store.transaction() as transaction:
         transaction.put_runs(
@@ -235,7 +235,7 @@ def test_history_is_the_newest_success_and_the_newest_end_of_any_run(store: Stor
         )
     with store.reading() as reader:
         assert reader.history(["a/p", "a/other", "a/endless", "a/none"]) == {
-            "a/p": ProgramHistory(last_success_started=at(1), last_success_ended=at(20), last_ended=at(45)),
+            "a/p": ProgramHistory(last_success_started=at(5), last_success_ended=at(20), last_ended=at(45)),
             "a/other": ProgramHistory(last_success_ended=at(60), last_ended=at(60)),
             "a/endless": ProgramHistory(),
             "a/none": ProgramHistory(),

@@ -19,6 +19,7 @@ from tidegate.domain.model import (
     SizeTrigger,
     Trigger,
     child_path,
+    leaves,
 )
 from tidegate.scheduler.model.event import Delivery, EventKind
 
@@ -47,6 +48,11 @@ class Sees(NamedTuple):
         return any(each.minute < minute for path, minute in self.cuts if stands_below(each.leaf, path))
 
 
+def _waits(trigger: Trigger) -> bool:
+    members = trigger.of if isinstance(trigger, Composite) else ()
+    return trigger.wait_at_most is not None or any(map(_waits, members))
+
+
 def stands_below(leaf: str, path: str) -> bool:
     return not path or leaf == path or leaf.startswith(f"{path}.")
 
@@ -66,6 +72,7 @@ class Reference:
         self._trigger = trigger
         self._came = sorted(came, key=lambda each: (each.minute, each.delivery.event.id))
         self._known: dict[object, bool] = {}
+        self._resting: dict[int, tuple[dict[str, tuple[str, ...]], list[tuple[str, tuple[str, ...]]]]] = {}
 
     def holds(self, now: int) -> bool:
         """Whether the whole trigger holds at this very minute, all options counted."""
@@ -97,12 +104,71 @@ class Reference:
         return self._waited(minutes(trigger.wait_at_most), seen, now)
 
     def _waited(self, wait: int, sees: Sees, now: int) -> bool:
-        """Some event of the job is old enough, and none of its leaf's stretches has dropped it."""
+        """Some event that the job has is old enough."""
         return any(
-            each.minute + wait <= now <= each.minute + self._stretch(each.leaf)
+            each.minute + wait <= now and self._in_job(each, now)
             for each in self._came
             if not sees.cut_off(each)
         )
+
+    def _in_job(self, each: Came, now: int) -> bool:
+        """Whether an event has not been dropped before a minute: no stretch ended that counted then."""
+        return all(
+            minute < each.minute + self._stays(each.leaf, minute) for minute in range(each.minute, now)
+        )
+
+    def _stays(self, leaf: str, now: int) -> int:
+        """The age at which events of a leaf are dropped, as things are at a minute."""
+        counting, kept_for_waits = self._rests(now)
+        paths = counting[leaf]
+        for part, above in kept_for_waits:
+            if not stands_below(leaf, part):
+                paths = tuple(path for path in above if path in paths)
+        return min((self._stretch_at(path) for path in paths), default=10**6)
+
+    def _stretch_at(self, path: str) -> int:
+        trigger = self._trigger
+        for index in path.split(".") if path else ():
+            trigger = trigger.of[int(index)]
+        return minutes(trigger.collect_within)
+
+    def _rests(self, now: int) -> tuple[dict[str, tuple[str, ...]], list[tuple[str, tuple[str, ...]]]]:
+        """The paths whose stretches drop events of each leaf, and the resting parts with waits."""
+        if now not in self._resting:
+            found: tuple[dict[str, tuple[str, ...]], list[tuple[str, tuple[str, ...]]]] = ({}, [])
+            self._visit(self._trigger, "", (), Sees(), now, found)
+            self._resting[now] = found
+        return self._resting[now]
+
+    def _visit(
+        self, trigger: Trigger, path: str, above: tuple[str, ...], sees: Sees, now: int, found
+    ) -> None:
+        if trigger.collect_within is not None:
+            above = (*above, path)
+            sees = Sees(sees.later_than, (*sees.cuts, (path, now - minutes(trigger.collect_within) + 1)))
+        if trigger.quiet is not None and any(self._kind(trigger, path, sees, u) for u in range(now + 1)):
+            self._rest(trigger, path, above, found)
+        elif not isinstance(trigger, Composite):
+            found[0][path] = above
+        elif isinstance(trigger, SequenceTrigger):
+            turns = self._turns(trigger, path, sees, now)
+            for index, inner in enumerate(trigger.of):
+                if index < len(turns):
+                    self._rest(inner, child_path(path, index), above, found)
+                else:
+                    later = Sees(max(sees.later_than, turns[-1]), sees.cuts) if turns else sees
+                    shown = later if index == len(turns) else Sees(10**6, sees.cuts)
+                    self._visit(inner, child_path(path, index), above, shown, now, found)
+        else:
+            for index, inner in enumerate(trigger.of):
+                self._visit(inner, child_path(path, index), above, sees, now, found)
+
+    def _rest(self, trigger: Trigger, path: str, above: tuple[str, ...], found) -> None:
+        for leaf in leaves(self._trigger):
+            if stands_below(leaf.path, path):
+                found[0][leaf.path] = above
+        if _waits(trigger):
+            found[1].append((path, above))
 
     def _stretch(self, leaf: str) -> int:
         stretches = [10**6]
@@ -121,11 +187,12 @@ class Reference:
         start = next((u for u in range(now + 1) if self._kind(trigger, path, sees, u)), None)
         if start is None:
             return False
-        last = start
-        for each in self._below(path, sees, now):
-            if start < each.minute < last + minutes(trigger.quiet):
-                last = each.minute
-        end = last + minutes(trigger.quiet)
+        below = [each.minute for each in self._below(path, sees, now)]
+        last = max((minute for minute in below if minute <= start), default=start)
+        for minute in below:
+            if start < minute < max(start, last + minutes(trigger.quiet)):
+                last = minute
+        end = max(start, last + minutes(trigger.quiet))
         if trigger.quiet_at_most is not None:
             end = min(end, start + minutes(trigger.quiet_at_most))
         return end <= now
@@ -164,7 +231,13 @@ class Reference:
 
     def _done(self, trigger: SequenceTrigger, path: str, sees: Sees, now: int) -> tuple[int | None, bool]:
         """When the first member of a sequence was done, and whether all are."""
-        first, turn, shown = None, 0, sees
+        turns = self._turns(trigger, path, sees, now)
+        return (turns[0] if turns else None), len(turns) == len(trigger.of)
+
+    def _turns(self, trigger: SequenceTrigger, path: str, sees: Sees, now: int) -> list[int]:
+        """When the members of a sequence were done, as far as they were."""
+        turns: list[int] = []
+        turn, shown = 0, sees
         for index, inner in enumerate(trigger.of):
             inner_path = child_path(path, index)
             done = next(
@@ -172,15 +245,15 @@ class Reference:
                     u
                     for u in range(turn, now + 1)
                     if self._holds(inner, inner_path, shown, u)
-                    and (first is not None or self._begun(inner, inner_path, path, sees, u))
+                    and (turns or self._begun(inner, inner_path, path, sees, u))
                 ),
                 None,
             )
             if done is None:
-                return first, False
-            first = done if first is None else first
+                break
+            turns.append(done)
             turn, shown = done, Sees(max(shown.later_than, done), shown.cuts)
-        return first, True
+        return turns
 
     def _begun(self, inner: Trigger, inner_path: str, path: str, sees: Sees, now: int) -> bool:
         return self._alive(path, sees, now) or self._evidence(inner, inner_path, sees, now)

@@ -57,8 +57,8 @@ def list_events(
                 "schedule": each.schedule,
                 "leaf": each.leaf,
                 "job": each.job,
-                "state": "DISCARDED" if job is None else job.state.value,
-                "reason": each.reason if job is None else job.reason,
+                "state": "DISCARDED" if job is None or each.reason else job.state.value,
+                "reason": each.reason if job is None or each.reason else job.reason,
             }
         )
     if format is Format.JSON:

@@ -22,7 +22,7 @@ from tidegate.compiler.reader import MappingNode, Node, ScalarNode, SequenceNode
 from tidegate.compiler.reader.compose import MAX_DEPTH
 from tidegate.compiler.reader.scalar import MAX_INTEGER_DIGITS
 from tidegate.compiler.reader.text import decode
-from tidegate.compiler.scenarios.reader import read_scenario
+from tidegate.compiler.scenarios.reader import brought, read_scenario
 from tidegate.compiler.scenarios.scenario import Scenario
 from tidegate.compiler.scenarios.scope import ExampleScope
 from tidegate.compiler.schema.check import ALONE, check_example
@@ -68,7 +68,9 @@ class ScenarioFile:
             return None
         node = _completed(self._root, self.name, until, app.app.timezone)
         broken = check_example(node, self._findings)
-        scenario = read_scenario(node, ALONE, ExampleScope(app.root, app.app, self._findings, broken))
+        names = brought(node, ALONE, app.app, broken)
+        scope = ExampleScope(app.root, app.app, self._findings, broken, names)
+        scenario = read_scenario(node, ALONE, scope)
         if scenario is None or node.get("until") is not None or node.get("expect") is not None:
             return scenario
         return msgspec.structs.replace(scenario, until=scenario.until + AFTERWARDS)

@@ -100,7 +100,7 @@ def _update(node: MappingNode, scope: ExampleScope) -> Action | None:
 def _deploy(node: MappingNode, scope: ExampleScope) -> Action | None:
     text, file = node.get("app"), node.get("file")
     path = None if file is None else text_of(file)
-    if file is not None and path is not None and (path.startswith(("/", "~")) or ".." in path.split("/")):
+    if file is not None and path is not None and not is_inside(path):
         hint = "write a path that starts at the folder of this file"
         summary = f"a path is relative and stays inside the project, got {shown(path)}"
         scope.findings.add("V207", file, summary, hint)
@@ -110,6 +110,11 @@ def _deploy(node: MappingNode, scope: ExampleScope) -> Action | None:
         file=path,
         update_schedules=node.flag("update_schedules", True),
     )
+
+
+def is_inside(path: str) -> bool:
+    """Return whether a path is relative and stays inside the project."""
+    return bool(path) and not path.startswith(("/", "~")) and ".." not in path.split("/")
 
 
 def _trigger(node: Node, scope: ExampleScope) -> Action | None:

@@ -10,9 +10,10 @@ from datetime import datetime, timedelta
 from typing import TypeVar, cast
 
 from tidegate.compiler.diagnostics.diagnostic import Findings
+from tidegate.compiler.reader import read
 from tidegate.compiler.reader.node import MappingNode
 from tidegate.compiler.scenarios.expect import read_expectation
-from tidegate.compiler.scenarios.given import read_given
+from tidegate.compiler.scenarios.given import is_inside, read_given
 from tidegate.compiler.scenarios.scenario import Behaviour, Scenario, SimulatedEnd
 from tidegate.compiler.scenarios.scope import NO_DURATION, ExampleScope
 from tidegate.compiler.schema.check import EXAMPLES, Broken, Path
@@ -30,11 +31,31 @@ def read_scenarios(root: MappingNode, app: App, findings: Findings, broken: Brok
     for number, node in enumerate(root.items("examples")):
         if isinstance(node, MappingNode):
             path = (*EXAMPLES, number)
-            scenario = read_scenario(node, path, ExampleScope(root, app, findings, broken))
+            scope = ExampleScope(root, app, findings, broken, brought(node, path, app, broken))
+            scenario = read_scenario(node, path, scope)
             if scenario is not None:
                 _check_name(scenario, scenarios, node, findings)
                 scenarios.append(scenario)
     return tuple(scenarios)
+
+
+def brought(node: MappingNode, path: Path, app: App, broken: Broken) -> frozenset[str] | None:
+    """Return the schedules that the deployments of an example bring; None if one of them is a file.
+
+    Mistakes in a deployed text are reported when the example is played.
+    """
+    found: set[str] = set()
+    for number, given in enumerate(node.items("given")):
+        deploy = given.get("deploy") if isinstance(given, MappingNode) else None
+        if not isinstance(deploy, MappingNode) or (*path, "given", number) in broken:
+            continue
+        if is_inside(deploy.text("file")):
+            return None
+        text, _ = read("deploy", deploy.text("app").encode())
+        if text is not None and text.text("app") == app.name:
+            schedules = text.mapping("schedules")
+            found.update(schedules.values if schedules is not None else ())
+    return frozenset(found)
 
 
 def _check_name(scenario: Scenario, earlier: list[Scenario], node: MappingNode, findings: Findings) -> None:

@@ -32,7 +32,17 @@ class ExampleScope:
     A reader returns None after reporting a wrong value. The values have the shapes of the JSON Schema.
     """
 
-    def __init__(self, root: MappingNode, app: App, findings: Findings, broken: Broken) -> None:
+    def __init__(
+        self,
+        root: MappingNode,
+        app: App,
+        findings: Findings,
+        broken: Broken,
+        brought: frozenset[str] | None = frozenset(),
+    ) -> None:
+        """Args:
+        brought: the schedules that deployments of the example bring; None if the files are not known here.
+        """
         self.app = app
         self.findings = findings
         self.broken = broken
@@ -42,6 +52,7 @@ class ExampleScope:
         }
         self._declared["datasets"] |= {name for name in app.datasets if is_of_other(name)}
         self._declared["programs"] |= {name for name in app.programs if is_of_other(name)}
+        self._brought = brought
         self.start: datetime | None = None
         self.until: datetime | None = None
         self.instants: list[datetime] = []
@@ -70,9 +81,12 @@ class ExampleScope:
     # --- names ---
 
     def name(self, node: Node, what: str) -> str | None:
-        """Return the name of a declared schedule, dataset or program; `what` says which."""
+        """Return the name of a declared schedule, dataset or program; `what` says which.
+
+        A schedule may also come with a deployment of the example.
+        """
         found, declared = name_in(self.app.name, text_of(node)), self._declared[f"{what}s"]
-        if found in declared:
+        if found in declared or (what == "schedule" and (self._brought is None or found in self._brought)):
             return found
         code = {"dataset": "N301", "program": "N302", "schedule": "N305"}[what]
         summary = f"a {what} must be declared in `{what}s`, got {shown(found)}"

@@ -1,9 +1,9 @@
 """Activation: a schedule's fire times and timers when it starts and stops accepting events.
 
 A schedule starts when it is created active, resumed, or changed by a deploy, also if it is suspended
-with `hold` or `backlog`, which keep collecting. From then on events and fires count, and the timer of
-every `elapsed` leaf runs. `scheduler.commands.manual` and `scheduler.commands.deploy` decide which
-schedules are active.
+with `hold` or `backlog`, which keep collecting. From then on events and fires count, those of this
+very instant included, and the timer of every `elapsed` leaf runs. `scheduler.commands.manual` and
+`scheduler.commands.deploy` decide which schedules are active.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,12 +11,11 @@ from datetime import datetime
 
 import msgspec
 
-from tidegate.domain.model import Leaf
-from tidegate.domain.part_name import whole_name
-from tidegate.scheduler.decision.fires import next_fire, timer_leaves
+from tidegate.scheduler.decision.fires import next_fire, program_timed, programs_timed, timer_leaves
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.tick.due import MICROSECOND
 
 
 def takes_events(state: ScheduleState) -> bool:
@@ -30,33 +29,23 @@ def started(reader: Reader, states: Sequence[ScheduleState], now: datetime) -> l
     The timer of an `elapsed` leaf since the last run counts from the end of the program's last
     finished run, or else from now (rule 21); one since the last event counts from now.
     """
-    programs = {
-        program
-        for state in states
-        for leaf, _ in timer_leaves(state)
-        if (program := _program_timed(state, leaf)) is not None
-    }
+    programs = {program for state in states for program in programs_timed(state)}
     history = reader.history(programs) if programs else {}
     found: list[ScheduleState] = []
     for state in states:
         clocks: dict[str, datetime] = {}
         for leaf, _ in timer_leaves(state):
-            program = _program_timed(state, leaf)
+            program = program_timed(state, leaf)
             clocks[leaf.path] = now if program is None else history[program].last_ended or now
-        begun = msgspec.structs.replace(state, active_since=now, fires_after=now, clocks=clocks)
-        found.append(msgspec.structs.replace(begun, next_fire_at=next_fire(begun, now)))
+        before = now - MICROSECOND
+        begun = msgspec.structs.replace(state, active_since=now, fires_after=before, clocks=clocks)
+        found.append(msgspec.structs.replace(begun, next_fire_at=next_fire(begun, before)))
     return found
 
 
 def stopped(state: ScheduleState) -> ScheduleState:
     """Return the schedule without next fire and timers: it fires nothing until it is started again."""
     return msgspec.structs.replace(state, next_fire_at=None, clocks={})
-
-
-def _program_timed(state: ScheduleState, leaf: Leaf) -> str | None:
-    """Return the program ("app/program") from whose runs the timer of a leaf counts."""
-    runs = leaf.trigger.runs_heard(state.spec.program)
-    return None if runs is None else whole_name(state.app, runs[0])
 
 
 def clock_entries(states: Sequence[ScheduleState], now: datetime) -> Iterator[Entry]:

@@ -25,7 +25,7 @@ from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.protocol import Transaction
 from tidegate.scheduler.tick.load import load_apps
-from tidegate.scheduler.tick.tick import advance_before
+from tidegate.scheduler.tick.tick import advance_before, is_away, route_before
 
 
 def deploy(
@@ -54,6 +54,10 @@ def deploy(
     """
     advance_before(transaction, now)
     changes = difference(transaction, wanted, update_schedules=update_schedules, scope=scope)
+    if not changes.taken and is_away(transaction, now):
+        # What arrived since then belongs to the schedules as they are, and to their jobs.
+        route_before(transaction, now, {_ref(change) for change in changes.schedules()})
+        changes = difference(transaction, wanted, update_schedules=update_schedules, scope=scope)
     if changes.taken:
         raise _taken(changes, scope)
     _refuse_blocked(changes, force)
@@ -99,7 +103,7 @@ def delete_schedules(transaction: Transaction, refs: Collection[str], now: datet
     Raises:
         Refused: such a schedule is not deployed.
     """
-    advance_before(transaction, now)
+    route_before(transaction, now, refs)
     apps = deployed_apps(transaction)
     for ref in refs:
         app, _, name = ref.partition("/")

@@ -26,7 +26,7 @@ from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.protocol import Transaction
 from tidegate.scheduler.tick.load import load_apps
-from tidegate.scheduler.tick.tick import advance_before
+from tidegate.scheduler.tick.tick import advance_before, route_before
 
 EARLIEST_PERIOD = "1900-01-01"
 """Start of periods in key checks: a coarser period may begin before its dataset's first partition."""
@@ -41,7 +41,7 @@ def suspend(transaction: Transaction, ref: str, now: datetime, by: str = "cli") 
     Raises:
         Refused: the schedule is not deployed.
     """
-    advance_before(transaction, now)
+    route_before(transaction, now, (ref,))
     state = schedule_state(transaction, ref)
     if not state.active:
         return False
@@ -64,7 +64,7 @@ def resume(transaction: Transaction, ref: str, now: datetime, by: str = "cli") -
     Raises:
         Refused: the schedule is not deployed.
     """
-    advance_before(transaction, now)
+    route_before(transaction, now, (ref,))
     state = schedule_state(transaction, ref)
     if state.active:
         return False
@@ -129,7 +129,7 @@ def trigger(transaction: Transaction, ref: str, now: datetime, key: str = "", fo
     _refuse_before_its_period(state.spec, app, key, now, exists=found is not None)
     job = found or opened(entry, state)
     collected = transaction.deliveries([job.id])[job.id]
-    full = is_full(state.spec, len(collected), satisfied=True)
+    full = is_full(state.spec, collected, satisfied=True)
     job = record(job, entry, state, closed=job.closed or full or named, next_check_at=now)
     _refuse_without_partition(JobView(app=app, schedule=state.spec, job=job, deliveries=collected))
     transaction.put_jobs([job])

@@ -81,9 +81,12 @@ def after(job: Job, entry: Entry, state: ScheduleState | None = None) -> Job:
             return _launch(job, entry)
         case EntryKind.OFFERED:
             return _with(job, offers=entry.data["offer"], offered_at=entry.at)
+        case EntryKind.SLOTS_TAKEN:
+            return _with(job, gave_back=False)
         case EntryKind.CLAIM:
             launched = job.launched_at or entry.at
-            return _with(job, state=JobState.LAUNCHED, run_id=entry.run_id, launched_at=launched)
+            launch = {"run_id": entry.run_id, "launched_at": launched, "gave_back": False}
+            return _with(job, state=JobState.LAUNCHED, **launch)
         case EntryKind.RUN:
             return _run(job, entry)
         case EntryKind.DISCARDED:
@@ -144,14 +147,15 @@ def _discarded(job: Job, entry: Entry) -> Job:
     """Return the job without a further run: one that has had a run has failed, others have not run at all."""
     state = JobState.DISCARDED if job.failed_run is None else JobState.FAILED
     reason = Reason(entry.reason) if entry.reason is not None else None
-    return _with(job, state=state, reason=reason, retry_at=None, decided_at=entry.at, ended_at=entry.at)
+    ended = {"retry_at": None, "gave_back": False, "decided_at": entry.at, "ended_at": entry.at}
+    return _with(job, state=state, reason=reason, **ended)
 
 
 def _run(job: Job, entry: Entry) -> Job:
     if job.state in FINISHED:
         return job
     at, status = datetime.fromisoformat(entry.data["at"]), RunStatus(entry.data["status"])
-    launched = _with(job, run_id=entry.run_id, launched_at=job.launched_at or at)
+    launched = _with(job, run_id=entry.run_id, launched_at=job.launched_at or at, gave_back=False)
     if status not in _ENDS:
         return _with(launched, state=JobState.LAUNCHED)
     state, reason = _ENDS[status]
@@ -169,10 +173,11 @@ def _run(job: Job, entry: Entry) -> Job:
 
 
 def _launch_failed(job: Job, entry: Entry) -> Job:
-    failed = _with(job, detail=entry.data["message"], offered_at=None)
+    rejected = entry.data.get("rejected", 0)
+    failed = _with(job, detail=entry.data["message"], rejected=rejected)
     if entry.reason is None:
-        return failed
-    return _with(failed, state=JobState.FAILED, reason=Reason.F_LAUNCH, ended_at=entry.at)
+        return _with(failed, gave_back=0 < job.offers == rejected)
+    return _with(failed, gave_back=False, state=JobState.FAILED, reason=Reason.F_LAUNCH, ended_at=entry.at)
 
 
 def _by_hand(job: Job, entry: Entry, state: ScheduleState) -> Job:

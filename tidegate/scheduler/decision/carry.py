@@ -36,7 +36,7 @@ class Carried(Value, kw_only=True):
         kept: all its deliveries from now on.
         removed: deliveries to remove from the job.
         added: deliveries to add; each is an event of the job at another leaf.
-        dropped: events that no leaf listens to any more, as deliveries without a job.
+        dropped: deliveries to leaves that do not listen to the event any more, with the reason.
         moved_from: the former leaf of an added delivery, by event and leaf.
     """
 
@@ -79,9 +79,7 @@ def carry(job: Job, deliveries: Sequence[Delivery], state: ScheduleState, app: A
         added += new
         removed += going
         dropped += [
-            msgspec.structs.replace(
-                delivery, job=None, reason=Reason.D_KEY if listening else Reason.D_UPDATED, at=now
-            )
+            msgspec.structs.replace(delivery, reason=Reason.D_KEY if listening else Reason.D_UPDATED, at=now)
             for delivery in going[len(new) :]
         ]
     if deliveries and not kept and job.by_hand is None:
@@ -145,7 +143,7 @@ def _renewed(job: Job, kept: tuple[Delivery, ...], state: ScheduleState, app: Ap
         from_first = state.spec.timeout.from_ == "first_event"
         return job if from_first else msgspec.structs.replace(job, held_for=timedelta(0))
     own = any(delivery.event.own_job for delivery in kept)
-    return msgspec.structs.replace(job, closed=own or is_full(state.spec, len(kept), satisfied=True))
+    return msgspec.structs.replace(job, closed=own or is_full(state.spec, kept, satisfied=True))
 
 
 def carry_entries(job: str, carried: Carried, now: datetime) -> Iterator[Entry]:

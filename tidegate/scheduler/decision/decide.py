@@ -10,7 +10,7 @@ from datetime import datetime
 import msgspec
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.decision.constraints import check_all, overridable
+from tidegate.scheduler.decision.constraints import COUNTING_RUNS, check_all, held, overridable
 from tidegate.scheduler.decision.job_view import JobView
 from tidegate.scheduler.decision.timeout import deadline as deadline_of
 from tidegate.scheduler.decision.triggers import dropped, evaluate
@@ -37,9 +37,10 @@ class Wait(Value, kw_only=True):
 
 
 class Discard(Value, kw_only=True):
-    """Discard the job."""
+    """Discard the job. `dropped` are as in `Wait`: all that the job has left."""
 
     reason: Reason
+    dropped: tuple[Delivery, ...] = ()
 
 
 class Launch(Value, kw_only=True):
@@ -72,16 +73,19 @@ def decide(view: JobView, now: datetime) -> Decision:
     The order is rule 4: the trigger, then the constraints that wait, then those that skip, which
     count only once everything else is met. Constraints are checked before the timeout (rule
     14), and neither a timeout nor a person overrides concurrency (rules 5 and 17). A held job is not
-    launched, and its timeout is paused.
+    launched, and its timeout is paused. A timeout from the first event with `then: run` satisfies a
+    trigger that is still not satisfied.
     """
     has = collected(view)
     trigger = evaluate(view.schedule.trigger, has, now)
     satisfied_at = view.job.satisfied_at or (trigger.since if trigger.met else None)
+    timeout = view.schedule.timeout
+    if satisfied_at is None and timeout.then == "run":
+        over = deadline_of(timeout, view.job, held=held.check(view) is not None)
+        satisfied_at = over if over is not None and now >= over else None
     view = msgspec.structs.replace(view, job=msgspec.structs.replace(view.job, satisfied_at=satisfied_at))
     constraints = check_all(view, now)
-    deadline = deadline_of(
-        view.schedule.timeout, view.job, held=any(verdict.kind == "held" for verdict in constraints)
-    )
+    deadline = deadline_of(timeout, view.job, held=held.check(view) is not None)
     if satisfied_at is None:
         outcome = _unsatisfied(view, has, trigger, deadline, now)
     else:
@@ -95,17 +99,37 @@ def decide(view: JobView, now: datetime) -> Decision:
     )
 
 
+def decide_again(view: JobView, now: datetime) -> Wait | Launch:
+    """Decide when a job whose launch is decided, and that gave back its slots, takes them again.
+
+    The decision to launch stays, so `delay`, `window` and `otherwise: skip` are not asked again. The
+    constraints that count other runs are, since other jobs may have been launched in the meantime.
+    """
+    over = deadline_of(view.schedule.timeout, view.job, held=False)
+    late = over is not None and now >= over and view.schedule.timeout.then == "run"
+    forced = late or view.job.by_hand is ByHand.FORCE
+    unmet = tuple(
+        verdict
+        for verdict in check_all(view, now)
+        if not verdict.met and verdict.kind in COUNTING_RUNS and not (forced and overridable(verdict))
+    )
+    return _wait(unmet, None) if unmet else Launch()
+
+
 def _unsatisfied(
     view: JobView, has: Collected, trigger: Verdict, deadline: datetime | None, now: datetime
 ) -> Outcome:
     """Decide before the trigger is satisfied; a timeout applies only if it counts from the first event."""
     if deadline is not None and now >= deadline:
         return Discard(reason=Reason.D_TIMEOUT)
+    gone = dropped(view.schedule.trigger, has, now)
+    if gone and len(gone) == len(view.deliveries):
+        return Discard(reason=Reason.D_EXPIRED, dropped=gone)
     return Wait(
         state=JobState.PENDING_TRIGGER,
         reason=trigger.reason or Reason.W_TRIGGER,
         next_check=earliest((trigger.next_check, deadline)),
-        dropped=dropped(view.schedule.trigger, has, now),
+        dropped=gone,
     )
 
 

@@ -7,16 +7,18 @@ expired, since no event is dropped silently.
 
 An `elapsed` leaf has a timer, which fires once the time has passed since its start. A timer since the
 last run starts again when it fires, so that it fires again even if its job was discarded; a
-timer since the last event stays stopped until the next event (rule 21).
+timer since the last event stays stopped until the next event (rule 21). A timer that ends while its
+program runs does not fire: it starts again, and once more at the end of the run.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
 from itertools import islice
 
 import msgspec
 
 from tidegate.domain.model import Composite, Leaf, Trigger, WallClock, leaves
+from tidegate.domain.part_name import whole_name
 from tidegate.domain.time import fire_times
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import Event, EventKind, fire_event_key
@@ -59,13 +61,31 @@ def next_fire(state: ScheduleState, after: datetime) -> datetime | None:
     return earliest((*crons, *clocks))
 
 
-def due_fires(state: ScheduleState, now: datetime) -> tuple[Event, ...]:
-    """Return the fires of a schedule that have become due since the last ones, oldest first."""
+def programs_timed(state: ScheduleState) -> set[str]:
+    """Return the programs ("app/program") from whose runs a timer of the schedule counts."""
+    timed = (program_timed(state, leaf) for leaf, _ in timer_leaves(state))
+    return {program for program in timed if program is not None}
+
+
+def program_timed(state: ScheduleState, leaf: Leaf) -> str | None:
+    """Return the program ("app/program") from whose runs the timer of a leaf counts."""
+    runs = leaf.trigger.runs_heard(state.spec.program)
+    return None if runs is None else whole_name(state.app, runs[0])
+
+
+def due_fires(
+    state: ScheduleState, now: datetime, running: Collection[str] = frozenset()
+) -> tuple[Event, ...]:
+    """Return the fires of a schedule that have become due since the last ones, oldest first.
+
+    Args:
+        running: the programs ("app/program") that have an active run.
+    """
     after = state.fires_after or now
     found = [event for leaf, cron in cron_leaves(state) for event in _of_cron(state, leaf, cron, after, now)]
     for leaf, length in timer_leaves(state):
         due = _runs_out(state, leaf, length)
-        if due is not None and due <= now:
+        if due is not None and due <= now and program_timed(state, leaf) not in running:
             found.append(fire_event(state.ref, leaf.path, due, scheduled=False))
     return tuple(sorted(found, key=lambda event: (event.time, event.id)))
 
@@ -81,6 +101,17 @@ def after_fires(state: ScheduleState, now: datetime) -> ScheduleState:
                 clocks[leaf.path] = now
     moved = msgspec.structs.replace(state, fires_after=now, clocks=clocks)
     return msgspec.structs.replace(moved, next_fire_at=next_fire(moved, now))
+
+
+def postponed(state: ScheduleState, now: datetime, running: Collection[str]) -> tuple[str, ...]:
+    """Return the paths of the timers that end by `now`, and start again instead of firing."""
+    return tuple(
+        leaf.path
+        for leaf, length in timer_leaves(state)
+        if program_timed(state, leaf) in running
+        and (due := _runs_out(state, leaf, length)) is not None
+        and due <= now
+    )
 
 
 def with_timer(state: ScheduleState, path: str, event: Event) -> ScheduleState:

@@ -90,6 +90,8 @@ def next_attempt(job: Job, state: ScheduleState, now: datetime, counts_from: dat
         attempt=job.attempt + 1,
         offers=0,
         offered_at=None,
+        rejected=0,
+        gave_back=False,
         closed=True,
         next_check_at=now,
         run_id=None,

@@ -71,9 +71,11 @@ class Router:
             return
         waiting = self._open.get(state.ref, {})
         if state.spec.for_each is not None and event.kind is EventKind.FIRE:
-            for key in tuple(waiting):
+            # A job that the fire fills is not among those that wait any more.
+            keys = tuple(waiting)
+            for key in keys:
                 self._join(event, listener, state, app, key, now)
-            if not waiting:
+            if not keys:
                 self._refuse(event, listener, Reason.D_NO_KEY, now)
             return
         try:
@@ -128,7 +130,7 @@ class Router:
                 app=app, schedule=state.spec, job=job, deliveries=(*self._deliveries(job.id), *added)
             )
             satisfied = job.satisfied_at is not None or _holds(view, now)
-            closed = is_full(state.spec, len(view.deliveries), satisfied=satisfied)
+            closed = is_full(state.spec, view.deliveries, satisfied=satisfied)
             job = msgspec.structs.replace(job, closed=closed)
         self.changed[job.id] = job
         if not job.closed:
@@ -145,14 +147,17 @@ def _holds(view: JobView, now: datetime) -> bool:
     return evaluate(view.schedule.trigger, collected(view), now).met
 
 
-def is_full(schedule: Schedule, events: int, *, satisfied: bool) -> bool:
+def is_full(schedule: Schedule, deliveries: Iterable[Delivery], *, satisfied: bool) -> bool:
     """Return whether a job accepts no further event: `batching: each`, or `max_batch` events.
 
-    A job whose trigger is not satisfied keeps collecting; otherwise it could never be launched.
+    A job whose trigger is not satisfied keeps collecting; otherwise it could never be launched. An event
+    that several leaves collect counts once.
     """
     if not satisfied:
         return False
-    return schedule.batching == "each" or (schedule.max_batch is not None and events >= schedule.max_batch)
+    if schedule.batching == "each" or schedule.max_batch is None:
+        return schedule.batching == "each"
+    return len({delivery.event.id for delivery in deliveries}) >= schedule.max_batch
 
 
 def _refusal(event: Event, state: ScheduleState) -> Reason | None:
@@ -161,7 +166,8 @@ def _refusal(event: Event, state: ScheduleState) -> Reason | None:
     if not state.active and not state.holding:
         return Reason.D_SUSPENDED
     if state.active_since is not None and event.arrived < state.active_since:
-        return Reason.D_SUSPENDED
+        # It became active either with its deployment, or later by a resume.
+        return Reason.D_UPDATED if state.active_since == state.deployed_at else Reason.D_SUSPENDED
     return None
 
 

@@ -49,6 +49,6 @@ def words(status: RunStatus) -> tuple[str, ...]:
         case RunStatus.FAILED:
             return ("failed", "completed")
         case RunStatus.CANCELLED:
-            return ("completed",)
+            return ("cancelled", "completed")
         case _:
             assert_never(status)

@@ -83,6 +83,8 @@ class _Past:
             EntryKind.EVENT_DISCARDED: self._event_discarded,
             EntryKind.LAUNCH: self._launch,
             EntryKind.RUN: self._run,
+            EntryKind.SLOTS_TAKEN: self._slots_taken,
+            EntryKind.CLAIM: self._slots_taken,
             EntryKind.DISCARDED: self._without_launch,
             EntryKind.LAUNCH_FAILED: self._without_launch,
         }
@@ -296,16 +298,27 @@ class _Past:
         holder = self._jobs[job].launch_holder
         self._launches[holder] = Launched(program=entry.data["program"], holder=holder, at=entry.at)
 
+    def _slots_taken(self, entry: Entry) -> None:
+        """Add the launch and the slots of a job that gave them back, and is offered again or has a run."""
+        job = self._jobs[entry.job or ""]
+        if job.gave_back:
+            self._slots[job.id] = list(job.resources)
+            holder = job.launch_holder
+            self._launches[holder] = Launched(program=job.program, holder=holder, at=entry.at)
+
     def _without_launch(self, entry: Entry) -> None:
-        """Remove the launch and the slots of a job that ended without a run."""
-        if entry.kind is EntryKind.LAUNCH_FAILED and entry.reason is None:
+        """Remove the launch and the slots of a job that ended without a run, or gave them back."""
+        job = self._jobs[entry.job or ""]
+        tried_again = entry.kind is EntryKind.LAUNCH_FAILED and entry.reason is None
+        if tried_again and not after(job, entry).gave_back:
             return
-        self._slots.pop(entry.job or "", None)
-        job = self._jobs.get(entry.job or "")
-        self._launches.pop("" if job is None else job.launch_holder, None)
+        self._slots.pop(job.id, None)
+        self._launches.pop(job.launch_holder, None)
 
     def _run(self, entry: Entry) -> None:
         run_id = entry.run_id or ""
+        if entry.job is not None:
+            self._slots_taken(entry)
         observation = RunObservation(
             run_id=run_id,
             program=entry.data["program"],
@@ -315,9 +328,9 @@ class _Past:
         )
         run = self._runs[run_id] = merge(self._runs.get(run_id), observation, entry.at)
         holder = entry.job or run_id
+        if entry.job is None and (run.active or run.started_at is not None):
+            self._launches[holder] = Launched(program=run.program, holder=holder, at=run.launched_at)
         if not run.active:
             self._slots.pop(holder, None)
         elif entry.job is None:
             self._slots[holder] = entry.data["resources"]
-            at = run.started_at or run.seen_at
-            self._launches.setdefault(holder, Launched(program=run.program, holder=holder, at=at))

@@ -216,8 +216,9 @@ def _asked(job: Job) -> str:
     if job.offers == 0:
         return "its run is asked for at the next tick of its dispatcher"
     times = "once" if job.offers == 1 else f"{job.offers} times"
-    if job.offered_at is None:
-        return f"its run was asked for {times}; the last request was rejected: {job.detail}"
+    if job.offers == job.rejected:
+        until = "; it holds no slots until it is offered again" if job.gave_back else ""
+        return f"its run was asked for {times}; the last request was rejected: {job.detail}{until}"
     answer = f"the answer before: {job.detail}" if job.detail else "no run is seen yet"
     return f"its run was asked for {times}, last at {job.offered_at:%Y-%m-%d %H:%M:%SZ}; {answer}"
 

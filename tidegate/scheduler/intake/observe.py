@@ -37,6 +37,7 @@ from tidegate.scheduler.model.run import (
 from tidegate.scheduler.store.protocol import Launched, Transaction
 from tidegate.scheduler.tick.end_jobs import end_jobs
 from tidegate.scheduler.tick.load import load_app, load_whole_app
+from tidegate.scheduler.tick.take_again import take_again
 from tidegate.scheduler.tick.tick import advance_before, effective_at
 
 RANK = {status: rank for rank, status in enumerate((RunStatus.QUEUED, RunStatus.STARTED))}
@@ -91,7 +92,7 @@ def _fold(transaction: Transaction, seen: RunObservation, known: dict[str, Run],
     counted: tuple[str, ...] = ()
     if run != before:
         # A repeated observation takes no further slots, even if a deploy has added groups since.
-        counted = _count(transaction, run, job, now)
+        counted = _count(transaction, before, run, job, now)
     entry = _entry(seen, job, counted, upstream, now)
     if run != before:
         transaction.add_journal([entry])
@@ -119,7 +120,11 @@ def merge(before: Run | None, seen: RunObservation, now: datetime) -> Run:
         status=seen.status,
         seen_at=now,
     )
-    if seen.status is RunStatus.STARTED and run.started_at is None:
+    earlier = run.started_at is None or seen.at < run.started_at
+    if seen.status is RunStatus.STARTED and earlier:
+        run = msgspec.structs.replace(run, started_at=seen.at)
+    if seen.status is RunStatus.SUCCEEDED and run.ended_at is None and run.started_at is None:
+        # Its start was not seen; it was at the latest when it ended.
         run = msgspec.structs.replace(run, started_at=seen.at)
     if seen.status in ENDED and run.ended_at is None:
         return msgspec.structs.replace(run, status=seen.status, ended_at=seen.at)
@@ -145,23 +150,28 @@ def _job_of(transaction: Transaction, seen: RunObservation) -> Job | None:
     return job if holder == seen.run_id else None
 
 
-def _count(transaction: Transaction, run: Run, job: Job | None, now: datetime) -> tuple[str, ...]:
+def _count(
+    transaction: Transaction, before: Run | None, run: Run, job: Job | None, now: datetime
+) -> tuple[str, ...]:
     """Take or release the slots of an external run; a job takes its slots when its launch is decided.
+
+    Its launch counts in rates from the earliest instant that is known.
 
     Returns:
         The resources of which the external run took or released slots.
     """
     if job is not None:
         return ()
+    if before is not None and before.launched_at != run.launched_at:
+        transaction.remove_launch(run.run_id)
+    if run.started_at is not None or run.active:
+        transaction.add_launches([Launched(program=run.program, holder=run.run_id, at=run.launched_at)])
     if not run.active:
         released = transaction.release_slots(run.run_id)
         transaction.wake(released, now)
         return released
     resources = _resources_of_manual_run(transaction, run.program)
     transaction.take_slots({run.run_id: resources})
-    transaction.add_launches(
-        [Launched(program=run.program, holder=run.run_id, at=run.started_at or run.seen_at)]
-    )
     return resources
 
 
@@ -177,6 +187,7 @@ def _advance(transaction: Transaction, job: Job, entry: Entry, ended: datetime, 
     """Move the job to the status of its run; return whether a further attempt follows the run."""
     if job.state in FINISHED:
         return False
+    take_again(transaction, job, now)
     if RunStatus(entry.data["status"]) not in ENDED:
         transaction.put_jobs([record(job, entry, next_check_at=None)])
         return False

@@ -12,6 +12,7 @@ from tidegate.scheduler.decision.after import record
 from tidegate.scheduler.model.job import ACTIVE, Job
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.tick.take_again import take_again
 
 
 class Claim(Value, kw_only=True):
@@ -48,6 +49,7 @@ def claim(store: Store, job_id: str, attempt: int, run_id: str, now: datetime) -
         if holder is None:
             transaction.claim(job_id, attempt, run_id, now)
             entry = Entry(at=now, kind=EntryKind.CLAIM, schedule=job.schedule, job=job.id, run_id=run_id)
+            take_again(transaction, job, now)
             job = record(job, entry, next_check_at=None)
             transaction.put_jobs([job])
             transaction.add_journal([entry])

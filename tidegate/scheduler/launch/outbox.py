@@ -5,7 +5,9 @@ offer is harmless. A request that makes the launcher fail is not harmless: it wo
 requests of its batch every time. So a job whose offers led to no run is offered alone, with growing
 pauses, and finally becomes a dead letter (F-LAUNCH), until a person queues it again
 (`scheduler.launch.dead_letter`). A request that is rejected before it reaches the launcher cannot
-harm others: it is offered again after a pause, together with the others.
+harm others: it is offered again after a pause, together with the others. While all offers of a job were
+rejected it can have no run, so it gives back its slots and its place in rates. After the pause a tick
+decides when it takes them again (`scheduler.decision.decide`), and then it is offered again.
 
     offered, no run ──► offered alone ──► … ──► FAILED with F-LAUNCH
             │                  │
@@ -64,7 +66,7 @@ def offer_launches(
     Args:
         limit: the most requests to return.
     """
-    pending = transaction.jobs(app=app, states=(JobState.PENDING_LAUNCH,))
+    pending = [j for j in transaction.jobs(app=app, states=(JobState.PENDING_LAUNCH,)) if not j.gave_back]
     dead = [job for job in pending if job.offers >= OFFERS_MAX and _due(job, now)]
     for job in dead:
         _dead_letter(transaction, job, job.detail or "its offers led to no run", now)
@@ -92,18 +94,13 @@ def offer_launches(
 def select(due: list[Job], limit: int) -> list[Job]:
     """Select the due jobs of one batch: one suspect alone, or else the first ones in launch order.
 
-    A rejected request never reached the launcher, so it is not a suspect; it goes after the others, and
-    takes no place from them.
+    A rejected request never reached the launcher, so it does not make its job a suspect; a job that was
+    rejected goes after the others, and takes no place from them.
     """
-    suspects = [job for job in due if job.offers >= SUSPECT_AFTER_OFFERS and not _rejected(job)]
+    suspects = [job for job in due if job.offers - job.rejected >= SUSPECT_AFTER_OFFERS]
     if suspects:
         return [min(suspects, key=lambda job: (job.offers, job.id))]
-    return sorted(due, key=lambda job: (_rejected(job), launch_order_key(job, job.satisfied_at)))[:limit]
-
-
-def _rejected(job: Job) -> bool:
-    """Return whether the last offer was rejected before it reached the launcher."""
-    return job.offers > 0 and job.offered_at is None
+    return sorted(due, key=lambda job: (job.rejected > 0, launch_order_key(job, job.satisfied_at)))[:limit]
 
 
 def reject(
@@ -123,10 +120,19 @@ def reject(
         if final or job.offers >= OFFERS_MAX:
             _dead_letter(transaction, job, message, now)
             continue
-        entry = _failed(job, message, now)
+        entry = _failed(job, message, now, rejected=_rejected_now(job))
         pause = back_off(FIRST_BACK_OFF, job.offers)
-        transaction.put_jobs([record(job, entry, next_check_at=now + pause)])
+        waiting = record(job, entry, next_check_at=now + pause)
+        transaction.put_jobs([waiting])
         transaction.add_journal([entry])
+        if waiting.gave_back:
+            transaction.remove_launch(job.launch_holder)
+            transaction.wake(transaction.release_slots(job.id), now)
+
+
+def _rejected_now(job: Job) -> int:
+    """Return how many leading offers were rejected once the last one is."""
+    return job.offers if job.rejected >= job.offers - 1 else job.rejected
 
 
 def _due(job: Job, now: datetime) -> bool:
@@ -172,7 +178,9 @@ def _dead_letter(transaction: Transaction, job: Job, message: str, now: datetime
     transaction.add_journal([entry])
 
 
-def _failed(job: Job, message: str, now: datetime, reason: Reason | None = None) -> Entry:
+def _failed(
+    job: Job, message: str, now: datetime, reason: Reason | None = None, rejected: int | None = None
+) -> Entry:
     """Return the entry of a launch that failed; with a reason it is not tried again."""
     return Entry(
         at=now,
@@ -180,5 +188,5 @@ def _failed(job: Job, message: str, now: datetime, reason: Reason | None = None)
         schedule=job.schedule,
         job=job.id,
         reason=reason,
-        data={"message": message},
+        data={"message": message} | ({} if rejected is None else {"rejected": rejected}),
     )

@@ -140,9 +140,9 @@ class Subscription(Value, kw_only=True):
 class Delivery(Value, kw_only=True):
     """The delivery of one event to one leaf of one schedule.
 
-    It belongs to a job, whose state says whether the event is pending, consumed or discarded; or it
-    has no job, and the event was discarded on arrival for `reason`. The deliveries are the ledger:
-    every event has one for every schedule that it matches (rule 2).
+    It belongs to a job, whose state says whether the event is pending, consumed or discarded. With a
+    `reason` the event was discarded: it has left the job, or it was discarded on arrival and has no job. The
+    deliveries are the ledger: every event has one for every schedule that it matches (rule 2).
     """
 
     event: Event

@@ -45,7 +45,7 @@ WAITING = frozenset({JobState.PENDING_TRIGGER, JobState.PENDING_CONSTRAINT})
 """States in which events still join the job (rule 1)."""
 
 ACTIVE = frozenset({JobState.PENDING_LAUNCH, JobState.LAUNCHED})
-"""States in which the job holds its slots."""
+"""States in which the job holds its slots, unless it gave them back (`Job.gave_back`)."""
 
 FINISHED = frozenset({JobState.SUCCEEDED, JobState.FAILED, JobState.DISCARDED})
 
@@ -136,8 +136,10 @@ class Job(Value, kw_only=True):
         next_check_at: when to decide again; None if only an event or a released slot can change the decision.
         blocked_on: the resource whose release makes the job due.
         offers: how often a launch of this attempt was offered without a run being observed.
-        offered_at: when it was last offered; None for a job that was not offered, or whose request was
-            rejected before it reached the launcher.
+        offered_at: when it was last offered; None for a job that was not offered.
+        rejected: how many of these offers, from the first one on, were rejected before they reached the
+            launcher.
+        gave_back: whether it holds no slots although its launch is decided: all its offers were rejected.
         resources: the resources of which it holds a slot once launched: all runs, its program and groups.
         closed: no further event joins it: it is full, opened by an event with its own job, or queued again.
         retried: how many attempts the engine has started by itself since a person last queued the job.
@@ -164,6 +166,8 @@ class Job(Value, kw_only=True):
     attempt: int = 1
     offers: int = 0
     offered_at: datetime | None = None
+    rejected: int = 0
+    gave_back: bool = False
     run_id: str | None = None
     launch: LaunchPlan | None = None
     resources: tuple[str, ...] = ()
@@ -184,6 +188,13 @@ class Job(Value, kw_only=True):
         return self.schedule.partition("/")[0]
 
     @property
+    def program(self) -> str:
+        """The program ("app/program") of its decided launch."""
+        if self.launch is None:
+            raise ValueError(f"job {self.id} is {self.state} without a launch plan")
+        return f"{self.app}/{self.launch.program}"
+
+    @property
     def run_key(self) -> str:
         """The key of every launch request of this attempt; Dagster drops a request with a known key."""
         return f"{self.id}:{self.attempt}"
@@ -196,6 +207,11 @@ class Job(Value, kw_only=True):
     @property
     def waiting(self) -> bool:
         return self.state in WAITING
+
+    @property
+    def decided_when_due(self) -> bool:
+        """Whether the scheduler decides about it at its next check."""
+        return self.waiting or self.gave_back
 
 
 class IllegalTransition(Exception):

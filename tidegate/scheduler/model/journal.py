@@ -26,6 +26,7 @@ class EntryKind(StrEnum):
     WAITING = "waiting"
     LAUNCH = "launch"
     OFFERED = "offered"
+    SLOTS_TAKEN = "slots-taken"
     DISCARDED = "discarded"
     RUN = "run"
     CLAIM = "claim"

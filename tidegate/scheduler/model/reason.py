@@ -39,7 +39,7 @@ class Reason(StrEnum):
     D_SUSPENDED = "D-SUSPENDED", "discarded: the schedule is suspended"
     D_UPDATED = "D-UPDATED", "discarded: the schedule was changed by a deploy"
     D_DELETED = "D-DELETED", "discarded: the schedule was deleted by a deploy"
-    D_EXPIRED = "D-EXPIRED", "discarded: too old: a fire beyond catch_up, or an event beyond collect_within"
+    D_EXPIRED = "D-EXPIRED", "discarded: too old: a fire beyond catch_up, or events beyond collect_within"
     D_NO_KEY = "D-NO-KEY", "discarded: a cron fired while no key of the schedule had a waiting job"
     D_KEY = "D-KEY", "discarded: the partition key does not fit the dataset's partitions"
     D_CANCELLED = "D-CANCELLED", "discarded by hand"

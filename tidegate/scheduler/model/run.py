@@ -31,6 +31,7 @@ class Run(Value, kw_only=True):
         job: the job that it belongs to; None for an external run.
         attempt: the attempt of that job.
         seen_at: when the scheduler first observed it.
+        started_at: of a success whose start was not seen, when it ended.
     """
 
     run_id: str
@@ -46,11 +47,18 @@ class Run(Value, kw_only=True):
     def active(self) -> bool:
         return self.status not in ENDED
 
+    @property
+    def launched_at(self) -> datetime:
+        """The earliest instant at which the run is known to have existed."""
+        return self.seen_at if self.started_at is None else min(self.seen_at, self.started_at)
+
 
 class ProgramHistory(Value, kw_only=True):
     """The last runs of a program, external runs included, for `since_last_run` and `elapsed`.
 
     Attributes:
+        last_success_started: the latest start of a successful run.
+        last_success_ended: the latest end of a successful run.
         last_ended: end of the run that ended last, with any status.
     """
 

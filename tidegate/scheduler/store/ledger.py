@@ -1,6 +1,6 @@
-"""The ledger's arithmetic: how one delivery counts, and the rows of the counts.
+"""The ledger's arithmetic: how one event of one job counts, and the rows of the counts.
 
-Each store counts deliveries by schedule, job state and reason in its own way; this module defines
+Each store counts events by schedule, job state and reason in its own way; this module defines
 once what each group means, so that the stores cannot disagree.
 """
 
@@ -34,7 +34,7 @@ def ledger_rows(groups: Iterable[tuple[str, JobState | None, str | None, int]]) 
     """Return the ledger's rows, by schedule.
 
     Args:
-        groups: schedule, state of the job, reason, and the number of deliveries in the group.
+        groups: schedule, state of the job, reason, and the number of events in the group.
     """
     consumed: dict[str, int] = {}
     pending: dict[str, int] = {}

@@ -24,7 +24,7 @@ from tidegate.scheduler.model.run import Gauge, ProgramHistory, Run
 
 
 class LedgerRow(Value, kw_only=True):
-    """The deliveries of one schedule by outcome.
+    """The events of one schedule by outcome; an event counts once for each job that it was delivered to.
 
     `discarded` counts by reason code. `consumed` means that a run was launched with the event.
     """
@@ -112,11 +112,14 @@ class Reader(Protocol):
         ...
 
     def due_jobs(self, now: datetime, limit: int) -> tuple[Job, ...]:
-        """Waiting jobs whose `next_check_at` is due, earliest first, then id."""
+        """Jobs that wait, or gave back their slots, whose `next_check_at` is due, earliest first, then id."""
         ...
 
     def deliveries(self, jobs: Collection[str]) -> dict[str, tuple[Delivery, ...]]:
-        """The deliveries of each job, by arrival, event id and leaf. Every id has an entry."""
+        """The deliveries of each job, by arrival, event id and leaf. Every id has an entry.
+
+        An event that has left its job is left out.
+        """
         ...
 
     def deliveries_of_events(self, events: Collection[str]) -> tuple[Delivery, ...]:
@@ -128,8 +131,8 @@ class Reader(Protocol):
         ...
 
     def history(self, programs: Collection[str]) -> dict[str, ProgramHistory]:
-        """The newest successful run (by end) of each program, and the end of the newest ended run of any
-        status. Every program has an entry.
+        """The latest start and the latest end of the successful runs of each program, and the latest end of
+        its runs of any status. Every program has an entry.
         """
         ...
 
@@ -182,9 +185,10 @@ class Reader(Protocol):
     def ledger(self, *, app: str | None = None) -> tuple[LedgerRow, ...]:
         """One row for each schedule that any event was delivered to, by ref.
 
-        A delivery is pending while its job waits or is PENDING_LAUNCH, consumed once the job is LAUNCHED,
+        An event is pending while its job waits or is PENDING_LAUNCH, consumed once the job is LAUNCHED,
         SUCCEEDED or FAILED by its run, and discarded with the job's reason when the job was DISCARDED or is a
-        dead letter (F-LAUNCH), or with its own reason when it has no job.
+        dead letter (F-LAUNCH), or with its own reason when it has no job or has left it. An event at several
+        leaves counts once; it has left the job when it has left all of them.
         """
         ...
 
@@ -267,7 +271,10 @@ class Transaction(Reader, Protocol):
         ...
 
     def wake(self, resources: Collection[str], at: datetime) -> None:
-        """Make waiting jobs that are blocked on any of these resources due at `at`, if not due sooner."""
+        """Make jobs that are blocked on any of these resources due at `at`, if not due sooner.
+
+        Those are jobs that wait, or gave back their slots.
+        """
         ...
 
     def put_runs(self, runs: Sequence[Run]) -> None:

@@ -11,7 +11,7 @@ from typing import Any, assert_never
 import msgspec
 
 from tidegate.scheduler.decision.after import record
-from tidegate.scheduler.decision.decide import Decision, Discard, Launch, Wait, decide
+from tidegate.scheduler.decision.decide import Decision, Discard, Launch, Wait, decide, decide_again
 from tidegate.scheduler.decision.end_job import discard_entry, end_job
 from tidegate.scheduler.decision.job_view import JobView
 from tidegate.scheduler.decision.launch_input import with_input
@@ -36,6 +36,7 @@ class Applier:
 
     Attributes:
         launched, discarded: ids of the jobs.
+        took_slots: whether any job has taken slots.
         errors: one line for each postponed job.
     """
 
@@ -46,6 +47,7 @@ class Applier:
         self.launched: list[str] = []
         self.discarded: list[str] = []
         self.errors: list[str] = []
+        self.took_slots = False
 
     def judge(self, view: JobView) -> Decision | None:
         """Decide one job. Return None for a decision that raised an error; the job is postponed."""
@@ -61,18 +63,30 @@ class Applier:
             return None
         return decision
 
+    def decide_again(self, view: JobView) -> None:
+        """Let a job whose launch is decided take again the slots that it gave back, or wait for them."""
+        job, outcome = view.job, decide_again(view, self._now)
+        if isinstance(outcome, Wait):
+            check, blocked_on = outcome.next_check, outcome.blocked_on
+            self._put(msgspec.structs.replace(job, next_check_at=check, blocked_on=blocked_on))
+            return
+        self._take_slots(job, job.program, job.resources)
+        data = {"program": job.program, "resources": list(job.resources)}
+        entry = self._entry(job, EntryKind.SLOTS_TAKEN, data=data)
+        self._put(self._record(job, entry, next_check_at=None, blocked_on=None))
+
     def apply(self, view: JobView, decision: Decision) -> None:
         """Write the decision about one job."""
         job = view.job
         if decision.satisfied_at is not None and job.satisfied_at is None:
             entry = self._entry(job, EntryKind.SATISFIED, data={"since": decision.satisfied_at.isoformat()})
-            full = is_full(view.schedule, len(view.deliveries), satisfied=True)
+            full = is_full(view.schedule, view.deliveries, satisfied=True)
             job = self._record(job, entry, closed=job.closed or full)
         match decision.outcome:
             case Wait() as wait:
                 self._wait(self._remove_dropped(job, view.deliveries, wait.dropped), wait)
-            case Discard(reason=reason):
-                self.discard(job, reason)
+            case Discard(reason=reason, dropped=dropped):
+                self.discard(self._remove_dropped(job, view.deliveries, dropped), reason)
             case Launch(overridden=overridden):
                 self._launch(job, msgspec.structs.replace(view, job=job), overridden)
             case _:
@@ -93,15 +107,12 @@ class Applier:
         )
 
     def _remove_dropped(self, job: Job, had: Sequence[Delivery], dropped: Sequence[Delivery]) -> Job:
-        """Discard the job's events that are too old, as deliveries without a job (rule 2)."""
+        """Take the events that are too old from the job, as deliveries with a reason (rule 2)."""
         if not dropped:
             return job
         self._work.remove_deliveries(dropped)
         self._work.add_deliveries(
-            [
-                msgspec.structs.replace(each, job=None, reason=Reason.D_EXPIRED, at=self._now)
-                for each in dropped
-            ]
+            [msgspec.structs.replace(each, reason=Reason.D_EXPIRED, at=self._now) for each in dropped]
         )
         self._work.add_journal(
             Entry(
@@ -122,8 +133,7 @@ class Applier:
         resources = view.resources
         program = f"{job.app}/{view.schedule.program}"
         # The slots and the state change in one transaction: no other scheduler can take the last slot.
-        self._work.take_slots(job.id, resources)
-        self._work.add_launch(Launched(program=program, holder=job.launch_holder, at=self._now))
+        self._take_slots(job, program, resources)
         plan = self._plans[job.id]
         entry = self._entry(
             job,
@@ -141,6 +151,11 @@ class Applier:
         # The entry holds the part of the plan that people ask about; the job keeps the whole plan.
         self._put(self._record(job, entry, next_check_at=None, blocked_on=None, launch=plan))
         self.launched.append(job.id)
+
+    def _take_slots(self, job: Job, program: str, resources: Sequence[str]) -> None:
+        self._work.take_slots(job.id, resources)
+        self._work.add_launch(Launched(program=program, holder=job.launch_holder, at=self._now))
+        self.took_slots = True
 
     def discard(self, job: Job, reason: Reason) -> None:
         """Discard a job, for a reason."""

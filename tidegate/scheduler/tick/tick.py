@@ -16,21 +16,23 @@ a crash after it leaves PENDING_LAUNCH jobs, which `scheduler.launch.outbox` off
 observed. The cost of a tick depends on due rows and new events, not on the number of schedules.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
 import msgspec
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.decision.decide import Decision, Launch
-from tidegate.scheduler.decision.fires import after_fires, due_fires, with_timer
-from tidegate.scheduler.decision.job_view import JobView
-from tidegate.scheduler.decision.launch_order import launch_order_key
+from tidegate.scheduler.decision.constraints import COUNTING_RUNS
+from tidegate.scheduler.decision.decide import Decision, Wait
+from tidegate.scheduler.decision.fires import after_fires, due_fires, postponed, programs_timed, with_timer
+from tidegate.scheduler.decision.launch_order import LaunchOrderKey, launch_order_key
 from tidegate.scheduler.decision.route import Router, leaf_at
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import Event, EventKind, Subscription, event_facts
+from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.run import program_resource
 from tidegate.scheduler.store.protocol import Reader, Store, Transaction
 from tidegate.scheduler.tick.apply import Applier
 from tidegate.scheduler.tick.due import MICROSECOND
@@ -96,6 +98,29 @@ def advance_before(transaction: Transaction, now: datetime) -> None:
         transaction.set_cursor(CLOCK, (now - MICROSECOND).isoformat())
 
 
+def is_away(reader: Reader, now: datetime) -> bool:
+    """Return whether the scheduler has done nothing for so long that it does not replay that time."""
+    clock = engine_clock(reader)
+    return clock is None or now - clock > AWAY_AFTER
+
+
+def route_before(transaction: Transaction, now: datetime, refs: Collection[str]) -> None:
+    """Let schedules take what is theirs before they change at `now`, also while the scheduler is away.
+
+    While it is away their missed fires, and all events that have arrived, are routed by the schedules as they
+    are; jobs are decided when it returns. So the change says what becomes of these events.
+
+    Args:
+        refs: the schedules that change ("app/name").
+    """
+    advance_before(transaction, now)
+    if is_away(transaction, now):
+        before = now - MICROSECOND
+        work = WorkingSet(transaction, before, before)
+        _take_in(work, before, refs)
+        work.flush()
+
+
 def engine_clock(reader: Reader) -> datetime | None:
     """Return the instant up to which the engine has done everything; None if it has never run."""
     stored = reader.cursor(CLOCK)
@@ -131,12 +156,22 @@ def _replay(transaction: Transaction, clock: datetime, until: datetime) -> TickR
 
 def _at(work: WorkingSet, instant: datetime) -> TickReport:
     """Replay one instant: route all its events, then decide its due jobs (rule 14)."""
+    fired, routed = _take_in(work, instant)
+    return msgspec.structs.replace(_decide(work, instant), fired=fired, routed=routed)
+
+
+def _take_in(work: WorkingSet, instant: datetime, refs: Collection[str] | None = None) -> tuple[int, int]:
+    """Route all events of an instant; return the numbers of fires and of events.
+
+    Args:
+        refs: the schedules whose crons and timers fire; None for all.
+    """
     events = work.take_events(instant)
     _start_timers(work, events, instant)
-    fired = _fire(work, instant)
+    fired = _fire(work, instant, refs)
     events = sorted((*events, *work.take_events(instant)), key=lambda each: (each.arrived, each.id))
     _route(work, events, instant)
-    return msgspec.structs.replace(_decide(work, instant), fired=fired, routed=len(events))
+    return fired, len(events)
 
 
 # --- timers and fires -------------------------------------------------------------------
@@ -174,13 +209,25 @@ def _starts_timer(event: Event, listener: Subscription, state: ScheduleState) ->
     return leaf is not None and leaf.timer is not None
 
 
-def _fire(work: WorkingSet, instant: datetime) -> int:
-    """Turn every due fire into an event; return their number."""
-    due = work.take_schedules(instant)
-    fires = [event for state in due for event in due_fires(state, instant)]
+def _fire(work: WorkingSet, instant: datetime, refs: Collection[str] | None) -> int:
+    """Turn every due fire of the schedules into an event; return their number."""
+    due = [state for state in work.take_schedules(instant) if refs is None or state.ref in refs]
+    timed = {program for state in due for program in programs_timed(state)}
+    slots = work.slots([program_resource(program) for program in timed])
+    running = {program for program in timed if slots[program_resource(program)]}
+    fires = [event for state in due for event in due_fires(state, instant, running)]
     work.add_events(fires)
     for state in due:
         work.put_schedule(after_fires(state, instant))
+        work.add_journal(
+            Entry(
+                at=instant,
+                kind=EntryKind.CLOCK,
+                schedule=state.ref,
+                data={"leaf": path, "from": instant.isoformat()},
+            )
+            for path in postponed(state, instant, running)
+        )
     return len(fires)
 
 
@@ -228,7 +275,7 @@ def _routing_entries(router: Router, now: datetime) -> list[Entry]:
 
 
 def _decide(work: WorkingSet, instant: datetime) -> TickReport:
-    """Decide every due job, and take the slots of those that launch."""
+    """Decide every due job in launch order, and take the slots of those that launch."""
     due = work.take_jobs(instant)
     if not due:
         return TickReport()
@@ -236,24 +283,36 @@ def _decide(work: WorkingSet, instant: datetime) -> TickReport:
     applier = Applier(work, instant)
     for job in orphans:
         applier.discard(job, Reason.D_DELETED)
-    ready: list[tuple[JobView, Decision]] = []
-    for view in views:
-        decision = applier.judge(view)
-        if decision is not None and isinstance(decision.outcome, Launch):
-            ready.append((view, decision))
-        elif decision is not None:
-            applier.apply(view, decision)
-    ready.sort(key=lambda each: launch_order_key(each[0].job, each[1].satisfied_at))
-    for index, (view, decision) in enumerate(ready):
-        if index:
+    decisions = {view.job.id: applier.judge(view) for view in views if view.job.waiting}
+    for view in sorted(views, key=lambda view: _launch_order(view.job, decisions.get(view.job.id))):
+        decision = decisions.get(view.job.id)
+        if applier.took_slots and (view.job.gave_back or (decision is not None and _may_change(decision))):
             # The jobs before it have taken slots: decide again.
             (view,), _ = load_job_views(work, [view.job], instant)
-            decision = applier.judge(view)
-        if decision is not None:
+            decision = None if decision is None else applier.judge(view)
+        if view.job.gave_back:
+            applier.decide_again(view)
+        elif decision is not None:
             applier.apply(view, decision)
     return TickReport(
         decided=len(due),
         launched=tuple(applier.launched),
         discarded=tuple(applier.discarded),
         errors=tuple(applier.errors),
+    )
+
+
+def _launch_order(job: Job, decision: Decision | None) -> LaunchOrderKey:
+    return launch_order_key(job, job.satisfied_at if decision is None else decision.satisfied_at)
+
+
+def _may_change(decision: Decision) -> bool:
+    """Return whether launches at the same instant may change a decision.
+
+    A job that waits goes on waiting, but perhaps for a constraint that comes earlier in the order of checks.
+    """
+    if decision.satisfied_at is None:
+        return False
+    return not isinstance(decision.outcome, Wait) or any(
+        verdict.met and verdict.kind in COUNTING_RUNS for verdict in decision.constraints
     )

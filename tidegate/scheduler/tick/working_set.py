@@ -90,14 +90,14 @@ class WorkingSet:
         return [self._states[ref] for ref in self._due_schedules.take(instant)]
 
     def take_jobs(self, instant: datetime) -> list[Job]:
-        """Return the waiting jobs that are due for a decision, by instant and id."""
+        """Return the jobs that are due for a decision, by instant and id."""
         return [self._jobs[id] for id in self._due_jobs.take(instant)]
 
     def _fires_at(self, instant: datetime, ref: str) -> bool:
         return self._states[ref].next_fire_at == instant
 
     def _checked_at(self, instant: datetime, id: str) -> bool:
-        return self._jobs[id].waiting and self._jobs[id].next_check_at == instant
+        return self._jobs[id].decided_when_due and self._jobs[id].next_check_at == instant
 
     # --- reading; the signatures of `scheduler.store.protocol.Reader` ---
 
@@ -149,7 +149,7 @@ class WorkingSet:
         return sorted(found, key=lambda job: (job.opened_at, job.id))
 
     def deliveries(self, jobs: Collection[str]) -> dict[str, tuple[Delivery, ...]]:
-        """Return the collected events of each job, by arrival, event id and leaf. Every id has an entry."""
+        """Return the events that each job has, by arrival, event id and leaf. Every id has an entry."""
         self._cache_deliveries(jobs)
         return {id: tuple(self._deliveries[id]) for id in jobs}
 
@@ -211,9 +211,10 @@ class WorkingSet:
 
     def add_deliveries(self, deliveries: Sequence[Delivery]) -> None:
         """Record deliveries; put their jobs first."""
-        touched = {each.job for each in deliveries if each.job is not None}
+        kept = [each for each in deliveries if each.reason is None]
+        touched = {each.job for each in kept if each.job is not None}
         self._cache_deliveries(touched)
-        for delivery in deliveries:
+        for delivery in kept:
             if delivery.job is not None:
                 self._deliveries[delivery.job].append(delivery)
         for job in touched:
@@ -266,7 +267,7 @@ class WorkingSet:
 
     def _cache_job(self, job: Job) -> None:
         self._jobs[job.id] = job
-        if job.waiting and job.next_check_at is not None and job.next_check_at <= self.until:
+        if job.decided_when_due and job.next_check_at is not None and job.next_check_at <= self.until:
             self._due_jobs.add(job.next_check_at, job.id)
 
     def _cache_deliveries(self, jobs: Collection[str]) -> None:

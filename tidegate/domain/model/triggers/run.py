@@ -7,10 +7,10 @@ from tidegate.domain.wording import plural
 
 
 class RunTrigger(LeafTrigger, kw_only=True, tag="run"):
-    """Fires when runs of a program have started or ended. "completed" is any end, cancellation included."""
+    """Fires when runs of a program have started or ended. "completed" is any end, also "cancelled"."""
 
     program: str
-    status: Literal["started", "succeeded", "failed", "completed"] = "succeeded"
+    status: Literal["started", "succeeded", "failed", "cancelled", "completed"] = "succeeded"
     count: int = 1
 
     @property

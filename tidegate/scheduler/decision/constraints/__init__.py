@@ -62,6 +62,9 @@ KINDS: dict[type, Kind] = {
 
 ORDER = tuple(KINDS)
 
+COUNTING_RUNS = frozenset({"since_last_run", "rate", "load", "concurrency"})
+"""Constraints that a launch of another job may make unmet."""
+
 # A person who triggers the job ends its pause; one who forced an earlier attempt does not.
 _NEVER_OVERRIDDEN = {Reason.W_RETRY, *(kind.waits for kind in KINDS.values() if not kind.overridable)}
 

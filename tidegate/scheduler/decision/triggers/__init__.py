@@ -10,10 +10,10 @@ from datetime import datetime
 import msgspec
 
 from tidegate.domain.model import Trigger
-from tidegate.scheduler.decision.triggers.collected import Collected, Scope
-from tidegate.scheduler.decision.triggers.drop import dropped, next_drop
+from tidegate.scheduler.decision.triggers.collected import Collected
+from tidegate.scheduler.decision.triggers.in_job import dropped, next_drop, scope_at
 from tidegate.scheduler.decision.triggers.spans import last_instant
-from tidegate.scheduler.decision.triggers.tree import judge, limits_of
+from tidegate.scheduler.decision.triggers.tree import judge
 from tidegate.scheduler.model.verdict import Verdict, earliest
 
 __all__ = ["dropped", "evaluate"]
@@ -30,7 +30,8 @@ def evaluate(trigger: Trigger, collected: Collected, now: datetime) -> Verdict:
         collected: the events that the job has collected so far.
         now: the instant of the evaluation.
     """
-    judged = judge(trigger, "", Scope(collected, now, limits_of(trigger)))
+    scope = scope_at(trigger, collected, now)
+    judged = judge(trigger, "", scope)
     held_last = last_instant(judged.spans, now)
     if held_last is not None:
         verdict = judged.explain(held_last)
@@ -38,7 +39,7 @@ def evaluate(trigger: Trigger, collected: Collected, now: datetime) -> Verdict:
             verdict, met=True, since=judged.spans[0].start, next_check=None, holds_at=None, reason=None
         )
     verdict = judged.explain(now)
-    check = earliest((verdict.holds_at, next_drop(trigger, collected, now), _next_arrival(collected, now)))
+    check = earliest((verdict.holds_at, next_drop(scope), _next_arrival(collected, now)))
     return msgspec.structs.replace(verdict, next_check=check)
 
 

@@ -77,6 +77,7 @@ class Scope:
 
     Attributes:
         limits: the largest age at which an arrival counts.
+        stays: the largest age at which an arrival is in the job, which keeps evidence longer.
         later_than: arrivals at or before this instant are hidden.
         cuts: below each of these paths, arrivals before the instant are dropped from the job.
     """
@@ -84,6 +85,7 @@ class Scope:
     collected: Collected
     now: datetime
     limits: Limits = field(default_factory=dict[str, timedelta | None])
+    stays: Limits = field(default_factory=dict[str, timedelta | None])
     later_than: datetime | None = None
     cuts: tuple[tuple[str, datetime], ...] = ()
 

@@ -11,57 +11,42 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from tidegate.domain.model import Composite, Trigger, child_path
-from tidegate.scheduler.decision.triggers.collected import Collected, Limits, Scope, in_order, is_below
+from tidegate.scheduler.decision.triggers.collected import Scope, is_below
 from tidegate.scheduler.decision.triggers.judged import Judged
 from tidegate.scheduler.decision.triggers.sequence import steps
 from tidegate.scheduler.decision.triggers.spans import TICK
-from tidegate.scheduler.decision.triggers.tree import judge, judge_kind, limits_of
+from tidegate.scheduler.decision.triggers.tree import judge, judge_kind
 from tidegate.scheduler.decision.triggers.wait_at_most import waits
-from tidegate.scheduler.model.event import Delivery
 
 Stretches = tuple[tuple[str, timedelta], ...]
 """The `collect_within` on the way down to a part: path and length, from the top."""
 
 
-def dropped(trigger: Trigger, collected: Collected, now: datetime) -> tuple[Delivery, ...]:
-    """Return the events that a job with an unsatisfied trigger drops at `now`, in order of arrival."""
-    found = [
-        delivery
-        for leaf, limit in _Use(trigger, collected, now).limits()
-        for delivery in collected.by_leaf.get(leaf, ())
-        if now - delivery.event.arrived >= limit
-    ]
-    return tuple(sorted(found, key=in_order))
+def stays_in_job(trigger: Trigger, scope: Scope) -> dict[str, timedelta | None]:
+    """Return the age at which the events of each leaf leave the job, as far as an instant shows.
 
-
-def next_drop(trigger: Trigger, collected: Collected, now: datetime) -> datetime | None:
-    """Return the first instant after `now` at which an event is dropped if no event arrives."""
-    instants = (
-        delivery.event.arrived + limit
-        for leaf, limit in _Use(trigger, collected, now).limits()
-        for delivery in collected.by_leaf.get(leaf, ())
-    )
-    return min((instant for instant in instants if instant > now), default=None)
+    Args:
+        scope: of the whole trigger.
+    """
+    return dict(_Use(trigger, scope).limits())
 
 
 class _Use:
     """The largest age of each leaf's events at which they are still of use at an instant."""
 
-    def __init__(self, trigger: Trigger, collected: Collected, now: datetime) -> None:
-        self._limits: Limits = limits_of(trigger)
+    def __init__(self, trigger: Trigger, scope: Scope) -> None:
+        self._leaves = tuple(scope.limits)
         self._above: dict[str, Stretches] = {}
         self._resting: list[tuple[str, Stretches]] = []
-        if any(self._limits.values()):
-            self._visit(trigger, "", (), Scope(collected, now, self._limits))
+        self._visit(trigger, "", (), scope)
 
-    def limits(self) -> Iterator[tuple[str, timedelta]]:
-        """Return the limits by leaf; a leaf without a limit is left out."""
+    def limits(self) -> Iterator[tuple[str, timedelta | None]]:
+        """Return the limit of each leaf; None without one."""
         for leaf, stretches in self._above.items():
             for part, above in self._resting:
                 if not is_below(leaf, part):
                     stretches = tuple(each for each in above if each in stretches)
-            if stretches:
-                yield leaf, min(length for _, length in stretches)
+            yield leaf, min((length for _, length in stretches), default=None)
 
     def _visit(self, trigger: Trigger, path: str, above: Stretches, scope: Scope) -> None:
         if trigger.collect_within is not None:
@@ -84,7 +69,7 @@ class _Use:
 
     def _rest(self, trigger: Trigger, path: str, above: Stretches) -> None:
         """Keep all events below a part as evidence, up to the periods above it."""
-        for leaf in self._limits:
+        for leaf in self._leaves:
             if is_below(leaf, path):
                 self._above[leaf] = above
         if waits(trigger):

@@ -1,7 +1,8 @@
 """`quiet`: the trigger holds only after a time without new arrivals.
 
-Once the trigger would hold without it, every arrival below it starts the time again, at most
-until `quiet_at_most` after that instant. An arrival at the very end of the quiet time does not extend it.
+The time counts from the last arrival below it. If nothing new came for that long before the trigger would
+hold without it, it holds at once; else every arrival starts the time again, at most until
+`quiet_at_most` after that instant. An arrival at the very end of the quiet time does not extend it.
 """
 
 from collections.abc import Sequence
@@ -71,10 +72,10 @@ def quiet_end(
         begun: when the trigger started to hold without its `quiet`.
         arrivals: of everything below the trigger, in order.
     """
-    last = begun
+    last = max((arrival for arrival in arrivals if arrival <= begun), default=begun)
     for arrival in arrivals:
-        if arrival >= last + quiet:
+        if arrival >= max(last + quiet, begun):
             break
         last = max(last, arrival)
-    end = last + quiet
+    end = max(last + quiet, begun)
     return end if at_most is None else min(end, begun + at_most)

@@ -1,7 +1,8 @@
 """`wait_at_most`: once it is over, the trigger holds with the events that have arrived (rule 16).
 
-It counts from the job's first event, of any member; later events do not move it, and events that a
-`collect_within` has dropped do not count. A composite without any arrival is never satisfied by
+It counts from the first event that the job has, of any member; later events do not move it, and events
+that a `collect_within` has dropped do not count. Evidence stays in the job, however old it is
+(`scheduler.decision.triggers.in_job`). A composite without any arrival is never satisfied by
 waiting; a leaf may be, since its wait counts from the arrivals of its siblings.
 """
 
@@ -63,10 +64,10 @@ def with_wait_at_most(trigger: Trigger, scope: Scope, inner: Judged) -> Judged:
 
 
 def _over(wait: timedelta, scope: Scope) -> Spans:
-    """Return when the wait is over: while the job has an event old enough, but not too old to count."""
+    """Return when the wait is over: while the job has an event that is old enough."""
     found: list[Span] = []
     for leaf in scope.collected.by_leaf:
-        limit = scope.limits.get(leaf)
+        limit = scope.stays.get(leaf)
         if limit is not None and wait > limit:
             continue
         for arrived in (delivery.event.arrived for delivery in scope.in_job(leaf)):

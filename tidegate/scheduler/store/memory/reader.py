@@ -32,7 +32,7 @@ def _history(ended: list[Run]) -> ProgramHistory:
     by_end = sorted(ended, key=lambda run: (run.ended_at or EARLIEST, run.run_id))
     succeeded = [run for run in by_end if run.status is RunStatus.SUCCEEDED]
     return ProgramHistory(
-        last_success_started=succeeded[-1].started_at if succeeded else None,
+        last_success_started=max((run.started_at for run in succeeded if run.started_at), default=None),
         last_success_ended=succeeded[-1].ended_at if succeeded else None,
         last_ended=by_end[-1].ended_at if by_end else None,
     )
@@ -138,6 +138,7 @@ class MemoryReader:
                     at=mark.at,
                 )
                 for (event, schedule, leaf), mark in marks.items()
+                if mark.reason is None
             ]
             each.sort(key=lambda d: (d.event.arrived, d.event.id, d.leaf, d.schedule))
             found[job] = tuple(each)
@@ -246,8 +247,13 @@ class MemoryReader:
         groups: list[tuple[str, JobState | None, str | None, int]] = []
         for job_id, marks in self._tables.deliveries.items():
             job = None if job_id is None else self._tables.jobs.get(job_id)
-            for (_, schedule, _), mark in marks.items():
+            reasons: dict[tuple[str, str], list[str | None]] = {}
+            for (event, schedule, _), mark in marks.items():
                 if app is None or schedule.startswith(f"{app}/"):
-                    state, reason = (None, mark.reason) if job is None else (job.state, job.reason)
-                    groups.append((schedule, state, reason, 1))
+                    reasons.setdefault((event, schedule), []).append(mark.reason)
+            for (_, schedule), own in reasons.items():
+                if job is not None and None in own:
+                    groups.append((schedule, job.state, job.reason, 1))
+                else:
+                    groups.append((schedule, None, min(filter(None, own), default=None), 1))
         return ledger_rows(groups)

@@ -114,7 +114,7 @@ class MemoryTransaction(MemoryReader):
         self._tables.own("jobs", "waiting")
         for job in jobs:
             self._tables.jobs[job.id] = job
-            if job.waiting:
+            if job.decided_when_due:
                 self._tables.waiting[job.id] = None
             else:
                 self._tables.waiting.pop(job.id, None)

@@ -32,7 +32,7 @@ class Tables:
 
     Attributes:
         unrouted: ids of the events that are not routed yet.
-        waiting: ids of the jobs that wait.
+        waiting: ids of the jobs that are decided when they are due.
         deliveries: by job; None for deliveries without a job.
         slots: the holders of each resource.
         launches: program and instant, by holder.

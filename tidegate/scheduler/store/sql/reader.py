@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from typing import Any, TypeVar
 
 import msgspec
-from sqlalchemy import Column, Connection, Integer, Select, bindparam, case, func, select
+from sqlalchemy import Column, Connection, Integer, Select, bindparam, func, select
 
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event, Subscription
@@ -23,6 +23,7 @@ from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.bulk import among, given, listed
 from tidegate.scheduler.store.sql.codec import Codec, Row
 from tidegate.scheduler.store.sql.commitments import commitments, watermarked
+from tidegate.scheduler.store.sql.counted_events import LAST_CODE_POINT, counted_events
 from tidegate.scheduler.store.sql.rows import (
     APPS,
     DELIVERY_READ,
@@ -35,9 +36,6 @@ from tidegate.scheduler.store.sql.rows import (
     SUBSCRIPTIONS,
     delivery_of,
 )
-
-LAST_CODE_POINT = "\U0010ffff"
-"""Sorts after everything that can follow a prefix."""
 
 STATEMENTS_KEPT = 500
 """Statements that a process caches: more than there are kinds of queries."""
@@ -90,6 +88,7 @@ UNROUTED_EVENTS = (
 DELIVERIES = select(*EVENTS.read, *DELIVERY_READ).join_from(
     tables.deliveries, tables.events, tables.events.c.id == tables.deliveries.c.event
 )
+COLLECTED = DELIVERIES.where(tables.deliveries.c.reason.is_(None))
 TAKEN_SLOTS = select(tables.slots.c.resource, func.count()).group_by(tables.slots.c.resource)
 LAUNCHES_SINCE = select(tables.launches.c.program, tables.launches.c.at).where(
     tables.launches.c.at > bindparam("since")
@@ -120,18 +119,18 @@ def _since(query: Statement) -> Statement:
 
 @cache
 def _history(dialect: str) -> Statement:
-    """Return the query for the last success and the last end of each ended status, by program.
+    """Return the query for the last start and end of a success and the last end of each status, by program.
 
     Each is one look-up at the end of an index; grouping would read all past runs.
     """
     runs = tables.runs
     programs = given(dialect, "programs")
-    ended = select(runs.c.ended_at).where(runs.c.program == programs.c.value, runs.c.ended_at.is_not(None))
-    succeeded = ended.where(runs.c.status == RunStatus.SUCCEEDED)
-    newest = succeeded.order_by(runs.c.ended_at.desc(), runs.c.run_id.desc()).limit(1)
-    looks = [newest.with_only_columns(runs.c.started_at), newest]
+    mine = select(func.max(runs.c.ended_at)).where(runs.c.program == programs.c.value)
+    succeeded = mine.where(runs.c.status == RunStatus.SUCCEEDED)
+    started = succeeded.with_only_columns(func.max(runs.c.started_at)).where(runs.c.ended_at.is_not(None))
+    looks = [started, succeeded]
     for status in ENDED_RUNS:
-        looks.append(ended.with_only_columns(func.max(runs.c.ended_at)).where(runs.c.status == status))
+        looks.append(mine.where(runs.c.status == status))
     return select(programs.c.value, *(look.scalar_subquery().correlate(programs) for look in looks))
 
 
@@ -229,7 +228,7 @@ class SqlReader:
         found: dict[str, list[Delivery]] = {job: [] for job in jobs}
         # `why` asks for a job that does not exist yet and has no id; NO_JOB's deliveries are not its own.
         named = [job for job in found if job != tables.NO_JOB]
-        for delivery in self._all(DELIVERIES, delivery_of, {tables.deliveries.c.job: named}):
+        for delivery in self._all(COLLECTED, delivery_of, {tables.deliveries.c.job: named}):
             found[delivery.job or tables.NO_JOB].append(delivery)
         for each in found.values():
             each.sort(key=lambda d: (d.event.arrived, d.event.id, d.leaf, d.schedule))
@@ -326,15 +325,7 @@ class SqlReader:
 
     def ledger(self, *, app: str | None = None) -> tuple[LedgerRow, ...]:
         """See `Reader.ledger`."""
-        delivery, job = tables.deliveries, tables.jobs
-        reason = case((job.c.id.is_(None), delivery.c.reason), else_=job.c.reason).label("reason")
-        query = (
-            select(delivery.c.schedule, job.c.state, reason, func.count().label("deliveries"))
-            .join_from(delivery, job, job.c.id == delivery.c.job, isouter=True)
-            .group_by(delivery.c.schedule, job.c.state, reason)
-        )
-        if app is not None:
-            query = query.where(delivery.c.schedule.between(f"{app}/", f"{app}/{LAST_CODE_POINT}"))
         return ledger_rows(
-            (row.schedule, row.state, row.reason, row.deliveries) for row in self._connection.execute(query)
+            (row.schedule, row.state, row.reason, row.events)
+            for row in self._connection.execute(counted_events(app))
         )

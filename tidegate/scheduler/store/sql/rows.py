@@ -3,6 +3,7 @@
 A derived column serves an index of the rows that are still to be processed: see `tables`.
 """
 
+from datetime import datetime
 from typing import Any
 
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
@@ -14,6 +15,11 @@ from tidegate.scheduler.store.protocol import Launched
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.codec import Codec, Held, Row, as_held
 from tidegate.scheduler.store.sql.columns import instant, microseconds
+
+
+def _due_at(job: Job) -> datetime | None:
+    return job.next_check_at if job.decided_when_due else None
+
 
 APPS = Codec(
     tables.apps, DeployedApp, renamed={"app": "spec"}, derived={"name": lambda deployed: deployed.name}
@@ -31,7 +37,7 @@ EVENTS = Codec(tables.events, Event, derived={"unrouted_since": lambda event: ev
 JOBS = Codec(
     tables.jobs,
     Job,
-    derived={"app": lambda job: job.app, "due_at": lambda job: job.next_check_at if job.waiting else None},
+    derived={"app": lambda job: job.app, "due_at": _due_at},
 )
 LAUNCHES = Codec(tables.launches, Launched)
 GAUGES = Codec(tables.gauges, Gauge)

@@ -142,6 +142,8 @@ jobs = Table(
     Column("attempt", Integer, nullable=False),
     Column("offers", Integer, nullable=False),
     Column("offered_at", Instant),
+    Column("rejected", Integer, nullable=False, server_default=text("0")),
+    Column("gave_back", Boolean, nullable=False, server_default=false()),
     Column("run_id", Name),
     Column("launch", Json(LaunchPlan)),
     Column("resources", Json(tuple[str, ...]), nullable=False),
@@ -156,7 +158,7 @@ jobs = Table(
     Column("held_at", Instant),
     Column("held_for", Span, nullable=False, server_default=text("0")),
     Column("detail", Text, nullable=False),
-    # `next_check_at` of a waiting job.
+    # `next_check_at` of a job that waits, or that gave back its slots.
     Column("due_at", Instant),
 )
 Index("ix_jobs_app_state", jobs.c.app, jobs.c.state, jobs.c.opened_at)
@@ -217,6 +219,7 @@ runs = Table(
     Column("ended_at", Instant),
 )
 Index("ix_runs_history", runs.c.program, runs.c.status, runs.c.ended_at, runs.c.run_id)
+Index("ix_runs_started", runs.c.program, runs.c.status, runs.c.started_at)
 Index("ix_runs_job", runs.c.job)
 Index("ix_runs_status", runs.c.status, runs.c.seen_at)
 Index("ix_runs_seen", runs.c.seen_at, runs.c.run_id)

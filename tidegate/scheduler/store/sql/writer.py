@@ -188,7 +188,7 @@ class SqlTransaction(SqlReader):
         blocked = among(self._dialect, table.c.blocked_on, "blocking")
         self._connection.execute(
             update(table)
-            .where(blocked, table.c.state.in_(sorted(WAITING)))
+            .where(blocked, or_(table.c.state.in_(sorted(WAITING)), table.c.gave_back))
             .where(or_(table.c.next_check_at.is_(None), table.c.next_check_at > at))
             .values(next_check_at=at, due_at=at),
             {"blocking": listed(self._dialect, resources)},
