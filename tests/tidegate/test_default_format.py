@@ -103,3 +103,16 @@ def test_lint_and_test_use_the_same_default(project: Project) -> None:
     project.run("lint")
     project.run("test")
     assert json.loads(project.run("plan", "--format", "json", exit_code=2))["apps"]
+
+
+@pytest.mark.parametrize("renamed", ["report", "app"])
+def test_a_renamed_dataset_keeps_its_format(project: Project, renamed: str) -> None:
+    project.run("deploy")
+    settle(project, "iceberg")
+    if renamed == "app":
+        project.edit("app: sales", "app: trade\nrenamed_from: sales")
+    else:
+        project.edit("  report: {", "  summary: {renamed_from: report, ")
+        project.edit("writes: [report]", "writes: [summary]")
+    project.run("deploy")
+    assert set(deployed(project).values()) == {"parquet"}

@@ -110,7 +110,7 @@ def _declare(root: MappingNode, broken: Broken, scope: Scope) -> None:
         scope.datasets[str(key.value)] = build_dataset(key, node, scope)
     for key, node in _parts(root, "programs", broken):
         scope.programs[str(key.value)] = build_program(key, node, scope)
-    set_formats(_parts(root, "datasets", broken), scope)
+    set_formats(_parts(root, "datasets", broken), scope, renamed_from(root))
 
 
 def _with_calendars(scope: Scope, root: MappingNode, broken: Broken) -> Scope:

@@ -15,18 +15,22 @@ from tidegate.domain.model.dataset import DatasetFormat
 from tidegate.domain.wording import shown
 
 
-def set_formats(parts: Iterable[tuple[ScalarNode, MappingNode]], scope: Scope) -> None:
+def set_formats(
+    parts: Iterable[tuple[ScalarNode, MappingNode]], scope: Scope, former_apps: tuple[str, ...] = ()
+) -> None:
     """Set the formats of the scope's datasets that name none.
 
     Args:
         parts: name and body of each dataset that was built.
+        former_apps: former names of the app, the newest first.
     """
     formats, found = scope.formats, scope.datasets
     written = {name for program in scope.programs.values() for name in program.writes}
     kept: list[tuple[ScalarNode, DatasetFormat]] = []
     for key, node in parts:
         name = str(key.value)
-        deployed = formats.deployed.get(f"{scope.app}/{name}")
+        names = (f"{app}/{n}" for app in (scope.app, *former_apps) for n in (name, *found[name].renamed_from))
+        deployed = next((formats.deployed[each] for each in names if each in formats.deployed), None)
         if "format" in node.values:
             continue
         if "path" in node.values:
