@@ -52,7 +52,8 @@ LACKING = [(reference, trigger) for reference, _, lacking in ROWS for trigger in
 
 def codes(reference: str, trigger: str, program: str = "report") -> list[str]:
     text = APP.replace("PROGRAM", program).replace("TRIGGER", trigger).replace("REFERENCE", reference)
-    return [d.code for d in compile_files({"f.yaml": text.encode()}).diagnostics]
+    found = compile_files({"f.yaml": text.encode()}).diagnostics
+    return [d.code for d in found if d.code != "L435"]
 
 
 @pytest.mark.parametrize(("reference", "trigger"), GIVEN)

@@ -5,7 +5,7 @@ import pytest
 from tests.scheduler.world import World
 from tidegate.scheduler.model.job import WAITING
 
-HELD_BACK = "constraints: [{delay: 200d}]"
+HELD_BACK = "constraints: [{delay: 200d}], timeout: 300d"
 
 
 def batches(world: World) -> list[list[str]]:

@@ -33,7 +33,7 @@ def test_it_counts_anew_from_the_end_of_the_programs_last_run_whoever_started_it
 def test_it_goes_on_while_no_run_ends():
     world = World(
         "s: {program: q, status: active, trigger: {elapsed: {for: 4h}}, timeout: 1h,"
-        " constraints: [{delay: 2h}]}"
+        ' constraints: [{window: {from: "01:00", to: "02:00"}}]}'
     )
     for hour in range(24):
         world.tick(f"{hour:02}:00")

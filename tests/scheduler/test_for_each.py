@@ -68,7 +68,8 @@ PER_KEY = [
 )
 def test_trigger_for_each_key(sentence, for_each, trigger, arrivals, expected):
     world = World(
-        f"s: {{program: q, {for_each} status: active, trigger: {trigger}, constraints: [{{delay: 200d}}]}}"
+        f"s: {{program: q, {for_each} status: active, trigger: {trigger},"
+        " constraints: [{delay: 200d}], timeout: 300d}"
     )
     for clock, _, name, key in arrivals:
         world.arrive(clock, name, key)
