@@ -5,6 +5,7 @@ The tests share one running Dagster and go through a day of it in order.
 
 import shutil
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import msgspec
@@ -19,7 +20,7 @@ from tidegate.dagster_defs.definitions.names import RECOVERY
 from tidegate.domain.model import Dataset
 from tidegate.processes.dagster import LOCATION_NAME
 from tidegate.scheduler.model.event import publish_event_id
-from tidegate.scheduler.model.job import FINISHED, JobState
+from tidegate.scheduler.model.job import FINISHED, Job, JobState
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.store import SqlStore
 
@@ -183,6 +184,36 @@ def test_a_reload_shows_what_was_deployed_since(live: Live) -> None:
 
     assets = live.ask("query Assets { assetNodes { assetKey { path } } }")
     assert {"assetKey": {"path": ["flights", "tides"]}} in assets
+
+
+def test_a_run_that_takes_longer_than_its_timeout_is_terminated_and_has_failed(live: Live) -> None:
+    app = live_app()
+    notify = msgspec.structs.replace(app.programs["notify"], timeout=timedelta(seconds=3))
+    deploy(
+        live.store,
+        msgspec.structs.replace(app, programs={**app.programs, "notify": notify}),
+        at=datetime.now(UTC),
+        revision=3,
+    )
+    order = live.folder / "too-long"
+    order.touch()
+    before = {job.id for job in live.jobs("notify_after")}
+    launch(live, "report")
+
+    def failed() -> Job | None:
+        new = [job for job in live.jobs("notify_after") if job.id not in before]
+        return next((job for job in new if job.state is JobState.FAILED), None)
+
+    job = live.until("the end of a run that takes too long", failed)
+    order.unlink()
+    deploy(live.store, app, at=datetime.now(UTC), revision=4)
+
+    assert job is not None and job.run_id is not None
+    assert job.detail == (
+        "the run took longer than the timeout of 3s of program flights/notify, and was terminated"
+    )
+    assert (job.attempt, job.reason) == (1, "F-RUN")
+    assert ended(live, job.run_id) in (DagsterRunStatus.FAILURE, DagsterRunStatus.CANCELED)
 
 
 def test_what_a_killed_run_has_promised_is_finished_by_the_recovery_job(live: Live) -> None:

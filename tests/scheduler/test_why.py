@@ -3,7 +3,8 @@
 import pytest
 
 from tests.doubles.dump import dump
-from tests.scheduler.world import World, at
+from tests.scheduler.world import DATASETS, World, app_of, at
+from tidegate.scheduler.commands.deploy import deploy
 from tidegate.scheduler.commands.gauge import report_gauges
 from tidegate.scheduler.explain.why import Explanation, explain, outcome_line, waiting_line
 from tidegate.scheduler.launch.failure import note_failure
@@ -304,3 +305,17 @@ def test_a_job_that_was_triggered_by_hand_says_so():
     world.run("09:00", "q", "started", "hand")
     world.trigger("10:00", "s")
     assert told(world, "10:00").headline.startswith("triggered by hand; W-DELAY: ")
+
+
+def test_the_timeout_of_a_running_program():
+    head = DATASETS.replace("q: {run: programs.q}", "q: {run: programs.q, timeout: 90m}")
+    world = World("{}")
+    world.app = app_of("s: {program: q, status: active, trigger: {partitions: {dataset: raw}}}", head)
+    with world.store.transaction() as transaction:
+        deploy(transaction, {"a": world.app}, at("01:00"))
+    world.arrive("10:00", "raw", "2026-03-09")
+    world.tick("10:00")
+    (job,) = world.launch_all("10:00")
+    with world.store.reading() as reader:
+        (told,) = explain(reader, job, at("10:30"))
+    assert told.headline == f"LAUNCHED, run run-{job}; its timeout of 90m ends at 2026-03-10 11:30:00Z"

@@ -4,9 +4,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.crashes.processes import in_child
+from tidegate.domain.spark_conf import FIXED
 from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.iceberg.runtime import IcebergSettings
-from tidegate.spark_jobs.session.session import FIXED, SparkSettings, session
+from tidegate.spark_jobs.session.session import SparkSettings, program_conf, session
 
 pytestmark = pytest.mark.spark
 
@@ -28,6 +29,33 @@ def test_a_forked_child_gets_a_session_of_its_own(spark: SparkSession) -> None:
         assert own.sparkContext.applicationId != parent
         assert own.range(10).count() == 10
         own.stop()
+
+    assert in_child(work) == 0
+    assert spark.range(10).count() == 10
+
+
+def test_the_properties_of_a_program_apply_to_its_runs_alone(spark: SparkSession) -> None:
+    partitions, cores = "spark.sql.shuffle.partitions", "spark.default.parallelism"
+    zone = "spark.sql.session.timeZone"
+
+    def work() -> None:
+        settings = SparkSettings(master="local[1]", conf={partitions: "3"})
+        with program_conf({partitions: "7", cores: "5", zone: "Asia/Tokyo"}):
+            first = session(settings)
+            assert session(settings) is first
+            assert first.conf.get(partitions) == "7"
+            assert first.sparkContext.defaultParallelism == 5
+            assert first.conf.get(zone) == "UTC"
+            spark_of_first = first.sparkContext.applicationId
+        with program_conf({cores: "5"}):
+            second = session(settings)
+            assert second.sparkContext.applicationId == spark_of_first
+            assert second.conf.get(partitions) == "3"
+        third = session(settings)
+        assert third.sparkContext.applicationId != spark_of_first
+        assert third.sparkContext.defaultParallelism == 1
+        assert third.range(10).count() == 10
+        third.stop()
 
     assert in_child(work) == 0
     assert spark.range(10).count() == 10

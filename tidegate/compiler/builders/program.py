@@ -4,11 +4,13 @@ An entry of `reads` is a name, or a mapping that asks for incremental reading. `
 checks, for the whole app, whether incremental reading is possible.
 """
 
+from tidegate.compiler.builders.duration import optional_duration
 from tidegate.compiler.builders.renamed_from import renamed_from
 from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.diagnostics.diagnostic import Related
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
 from tidegate.domain.model import Program
+from tidegate.domain.spark_conf import fault_of
 from tidegate.domain.wording import shown
 
 _WRITE_HINT = "let a program of that app write it, or write a dataset of this app"
@@ -32,10 +34,28 @@ def build_program(key: ScalarNode, node: MappingNode, scope: Scope) -> Program:
         reads=tuple(dict.fromkeys(scope.name_of(n) for n in reads)),
         writes=tuple(dict.fromkeys(scope.name_of(n) for n in writes)),
         incremental=_incremental(node, scope),
+        spark_conf=_spark_conf(node, scope),
+        timeout=optional_duration(node, "timeout", scope),
         renamed_from=renamed_from(node),
         description=node.text("description"),
         at=scope.at(key),
     )
+
+
+def _spark_conf(program: MappingNode, scope: Scope) -> dict[str, str]:
+    """Return the Spark properties of a program; report those that it may not set."""
+    written = program.mapping("spark_conf")
+    found: dict[str, str] = {}
+    if written is None:
+        return found
+    for name, value in written.values.items():
+        fault = fault_of(name)
+        if fault is not None:
+            hint = "delete it; `tidegate docs spark` says what the settings of the project may change"
+            scope.findings.add("V220", written.keys[name], f"{fault}, got {shown(name)}", hint)
+        elif isinstance(value, ScalarNode):
+            found[name] = str(value.value).lower() if isinstance(value.value, bool) else str(value.value)
+    return found
 
 
 def dataset_nodes(program: MappingNode) -> tuple[ScalarNode, ...]:

@@ -165,6 +165,10 @@ CATALOGUE: dict[str, Entry] = {
         "`merge` needs `merge_keys`, `overwrite_partitions` needs `partitions`, and an Iceberg table has no"
         " `path`.",
     ),
+    "V220": _error(
+        "Spark property that a program cannot set",
+        "Tables rely on some properties of Spark, and others are those of the whole project.",
+    ),
     "V230": _warning(
         "start within a period",
         "`start` is the first partition key. Where no period begins at it, the first partition is the period"

@@ -1,6 +1,6 @@
 """The dispatcher: one sensor for each app, whose ticks drive the engine.
 
-    switches ─► ingestion ─► reconciliation ─► tick ─► launch requests ─► run requests or a skip reason
+    switches ─► overdue runs ─► ingestion ─► reconciliation ─► tick ─► requests of runs, or a skip reason
 
 Returning a run request does not launch a job: a job counts as launched when its run is
 observed. So a tick that is lost, repeated, or overlaps the next one is harmless; each step is
@@ -28,6 +28,7 @@ from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
 from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.definitions.names import dispatcher_name
 from tidegate.dagster_defs.definitions.plan_state import deployed_plan
+from tidegate.dagster_defs.dispatch.overdue import end_overdue
 from tidegate.dagster_defs.dispatch.pace import Pace
 from tidegate.dagster_defs.dispatch.preview import PREVIEW_TEXT, is_real_tick
 from tidegate.dagster_defs.dispatch.run_request import Invalid, run_request
@@ -99,7 +100,14 @@ class Dispatch:
         store = self._location.open_store()
         if not is_real_tick(self._context.log_key):
             return SkipReason(f"{PREVIEW_TEXT}; {self._waiting(store)}")
-        for step in (self._load_deployed, self._switches, self._ingest, self._reconcile, self._tick):
+        for step in (
+            self._load_deployed,
+            self._switches,
+            self._overdue,
+            self._ingest,
+            self._reconcile,
+            self._tick,
+        ):
             self._attempt(step, store)
         requests = self._requests(store)
         if requests:
@@ -138,6 +146,9 @@ class Dispatch:
             {ref: status for ref, (_, status) in self._native.items()},
             self._now(),
         )
+
+    def _overdue(self, store: Store) -> None:
+        end_overdue(self._context.instance, store, self._deployed, self._app, self._now(), self._log)
 
     def _ingest(self, store: Store) -> None:
         ingest(self._context.instance, store, self._deployed, self._now(), self._log)

@@ -36,7 +36,7 @@ from tidegate.domain.published import PublishedPartition
 from tidegate.scheduler.launch.failure import note_failure
 from tidegate.spark_jobs.errors import CommitConflict, CommitFenced, SparkJobError
 from tidegate.spark_jobs.runner import run_program
-from tidegate.spark_jobs.session.session import session
+from tidegate.spark_jobs.session.session import program_conf, session
 
 STEP_RETRIES = 2
 """Retries of the step after a transient failure: a conflict or an I/O error."""
@@ -56,24 +56,22 @@ def run_op(
         context.log.warning(
             f"commit {work.commit_id} is already published; skipping the run and reporting it again"
         )
+    events = CommitEvents(
+        location.open_store, location.clock, context.instance, own=work.commit_id, run_id=context.run.run_id
+    )
     try:
-        published = run_program(
-            lambda: session(location.spark),
-            location.warehouse,
-            commits,
-            app=assets.app.name,
-            program=assets.program,
-            datasets=assets.app.datasets,
-            params=params_of(work),
-            commit_id=work.commit_id,
-            events=CommitEvents(
-                location.open_store,
-                location.clock,
-                context.instance,
-                own=work.commit_id,
-                run_id=context.run.run_id,
-            ),
-        )
+        with program_conf(assets.program.spark_conf):
+            published = run_program(
+                lambda: session(location.spark),
+                location.warehouse,
+                commits,
+                app=assets.app.name,
+                program=assets.program,
+                datasets=assets.app.datasets,
+                params=params_of(work),
+                commit_id=work.commit_id,
+                events=events,
+            )
     except (SparkJobError, OSError) as error:
         if isinstance(error, OSError):
             # If the staging was unreachable, the run could not remove it.

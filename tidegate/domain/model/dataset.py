@@ -3,6 +3,7 @@
 `domain.partition_key` defines the text of partition keys, `domain.time.cycle` how cycles nest.
 """
 
+from datetime import timedelta
 from typing import Literal
 
 from tidegate.domain.model.calendar import Day
@@ -93,6 +94,8 @@ class Program(Value, kw_only=True):
         run: dotted path of the function, for example "tidegate.demo.flights.join_delays".
         incremental: the datasets of which it reads only the data that is new since its last commit. True
             if the dataset's format finds the new data, else the dotted path of a module that does.
+        spark_conf: Spark properties of its runs, over those of the project.
+        timeout: a run that takes longer is terminated and has failed; None for no limit.
         renamed_from: former names; the first one that is deployed goes on under this name.
     """
 
@@ -101,6 +104,8 @@ class Program(Value, kw_only=True):
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     incremental: dict[str, bool | str] = {}
+    spark_conf: dict[str, str] = {}
+    timeout: timedelta | None = None
     renamed_from: tuple[str, ...] = ()
     description: str = ""
     at: At | None = None

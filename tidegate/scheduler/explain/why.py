@@ -7,6 +7,7 @@ it was then, see `scheduler.explain.past`.
 
 from datetime import datetime
 
+from tidegate.domain.time.duration import duration_text
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.decide import Decision, Discard, Launch, Wait, decide
 from tidegate.scheduler.decision.retry import attempts_max
@@ -18,7 +19,7 @@ from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.model.verdict import Verdict
 from tidegate.scheduler.store.protocol import Reader
-from tidegate.scheduler.tick.load import load_job_views
+from tidegate.scheduler.tick.load import load_app, load_job_views
 
 
 class Blocked(Value, kw_only=True):
@@ -136,7 +137,7 @@ def _explain_job(reader: Reader, job: Job, state: ScheduleState | None, now: dat
             schedule=job.schedule,
             at=now,
             status=status,
-            headline=outcome_line(job),
+            headline=outcome_line(job) + _limit(reader, job),
             job=job,
             history=history,
         )
@@ -154,6 +155,19 @@ def _explain_job(reader: Reader, job: Job, state: ScheduleState | None, now: dat
         missing=missing(decision),
         history=history,
     )
+
+
+def _limit(reader: Reader, job: Job) -> str:
+    """Describe when the timeout of a running job's program ends; "" without one."""
+    if job.state is not JobState.LAUNCHED or job.launch is None or job.run_id is None:
+        return ""
+    app = load_app(reader, job.app)
+    program = None if app is None else app.programs.get(job.launch.program)
+    run = next(iter(reader.runs(ids=[job.run_id])), None)
+    if program is None or program.timeout is None or run is None or run.started_at is None:
+        return ""
+    until = run.started_at + program.timeout
+    return f"; its timeout of {duration_text(program.timeout)} ends at {until:%Y-%m-%d %H:%M:%SZ}"
 
 
 def _decision(reader: Reader, job: Job, now: datetime) -> Decision:

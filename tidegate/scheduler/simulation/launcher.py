@@ -93,13 +93,17 @@ class Launcher:
         behaviour = self._behaviours.get(program, Behaviour())
         end = behaviour.end_of(self._runs_of[program])
         self._runs_of[program] += 1
+        limit = None if app is None or program not in app.programs else app.programs[program].timeout
+        takes = behaviour.takes
+        if limit is not None and limit < takes:
+            takes, end = limit, "failed"
         return SimulatedRun(
             run_id=run_id,
             app=request.app,
             job=request.job,
             attempt=request.attempt,
             launch=request.launch,
-            ends_at=now + behaviour.takes,
+            ends_at=now + takes,
             ends=RunStatus.FAILED if end == "died" else RunStatus(end),
             died=end == "died",
         )

@@ -8,9 +8,11 @@ results depend on the fixed settings below.
 """
 
 import os
+import subprocess
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Collection, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from typing import Any
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
+from tidegate.domain.spark_conf import FIXED
 from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.files.scheme import scheme_of
 from tidegate.spark_jobs.iceberg.runtime import IcebergSettings, iceberg_conf
@@ -35,18 +38,14 @@ DEFAULTS: Mapping[str, str] = {
 }
 """Defaults that a project may change in its settings."""
 
-FIXED: Mapping[str, str] = {
-    # Instants are spelled as partition keys in the zone of their dimension, starting from UTC.
-    "spark.sql.session.timeZone": "UTC",
-    # Partition keys are strings: "007" is not 7 and "2013-12-22" is not a date.
-    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
-    # Staged files are published by their commit, never by Spark's marker file.
-    "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
-}
-"""Settings that the table layout depends on. They override the project's settings."""
+JVM_ENDS_SECONDS = 30
+"""How long to wait for a JVM that was asked to end, before it is killed."""
 
 _lock = threading.Lock()
 _sessions: dict[int, SparkSession] = {}
+_wanted: dict[str, str] = {}
+_applied: dict[str, str] = {}
+"""The properties of the program that runs in this process, and those that its session has."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,8 +65,24 @@ class SparkSettings:
     iceberg: IcebergSettings | None = None
 
 
+@contextmanager
+def program_conf(conf: Mapping[str, str]) -> Generator[None]:
+    """Let sessions of this process have the properties of a program while a block runs.
+
+    A run is a process of its own, whose session starts inside the block, so all properties apply. In a
+    process that runs several programs, properties that Spark can change are changed in a further session of
+    the same Spark; for others, such as memory or jars, Spark is ended and started again.
+    """
+    before = dict(_wanted)
+    _replace(_wanted, conf)
+    try:
+        yield
+    finally:
+        _replace(_wanted, before)
+
+
 def session(settings: SparkSettings) -> SparkSession:
-    """Return the session of this process; the first caller's settings apply.
+    """Return the session of this process; the first caller's settings apply, and those of `program_conf`.
 
     Raises:
         JavaNotFound: Java 17 was not found.
@@ -77,18 +92,59 @@ def session(settings: SparkSettings) -> SparkSession:
         known = _sessions.get(os.getpid())
         # A stopped context has no `_jsc`; PySpark has no public API for that.
         if known is not None and known.sparkContext._jsc is not None:
-            return known
+            changed = {name for name, _ in _wanted.items() ^ _applied.items()}
+            if not changed:
+                return known
+            if all(known.conf.isModifiable(name) for name in changed):
+                return _kept(_changed(known, settings, changed))
+            _end(known)
         if _sessions and known is None:
             _drop_inherited()
-        started = _start(settings)
-        _sessions.clear()
-        _sessions[os.getpid()] = started
-        return started
+        return _kept(_start(settings))
+
+
+def _kept(started: SparkSession) -> SparkSession:
+    _sessions.clear()
+    _sessions[os.getpid()] = started
+    _replace(_applied, _wanted)
+    return started
+
+
+def _replace(mapping: dict[str, str], by: Mapping[str, str]) -> None:
+    new = dict(by)
+    mapping.clear()
+    mapping.update(new)
+
+
+def _changed(known: SparkSession, settings: SparkSettings, names: Collection[str]) -> SparkSession:
+    """Return a further session of the same Spark with the wanted values of some properties."""
+    further = known.newSession()
+    conf = {**DEFAULTS, **settings.conf, **_wanted}
+    for name in names:
+        if name in conf:
+            further.conf.set(name, conf[name])
+        else:
+            further.conf.unset(name)
+    return further
+
+
+def _end(known: SparkSession) -> None:
+    """End a session with its JVM, which reads some properties only when it starts."""
+    gateway: Any = SparkContext._gateway
+    known.stop()
+    if gateway is not None:
+        gateway.shutdown()
+        gateway.proc.stdin.close()
+        try:
+            gateway.proc.wait(JVM_ENDS_SECONDS)
+        except subprocess.TimeoutExpired:
+            gateway.proc.kill()
+    _drop_inherited()
 
 
 def properties(settings: SparkSettings) -> dict[str, str]:
     """Return the Spark properties of a session, without those of this machine's network and logs."""
-    conf = {**DEFAULTS, **settings.conf, **FIXED}
+    conf = {**DEFAULTS, **settings.conf, **_wanted, **FIXED}
     if settings.iceberg is not None:
         conf |= iceberg_conf(settings.iceberg, settings.master, conf)
     return conf
@@ -131,7 +187,7 @@ def _refuse_two_places(spark: SparkSession, warehouse: str) -> None:
 
 
 def _drop_inherited() -> None:
-    """Drop the parent's JVM in a forked child, without sending it any command.
+    """Drop a JVM that has ended, or the parent's in a forked child, without sending it any command.
 
     PySpark keeps these objects as class attributes and has no public API to drop them.
     """
