@@ -32,6 +32,7 @@ datasets:
 programs:
   clean_flights: {run: jobs.clean, reads: [raw_flights], writes: [flights]}
   report: {run: jobs.report, reads: [flights]}
+  clean_weather: {run: jobs.clean_weather}
 """,
 }
 SCHEDULE = {"program": "program: report\n", "trigger": "trigger: {partitions: {dataset: raw_flights}}\n"}

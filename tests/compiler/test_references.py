@@ -13,6 +13,7 @@ datasets:
 programs:
   clean: {run: j.clean, reads: [raw], writes: [clean]}
   report: {run: j.report}
+  other: {run: j.other}
 schedules:
   upstream: {program: clean, trigger: {cron: "@daily"}, args: {day: 1}}
   one:
@@ -26,6 +27,8 @@ WHOLE = "{partitions: {dataset: whole}}"
 CRON = '{cron: "@daily"}'
 RUN = "{run: {program: clean}}"
 CLOCK = "{elapsed: {for: 4h}}"
+NAMED = "{run: {program: clean}, as: first}"
+BOTH = "{any: [{run: {program: clean}, as: first}, {run: {program: other}, as: second}]}"
 EACH = "RAW\n    for_each: partition".replace("RAW", RAW)
 ROWS = [
     # the reference, the triggers that give it, those that do not
@@ -45,6 +48,14 @@ ROWS = [
     ("trigger.run.args.day", (RUN,), (RAW,)),
     ("trigger.run.outputs.clean", (RUN,), (RAW, CRON)),
     ("trigger.run.outputs.raw", (), (RUN,)),
+    (
+        "trigger.first.run.args.day",
+        (NAMED, BOTH),
+        (f"{{any: [{RUN}, {{partitions: {{dataset: raw}}, as: first}}]}}",),
+    ),
+    ("trigger.data.partitions", (f"{{any: [{RUN}, {{partitions: {{dataset: raw}}, as: data}}]}}",), ()),
+    ("trigger.data.partitions.raw", (f"{{any: [{RUN}, {{partitions: {{dataset: raw}}, as: data}}]}}",), ()),
+    ("trigger.first.bytes", (), (NAMED, BOTH)),
 ]
 GIVEN = [(reference, trigger) for reference, given, _ in ROWS for trigger in given]
 LACKING = [(reference, trigger) for reference, _, lacking in ROWS for trigger in lacking]
@@ -79,3 +90,31 @@ def test_there_are_no_other_references(reference: str) -> None:
 
 def test_an_argument_that_no_upstream_schedule_has_is_worth_a_warning() -> None:
     assert codes("trigger.run.args.date", RUN) == ["L412"]
+
+
+TWO = "{any: [{run: {program: clean}}, {run: {program: other}}]}"
+AMBIGUOUS = [
+    ("several programs", "trigger.run.args.day", TWO, "N314"),
+    ("its id too", "trigger.run.id", TWO, "N314"),
+    ("the writer of a dataset is one program", "trigger.run.outputs.clean", TWO, None),
+    (
+        "several runs of one program are not ambiguous",
+        "trigger.run.id",
+        "{any: [{run: {program: clean}}, {run: {program: clean, status: failed}}]}",
+        None,
+    ),
+    ("a name that no member has", "trigger.third.run.id", BOTH, "N308"),
+    (
+        "a member of several programs",
+        "trigger.both.run.id",
+        f"{{any: [{TWO[:-1]}, as: both}}, {RAW}]}}",
+        "N314",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "reference", "trigger", "code"), AMBIGUOUS, ids=[r[0] for r in AMBIGUOUS]
+)
+def test_a_reference_is_about_one_upstream_program(sentence, reference, trigger, code):
+    assert codes(reference, trigger) == ([] if code is None else [code])

@@ -220,6 +220,9 @@ def consecutive(keys: Sequence[str], dimension: TimeDimension) -> bool:
         ("America/Havana", "2026-10-31-00:00", "2026-11-02-00:00"),
         ("Africa/Cairo", "2026-04-23-00:00", "2026-04-25-00:00"),
         ("Asia/Kolkata", "2026-04-23-00:00", "2026-04-25-00:00"),
+        ("Asia/Kathmandu", "2026-04-23-00:00", "2026-04-25-00:00"),
+        ("America/St_Johns", "2026-03-07-00:00", "2026-03-09-00:00"),
+        ("Australia/Adelaide", "2026-04-04-00:00", "2026-04-06-00:00"),
     ],
 )
 def test_hour_keys_are_dagsters_when_clocks_change(zone: str, start: str, end: str) -> None:

@@ -167,3 +167,37 @@ def test_a_stored_upstream_run_keeps_the_name_that_earlier_versions_gave_its_id(
 
     assert run == UpstreamRun(id="x", program="a/r", status="succeeded")
     assert msgspec.json.encode(run) == stored
+
+
+def test_a_named_member_has_the_values_of_its_own_events():
+    world = World(
+        "s: {program: q, status: active, trigger: {all: [{run: {program: r}, as: first},"
+        " {run: {program: t}, as: second}, {partitions: {dataset: raw, count: 2}, as: data}]},"
+        ' args: {first: "{{ trigger.first.run.id }}", second: "{{ trigger.second.run.id }}",'
+        ' count: "{{ trigger.data.count }}", keys: "{{ trigger.data.partitions.raw }}",'
+        ' none: "{{ trigger.first.partitions.raw }}"}}'.replace(
+            ', none: "{{ trigger.first.partitions.raw }}"', ""
+        )
+    )
+    world.run("10:00", "t", "succeeded", "t-1")
+    world.run("10:01", "r", "succeeded", "r-1")
+    world.run("10:02", "t", "succeeded", "t-2")
+    world.arrive("10:03", "raw", "2026-03-08", "2026-03-09")
+    world.tick("10:03")
+    job = world.only("s")
+    assert job.launch.args == {
+        "first": "r-1",
+        "second": "t-2",
+        "count": 2,
+        "keys": ["2026-03-08", "2026-03-09"],
+    }
+    assert [each.name for each in job.launch.fired] == ["first", "second", "data"]
+
+
+def test_the_outputs_of_a_dataset_are_those_of_the_newest_run_that_wrote_it():
+    other = UpstreamRun(id="y", program="a/t", status="succeeded")
+    runs = (upstream("10:00", "x", KNOWN), upstream("10:01", "y", other))
+    launch = plan_launch(
+        job_view_of(deliveries=runs, args={"days": "{{ trigger.run.outputs.clean }}"}), at("11:00")
+    )
+    assert launch.args == {"days": ["2026-03-08"]}

@@ -38,6 +38,7 @@ def told(explanations: tuple[Explanation, ...]) -> list[dict[str, Any]]:
     """What people are told, as plain values, without the places: those may move in their file."""
     found = msgspec.to_builtins(explanations)
     for each in found:
-        for name in BOOKS if each["job"] else ():
-            del each["job"][name]
+        for job in filter(None, (each["job"], each["failed"])):
+            for name in BOOKS:
+                del job[name]
     return found

@@ -32,8 +32,10 @@ class Fired(Value, kw_only=True):
         member: its place in the trigger: member numbers from 0 joined by ".", "" for a trigger without
             members.
         of: the dataset or the program that it is about; None for a cron.
+        name: its name (`as`), None without one.
     """
 
     kind: str
     member: str
     of: str | None = None
+    name: str | None = None

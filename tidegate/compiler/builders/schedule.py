@@ -16,7 +16,7 @@ from tidegate.compiler.rules.doubled import check_doubled
 from tidegate.compiler.rules.for_each import check_for_each
 from tidegate.compiler.rules.never_launched import check_windows
 from tidegate.compiler.rules.output_partition import output_partition
-from tidegate.compiler.rules.references import RUN_OUTPUT, check_references
+from tidegate.compiler.rules.references import RUN_OUTPUT, check_member_names, check_references
 from tidegate.compiler.rules.timeout import check_delay, check_timeout
 from tidegate.compiler.rules.waiting import check_waiting
 from tidegate.compiler.triggers import build_trigger
@@ -76,6 +76,9 @@ def build_schedule(key: ScalarNode, node: MappingNode, scope: Scope) -> Schedule
         return None
     schedule = _with_outputs(schedule, _wanted(node), program, outputs, scope)
     check_references(schedule, args, scope)
+    written = node.mapping("trigger")
+    if written is not None:
+        check_member_names(written, scope.findings)
     return schedule
 
 

@@ -165,6 +165,11 @@ CATALOGUE: dict[str, Entry] = {
         "`merge` needs `merge_keys`, `overwrite_partitions` needs `partitions`, and an Iceberg table has no"
         " `path`.",
     ),
+    "V217": _error(
+        "name of a value",
+        "A member of a trigger is not named like a value of every trigger, since a reference such as"
+        " {{ trigger.count }} could not tell them apart.",
+    ),
     "V220": _error(
         "Spark property that a program cannot set",
         "Tables rely on some properties of Spark, and others are those of the whole project.",
@@ -215,6 +220,12 @@ CATALOGUE: dict[str, Entry] = {
         "The module exists, and its import fails on this machine. The machine of the runs may have what this"
         " one lacks.",
     ),
+    "N314": _error(
+        "ambiguous upstream run",
+        "The trigger waits for runs of several programs, and the one that ends last is not always the same."
+        " Name a member with `as: NAME` and write {{ trigger.NAME.run.args.day }}.",
+    ),
+    "N315": _error("member name taken", "Two members of one trigger have the same name."),
     "N350": _error(
         "former name in use",
         "`renamed_from` says which dataset, program or app goes on under the new name, with its watermarks, "

@@ -27,6 +27,9 @@ NOT_WRITTEN = {"elapsed": ("program",)}
 _KINDS = {str(kind.__struct_config__.tag): kind for kind in get_args(Trigger)}
 
 
+_BESIDE = tuple(option.removesuffix("_") for option in Options.__annotations__)
+
+
 def yaml_lines(value: Any) -> list[str]:
     """The lines of YAML of a trigger, of a list of triggers, or of any other value in canonical form."""
     lines = list(_block(_written(value)))
@@ -73,7 +76,7 @@ def _written(value: Any) -> Any:
 def _trigger(form: dict[str, Any]) -> dict[str, Any]:
     kind = str(form[KIND])
     own = dict(_own(kind, form))
-    beside = {key: own.pop(key) for key in Options.__annotations__ if key in own}
+    beside = {key: own.pop(key) for key in _BESIDE if key in own}
     if kind in own:
         return {**own, **beside}
     return {kind: own["of"] if own.keys() == {"of"} else own, **beside}

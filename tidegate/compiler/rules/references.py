@@ -9,7 +9,9 @@
     trigger.run.id, .program, .status           run
     trigger.run.args.NAME                       run
     trigger.run.outputs.DATASET                 run of a program that writes it
+    trigger.NAME.run.id and so on               a member with `as: NAME`, whose events alone count
 
+What is about a run must be about one program: with several, the reference names a member.
 `compiler.template` parses them; `scheduler.decision.references` computes their values.
 """
 
@@ -19,13 +21,15 @@ from typing import NamedTuple
 
 from tidegate.compiler.builders.others import Others
 from tidegate.compiler.builders.scope import Scope
-from tidegate.compiler.diagnostics.diagnostic import Findings
+from tidegate.compiler.diagnostics.diagnostic import Findings, Related
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode
 from tidegate.compiler.template import OPENING, TemplateError, parse
 from tidegate.domain.model import (
     App,
     Schedule,
+    Trigger,
     leaves,
+    named_members,
 )
 from tidegate.domain.part_name import is_of_other
 from tidegate.domain.suggest import did_you_mean
@@ -52,24 +56,101 @@ REFERENCES = (
 
 _NO_ARGUMENTS = "add it to the `args` of the upstream schedule; where it is missing the value is null"
 
+OF_RUN = "trigger.run."
+
 WITH_NAME = (f"{PARTITIONS_OF}DATASET", f"{RUN_ARGUMENT}NAME", f"{RUN_OUTPUT}DATASET")
 
 
 def check_references(schedule: Schedule, args: Node | None, scope: Scope) -> None:
     """Report unknown references, and references whose value no job of the schedule has."""
-    for place, reference in _references(args, scope.findings):
+    for place, written in _references(args, scope.findings):
         if scope.findings.full:
             return
+        reference, trigger = _of_member(written, schedule.trigger)
         if reference not in REFERENCES and _family(reference) is None:
-            hint = did_you_mean(reference, [*REFERENCES, *WITH_NAME], "references")
-            summary = f"a reference names a known value, got {shown(reference)}"
+            hint = did_you_mean(written, _known(schedule.trigger), "references")
+            summary = f"a reference names a known value, got {shown(written)}"
             scope.findings.add("N308", place, summary, hint)
             continue
-        lacking = _lacking(reference, schedule, scope)
+        lacking = _lacking(reference, schedule, trigger, scope)
         if lacking is not None:
             needs, hint = lacking
-            summary = f"`{reference}` needs {needs}, got a schedule without it"
+            summary = f"`{written}` needs {needs}, got a schedule without it"
             scope.findings.add("L411", place, summary, hint)
+            continue
+        _check_unambiguous(place, written, reference, trigger, scope)
+
+
+def _known(trigger: Trigger) -> list[str]:
+    """Return all references, those to named members too."""
+    values = [*REFERENCES, *WITH_NAME]
+    return values + [
+        value.replace("trigger.", f"trigger.{name}.", 1)
+        for name, _, _ in named_members(trigger)
+        for value in values
+        if value.startswith("trigger.")
+    ]
+
+
+def check_member_names(trigger: MappingNode, findings: Findings) -> None:
+    """Report a name that two members of a trigger have."""
+    first: dict[str, Node] = {}
+    for place in _names(trigger):
+        name = str(place.value)
+        if name in first:
+            summary = f"each member of a trigger has a name of its own, got {shown(name)} again"
+            related = (Related(at=findings.at(first[name]), note="the first member of this name"),)
+            findings.add("N315", place, summary, "rename one of them", related)
+        first.setdefault(name, place)
+
+
+def _names(node: Node) -> Iterator[ScalarNode]:
+    """Yield the names in a trigger, in the order of the YAML."""
+    if not isinstance(node, MappingNode):
+        return
+    name = node.get("as")
+    if isinstance(name, ScalarNode):
+        yield name
+    some = node.mapping("at_least")
+    for member in (*(m for key in ("all", "any", "sequence") for m in node.items(key)), *_of(some)):
+        yield from _names(member)
+
+
+def _of(at_least: MappingNode | None) -> tuple[Node, ...]:
+    return () if at_least is None else at_least.items("of")
+
+
+def _of_member(written: str, trigger: Trigger) -> tuple[str, Trigger]:
+    """Return a reference without the name of a member, and the trigger whose events it is about."""
+    start, _, rest = written.partition(".")
+    name, _, value = rest.partition(".")
+    members = {name: member for name, _, member in named_members(trigger)}
+    if start == "trigger" and value and name in members:
+        return f"trigger.{value}", members[name]
+    return written, trigger
+
+
+def _check_unambiguous(
+    place: ScalarNode, written: str, reference: str, trigger: Trigger, scope: Scope
+) -> None:
+    """Report a reference to a run of which the trigger knows several: they end in any order."""
+    upstream = _collected(trigger).programs
+    if reference.startswith(RUN_OUTPUT):
+        dataset = reference.removeprefix(RUN_OUTPUT)
+        upstream = frozenset(name for name in upstream if dataset in scope.programs[name].writes)
+    if not reference.startswith(OF_RUN) or len(upstream) < 2:
+        return
+    named = [
+        name
+        for name, _, member in named_members(trigger)
+        if member is not trigger and len(_collected(member).programs) == 1
+    ]
+    value = reference.removeprefix("trigger.")
+    hint = f"name the member with `as: NAME` beside its `run`, and write {{{{ trigger.NAME.{value} }}}}"
+    if named:
+        hint = "write " + " or ".join(f"{{{{ trigger.{name}.{value} }}}}" for name in named)
+    summary = f"`{written}` is about one upstream program, got {listed(sorted(upstream))}"
+    scope.findings.add("N314", place, summary, hint)
 
 
 def check_upstream_arguments(
@@ -85,21 +166,23 @@ def check_upstream_arguments(
     for schedule in app.schedules.values():
         handed_over[schedule.program].update(schedule.args)
     for name, node in args.items():
-        found = [(place, r) for place, r in _references(node, findings) if r.startswith(RUN_ARGUMENT)]
         schedule = app.schedules.get(name)
-        if not found or schedule is None:
+        if schedule is None:
             continue
-        upstream = sorted(_collected(schedule).programs)
-        if others is None and any(is_of_other(program) for program in upstream):
-            continue
-        known = set[str]().union(
-            *(
-                others.arguments(program) if others and is_of_other(program) else handed_over[program]
-                for program in upstream
+        for place, written in _references(node, findings):
+            reference, trigger = _of_member(written, schedule.trigger)
+            upstream = sorted(_collected(trigger).programs)
+            if not reference.startswith(RUN_ARGUMENT):
+                continue
+            if others is None and any(is_of_other(program) for program in upstream):
+                continue
+            known = set[str]().union(
+                *(
+                    others.arguments(program) if others and is_of_other(program) else handed_over[program]
+                    for program in upstream
+                )
             )
-        )
-        listing = sorted(known)
-        for place, reference in found:
+            listing = sorted(known)
             argument = reference.removeprefix(RUN_ARGUMENT)
             if upstream and argument not in known and not findings.full:
                 summary = f"no schedule of {listed(upstream)} has this argument, got {shown(argument)}"
@@ -141,8 +224,8 @@ class _Collected(NamedTuple):
     cron: bool
 
 
-def _collected(schedule: Schedule) -> _Collected:
-    members = [leaf.trigger for leaf in leaves(schedule.trigger)]
+def _collected(trigger: Trigger) -> _Collected:
+    members = [leaf.trigger for leaf in leaves(trigger)]
     return _Collected(
         datasets=frozenset(m.dataset_collected for m in members if m.dataset_collected is not None),
         programs=frozenset(m.program_collected for m in members if m.program_collected is not None),
@@ -150,9 +233,9 @@ def _collected(schedule: Schedule) -> _Collected:
     )
 
 
-def _lacking(reference: str, schedule: Schedule, scope: Scope) -> tuple[str, str] | None:
+def _lacking(reference: str, schedule: Schedule, trigger: Trigger, scope: Scope) -> tuple[str, str] | None:
     """Return what a reference needs and the schedule lacks, with a hint; None if nothing is missing."""
-    collected = _collected(schedule)
+    collected = _collected(trigger)
     cut = sorted(name for name in collected.datasets if _cut(name, scope))
     if reference == "scheduled_time" and not collected.cron:
         return "a `cron` in the trigger", "use {{ trigger.first_event_time }}, or add a cron"

@@ -10,6 +10,7 @@ from tidegate.compiler.triggers import all, any, at_least, cron, elapsed, partit
 from tidegate.compiler.triggers.kind import Options, TriggerKind, Written
 from tidegate.domain.model import Trigger
 from tidegate.domain.time.duration import duration_text
+from tidegate.domain.wording import shown
 
 KINDS: dict[str, TriggerKind] = {
     kind.key: kind
@@ -25,6 +26,9 @@ KINDS: dict[str, TriggerKind] = {
         sequence.KIND,
     )
 }
+
+RESERVED = ("bytes", "count", "first_event_time", "partitions", "rows", "run")
+"""The values that every trigger has: `{{ trigger.count }}` is not the member `count`."""
 
 MAX_TRIGGER_DEPTH = 8
 """Nested composites; a deeper condition is easier to read in two schedules."""
@@ -58,6 +62,19 @@ def build_trigger(node: Node | None, scope: Scope, program: str, depth: int = 1)
     return KINDS[found[0]].build(written, scope)
 
 
+def _name(node: MappingNode, scope: Scope) -> str | None:
+    """Return the name of a trigger; one that a reference could not tell from a value is reported."""
+    name = node.text("as") or None
+    if name in RESERVED:
+        scope.findings.add(
+            "V217",
+            node.values["as"],
+            f"`as` gives a name that is not a value of `trigger`, got {shown(name)}",
+            f"choose another name than {', '.join(RESERVED)}",
+        )
+    return name
+
+
 def _options(node: MappingNode, kind: str, scope: Scope) -> Options:
     """Return the options beside the kind's key."""
     options = Options(
@@ -66,6 +83,7 @@ def _options(node: MappingNode, kind: str, scope: Scope) -> Options:
         quiet_at_most=optional_duration(node, "quiet_at_most", scope),
         collect_within=optional_duration(node, "collect_within", scope),
         collect_existing=node.flag("collect_existing", False),
+        as_=_name(node, scope),
         at=scope.at(node.keys[kind]),
     )
     quiet, at_most = options["quiet"], options["quiet_at_most"]

@@ -22,6 +22,7 @@ class Options(TypedDict):
     quiet_at_most: timedelta | None
     collect_within: timedelta | None
     collect_existing: bool
+    as_: str | None
     at: At
 
 

@@ -83,6 +83,7 @@ from tidegate.domain.model.triggers.tree import (
     child_path,
     leaves,
     leaves_with_existing,
+    named_members,
 )
 
 __all__ = [
@@ -133,4 +134,5 @@ __all__ = [
     "encode",
     "leaves",
     "leaves_with_existing",
+    "named_members",
 ]

@@ -72,7 +72,8 @@ def _fired(view: JobView) -> Iterable[Fired]:
     for leaf in leaves(view.schedule.trigger):
         deliveries = has.by_leaf.get(leaf.path, ())
         if deliveries and LEAVES[type(leaf.trigger)].since(leaf.trigger, deliveries, has) is not None:
-            yield Fired(kind=leaf.trigger.kind, member=leaf.path, of=_of(leaf.trigger, view.schedule))
+            of, name = _of(leaf.trigger, view.schedule), leaf.trigger.as_
+            yield Fired(kind=leaf.trigger.kind, member=leaf.path, of=of, name=name)
 
 
 def _of(trigger: LeafTrigger, schedule: Schedule) -> str | None:

@@ -14,12 +14,10 @@ import msgspec
 
 from tidegate.compiler import template
 from tidegate.domain.model import App, PartitionScheme, Schedule, TimeDimension
-from tidegate.domain.part_name import app_of, name_in, whole_name
 from tidegate.domain.partition_key import period_before, same_partitions
-from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.scheduler.decision.job_view import JobView
+from tidegate.scheduler.decision.manifest import manifest_of, upstream_of
 from tidegate.scheduler.decision.references import values_of
-from tidegate.scheduler.model.event import PARTITION_KEY, Event, EventKind
 from tidegate.scheduler.model.job import LaunchPlan
 
 
@@ -38,8 +36,8 @@ def plan_launch(view: JobView, satisfied_at: datetime | None) -> LaunchPlan:
     if counted_from is None and view.schedule.output_partition == "business_date":
         counted_from = satisfied_at
     date = None if counted_from is None else business_date(counted_from, outputs, view.schedule.timezone)
-    manifest = _manifest(view)
-    upstream = _upstream(view)
+    manifest = manifest_of(view.app.name, view.deliveries)
+    upstream = upstream_of(view.app.name, view.deliveries)
     plan = LaunchPlan(
         program=view.schedule.program,
         partitions=(),
@@ -50,7 +48,7 @@ def plan_launch(view: JobView, satisfied_at: datetime | None) -> LaunchPlan:
         business_date=date,
     )
     plan = msgspec.structs.replace(plan, partitions=_partitions(view, plan, satisfied_at))
-    values = values_of(plan, view.deliveries, view.job.key)
+    values = values_of(plan, view.deliveries, view.job.key, view.schedule.trigger)
     return msgspec.structs.replace(plan, args=template.render(view.schedule.args, values))
 
 
@@ -71,46 +69,6 @@ def output_scheme(app: App, program: str) -> PartitionScheme | None:
     """Return the partition scheme of a program's outputs; lint checks that they agree."""
     schemes = (app.datasets[name].partitions for name in app.programs[program].writes)
     return next((scheme for scheme in schemes if scheme is not None), None)
-
-
-def _manifest(view: JobView) -> dict[str, tuple[str, ...]]:
-    """Return the distinct collected partition keys by dataset, as the app names it, both sorted."""
-    keys: dict[str, set[str]] = {}
-    for delivery in view.deliveries:
-        if delivery.event.kind is EventKind.PARTITION and delivery.event.partition is not None:
-            dataset = name_in(view.app.name, delivery.event.key.removeprefix(PARTITION_KEY))
-            keys.setdefault(dataset, set()).add(delivery.event.partition)
-    return {dataset: tuple(sorted(found)) for dataset, found in sorted(keys.items())}
-
-
-def _upstream(view: JobView) -> tuple[UpstreamRun, ...]:
-    """Return each upstream run once, with its last known facts, the newest run last.
-
-    Its outputs have the names by which the app knows them.
-    """
-    runs: dict[str, UpstreamRun] = {}
-    for delivery in view.deliveries:
-        run = _run_of(delivery.event)
-        if run is not None:
-            runs.pop(run.id, None)
-            runs[run.id] = _as_named_in(view.app.name, run)
-    return tuple(runs.values())
-
-
-def _as_named_in(app: str, run: UpstreamRun) -> UpstreamRun:
-    theirs = app_of(run.program)
-    outputs = {name_in(app, whole_name(theirs, name)): keys for name, keys in run.outputs.items()}
-    return msgspec.structs.replace(run, outputs=outputs)
-
-
-def _run_of(event: Event) -> UpstreamRun | None:
-    """Return the run that an event is about; None for other kinds of events."""
-    if event.kind is not EventKind.RUN or event.run_id is None:
-        return None
-    if event.run is not None:
-        return event.run
-    program = event.key.removeprefix("run:").rpartition(":")[0]
-    return UpstreamRun(id=event.run_id, program=program, status=event.status or "")
 
 
 def _partitions(view: JobView, plan: LaunchPlan, satisfied_at: datetime | None) -> tuple[str, ...]:

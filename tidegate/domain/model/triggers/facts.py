@@ -7,6 +7,8 @@ No other code tests whether a trigger is of a certain kind.
 from datetime import timedelta
 from typing import Literal, Protocol
 
+import msgspec
+
 from tidegate.domain.model.calendar import Calendar
 from tidegate.domain.model.dataset import Cycle
 from tidegate.domain.model.place import At
@@ -46,6 +48,7 @@ class TriggerBase(Value, kw_only=True, tag_field="kind"):
         quiet: the trigger holds only after no new event has arrived for this long.
         quiet_at_most: the longest delay by `quiet`, from the moment the trigger would hold without it.
         collect_within: while the trigger is not satisfied, older events drop out one by one.
+        as_: its name, by which references in `args` ask for its events alone.
         collect_existing: a new or reset schedule also collects what arrived before.
     """
 
@@ -54,6 +57,7 @@ class TriggerBase(Value, kw_only=True, tag_field="kind"):
     quiet_at_most: timedelta | None = None
     collect_within: timedelta | None = None
     collect_existing: bool = False
+    as_: str | None = msgspec.field(default=None, name="as")
     at: At | None = None
 
     @property

@@ -143,5 +143,14 @@ def leaves_with_existing(trigger: Trigger, path: str = "", *, asked: bool = Fals
         yield Leaf(path=path, trigger=trigger)
 
 
+def named_members(trigger: Trigger, path: str = "") -> Iterator[tuple[str, str, Trigger]]:
+    """Yield every trigger of a tree that has a name: name, path and trigger, in the order of the YAML."""
+    if trigger.as_ is not None:
+        yield trigger.as_, path, trigger
+    if isinstance(trigger, Composite):
+        for index, member in enumerate(trigger.of):
+            yield from named_members(member, child_path(path, index))
+
+
 def _members(members: tuple[Trigger, ...]) -> str:
     return "; ".join(member.one_line() for member in members)
