@@ -10,7 +10,7 @@ def satisfied(trigger: str, arrivals: list[tuple[str, ...]], for_each: str = "",
     """When the trigger was satisfied, for each key of the schedule."""
     world = World(
         f"s: {{program: q, {for_each} status: active, timeout: 300d, trigger: {trigger},"
-        " constraints: [{delay: 200d}], timeout: 300d}"
+        " constraints: [{delay: 200d}]}"
     )
     for number, (clock, kind, name, what) in enumerate(arrivals):
         if kind == P:

@@ -10,7 +10,7 @@ def schedule(trigger: str) -> str:
     """It never launches while it is looked at: what was collected stays to be seen."""
     return (
         f"s: {{program: q, status: active, on_update: carry, timeout: 300d, trigger: {trigger},"
-        " constraints: [{delay: 200d}], timeout: 300d}"
+        " constraints: [{delay: 200d}]}"
     )
 
 

@@ -16,7 +16,7 @@ def world_of(trigger: str, batching: str) -> World:
     """It never launches while it is looked at: what was collected stays to be seen."""
     return World(
         f"s: {{program: q, status: active, on_suspend: backlog, timeout: 300d, {batching}trigger: {trigger},"
-        " constraints: [{delay: 200d}], timeout: 300d}"
+        " constraints: [{delay: 200d}]}"
     )
 
 
