@@ -135,11 +135,11 @@ class ActionRunner:
                 with simulation.store.transaction() as transaction:
                     report_gauges(transaction, values, now)
             case Restart():
-                simulation.restart()
+                simulation.world.restart()
             case Down(duration=duration):
                 simulation.go_down(now + duration)
             case FailLaunch(schedule=schedule, times=times):
-                simulation.launcher.fail_next(self._ref(schedule), times)
+                simulation.world.fail_next(self._ref(schedule), times)
             case _:
                 assert_never(action)
 

@@ -17,6 +17,7 @@ from tidegate.scheduler.simulation.given import ActionRunner
 from tidegate.scheduler.simulation.moment import Moment
 from tidegate.scheduler.simulation.simulation import Simulation, SimulationLimit
 from tidegate.scheduler.simulation.summary import ScheduleSummary, summaries
+from tidegate.scheduler.simulation.world import SimulatedWorld, World
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.protocol import Store
 
@@ -41,12 +42,18 @@ def no_files(name: str) -> bytes:
     raise FileNotFoundError(name)
 
 
+def simulated(store: Store, scenario: Scenario) -> World:
+    """Return the world of a scenario in which every run is simulated."""
+    return SimulatedWorld(store, scenario.behaviours)
+
+
 def play(
     scenario: Scenario,
     compiled: CompiledApp,
     store: Store | None = None,
     read_file: Callable[[str], bytes] = no_files,
     judged: bool = True,
+    world: Callable[[Store, Scenario], World] = simulated,
 ) -> Performance:
     """Play one scenario of an app.
 
@@ -54,6 +61,7 @@ def play(
         store: an empty store; in memory by default.
         read_file: the contents of a file that a `deploy` names.
         judged: whether to check the expectations.
+        world: makes what ticks, launches and runs, once the app is deployed.
 
     Raises:
         OSError: `read_file` cannot read a file that a `deploy` names.
@@ -63,7 +71,7 @@ def play(
     start = scenario.start
     with store.transaction() as transaction:
         deploy(transaction, {app.name: app, **_stages(compiled.others)}, start)
-    simulation = Simulation(store, start, app.name, scenario.behaviours)
+    simulation = Simulation(store, start, app.name, world(store, scenario))
     runner = ActionRunner(
         simulation, app.name, compiled.document, read_file, compiled.on_update, compiled.default_format
     )

@@ -5,27 +5,22 @@
 
 The next instant is the earliest one of a given action, the end of a run, a job's next check or a
 cron's next fire. While the scheduler is down, it does not tick, and reports are kept with their own
-time until it returns.
+time until it returns. What ticks, launches and runs is the world (`world.py`).
 """
 
 import heapq
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from tidegate.compiler.scenarios.scenario import Behaviour
-from tidegate.scheduler.intake.observe import RunObservation, observe_runs
-from tidegate.scheduler.launch.outbox import LaunchRequest, offer_launches
-from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.job import WAITING, Job, JobState
 from tidegate.scheduler.model.journal import Entry
-from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.model.verdict import earliest
-from tidegate.scheduler.simulation.launcher import Launcher, SimulatedRun, written
+from tidegate.scheduler.simulation.launcher import SimulatedRun
 from tidegate.scheduler.simulation.moment import Moment
 from tidegate.scheduler.simulation.timeline import moments_of
+from tidegate.scheduler.simulation.world import Report, SimulatedWorld, World
 from tidegate.scheduler.store.protocol import Store
-from tidegate.scheduler.tick.load import load_whole_app
-from tidegate.scheduler.tick.tick import CLOCK, tick
+from tidegate.scheduler.tick.tick import CLOCK
 
 INSTANTS_MAX = 100_000
 """The most instants of one simulation: a cron of every minute over two months."""
@@ -46,22 +41,19 @@ class Simulation:
 
     Args:
         app: the app whose schedules are named without it.
-        behaviours: duration and end of the runs of each program.
+        world: what ticks, launches and runs; by default every run is simulated.
     """
 
-    def __init__(
-        self, store: Store, start: datetime, app: str, behaviours: Mapping[str, Behaviour] | None = None
-    ) -> None:
+    def __init__(self, store: Store, start: datetime, app: str, world: World | None = None) -> None:
         self.store = store
         self.now = start
         self.moments: list[Moment] = []
-        self.launcher = Launcher(store, behaviours or {})
+        self.world: World = SimulatedWorld(store, {}) if world is None else world
         self._app = app
         self._due: list[tuple[datetime, int, Callable[[], None]]] = []
         self._looks: list[tuple[datetime, int, Callable[[], None]]] = []
-        self._reports: list[Event | RunObservation] = []
+        self._reports: list[Report] = []
         self._down_until: datetime | None = None
-        self._requests_are_lost = False
         self._entries_seen = 0
         self._order = 0
         self._instants = 0
@@ -78,7 +70,7 @@ class Simulation:
         self._order += 1
         heapq.heappush(self._looks, (when, self._order, look))
 
-    def report(self, *reports: Event | RunObservation) -> None:
+    def report(self, *reports: Report) -> None:
         """Report events and observations to the store, now or when the scheduler returns."""
         self._reports.extend(reports)
 
@@ -88,10 +80,6 @@ class Simulation:
         with self.store.transaction() as transaction:
             transaction.set_cursor(CLOCK, None)
         self.at(until, lambda: None)
-
-    def restart(self) -> None:
-        """Let the scheduler crash before it hands out its requests of this instant."""
-        self._requests_are_lost = True
 
     def name_of(self, ref: str) -> str:
         """Return the name of a schedule in the scenario: without the app under test."""
@@ -149,28 +137,12 @@ class Simulation:
     def _round(self) -> bool:
         """Run the scheduler once at this instant; return whether anything changed."""
         reports, self._reports = self._reports, []
-        with self.store.transaction() as transaction:
-            transaction.add_events([each for each in reports if isinstance(each, Event)])
-            observe_runs(
-                transaction, [each for each in reports if isinstance(each, RunObservation)], self.now
-            )
-        report = tick(self.store, self.now)
+        changed = self.world.tick(reports, self.now)
         self._collect()
-        requests = self._requests()
-        if self._requests_are_lost:
-            self._requests_are_lost = False
-        else:
-            for run in self.launcher.launch(requests, self.now):
-                self._started(run)
-        return bool(reports or report.fired or report.routed or report.decided or requests)
-
-    def _requests(self) -> list[LaunchRequest]:
-        with self.store.transaction() as transaction:
-            return [
-                request
-                for deployed in transaction.apps()
-                for request in offer_launches(transaction, self.now, deployed.name)
-            ]
+        launches = self.world.launch(self.now)
+        for run in launches.runs:
+            self._started(run)
+        return changed or launches.tried
 
     # --- runs ---
 
@@ -193,13 +165,11 @@ class Simulation:
                 args=run.launch.args,
             )
         )
-        self.report(run.seen(RunStatus.STARTED, self.now))
+        self.report(*self.world.start(run, self.now))
         self.at(run.ends_at, lambda: self._ended(run, job))
 
     def _ended(self, run: SimulatedRun, job: Job) -> None:
-        with self.store.reading() as reader:
-            app = load_whole_app(reader, run.app)
-        self.report(*([] if app is None else written(run, app)), run.seen(run.ends, run.ends_at))
+        self.report(*self.world.end(run))
         self.moments.append(
             Moment(
                 when=run.ends_at,

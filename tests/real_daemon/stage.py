@@ -1,0 +1,85 @@
+"""The stage: plays cases on the real Dagster, all at once, and each of them in the simulation too."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tests.real_daemon import runs, scripted_time
+from tests.real_daemon.cases import Case
+from tests.real_daemon.real_dagster import RealDagster
+from tests.real_daemon.world import RealWorld
+from tidegate.compiler.scenarios.scenario import Scenario
+from tidegate.domain.value import Value
+from tidegate.scheduler.model.job import LaunchPlan
+from tidegate.scheduler.simulation.play import Performance, play, simulated
+from tidegate.scheduler.simulation.world import Launches, World
+from tidegate.scheduler.store.protocol import Store
+
+Launch = tuple[str, LaunchPlan]
+
+
+class Played(Value, kw_only=True):
+    """A case that was played.
+
+    Attributes:
+        launches: the job's schedule and the plan of every launch.
+        faults: see `RealWorld.faults`; empty in the simulation.
+    """
+
+    performance: Performance
+    launches: tuple[LaunchPlan, ...] = ()
+    faults: tuple[str, ...] = ()
+
+
+def play_real(cases: Sequence[Case], folder: Path) -> dict[str, Played | BaseException]:
+    """Play all cases on one real Dagster; a case that breaks is the exception that broke it."""
+    dagster = RealDagster(folder, [case.name for case in cases])
+    with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(len(cases)) as pool:
+        scripted_time.install(patch)
+        runs.install(patch)
+        played = {case.name: pool.submit(_play_on, dagster, case) for case in cases}
+        try:
+            dagster.start()
+            return {name: future.exception() or future.result() for name, future in played.items()}
+        finally:
+            dagster.stop()
+
+
+def _play_on(dagster: RealDagster, case: Case) -> Played:
+    store = dagster.store(case.name)
+    worlds: list[RealWorld] = []
+
+    def world(_: Store, scenario: Scenario) -> World:
+        dagster.deployed()
+        worlds.append(RealWorld(dagster, case.name, store, scenario))
+        return worlds[0]
+
+    performance = play(case.scenario, case.compiled, store, case.read_file, world=world)
+    launches = tuple(run.launch for run in worlds[0].launched)
+    return Played(performance=performance, launches=launches, faults=tuple(worlds[0].faults))
+
+
+class _Noted:
+    """A simulated world that keeps its launches."""
+
+
+def play_simulated(case: Case) -> Played:
+    """Play a case as `tidegate test` does."""
+    launches: list[LaunchPlan] = []
+
+    def world(store: Store, scenario: Scenario) -> World:
+        found = simulated(store, scenario)
+        launch = found.launch
+
+        def noted(now: object) -> Launches:
+            made = launch(now)
+            launches.extend(run.launch for run in made.runs)
+            return made
+
+        found.launch = noted
+        return found
+
+    performance = play(case.scenario, case.compiled, read_file=case.read_file, world=world)
+    return Played(performance=performance, launches=tuple(launches))
