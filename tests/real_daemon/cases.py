@@ -1,7 +1,7 @@
 """The cases: every example of some files, each as an app of its own, so that all can be played at once."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from tidegate.compiler.compile import CompiledApp, compile_files
@@ -22,20 +22,30 @@ class Case(Value, kw_only=True):
 
     def read_file(self, name: str) -> bytes:
         """Return a file that a `deploy` of the example names."""
-        return _renamed((self.file.parent / name).read_text(), self.file, self.name)
+        app, _, number = self.name.rpartition("_")
+        return _renamed((self.file.parent / name).read_text(), {app: f"{app}_{number}"})
 
 
-def cases_of(file: Path) -> Iterator[Case]:
-    """Yield a case for each example of a file."""
-    text = file.read_text()
-    (plain,) = compile_files({str(file): text.encode()}).apps.values()
-    for number, _ in enumerate(plain.scenarios):
-        name = f"{plain.app.name}_{number + 1}"
-        compilation = compile_files({str(file): _renamed(text, file, name)})
-        compiled = compilation.apps[name]
-        yield Case(name=name, file=file, compiled=compiled, scenario=compiled.scenarios[number])
+def cases_of(file: Path, *beside: Path) -> Iterator[Case]:
+    """Yield a case for each example of a file.
+
+    Args:
+        beside: files of other apps that it names.
+    """
+    texts = {str(each): each.read_text() for each in (file, *beside)}
+    compilation = compile_files({name: text.encode() for name, text in texts.items()})
+    (plain,) = (app for app in compilation.apps.values() if app.file == str(file))
+    for number in range(1, len(plain.scenarios) + 1):
+        name = f"{plain.app.name}_{number}"
+        others = {app: f"{app}_of_{name}" for app in compilation.apps}
+        names = {**others, plain.app.name: name}
+        renamed = {each: _renamed(text, names) for each, text in texts.items()}
+        compiled = compile_files(renamed).apps[name]
+        yield Case(name=name, file=file, compiled=compiled, scenario=compiled.scenarios[number - 1])
 
 
-def _renamed(text: str, file: Path, name: str) -> bytes:
-    old = name.rpartition("_")[0]
-    return re.sub(rf"\bapp: {old}\b", f"app: {name}", text).encode()
+def _renamed(text: str, names: Mapping[str, str]) -> bytes:
+    for old, new in names.items():
+        text = re.sub(rf"\bapp: {old}\b", f"app: {new}", text)
+        text = re.sub(rf"\b{old}/", f"{new}/", text)
+    return text.encode()

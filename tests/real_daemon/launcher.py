@@ -5,13 +5,12 @@ shorten the loop of its sensors as well: it looks every five seconds which of th
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 from dagster import DagsterInstance
 from dagster._core.launcher import LaunchRunContext, RunLauncher
 from dagster._daemon import sensor
 from dagster._serdes import ConfigurableClass, ConfigurableClassData
-from typing_extensions import Self
 
 LOOP_SECONDS = 0.2
 
@@ -34,7 +33,9 @@ class NoProcessLauncher(RunLauncher[DagsterInstance], ConfigurableClass):
         return {}
 
     @classmethod
-    def from_config_value(cls, inst_data: ConfigurableClassData | None, config_value: Mapping[str, Any]) -> Self:
+    def from_config_value(
+        cls, inst_data: ConfigurableClassData | None, config_value: Mapping[str, Any]
+    ) -> Self:
         return cls(inst_data)
 
     def launch_run(self, context: LaunchRunContext) -> None:

@@ -21,7 +21,8 @@ from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.store import SqlStore
 
 WAIT_SECONDS = 240
-POLL_SECONDS = 0.05
+POLL_SECONDS = 0.1
+SEEN_SECONDS = 2
 
 SETTINGS = """
 telemetry: {enabled: false}
@@ -62,10 +63,13 @@ class RealDagster:
         self._deployed = threading.Barrier(len(names) + 1)
         self._ready = threading.Event()
         self._stopped = False
+        self._reloads = threading.Condition()
+        self._ticking = 0
         places = [Place(name=name, root=str(folder / name)) for name in names]
         self._places = {place.name: place for place in places}
         (folder / CASES).write_bytes(msgspec.json.encode(places))
         self._make_stores(places)
+        self._gates = {place.name: Gate(place.folder) for place in places}
 
     def _make_stores(self, places: Sequence[Place]) -> None:
         """An empty store for each case; its tables are created once and copied."""
@@ -99,13 +103,42 @@ class RealDagster:
         """Stop the processes."""
         self._deployed.abort()
         self._stopped = True
-        (self._folder / CLOSED).touch()
+        self._close_gates()
         self._processes.__exit__(None, None, None)
         self.instance.dispose()
+        for gate in self._gates.values():
+            gate.dispose()
+
+    def _close_gates(self) -> None:
+        (self._folder / CLOSED).touch()
+        for gate in self._gates.values():
+            gate.wake()
 
     def tick(self, name: str, order: Order) -> InstigatorTick:
         """Let the dispatcher of a case tick once, and return the tick when the daemon has done with it."""
-        gate = Gate(self._places[name].folder)
+        with self._reloads:
+            self._ticking += 1
+        try:
+            return self._tick(name, order)
+        finally:
+            with self._reloads:
+                self._ticking -= 1
+                self._reloads.notify_all()
+
+    def reload(self) -> None:
+        """Load what is deployed now, as a person does after a deployment, while no ordered tick works."""
+        with self._reloads:
+            assert self._reloads.wait_for(lambda: not self._ticking, WAIT_SECONDS), "the ticks do not end"
+            # No evaluation of the old server may be left to take an order.
+            self._close_gates()
+            time.sleep(SEEN_SECONDS)
+            self._processes.reload()
+            # The daemon asks the code server each second whether it is another one.
+            time.sleep(SEEN_SECONDS)
+            (self._folder / CLOSED).unlink()
+
+    def _tick(self, name: str, order: Order) -> InstigatorTick:
+        gate = self._gates[name]
         gate.order(order)
         receipt = self.until(f"tick {order.serial} of {name}", lambda: gate.receipt(order.serial))
         self.until(f"the end of tick {order.serial} of {name}", lambda: self._finished(receipt.tick))
@@ -115,7 +148,7 @@ class RealDagster:
         return found
 
     def _finished(self, tick: int) -> bool | None:
-        # Dagster's storage makes an engine for each question, too costly for one that is asked again and again.
+        # Dagster's storage makes an engine for each question, too costly for one that is repeated.
         with closing(sqlite3.connect(f"file:{self._ticks}?mode=ro", uri=True, timeout=30)) as connection:
             rows = connection.execute("SELECT status FROM job_ticks WHERE id = ?", (tick,)).fetchall()
         return True if rows and rows[0][0] != TickStatus.STARTED.value else None

@@ -1,8 +1,8 @@
 """The runs of the real daemon, executed in a thread of the test: the product's op with a program that waits.
 
-A run goes through Dagster's own execution: its events, its partitions and the op with claim, parameters and reports
-are real. Only `run_program`, below which Spark would start, is another one here: it keeps what it was called with,
-waits until the scenario ends the run, and then fails, is cancelled, or has written what it was asked to write.
+A run goes through Dagster's own execution: its events, its partitions and the op with claim, parameters and
+reports are real. Only `run_program`, below which Spark would start, is another one here: it keeps what it was
+called with, waits until the scenario ends the run, and then fails, is cancelled, or has written its outputs.
 """
 
 import logging
@@ -56,6 +56,7 @@ class LiveRun:
         self._repository = repository
         self._clock = clock
         self._ends = RunStatus.SUCCEEDED
+        self._died = False
         self._begun = threading.Event()
         self._may_end = threading.Event()
         self._error: BaseException | None = None
@@ -72,9 +73,13 @@ class LiveRun:
         """Whether it has ended."""
         return not self._thread.is_alive()
 
-    def end(self, status: RunStatus) -> DagsterRun:
-        """Let the program end, and return the run as Dagster has it then."""
-        self._ends = status
+    def end(self, status: RunStatus, died: bool = False) -> DagsterRun:
+        """Let the program end, and return the run as Dagster has it then.
+
+        Args:
+            died: the run's process was killed, so that its program raises nothing that the op could note.
+        """
+        self._ends, self._died = status, died
         if status is RunStatus.CANCELLED:
             # As "Terminate" of the UI does, before it interrupts the process.
             with scripted_time.scripted(self._clock):
@@ -87,14 +92,17 @@ class LiveRun:
         assert found is not None
         return found
 
-    def program(self, params: Params, program: Program, datasets: Mapping[str, Dataset]) -> list[PublishedPartition]:
+    def program(
+        self, params: Params, program: Program, datasets: Mapping[str, Dataset]
+    ) -> list[PublishedPartition]:
         """What happens in place of the program."""
         self.params = params
         self._begun.set()
         assert self._may_end.wait(WAIT_SECONDS), "nothing ends the run"
-        if self._ends is RunStatus.FAILED:
+        if self._ends is RunStatus.FAILED and not self._died:
             raise RuntimeError("the scenario lets this run fail")
-        if self._ends is RunStatus.CANCELLED:
+        if self._ends is not RunStatus.SUCCEEDED:
+            # Dagster counts it as a failure unless a person has asked for the end of the run.
             raise DagsterExecutionInterruptedError
         return [
             PublishedPartition(dataset=name, key=key, rows=0, bytes=0, files=1)

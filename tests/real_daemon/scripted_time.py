@@ -1,7 +1,7 @@
 """The time of Dagster in a thread that plays a scenario: what the scenario says instead of the computer's.
 
-The product has a clock of its own (`Location.clock`). But Dagster stamps its events, and decides which partitions
-exist, by the computer's clock. Here both can be given to a thread; all other threads keep the real time.
+The product has a clock of its own (`Location.clock`). But Dagster stamps its events, and decides which
+partitions exist, by the computer's clock. Here a thread can be given a clock; all others keep the real time.
 """
 
 import logging

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tests.real_daemon import runs, scripted_time
@@ -13,18 +15,16 @@ from tests.real_daemon.world import RealWorld
 from tidegate.compiler.scenarios.scenario import Scenario
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.job import LaunchPlan
-from tidegate.scheduler.simulation.play import Performance, play, simulated
-from tidegate.scheduler.simulation.world import Launches, World
+from tidegate.scheduler.simulation.play import Performance, play
+from tidegate.scheduler.simulation.world import Launches, SimulatedWorld, World
 from tidegate.scheduler.store.protocol import Store
-
-Launch = tuple[str, LaunchPlan]
 
 
 class Played(Value, kw_only=True):
     """A case that was played.
 
     Attributes:
-        launches: the job's schedule and the plan of every launch.
+        launches: what every run was launched with.
         faults: see `RealWorld.faults`; empty in the simulation.
     """
 
@@ -61,25 +61,41 @@ def _play_on(dagster: RealDagster, case: Case) -> Played:
     return Played(performance=performance, launches=launches, faults=tuple(worlds[0].faults))
 
 
-class _Noted:
-    """A simulated world that keeps its launches."""
-
-
 def play_simulated(case: Case) -> Played:
     """Play a case as `tidegate test` does."""
     launches: list[LaunchPlan] = []
 
-    def world(store: Store, scenario: Scenario) -> World:
-        found = simulated(store, scenario)
-        launch = found.launch
-
-        def noted(now: object) -> Launches:
-            made = launch(now)
+    class Noted(SimulatedWorld):
+        def launch(self, now: datetime) -> Launches:
+            made = super().launch(now)
             launches.extend(run.launch for run in made.runs)
             return made
 
-        found.launch = noted
-        return found
-
-    performance = play(case.scenario, case.compiled, read_file=case.read_file, world=world)
+    performance = play(
+        case.scenario,
+        case.compiled,
+        read_file=case.read_file,
+        world=lambda store, scenario: Noted(store, scenario.behaviours),
+    )
     return Played(performance=performance, launches=tuple(launches))
+
+
+def differences(real: Played, simulated: Played) -> list[str]:
+    """Return what only one of two performances has, of the timeline and of what was launched."""
+    found = [f"Dagster: {text}" for text in _facts(real) if text not in _facts(simulated)]
+    found += [f"simulated: {text}" for text in _facts(simulated) if text not in _facts(real)]
+    return found
+
+
+def _facts(played: Played) -> list[str]:
+    moments = [msgspec.structs.replace(moment, job=None) for moment in played.performance.moments]
+    launches = [
+        # A run has another id in Dagster.
+        msgspec.structs.replace(
+            launch,
+            upstream_runs=(),
+            upstream=tuple(msgspec.structs.replace(run, id="") for run in launch.upstream),
+        )
+        for launch in played.launches
+    ]
+    return [msgspec.json.encode(fact).decode() for fact in (*moments, *launches)]

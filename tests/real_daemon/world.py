@@ -1,4 +1,4 @@
-"""A world in which Dagster is real: what a scenario gives is done to Dagster, and what Dagster does is looked at.
+"""A world in which Dagster is real: what a scenario gives is done to Dagster, which then does the rest.
 
     a partition arrives      a materialisation is reported to the instance, at the scenario's time
     the scheduler works      one tick of the app's dispatcher, evaluated by the daemon in the code server
@@ -9,6 +9,7 @@
 Every run is also compared with what it was launched for: its partitions in Dagster, and what it has reported.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
@@ -26,7 +27,14 @@ from tidegate.dagster_defs.definitions.asset_plan import AssetPlan, ProgramAsset
 from tidegate.dagster_defs.definitions.names import asset_key
 from tidegate.dagster_defs.definitions.plan_state import Plan, deployed_plan
 from tidegate.dagster_defs.ingest.run_observations import STATUS_OF_RECORD
-from tidegate.dagster_defs.run.tags import ATTEMPT, DAGSTER_RANGE_END, DAGSTER_RANGE_START, JOB, PROGRAM
+from tidegate.dagster_defs.run.tags import (
+    ATTEMPT,
+    DAGSTER_PARTITION,
+    DAGSTER_RANGE_END,
+    DAGSTER_RANGE_START,
+    JOB,
+    PROGRAM,
+)
 from tidegate.scheduler.intake.observe import RunObservation
 from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.job import LaunchPlan
@@ -34,8 +42,6 @@ from tidegate.scheduler.model.run import ENDED, RunStatus
 from tidegate.scheduler.simulation.launcher import SimulatedRun
 from tidegate.scheduler.simulation.world import Launches, Report
 from tidegate.scheduler.store.sql.store import SqlStore
-
-PARTITION = "dagster/partition"
 
 
 class RealWorld:
@@ -57,6 +63,7 @@ class RealWorld:
         self._now = scenario.start
         self._location = location_of(dagster.place(app), store)
         self._repository: tuple[Plan, RepositoryDefinition] | None = None
+        self._runs_of = Counter[str]()
         self._ticks = 0
         self._lost = False
         self._failing: dict[str, int] = {}
@@ -64,6 +71,7 @@ class RealWorld:
         self._tried = False
         self._live: dict[str, LiveRun] = {}
         self._external: dict[str, LiveRun] = {}
+        self._loaded = self._programs()
         # A daemon that is alive has ticked before the scenario begins.
         self.tick((), scenario.start)
 
@@ -74,6 +82,9 @@ class RealWorld:
         for report in reports:
             self._report(report)
         self._now = now
+        if not self._programs() <= self._loaded:
+            self._dagster.reload()
+            self._loaded = self._programs()
         self._ticks += 1
         lost, self._lost = self._lost, False
         order = Order(serial=self._ticks, now=now, lost=lost, failing=self._failing)
@@ -98,7 +109,7 @@ class RealWorld:
     def end(self, run: SimulatedRun) -> Sequence[Report]:
         """Let the program of a run end; Dagster writes the event."""
         self._now = run.ends_at
-        self._end(self._live.pop(run.run_id), run.ends, run.launch.partitions)
+        self._end(self._live.pop(run.run_id), run.ends, run.launch.partitions, died=run.died)
         return ()
 
     def fail_next(self, schedule: str, times: int) -> None:
@@ -120,6 +131,8 @@ class RealWorld:
             return None
         program = run.tags[PROGRAM].partition("/")[2]
         behaviour = self._behaviours.get(program, Behaviour())
+        end = behaviour.end_of(self._runs_of[program])
+        self._runs_of[program] += 1
         self._live[run_id] = live
         self._compare("was launched for", _partitions_of(run, params.partitions), params.partitions, run)
         return SimulatedRun(
@@ -138,7 +151,8 @@ class RealWorld:
                 business_date=params.business_date,
             ),
             ends_at=now + behaviour.takes,
-            ends=RunStatus(behaviour.ends),
+            ends=RunStatus.FAILED if end == "died" else RunStatus(end),
+            died=end == "died",
         )
 
     def _execute(self, run: DagsterRun) -> LiveRun:
@@ -149,9 +163,9 @@ class RealWorld:
         live.start()
         return live
 
-    def _end(self, live: LiveRun, status: RunStatus, partitions: Sequence[str]) -> None:
+    def _end(self, live: LiveRun, status: RunStatus, partitions: Sequence[str], died: bool = False) -> None:
         """End a run, and compare what Dagster has of it with what it was to write."""
-        run = live.end(status)
+        run = live.end(status, died)
         ended = STATUS_OF_RECORD.get(run.status)
         if ended is not status:
             self.faults.append(f"run {run.run_id} is {ended}, expected {status}")
@@ -165,7 +179,8 @@ class RealWorld:
     def _compare(self, what: str, found: Any, wanted: Any, run: DagsterRun) -> None:
         if set(found) != set(wanted):
             self.faults.append(
-                f"run {run.run_id} of {run.tags.get(PROGRAM)} {what} {sorted(wanted)}, Dagster has {sorted(found)}"
+                f"run {run.run_id} of {run.tags.get(PROGRAM)} {what} {sorted(wanted)},"
+                f" Dagster has {sorted(found)}"
             )
 
     def _definitions(self) -> tuple[Plan, RepositoryDefinition]:
@@ -175,6 +190,11 @@ class RealWorld:
         if self._repository is None or self._repository[0].revisions != plan.revisions:
             self._repository = plan, repository_of(self._dagster.place(self._app), self._location)
         return self._repository
+
+    def _programs(self) -> set[str]:
+        """The deployed programs with what they write."""
+        loaded = self._definitions()[0].apps
+        return {f"{each.app.name}/{p.name} {p.writes}" for each in loaded for p in each.app.programs.values()}
 
     # --- what is reported from outside ---
 
@@ -186,10 +206,10 @@ class RealWorld:
             self._arrive(report)
 
     def _arrive(self, event: Event) -> None:
-        dataset = event.key.rpartition("/")[2]
+        app, _, dataset = event.key.partition(":")[2].partition("/")
         sizes = {"bytes": event.bytes, "rows": event.rows}
         arrival = AssetMaterialization(
-            asset_key(self._app, dataset),
+            asset_key(app, dataset),
             partition=event.partition or None,
             metadata={name: value for name, value in sizes.items() if value is not None},
         )
@@ -201,7 +221,7 @@ class RealWorld:
         args, outputs = self._by_hand[seen.run_id]
         keys = tuple(sorted({key for found in outputs.values() for key in found}))
         if seen.run_id not in self._external:
-            assets = AssetPlan(self._definitions()[0]).programs[self._app, seen.program.partition("/")[2]]
+            assets = AssetPlan(self._definitions()[0]).programs[_owned(seen.program)]
             with scripted_time.scripted(lambda: self._now):
                 run = new_run(
                     self._dagster.instance,
@@ -226,13 +246,18 @@ def _by_hand(scenario: Scenario) -> dict[str, tuple[dict[str, Any], dict[str, tu
     return found
 
 
+def _owned(ref: str) -> tuple[str, str]:
+    app, _, name = ref.partition("/")
+    return app, name
+
+
 def _tags_of(keys: tuple[str, ...]) -> dict[str, str]:
     """The tags with which the UI starts a run of partitions."""
     match keys:
         case ():
             return {}
         case (key,):
-            return {PARTITION: key}
+            return {DAGSTER_PARTITION: key}
         case _:
             return {DAGSTER_RANGE_START: keys[0], DAGSTER_RANGE_END: keys[-1]}
 
@@ -243,8 +268,8 @@ def _partitions_of(run: DagsterRun, wanted: Sequence[str]) -> Iterator[str]:
         first, last = run.tags[DAGSTER_RANGE_START], run.tags[DAGSTER_RANGE_END]
         yield from (key for key in wanted if first <= key <= last)
         yield from {first, last} - set(wanted)
-    elif PARTITION in run.tags:
-        yield run.tags[PARTITION]
+    elif DAGSTER_PARTITION in run.tags:
+        yield run.tags[DAGSTER_PARTITION]
         yield from wanted[1:]
 
 
@@ -255,7 +280,11 @@ def _outputs(assets: ProgramAssets, partitions: Sequence[str]) -> set[tuple[str,
         for name in assets.program.writes
         for key in (partitions if assets.app.datasets[name].partitions is not None else ("",))
     }
-    own = set() if assets.own_key is None else {(assets.own_key.to_user_string(), k) for k in partitions or ("",)}
+    own = (
+        set()
+        if assets.own_key is None
+        else {(assets.own_key.to_user_string(), k) for k in partitions or ("",)}
+    )
     return found | own
 
 
@@ -263,4 +292,6 @@ def _materialised(dagster: RealDagster, run: DagsterRun) -> set[tuple[str, str]]
     """What a run has reported, as asset and partition."""
     entries = dagster.instance.all_logs(run.run_id, of_type=DagsterEventType.ASSET_MATERIALIZATION)
     found = [entry.asset_materialization for entry in entries]
-    return {(each.asset_key.to_user_string(), str(each.partition or "")) for each in found if each is not None}
+    return {
+        (each.asset_key.to_user_string(), str(each.partition or "")) for each in found if each is not None
+    }

@@ -1,9 +1,11 @@
 """Runs as the engine sees them: ours by their tags, others' by what they select."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
-from dagster import DagsterEvent, DagsterEventType, DagsterInstance, DagsterRunStatus
+from dagster import AssetKey, DagsterEvent, DagsterEventType, DagsterInstance, DagsterRunStatus
+from dagster._core.test_utils import create_run_for_test
 
 from tests.dagster_defs.ingest.log_rows import hide, ids_of, show
 from tests.dagster_defs.instance import evaluate, make_run, report, report_day, repository_of
@@ -103,6 +105,53 @@ def test_a_run_by_hand_counts_for_its_program(
     with store.reading() as reader:
         (triggered,) = reader.events(key_prefix="run:flights/report:succeeded")
     assert triggered.run_id == run
+
+
+PARTITION, RANGE_START, RANGE_END = (
+    "dagster/partition",
+    "dagster/asset_partition_range_start",
+    "dagster/asset_partition_range_end",
+)
+
+
+@pytest.mark.parametrize(
+    ("tags", "config", "args", "outputs"),
+    [
+        ({PARTITION: "2023-03-09"}, {}, {}, {"clean": ("2023-03-09",)}),
+        (
+            {RANGE_START: "2023-03-08", RANGE_END: "2023-03-09"},
+            {"ops": {"clean": {"config": {"args": {"country": "fr"}}}}},
+            {"country": "fr"},
+            {"clean": ("2023-03-08", "2023-03-09")},
+        ),
+        ({}, {}, {}, {}),
+    ],
+)
+def test_what_a_run_by_hand_was_given_is_known_to_what_it_triggers(
+    instance: DagsterInstance,
+    store: MemoryStore,
+    plan: AssetPlan,
+    tags: dict[str, str],
+    config: dict[str, Any],
+    args: dict[str, Any],
+    outputs: dict[str, tuple[str, ...]],
+) -> None:
+    run = create_run_for_test(
+        instance,
+        job_name="__ASSET_JOB",
+        asset_selection=frozenset({AssetKey(["flights", "clean"])}),
+        tags=tags,
+        run_config=config,
+        status=DagsterRunStatus.STARTED,
+    )
+    happens(instance, run.run_id, START, SUCCESS)
+
+    read(instance, store, plan)
+
+    with store.reading() as reader:
+        (triggered,) = reader.events(key_prefix="run:flights/clean:succeeded")
+    assert triggered.run is not None
+    assert (triggered.run.args, triggered.run.outputs) == (args, outputs)
 
 
 def test_a_run_of_several_programs_counts_for_each(

@@ -2,7 +2,8 @@
 
 The tags of a run name its job. A run without such tags that materialises assets of the project
 is an external run (by hand or a backfill); it counts as a run of each program that it executes,
-and a run of several programs is one observed run for each of them.
+and a run of several programs is one observed run for each of them. Its partitions and the arguments
+of the launchpad are what the runs that it triggers may refer to.
 
 Dagster's log does not say why a run failed. A run whose program raised an error has noted that in the store,
 so a failure without a note is the death of a run.
@@ -10,14 +11,28 @@ so a failure without a note is the death of a run.
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from typing import Any, cast
 
-from dagster import DagsterEventType, DagsterRun, DagsterRunStatus
+from dagster import (
+    DagsterEventType,
+    DagsterRun,
+    DagsterRunStatus,
+    PartitionKeyRange,
+    PartitionsDefinition,
+)
 from dagster._core.storage.dagster_run import (
     RunRecord,
 )  # what instance.get_run_records returns
 
-from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
-from tidegate.dagster_defs.run.tags import PROGRAM, job_of
+from tidegate.dagster_defs.definitions.asset_plan import AssetPlan, ProgramAssets
+from tidegate.dagster_defs.run.tags import (
+    DAGSTER_PARTITION,
+    DAGSTER_RANGE_END,
+    DAGSTER_RANGE_START,
+    JOB,
+    PROGRAM,
+    job_of,
+)
 from tidegate.scheduler.intake.observe import RunObservation
 from tidegate.scheduler.model.run import RunStatus
 
@@ -63,23 +78,53 @@ def observations(
             ),
         )
     programs = programs_of(run, plan)
-    if len(programs) == 1:
-        return (RunObservation(run_id=run.run_id, program=programs[0], status=status, at=at),)
     return tuple(
         RunObservation(
-            run_id=f"{run.run_id}{PROGRAM_SEPARATOR}{program}",
-            program=program,
+            run_id=run.run_id if len(programs) == 1 else f"{run.run_id}{PROGRAM_SEPARATOR}{assets.ref}",
+            program=assets.ref,
             status=status,
             at=at,
+            args=_args_of(run, assets),
+            outputs=_outputs_of(run, assets),
         )
-        for program in programs
+        for assets in programs
     )
 
 
-def programs_of(run: DagsterRun, plan: AssetPlan) -> tuple[str, ...]:
-    """Return the programs ("app/program") that a run selects, sorted."""
+def programs_of(run: DagsterRun, plan: AssetPlan) -> tuple[ProgramAssets, ...]:
+    """Return the programs that a run selects, sorted."""
     selected = run.asset_selection or frozenset()
-    return tuple(sorted({plan.program_of[key].ref for key in selected if key in plan.program_of}))
+    found = {plan.program_of[key].ref: plan.program_of[key] for key in selected if key in plan.program_of}
+    return tuple(found[ref] for ref in sorted(found))
+
+
+def _args_of(run: DagsterRun, assets: ProgramAssets) -> dict[str, Any]:
+    """Return the arguments that the launchpad gave an external run; empty without any."""
+    ops = cast("Mapping[str, Any]", run.run_config.get("ops") or {})
+    config = (ops.get(assets.op) or {}).get("config") or {}
+    return dict(config.get("args") or {})
+
+
+def _outputs_of(run: DagsterRun, assets: ProgramAssets) -> dict[str, tuple[str, ...]]:
+    """Return the partitions that an external run writes, by dataset; empty if its tags do not name them."""
+    keys = _keys_of(run, assets.partitions)
+    return {
+        name: keys
+        for name in assets.program.writes
+        if keys and assets.app.datasets[name].partitions is not None
+    }
+
+
+def _keys_of(run: DagsterRun, definition: PartitionsDefinition | None) -> tuple[str, ...]:
+    # A re-execution of a job's run does the job's work, which may be more than its first partition.
+    if definition is None or JOB in run.tags:
+        return ()
+    if DAGSTER_PARTITION in run.tags:
+        return (run.tags[DAGSTER_PARTITION],)
+    if DAGSTER_RANGE_START not in run.tags or DAGSTER_RANGE_END not in run.tags:
+        return ()
+    span = PartitionKeyRange(run.tags[DAGSTER_RANGE_START], run.tags[DAGSTER_RANGE_END])
+    return tuple(definition.get_partition_keys_in_range(span))
 
 
 def dagster_run_id(observed: str) -> str:

@@ -24,6 +24,7 @@ COMMIT = "tidegate/commit"
 DATA_VERSION_TAG = "dagster/data_version"
 DAGSTER_PRIORITY = "dagster/priority"
 DAGSTER_PARENT_RUN = "dagster/parent_run_id"
+DAGSTER_PARTITION = "dagster/partition"
 DAGSTER_RANGE_START = "dagster/asset_partition_range_start"
 DAGSTER_RANGE_END = "dagster/asset_partition_range_end"
 

@@ -1,0 +1,67 @@
+"""What `tidegate test` says is what Dagster does: examples played on one real daemon and its code server.
+
+Every example is judged by the code of `tidegate test`. Beyond that its whole timeline must be that of the
+simulation, and every run must have been launched with the same partitions, arguments and manifest.
+
+The test has in its hands the clock, when a dispatcher ticks, and when a run's program ends; see `location.py`
+and `runs.py`. Some steps of examples cannot be the same in Dagster, and are played as what comes nearest:
+
+    down            the dispatcher does not tick; nobody kills the daemon here (`test_live.py` does)
+    restart         the evaluation fails after its work, so the daemon does not get its requests
+    fail_launch     the dispatcher refuses the request, as for a partition that Dagster does not have yet
+    run, twice      Dagster reports the end of a run once; the second report is nothing
+    cron            fired by the dispatcher only: Dagster would fire its own schedules by the computer's clock
+"""
+
+from pathlib import Path
+
+import pytest
+
+from tests.effort import some
+from tests.real_daemon.cases import ROOT, STORIES, Case, cases_of
+from tests.real_daemon.stage import Played, differences, play_real, play_simulated
+from tests.tally import reach
+
+pytestmark = [pytest.mark.dagster, pytest.mark.endurance]
+
+HERE = Path(__file__).parent
+
+KINDS = list(cases_of(HERE / "kinds.yaml"))
+"""One for each kind of trigger and each `output_partition`."""
+
+ORIGINAL = list(cases_of(STORIES / "original_scenarios.yaml"))
+
+TOLD = [case for file in sorted(STORIES.glob("[01]*.yaml")) for case in cases_of(file)]
+"""The eleven stories."""
+
+FURTHER = [
+    *cases_of(ROOT / "schedules" / "flights.yaml"),
+    *cases_of(STORIES / "life_cycle.yaml"),
+    *cases_of(STORIES / "rules.yaml"),
+    *cases_of(STORIES / "weeks.yaml"),
+    *cases_of(STORIES / "two_apps.yaml", STORIES / "03_daily_feed.yaml"),
+]
+
+LONG = {"fixed_times_2", "fixed_times_3"}
+"""Weeks of two crons; hundreds of runs."""
+
+CASES = [*KINDS, *ORIGINAL, *(case for case in TOLD if case.name not in LONG), *some(FURTHER, 6)]
+CASES += [case for case in TOLD if case.name in LONG][: len(some(range(4), 1)) - 1]
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Played | BaseException]:
+    return play_real(CASES, tmp_path_factory.mktemp("real"))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.name}: {case.scenario.name}")
+def test_dagster_does_what_the_example_says(case: Case, played: dict[str, Played | BaseException]) -> None:
+    real = played[case.name]
+    if isinstance(real, BaseException):
+        raise real
+
+    assert real.performance.failures == ()
+    assert real.faults == ()
+    assert differences(real, play_simulated(case)) == []
+    reach("examples played on a real daemon")
+    reach("runs launched by a real daemon", len(real.launches))
