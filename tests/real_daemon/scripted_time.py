@@ -39,7 +39,7 @@ def install(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(dagster._time, "_mockable_get_current_datetime", now)
     patch.setattr(dagster._time, "_mockable_get_current_timestamp", lambda: now().timestamp())
     # The events of a run have the time of their log record.
-    logging.setLogRecordFactory(_record)
+    patch.setattr(logging, "_logRecordFactory", _record)
 
 
 def _record(*args: Any, **kwargs: Any) -> logging.LogRecord:

@@ -31,8 +31,7 @@ KINDS = list(cases_of(HERE / "kinds.yaml"))
 
 ORIGINAL = list(cases_of(STORIES / "original_scenarios.yaml"))
 
-TOLD = [case for file in sorted(STORIES.glob("[01]*.yaml")) for case in cases_of(file)]
-"""The eleven stories."""
+STORIES_OF_USERS = [list(cases_of(file)) for file in sorted(STORIES.glob("[01]*.yaml"))]
 
 FURTHER = [
     *cases_of(ROOT / "schedules" / "flights.yaml"),
@@ -40,13 +39,11 @@ FURTHER = [
     *cases_of(STORIES / "rules.yaml"),
     *cases_of(STORIES / "weeks.yaml"),
     *cases_of(STORIES / "two_apps.yaml", STORIES / "03_daily_feed.yaml"),
+    *(case for story in reversed(STORIES_OF_USERS) for case in story[1:]),
 ]
+"""All other examples; a soak of effort 8 plays nearly all of them."""
 
-LONG = {"fixed_times_2", "fixed_times_3"}
-"""Weeks of two crons; hundreds of runs."""
-
-CASES = [*KINDS, *ORIGINAL, *(case for case in TOLD if case.name not in LONG), *some(FURTHER, 6)]
-CASES += [case for case in TOLD if case.name in LONG][: len(some(range(4), 1)) - 1]
+CASES = [*KINDS, *ORIGINAL, *(story[0] for story in STORIES_OF_USERS), *some(FURTHER, 8)]
 
 
 @pytest.fixture(scope="module")

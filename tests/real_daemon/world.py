@@ -42,6 +42,7 @@ from tidegate.scheduler.model.run import ENDED, RunStatus
 from tidegate.scheduler.simulation.launcher import SimulatedRun
 from tidegate.scheduler.simulation.world import Launches, Report
 from tidegate.scheduler.store.sql.store import SqlStore
+from tidegate.spark_jobs.programs.params import Params
 
 
 class RealWorld:
@@ -140,16 +141,7 @@ class RealWorld:
             app=self._app,
             job=run.tags[JOB],
             attempt=int(run.tags[ATTEMPT]),
-            launch=LaunchPlan(
-                program=program,
-                partitions=tuple(params.partitions),
-                manifest=dict(params.manifest),
-                upstream_runs=tuple(each.id for each in params.upstream),
-                upstream=params.upstream,
-                args=dict(params.args),
-                scheduled_time=params.scheduled_time,
-                business_date=params.business_date,
-            ),
+            launch=_launch_of(program, params),
             ends_at=now + behaviour.takes,
             ends=RunStatus.FAILED if end == "died" else RunStatus(end),
             died=end == "died",
@@ -234,6 +226,13 @@ class RealWorld:
         live = self._external[seen.run_id]
         if seen.status in ENDED and not live.ended:
             self._end(live, seen.status, keys)
+
+
+def _launch_of(program: str, params: Params) -> LaunchPlan:
+    """What a program was called with, as the plan of a launch."""
+    names = LaunchPlan.__struct_fields__
+    found = {name: getattr(params, name) for name in names if hasattr(params, name)}
+    return LaunchPlan(program=program, upstream_runs=tuple(run.id for run in params.upstream), **found)
 
 
 def _by_hand(scenario: Scenario) -> dict[str, tuple[dict[str, Any], dict[str, tuple[str, ...]]]]:

@@ -1,9 +1,9 @@
 """The world of a simulation: what is behind its clock.
 
 A simulation decides when something happens, and what its timeline shows. Its world does what happens: it
-takes reports in, lets the scheduler work, and makes the runs. `SimulatedWorld` is the one of `tidegate test` and
-`tidegate simulate`, where every run is simulated. The tests have another one, behind which a real Dagster
-works: both are played and judged by the same code.
+takes reports in, lets the scheduler work, and makes the runs. `SimulatedWorld` is the world of
+`tidegate test` and `tidegate simulate`, where every run is simulated. The tests have another one, behind
+which a real Dagster works: both are played and judged by the same code.
 """
 
 from collections.abc import Mapping, Sequence
