@@ -3,7 +3,7 @@
 import msgspec
 
 from tests.scheduler.world import app_of
-from tidegate.compiler.plan.blocked import shared_places
+from tidegate.compiler.plan.blocked import shared_places, touched
 from tidegate.compiler.plan.left_behind import left_behind
 from tidegate.compiler.plan.renamed_app import renamed_app, renamed_schedule
 from tidegate.compiler.plan.renames import Renames, find_renames, moved_places, with_places
@@ -83,3 +83,22 @@ def test_a_removed_reader_without_an_heir_leaves_its_watermarks_without_advice()
     (left,) = left_behind({"a": before}, {"a": bare}, marks)
     assert (left.parts, left.again, left.remedy) == (1, (), "")
     assert not list(left_behind({"a": before}, {"a": before}, marks))
+
+
+def test_a_program_that_uses_a_renamed_dataset_twice_is_touched_once_and_others_are_not() -> None:
+    app = app_of("s: {program: q, trigger: {run: {program: p}}}")
+    reading = msgspec.structs.replace(app.programs["r"], reads=("plain", "raw", "raw"))
+    found = list(
+        touched(NAMES, msgspec.structs.replace(app, programs={"r": reading, "t": app.programs["t"]}))
+    )
+    assert found == [("a/r", "a/raw", "a/landed")]
+
+
+def test_a_whole_app_may_be_the_heir() -> None:
+    reads = "datasets: {raw: {format: iceberg}, out: {format: iceberg, write: append}}\n"
+    programs = "programs:\n  p: {run: a.p, reads: [{dataset: raw, incremental: true}], writes: [out]}\n"
+    head = f"app: a\n{reads}{programs}schedules:\n"
+    before = app_of("s: {program: p, trigger: {cron: '@daily'}}", head)
+    after = app_of("s: {program: p, trigger: {cron: '@daily'}}", head.replace("raw", "landed"))
+    (left,) = left_behind({"a": before}, {"a": after}, {("a/p", "a/raw"): ("",)})
+    assert left.remedy == "if dataset landed is raw renamed, write `renamed_from: raw` in it"

@@ -89,14 +89,14 @@ def _may_go_on(old: tuple[str, str], new: tuple[str, str]) -> bool:
 
 
 def _remedy(consumer: str, source: str, heirs: Sequence[tuple[str, str]]) -> str:
-    for program, dataset in heirs:
-        for old, new, what in ((consumer, program, "program"), (source, dataset, "dataset")):
-            if old != new:
-                (old_app, _, old_name), (new_app, _, new_name) = old.partition("/"), new.partition("/")
-                if old_app != new_app:
-                    return f"if app {new_app} is {old_app} renamed, write `renamed_from: {old_app}` in it"
-                return f"if {what} {new_name} is {old_name} renamed, write `renamed_from: {old_name}` in it"
-    return ""
+    if not heirs:
+        return ""
+    program, dataset = heirs[0]
+    old, new, what = (consumer, program, "program") if consumer != program else (source, dataset, "dataset")
+    (old_app, _, old_name), (new_app, _, new_name) = old.partition("/"), new.partition("/")
+    if old_app != new_app:
+        return f"if app {new_app} is {old_app} renamed, write `renamed_from: {old_app}` in it"
+    return f"if {what} {new_name} is {old_name} renamed, write `renamed_from: {old_name}` in it"
 
 
 def _scheme(apps: Mapping[str, App], ref: str) -> PartitionScheme | None:

@@ -1,7 +1,7 @@
 """The rule for `collect_existing`: it needs a trigger that counts the partitions of a dataset."""
 
 from tidegate.compiler.builders.scope import Scope
-from tidegate.compiler.reader.node import MappingNode, Node
+from tidegate.compiler.reader.node import MappingNode
 from tidegate.domain.model import Schedule, leaves_with_existing
 
 
@@ -9,8 +9,9 @@ def check_collect_existing(schedule: Schedule, node: MappingNode, scope: Scope) 
     """Warn of a `collect_existing` of a schedule or trigger under which no dataset is counted."""
     if schedule.collect_existing and not any(leaves_with_existing(schedule.trigger, asked=True)):
         _warn(node, scope)
-    for place in _places(node.get("trigger")):
-        if not any(_counts(member) for member in _triggers(place)):
+    trigger = node.mapping("trigger")
+    for place in () if trigger is None else _triggers(trigger):
+        if place.flag("collect_existing", False) and not any(_counts(member) for member in _triggers(place)):
             _warn(place, scope)
 
 
@@ -23,18 +24,13 @@ def _warn(node: MappingNode, scope: Scope) -> None:
     )
 
 
-def _triggers(node: Node | None) -> list[MappingNode]:
+def _triggers(node: MappingNode) -> list[MappingNode]:
     """Return a trigger and the triggers inside it."""
-    if not isinstance(node, MappingNode):
-        return []
     members = [*node.items("all"), *node.items("any"), *node.items("sequence")]
     inner = node.mapping("at_least")
     members += [] if inner is None else inner.items("of")
-    return [node, *(found for member in members for found in _triggers(member))]
-
-
-def _places(trigger: Node | None) -> list[MappingNode]:
-    return [node for node in _triggers(trigger) if node.flag("collect_existing", False)]
+    inside = [member for member in members if isinstance(member, MappingNode)]
+    return [node, *(found for member in inside for found in _triggers(member))]
 
 
 def _counts(trigger: MappingNode) -> bool:

@@ -13,12 +13,11 @@ def check_former_names(root: MappingNode, findings: Findings) -> None:
     for section, what in (("datasets", "dataset"), ("programs", "program")):
         parts = root.mapping(section)
         claimed: dict[str, ScalarNode] = {}
-        for node in parts.values.values() if parts is not None else ():
-            if not isinstance(node, MappingNode):
-                continue
+        known = {} if parts is None else parts.values
+        for node in (each for each in known.values() if isinstance(each, MappingNode)):
             for name in former_names(node):
                 earlier = claimed.setdefault(str(name.value), name)
-                if parts is not None and name.value in parts.values:
+                if name.value in known:
                     _refuse(what, name, findings)
                 elif earlier is not name:
                     findings.add(
