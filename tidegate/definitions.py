@@ -25,6 +25,7 @@ def location_of(settings: Settings) -> Location:
         open_store=store,
         open_commits=lambda: SqlCommitStepStore(store().engine),
         warehouse=warehouse(settings),
+        project=settings.name,
         spark=spark_settings(settings),
         dispatch_interval_seconds=settings.tick_seconds,
     )

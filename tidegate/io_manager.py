@@ -135,6 +135,7 @@ class TidegateIOManager(ConfigurableIOManager):
             warehouse=Warehouse(
                 path=settings.warehouse, project=settings.paths_from, files=AllFiles(self._spark)
             ),
+            project=settings.name,
             spark=spark,
         )
 

@@ -35,6 +35,14 @@ programs:
   clean_weather: {run: jobs.clean_weather}
 """,
 }
+OTHER = b"""
+app: daily_feed
+datasets:
+  sales: {partitions: {cycle: day, start: 2026-01-01}}
+programs:
+  load_sales: {run: jobs.load_sales, writes: [sales]}
+"""
+"""The app that a block names parts of."""
 SCHEDULE = {"program": "program: report\n", "trigger": "trigger: {partitions: {dataset: raw_flights}}\n"}
 
 
@@ -49,7 +57,7 @@ def test_a_block_of_the_page_compiles(block: str) -> None:
         spec = "".join(part for key, part in SCHEDULE.items() if key not in keys)
         app += "schedules:\n  one:\n" + textwrap.indent(spec + block, "    ")
 
-    compilation = compile_files({"language.md": app.encode()})
+    compilation = compile_files({"language.md": app.encode(), "other.yaml": OTHER})
 
     # The head that completes a block has programs for all blocks.
     found = tuple(each for each in compilation.diagnostics if each.code != "L435")

@@ -45,6 +45,7 @@ class Runner:
         params: Params,
         commit_id: str,
         events: object,
+        elsewhere: frozenset[str],
     ) -> tuple[PublishedPartition, ...]:
         self.calls.append((program.name, commit_id, params))
         if self.errors:

@@ -28,6 +28,7 @@ DATASETS = {
         Dataset(name="by_airport", partitions=BY_AIRPORT),
         Dataset(name="by_day", partitions=DAILY),
         Dataset(name="total"),
+        Dataset(name="test/by_day", partitions=DAILY),
         Dataset(name="lake", partitions=DAILY, format="iceberg", write="append"),
     )
 }
@@ -89,6 +90,8 @@ class Runs:
         *keys: str,
         reads: str = "raw_flights",
         commit: str = "c1",
+        app: str = "test",
+        elsewhere: tuple[str, ...] = (),
         **given: Any,
     ) -> tuple[PublishedPartition, ...]:
         program = Program(
@@ -98,9 +101,10 @@ class Runs:
             self.spark,
             self.warehouse,
             self.store,
-            app="test",
+            app=app,
             program=program,
             datasets=DATASETS,
+            elsewhere=elsewhere,
             params=Params(partitions=keys, **given),
             commit_id=commit,
         )
@@ -124,6 +128,22 @@ def test_a_run_reads_what_lies_inside_what_it_writes(
 ) -> None:
     runs.run("count_keys", writes, *keys)
     assert calls.seen == [{"raw_flights": rows_read}]
+
+
+def test_the_table_of_another_app_is_read_where_that_app_wrote_it(runs: Runs, calls: Calls) -> None:
+    runs.run("count_keys", "by_day", "2013-12-22")
+    runs.run("count_keys", "by_day", "2013-12-23", commit="c2")
+    theirs = {"reads": "test/by_day", "app": "finance", "commit": "f1", "elsewhere": ("test/by_day",)}
+    runs.run("count_keys", "total", **theirs)
+    assert calls.seen[-1] == {"test/by_day": 2}
+
+
+def test_data_of_another_project_that_is_not_here_is_an_error(runs: Runs, tmp_path: Path) -> None:
+    place = f"{tmp_path}/warehouse/test/by_day"
+    words = f"test/by_day belongs to another project, and no data of it is in {place}"
+    with pytest.raises(ProgramError, match=words):
+        runs.run("count_keys", "total", reads="test/by_day", app="finance", elsewhere=("test/by_day",))
+    runs.run("count_keys", "total", reads="test/by_day", app="finance")
 
 
 def test_a_coarser_input_is_read_around_the_output(runs: Runs, calls: Calls) -> None:

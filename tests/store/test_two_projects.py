@@ -1,16 +1,26 @@
-"""Two projects deploy into one store at once: each keeps its apps, and one of them gets a contested name."""
+"""Two projects on one store, deployed in turns and at once: each keeps its apps, and a name is one project's.
+
+One project's triggers over the other's dataset fire, whoever ticks.
+"""
 
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
+import pytest
+
+from tidegate.compiler.compile import compile_files
 from tidegate.compiler.plan.ownership import Scope
 from tidegate.domain.model import App, CronTrigger, Program, Schedule
 from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.commands.live import deployed_apps
+from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
+from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.tick.tick import tick
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 ROUNDS = 8
@@ -67,3 +77,90 @@ def test_two_projects_that_deploy_at_once_never_touch_each_others_apps(
     kept = {f"{project}_{app}": project for project in PROJECTS for app in ("stays", "comes")}
     assert owners == {**kept, last: winner}
     assert crons == {f"{name}/s": CronTrigger(cron=f"{ROUNDS - 1} 6 * * *") for name in owners}
+
+
+# --- one project waits for the other's data ---
+
+FEEDS = """
+app: feeds
+datasets:
+  raw: {partitions: {cycle: day, start: 2026-01-01}}
+programs:
+  land: {run: jobs.land, writes: [raw]}
+"""
+SALES = """
+app: sales
+datasets:
+  report: {partitions: {cycle: day, start: 2026-01-01}}
+programs:
+  report: {run: jobs.report, reads: [feeds/raw], writes: [report]}
+schedules:
+  daily: {program: report, status: active, for_each: day, trigger: {partitions: {dataset: feeds/raw}}}
+"""
+OWNED = {"feeds": FEEDS, "sales": SALES}
+
+
+def deploy_yaml(store: Store, project: str, round: int) -> None:
+    """Deploy the project's app as `tidegate deploy` does: names of other apps come from the store."""
+    text = f"{OWNED[project]}description: round {round}\n"
+    with store.reading() as reader:
+        known = deployed_apps(reader)
+    compilation = compile_files({"app.yaml": text.encode()}, known=lambda: known)
+    assert compilation.ok, compilation.diagnostics
+    put(store, project, compilation.models(), round)
+
+
+def land(store: Store, days: list[str], now: datetime) -> None:
+    with store.transaction() as transaction:
+        transaction.add_events(
+            [
+                Event(
+                    id=f"landed:{day}",
+                    kind=EventKind.PARTITION,
+                    key=partition_event_key("feeds", "raw"),
+                    time=now,
+                    arrived=now,
+                    partition=day,
+                )
+                for day in days
+            ]
+        )
+    assert tick(store, now).errors == ()
+
+
+def launched(store: Store) -> list[tuple[str, str]]:
+    with store.reading() as reader:
+        return sorted((job.schedule, job.key) for job in reader.jobs(states=[JobState.PENDING_LAUNCH]))
+
+
+def rounds_of(url: str, project: str, meet: threading.Barrier) -> None:
+    store = open_store(url)
+    for round in range(1, ROUNDS):
+        meet.wait(60)
+        deploy_yaml(store, project, round)
+        if project == "feeds":
+            land(store, [f"2026-03-{round:02}"], NOON + timedelta(minutes=round))
+    store.close()
+
+
+def test_a_dataset_of_the_other_project_triggers_through_deployments_in_turns_and_at_once(
+    sql_store: Store, sql_url: str
+) -> None:
+    # In turns: whoever names the other comes second, and a later deployment of either changes nothing else.
+    for project in ("feeds", "sales", "feeds", "sales"):
+        deploy_yaml(sql_store, project, 0)
+    land(sql_store, ["2026-02-28"], NOON + timedelta(seconds=1))
+    assert launched(sql_store) == [("sales/daily", "2026-02-28")]
+
+    meet = threading.Barrier(2)
+    at_once(*(partial(rounds_of, sql_url, project, meet) for project in OWNED))
+
+    days = ["2026-02-28", *(f"2026-03-{round:02}" for round in range(1, ROUNDS))]
+    assert launched(sql_store) == [("sales/daily", day) for day in days]
+    with sql_store.reading() as reader:
+        owners = {app.name: (app.project, app.app.description) for app in reader.apps()}
+    assert owners == {project: (project, f"round {ROUNDS - 1}") for project in OWNED}
+
+    bare = {"feeds": App(name="feeds")}
+    with pytest.raises(Refused, match="remove dataset feeds/raw, which triggers sales/daily"):
+        put(sql_store, "feeds", bare, ROUNDS)

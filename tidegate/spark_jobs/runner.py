@@ -9,7 +9,7 @@ what the first one did. This module depends on neither Dagster nor the scheduler
 """
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -46,20 +46,21 @@ def run_program(
     params: Params,
     commit_id: str,
     events: Events | None = None,
+    elsewhere: Collection[str] = (),
 ) -> tuple[PublishedPartition, ...]:
     """Run a program and publish its outputs exactly once.
 
-    An input holds the partitions that lie inside or around those the run writes, or all partitions when the
-    run writes none (`datasets/key_selection.py`). An incremental input holds only the rows that are new since
-    the program's last commit. A missing partition is not an error, unless it is one of landed files and the
-    run was launched for it. A dataset that never had data is None.
+    An input holds the partitions inside or around those it writes, or all (`KeySelection`); an incremental
+    one only the rows that are new since the last commit. A missing partition is an error only if it is one of
+    landed files and the run was launched for it. A dataset that never had data is None.
 
     Args:
         spark: the session, or a function that starts it; it is not started to return a known result.
-        datasets: the app's datasets by name; those the program reads and writes are looked up.
+        datasets: the app's datasets by name, and those of other apps that it reads by "app/name".
         params: what the run was launched for; `params.partitions` are the keys it writes.
         commit_id: the same for every attempt of one job, and unique to that job; see `id_to_publish`.
         events: receives the published partitions; None means that they are not reported.
+        elsewhere: inputs that belong to other projects; where they have no data here, the run fails.
 
     Returns:
         One entry for each published partition; a repeated call returns the same.
@@ -83,7 +84,7 @@ def run_program(
     tokens = [top_token(ref, warehouse, start) for ref in writes]
     with AttemptLease(commit_store, commit_id, touched, at_least=max(tokens, default=0)) as token:
         selection = KeySelection(_output_scheme(writes, program), params.partitions)
-        inputs = _inputs(program, reads, selection, warehouse, new, start, params)
+        inputs = _inputs(program, reads, selection, warehouse, new, start, params, elsewhere)
         outputs = outputs_of(program, load_program(program.run)(start(), inputs, params))
         publication = Publication(
             warehouse, commit_store, commit=commit_id, token=token, job=params.job, spark=start,
@@ -95,8 +96,7 @@ def run_program(
             new.check()
         except Exception:
             publication.discard()
-            # Another attempt of this commit that publishes removes the staging of all attempts. Then this
-            # attempt failed because of that, and the work is done.
+            # Another attempt that publishes removes the staging of all: then the work is done.
             published = _published(commit_id, program, commit_store, context)
             if published is None:
                 raise
@@ -115,6 +115,7 @@ def _inputs(
     new: IncrementalReads,
     start: Callable[[], SparkSession],
     params: Params,
+    elsewhere: Collection[str],
 ) -> dict[str, DataFrame | None]:
     """Return the rows that the program receives, by input dataset."""
     found: dict[str, DataFrame | None] = {}
@@ -125,7 +126,19 @@ def _inputs(
         else:
             reported = params.manifest.get(name, ())
             found[name] = read_selected(start(), ref, warehouse, _selects(selection, ref), reported)
+    _refuse_missing([reads[name] for name in elsewhere if found[name] is None], warehouse)
     return found
+
+
+def _refuse_missing(missing: Sequence[DatasetRef], warehouse: Warehouse) -> None:
+    """Refuse inputs of other projects without data: they may have it where this project does not look."""
+    for ref in missing:
+        place = f"in {ref.root(warehouse)}" if ref.format != "iceberg" else "in the Iceberg catalog"
+        raise ProgramError(
+            f"{ref.id} belongs to another project, and no data of it is {place}",
+            "give both projects the same [warehouse] path and paths_from, and the same [iceberg.catalog];"
+            " if it has no data yet, start the run again later",
+        )
 
 
 def _publish(publication: Publication) -> tuple[PublishedPartition, ...]:

@@ -18,6 +18,7 @@ from tidegate.cli.printing import Format, FormatOption, instant, print_json, pri
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.commits import RecoveryState
 from tidegate.domain.error import UserError
+from tidegate.domain.part_name import app_of
 from tidegate.spark_jobs.commit.finish import read_sequence
 from tidegate.spark_jobs.commit.owner import is_gone
 from tidegate.spark_jobs.commit.recovery import is_blocked, recover_all
@@ -82,7 +83,12 @@ def recover(dataset: DatasetArgument = None) -> None:
     A sequence that cannot be finished does not stop the others.
     """
     with opened_project() as project:
-        wanted = None if dataset is None else [dataset]
+        wanted = project.own_unfinished() if dataset is None else [dataset]
+        if dataset is not None and app_of(dataset) in project.others():
+            raise UserError(
+                f"{dataset} belongs to another project, which has its tables elsewhere",
+                "run the command in that project",
+            )
         done = recover_all(project.commits, project.context, datasets=wanted, include_blocked=True)
         for one in done:
             if one.error is None:

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.domain.model import App
+from tidegate.domain.part_name import app_of
 from tidegate.domain.published import PartitionFact
 from tidegate.project.settings import Settings, load_settings
 from tidegate.scheduler.intake.published import PublishedEvents
@@ -23,6 +25,7 @@ from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.finish import read_sequence
 from tidegate.spark_jobs.commit.sequence import CommitSequence
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
+from tidegate.spark_jobs.errors import CommitUnknown
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -70,9 +73,33 @@ class CommitsProject:
         return session(spark_settings(self.settings))
 
     def apps(self) -> tuple[App, ...]:
-        """Return the deployed apps."""
+        """Return the deployed apps of the project; other projects have their tables elsewhere."""
+        own = (self.settings.name, NO_PROJECT)
         with self.store.reading() as reader:
-            return tuple(deployed.app for deployed in reader.apps())
+            return tuple(deployed.app for deployed in reader.apps() if deployed.project in own)
+
+    def others(self) -> frozenset[str]:
+        """Return the names of the apps that belong to other projects."""
+        own = (self.settings.name, NO_PROJECT)
+        with self.store.reading() as reader:
+            return frozenset(deployed.name for deployed in reader.apps() if deployed.project not in own)
+
+    def own_unfinished(self) -> list[str] | None:
+        """Return the datasets with unfinished sequences of this project; None if it is alone in the store.
+
+        Beside other projects, a sequence that this version cannot read is left out.
+        """
+        others = self.others()
+        if not others:
+            return None
+        found: set[str] = set()
+        for commit in self.commits.list_unfinished():
+            try:
+                sequence = self.sequence(commit)
+            except CommitUnknown:
+                continue
+            found.update(() if sequence is None else sequence.datasets)
+        return sorted(name for name in found if app_of(name) not in others)
 
     def sequence(self, commit: str) -> CommitSequence | None:
         """Return the unfinished sequence of this id; None when it is finished or does not exist.

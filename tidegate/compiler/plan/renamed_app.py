@@ -12,7 +12,7 @@ import msgspec
 from tidegate.compiler.plan.renames import Renames
 from tidegate.domain.model import App, Composite, Schedule, Trigger
 
-REFERENCE = re.compile(r"(\{\{\s*[\w.-]*\b(?:partitions|outputs)\.)([\w-]+)(\s*\}\})")
+REFERENCE = re.compile(r"(\{\{\s*[\w.-]*\b(?:partitions|outputs)\.)((?:[\w-]+/)?[\w-]+)(\s*\}\})")
 """A reference in an argument that ends with the name of a dataset."""
 
 

@@ -6,7 +6,7 @@ asset, a program that owns no dataset is an asset itself, and a dependency that 
 cycle is not shown. This affects the display only: the engine decides what triggers what.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
@@ -17,6 +17,8 @@ from tidegate.dagster_defs.definitions.names import Owned, asset_key, program_ke
 from tidegate.dagster_defs.definitions.partitions import partitions_of
 from tidegate.dagster_defs.definitions.plan_state import Plan
 from tidegate.domain.model import App, Dataset, PartitionScheme, Program
+from tidegate.domain.model.others import with_named
+from tidegate.domain.part_name import app_of, whole_name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +30,8 @@ class ProgramAssets:
         owned: the datasets that it owns, by asset key; empty for a program that is an asset itself.
         own_key: the asset of a program that owns no dataset.
         reads: the upstream assets that are shown.
+        datasets: the datasets that the program may name, by name: those of its app, and of other apps.
+        elsewhere: the inputs of apps of other projects, by name.
     """
 
     app: App
@@ -36,6 +40,8 @@ class ProgramAssets:
     owned: Mapping[AssetKey, Dataset]
     own_key: AssetKey | None
     reads: Mapping[AssetKey, Dataset]
+    datasets: Mapping[str, Dataset]
+    elsewhere: frozenset[str]
 
     @property
     def ref(self) -> str:
@@ -70,7 +76,18 @@ class AssetPlan:
         """Every program, by app and name."""
         apps = [loaded.app for loaded in self.plan.apps]
         ops = unique_names((app.name, name) for app in apps for name in app.programs)
-        return {(app.name, assets.program.name): assets for app in apps for assets in _programs_of(app, ops)}
+        known, own = self.plan.by_name, frozenset(app.name for app in apps)
+        cut = _closing_reads(known.values())
+        return {
+            (app.name, assets.program.name): assets
+            for app in apps
+            for assets in _programs_of(app, with_named(app, known), ops, cut, own)
+        }
+
+    @cached_property
+    def everything(self) -> "AssetPlan":
+        """The plan with the apps of all projects."""
+        return AssetPlan(self.plan.everything) if self.plan.others else self
 
     @cached_property
     def program_of(self) -> Mapping[AssetKey, ProgramAssets]:
@@ -87,22 +104,36 @@ class AssetPlan:
         }
 
     def external(self) -> Iterator[tuple[str, Dataset]]:
-        """Yield the datasets that no program of their app writes, with their app's name."""
+        """Yield the datasets that no program of the location writes, with their app's name.
+
+        These are datasets that no program of their app writes, and those of other projects that are read.
+        """
         for key, (app, dataset) in self.datasets.items():
             if key not in self.program_of:
                 yield app, dataset
+        read = {key: dataset for assets in self.programs.values() for key, dataset in assets.reads.items()}
+        for key, dataset in sorted(read.items()):
+            if key not in self.datasets:
+                yield key.path[0], dataset
 
     def revision(self, app: str) -> int | None:
         """Return the loaded revision of an app; None when the app is not loaded."""
         return self.plan.revisions.get(app)
 
 
-def _programs_of(app: App, ops: Mapping[Owned, str]) -> Iterator[ProgramAssets]:
+def _owners(app: App) -> dict[str, str]:
+    """Return the program that owns each dataset that programs of an app write."""
     owners: dict[str, str] = {}
     for name in sorted(app.programs):
         for dataset in app.programs[name].writes:
             owners.setdefault(dataset, name)
-    cut = _closing_reads(app, owners)
+    return owners
+
+
+def _programs_of(
+    app: App, whole: App, ops: Mapping[Owned, str], cut: Collection[tuple[str, str]], own: frozenset[str]
+) -> Iterator[ProgramAssets]:
+    owners = _owners(app)
     for name, program in sorted(app.programs.items()):
         owned = [dataset for dataset in program.writes if owners[dataset] == name]
         yield ProgramAssets(
@@ -112,30 +143,43 @@ def _programs_of(app: App, ops: Mapping[Owned, str]) -> Iterator[ProgramAssets]:
             owned={asset_key(app.name, dataset): app.datasets[dataset] for dataset in owned},
             own_key=None if owned else program_key(app, program),
             reads={
-                asset_key(app.name, dataset): app.datasets[dataset]
+                asset_key(app.name, dataset): whole.datasets[dataset]
                 for dataset in program.reads
-                if dataset not in owned and (name, dataset) not in cut
+                if dataset in whole.datasets
+                and dataset not in owned
+                and (f"{app.name}/{name}", whole_name(app.name, dataset)) not in cut
             },
+            datasets=whole.datasets,
+            elsewhere=frozenset(d for d in program.reads if app_of(whole_name(app.name, d)) not in own),
         )
 
 
-def _closing_reads(app: App, owners: Mapping[str, str]) -> set[tuple[str, str]]:
-    """Return the (program, dataset) reads to hide so that the graph is acyclic."""
+def _closing_reads(apps: Iterable[App]) -> set[tuple[str, str]]:
+    """Return the (program, dataset) reads to hide so that the graph of all apps is acyclic.
+
+    All projects count, so that every code location hides the same reads.
+    """
+    reads: dict[str, tuple[str, ...]] = {}
+    owners: dict[str, str] = {}
+    for app in apps:
+        owners |= {f"{app.name}/{d}": f"{app.name}/{program}" for d, program in _owners(app).items()}
+        for name, program in app.programs.items():
+            reads[f"{app.name}/{name}"] = tuple(whole_name(app.name, each) for each in program.reads)
     cut: set[tuple[str, str]] = set()
     while True:
         graph = {
             name: {
                 owners[dataset]
-                for dataset in program.reads
+                for dataset in reads[name]
                 if dataset in owners and owners[dataset] != name and (name, dataset) not in cut
             }
-            for name, program in sorted(app.programs.items())
+            for name in sorted(reads)
         }
         try:
             TopologicalSorter(graph).prepare()
         except CycleError as error:
             # The cycle is a list in which each program is read by the next one; cut its first link.
             upstream, reader = error.args[1][0], error.args[1][1]
-            cut |= {(reader, d) for d in app.programs[reader].reads if owners.get(d) == upstream}
+            cut |= {(reader, d) for d in reads[reader] if owners.get(d) == upstream}
             continue
         return cut

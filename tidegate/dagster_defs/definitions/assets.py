@@ -42,7 +42,7 @@ def build_assets(plan: AssetPlan, location: Location) -> Iterator[AssetsDefiniti
             asset_key(app, dataset.name),
             group_name=app,
             partitions_def=None if dataset.partitions is None else partitions_of(dataset.partitions),
-            description=dataset.description or "external dataset: no program of this app writes it",
+            description=dataset.description or "external dataset: no program of this code location writes it",
             metadata=_metadata(dataset.at, {"format": dataset.format, "path": dataset.path}),
             kinds={dataset.format},
         )

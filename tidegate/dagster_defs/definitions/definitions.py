@@ -54,8 +54,9 @@ def _read(location: Location) -> tuple[Plan, tuple[ScheduleState, ...]]:
     """What is deployed: nothing, where there is no store yet."""
     try:
         with location.open_store().reading() as reader:
-            plan = deployed_plan(reader)
-            states = reader.schedules()
+            plan = deployed_plan(reader, location.project)
+            own = {loaded.app.name for loaded in plan.apps}
+            states = tuple(state for state in reader.schedules() if state.app in own)
     except StoreMissing:
         plan, states = Plan(apps=()), ()
     _read_here.clear()

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.scheduler.store.protocol import Store
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
@@ -32,6 +33,7 @@ class Location:
         open_store: opens the schedule store, or returns the one that this process has open.
         open_commits: the same for the store of commit sequences.
         warehouse: location of the tables.
+        project: the project whose apps are loaded and launched; NO_PROJECT for apps without an owner.
         spark: settings of the Spark session.
         dispatch_interval_seconds: minimum time between two ticks of a dispatcher.
         clock: returns the current time; tests set their own.
@@ -40,6 +42,7 @@ class Location:
     open_store: Callable[[], Store]
     open_commits: Callable[[], CommitStepStore]
     warehouse: Warehouse
+    project: str = NO_PROJECT
     spark: SparkSettings = field(default_factory=SparkSettings)
     dispatch_interval_seconds: int = DISPATCH_INTERVAL_SECONDS
     clock: Callable[[], datetime] = utc_now

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dagster import AssetKey
 
 from tidegate.domain.model import App, Program
+from tidegate.domain.part_name import SEPARATOR, whole_name
 
 DIGEST_DIGITS = 8
 
@@ -34,8 +35,12 @@ Owned = tuple[str, str]
 
 
 def asset_key(app: str, dataset: str) -> AssetKey:
-    """Return the asset key of a dataset."""
-    return AssetKey([app, dataset])
+    """Return the asset key of a dataset.
+
+    Args:
+        app: the app that names the dataset, which may be another app's ("other/name").
+    """
+    return AssetKey(whole_name(app, dataset).split(SEPARATOR))
 
 
 def program_key(app: App, program: Program) -> AssetKey:

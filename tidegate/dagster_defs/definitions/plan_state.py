@@ -17,6 +17,7 @@ from dagster._core.definitions.definitions_load_context import (
     DefinitionsLoadType,
 )
 
+from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.domain.model import App
 from tidegate.domain.value import Value
 from tidegate.scheduler.store.protocol import Reader
@@ -33,19 +34,43 @@ class LoadedApp(Value, frozen=True, kw_only=True):
 
 
 class Plan(Value, frozen=True, kw_only=True):
-    """The apps of a code location, by name."""
+    """The apps of a code location, by name.
+
+    Attributes:
+        apps: the apps of the location's project: their programs are loaded and launched here.
+        others: the apps of other projects in the same store: their datasets may be read and waited for.
+    """
 
     apps: tuple[LoadedApp, ...]
+    others: tuple[LoadedApp, ...] = ()
+
+    @property
+    def everything(self) -> "Plan":
+        """The plan with the apps of all projects, by which Dagster's event log is read."""
+        return Plan(apps=tuple(sorted((*self.apps, *self.others), key=lambda each: each.app.name)))
 
     @property
     def revisions(self) -> dict[str, int]:
-        """The deployed revision of each app, by name."""
-        return {loaded.app.name: loaded.revision for loaded in self.apps}
+        """The deployed revision of each app of all projects, by name."""
+        return {loaded.app.name: loaded.revision for loaded in (*self.apps, *self.others)}
+
+    @property
+    def by_name(self) -> dict[str, App]:
+        """The apps of all projects, by name."""
+        return {loaded.app.name: loaded.app for loaded in (*self.apps, *self.others)}
 
 
-def deployed_plan(reader: Reader) -> Plan:
-    """Return the plan that is deployed now."""
-    return Plan(apps=tuple(LoadedApp(app=row.app, revision=row.revision) for row in reader.apps()))
+def deployed_plan(reader: Reader, project: str) -> Plan:
+    """Return the plan that is deployed now, for the code location of a project.
+
+    Apps without an owner are loaded too: those of a store that an older version wrote.
+    """
+    rows = [(row.project, LoadedApp(app=row.app, revision=row.revision)) for row in reader.apps()]
+    own = (project, NO_PROJECT)
+    return Plan(
+        apps=tuple(loaded for owner, loaded in rows if owner in own),
+        others=tuple(loaded for owner, loaded in rows if owner not in own),
+    )
 
 
 def reconstructed_plan() -> Plan | None:
@@ -64,13 +89,15 @@ def ship(plan: Plan) -> None:
 
 def encode_plan(plan: Plan) -> str:
     """Encode the plan as text that is safe inside JSON."""
-    without_schedules = Plan(
-        apps=tuple(
-            msgspec.structs.replace(loaded, app=msgspec.structs.replace(loaded.app, schedules={}))
-            for loaded in plan.apps
-        )
-    )
+    without_schedules = Plan(apps=_bare(plan.apps), others=_bare(plan.others))
     return base64.b85encode(zlib.compress(msgspec.json.encode(without_schedules, order="sorted"))).decode()
+
+
+def _bare(apps: tuple[LoadedApp, ...]) -> tuple[LoadedApp, ...]:
+    return tuple(
+        msgspec.structs.replace(loaded, app=msgspec.structs.replace(loaded.app, schedules={}))
+        for loaded in apps
+    )
 
 
 def decode_plan(text: str) -> Plan:

@@ -126,7 +126,7 @@ class Dispatch:
     def _load_deployed(self, store: Store) -> None:
         """Load the deployed plan. It may be newer than the loaded one, and its events count at once."""
         with store.reading() as reader:
-            deployed = deployed_plan(reader)
+            deployed = deployed_plan(reader, self._location.project)
         if deployed.revisions != self._plan.plan.revisions:
             self._deployed = AssetPlan(deployed)
 
@@ -151,10 +151,10 @@ class Dispatch:
         end_overdue(self._context.instance, store, self._deployed, self._app, self._now(), self._log)
 
     def _ingest(self, store: Store) -> None:
-        ingest(self._context.instance, store, self._deployed, self._now(), self._log)
+        ingest(self._context.instance, store, self._deployed.everything, self._now(), self._log)
 
     def _reconcile(self, store: Store) -> None:
-        reconcile(self._context.instance, store, self._deployed, self._now(), self._log)
+        reconcile(self._context.instance, store, self._deployed.everything, self._now(), self._log)
 
     def _tick(self, store: Store) -> None:
         report = tick(store, self._now())

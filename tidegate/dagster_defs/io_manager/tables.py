@@ -145,7 +145,7 @@ class AssetTables:
     def _failure(self, step: StepExecutionContext, error: UserError | OSError) -> Failure | RetryRequested:
         if isinstance(error, OSError):
             # If the staging was unreachable, the run could not remove it.
-            cleaning.request(self._location.open_store())
+            cleaning.request(self._location.open_store(), self._location.project)
         transient = isinstance(error, OSError | CommitConflict | CommitFenced)
         if transient and step.previous_attempt_count < STEP_RETRIES:
             step.log.warning(f"retry in {RETRY_WAIT_SECONDS} s with the same commit id: {error}")

@@ -5,26 +5,32 @@ runs only on request and not each minute. The request survives the process that 
 counter, so that a request made during a search is not cleared with the earlier ones.
 """
 
+from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.scheduler.store.protocol import Store
 
 CLEANING = "commits:cleaning"
-"""Name of the cursor that holds the counter."""
+"""Beginning of the name of the cursor that holds the counter of a project, whose tables are searched."""
 
 
-def requests(store: Store) -> int:
+def requests(store: Store, project: str = NO_PROJECT) -> int:
     """Return the number of requests since the last search; 0 when no search is needed."""
     with store.reading() as reader:
-        return int(reader.cursor(CLEANING) or 0)
+        return int(reader.cursor(_cursor(project)) or 0)
 
 
-def request(store: Store) -> None:
+def request(store: Store, project: str = NO_PROJECT) -> None:
     """Request a search for orphaned staging."""
     with store.transaction() as transaction:
-        transaction.set_cursor(CLEANING, int(transaction.cursor(CLEANING) or 0) + 1)
+        made = int(transaction.cursor(_cursor(project)) or 0)
+        transaction.set_cursor(_cursor(project), made + 1)
 
 
-def finish(store: Store, handled: int) -> None:
+def finish(store: Store, handled: int, project: str = NO_PROJECT) -> None:
     """Clear the requests after a search that began when `requests` returned `handled`."""
     with store.transaction() as transaction:
-        if transaction.cursor(CLEANING) == handled:
-            transaction.set_cursor(CLEANING, 0)
+        if transaction.cursor(_cursor(project)) == handled:
+            transaction.set_cursor(_cursor(project), 0)
+
+
+def _cursor(project: str) -> str:
+    return f"{CLEANING}:{project}" if project else CLEANING

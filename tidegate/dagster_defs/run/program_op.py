@@ -67,7 +67,8 @@ def run_op(
                 commits,
                 app=assets.app.name,
                 program=assets.program,
-                datasets=assets.app.datasets,
+                datasets=assets.datasets,
+                elsewhere=assets.elsewhere,
                 params=params_of(work),
                 commit_id=work.commit_id,
                 events=events,
@@ -75,7 +76,7 @@ def run_op(
     except (SparkJobError, OSError) as error:
         if isinstance(error, OSError):
             # If the staging was unreachable, the run could not remove it.
-            cleaning.request(location.open_store())
+            cleaning.request(location.open_store(), location.project)
         raise _failure(context, location, work, error) from error
     except Exception as error:
         raise _end(context, location, work, error) from error

@@ -9,7 +9,6 @@ finished does not block others. One job serves all apps; a tick costs a few read
 """
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
 
 from dagster import (
     DagsterInstance,
@@ -32,11 +31,11 @@ from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
 from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.definitions.names import RECOVERY, RECOVERY_OP
 from tidegate.dagster_defs.definitions.nothing_deployed import NOTHING_DEPLOYED_TEXT
+from tidegate.dagster_defs.definitions.plan_state import deployed_plan
 from tidegate.dagster_defs.run import cleaning
 from tidegate.dagster_defs.run.commit_events import CommitEvents
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.scheduler.store.error import StoreMissing
-from tidegate.scheduler.store.protocol import Store
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.recovery import recover_all
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, dataset_ref
@@ -82,11 +81,12 @@ def recovery_schedule(location: Location) -> ScheduleDefinition:
 
     def evaluate(context: ScheduleEvaluationContext) -> RunRequest | SkipReason:
         try:
-            location.open_store()
+            others = _others(location)
         except StoreMissing:
             return SkipReason(NOTHING_DEPLOYED_TEXT)
-        left = leftovers(location.open_commits(), location.clock())
-        if not (left.due or left.dead_attempts or cleaning.requests(location.open_store())):
+        left = leftovers(location.open_commits(), location.clock(), others)
+        asked = cleaning.requests(location.open_store(), location.project)
+        if not (left.due or left.dead_attempts or asked):
             return SkipReason(_idle_reason(left))
         if _is_running(context.instance):
             return SkipReason("a recovery run is active")
@@ -110,7 +110,7 @@ def _recover(context: OpExecutionContext, refs: Sequence[DatasetRef], location: 
         return session(location.spark)
 
     failures: list[str] = []
-    closed = _close_dead_attempts(commits, store, location.clock())
+    closed = _close_dead_attempts(commits, location)
     for attempt in closed:
         context.log.warning(f"an attempt of commit {attempt} died before it could publish")
     acting = CommitContext(
@@ -119,9 +119,9 @@ def _recover(context: OpExecutionContext, refs: Sequence[DatasetRef], location: 
         watermarks=commits,
         events=CommitEvents(location.open_store, location.clock, context.instance),
     )
-    finished = _finish(context, commits, acting, location.clock(), failures)
+    finished = _finish(context, commits, acting, location, failures)
     cleaned = 0
-    if cleaning.requests(store):
+    if cleaning.requests(store, location.project):
         cleaned = _clean(context, refs, location, commits, spark, failures)
     context.add_output_metadata(
         {"finished": finished, "dead attempts closed": len(closed), "staging removed": cleaned}
@@ -130,23 +130,30 @@ def _recover(context: OpExecutionContext, refs: Sequence[DatasetRef], location: 
         raise Failure(description="; ".join(failures), allow_retries=False)
 
 
-def _close_dead_attempts(commits: CommitStepStore, store: Store, now: datetime) -> tuple[str, ...]:
-    if not dead_attempts(commits, now):
+def _others(location: Location) -> frozenset[str]:
+    """Return the apps of other projects in the store."""
+    with location.open_store().reading() as reader:
+        return frozenset(each.app.name for each in deployed_plan(reader, location.project).others)
+
+
+def _close_dead_attempts(commits: CommitStepStore, location: Location) -> tuple[str, ...]:
+    now, others = location.clock(), _others(location)
+    if not dead_attempts(commits, now, others):
         return ()
     # Request first: once an attempt is closed, its staging is the only trace of it.
-    cleaning.request(store)
-    return tuple(attempt.commit for attempt in expire_dead_attempts(commits, now))
+    cleaning.request(location.open_store(), location.project)
+    return tuple(attempt.commit for attempt in expire_dead_attempts(commits, now, others))
 
 
 def _finish(
     context: OpExecutionContext,
     commits: CommitStepStore,
     acting: CommitContext,
-    now: datetime,
+    location: Location,
     failures: list[str],
 ) -> int:
     """Finish the due sequences and return their number."""
-    left = leftovers(commits, now)
+    left = leftovers(commits, location.clock(), _others(location))
     finished = 0
     if not left.due:
         return finished
@@ -174,7 +181,7 @@ def _clean(
     failures: list[str],
 ) -> int:
     """Remove orphaned staging and return the number of removed items."""
-    requests = cleaning.requests(location.open_store())
+    requests = cleaning.requests(location.open_store(), location.project)
     try:
         orphans = find_orphans(refs, location.warehouse, commits, spark)
         for one in orphans:
@@ -184,7 +191,7 @@ def _clean(
         failures.append(f"orphaned staging could not be removed: {error}")
         context.log.error(failures[-1])
         return 0
-    cleaning.finish(location.open_store(), requests)
+    cleaning.finish(location.open_store(), requests, location.project)
     return len(orphans)
 
 

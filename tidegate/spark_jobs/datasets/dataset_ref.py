@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 from tidegate.domain.model import Dataset, PartitionScheme, WriteMode
+from tidegate.domain.part_name import app_of, name_in, whole_name
 from tidegate.domain.partition_key import split_key
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.errors import OutputError
@@ -105,10 +106,15 @@ def _is_plain_name(name: str) -> bool:
 
 
 def dataset_ref(app: str, dataset: Dataset) -> DatasetRef:
-    """Return the reference of a dataset of the validated model."""
+    """Return the reference of a dataset of the validated model.
+
+    Args:
+        app: the app that names the dataset, which may be another app's ("other/name").
+    """
+    whole = whole_name(app, dataset.name)
     return DatasetRef(
-        app=app,
-        name=dataset.name,
+        app=app_of(whole),
+        name=name_in(app_of(whole), whole),
         format=dataset.format,
         scheme=dataset.partitions,
         path=dataset.path,

@@ -15,6 +15,7 @@ import msgspec
 
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.model import App, Program
+from tidegate.domain.part_name import whole_name
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.finish import read_sequence
@@ -225,7 +226,7 @@ def _watermarks_of(examined: Examined, app: App, program: Program) -> Iterator[F
         recorded |= format_of(ref).read_positions(ref, examined.context.spark)
     consumer = f"{app.name}/{program.name}"
     for name in program.incremental:
-        source = f"{app.name}/{name}"
+        source = whole_name(app.name, name)
         for part, mark in sorted(examined.store.watermarks(consumer, source).items()):
             read = recorded.get(mark.commit, {}).get(source)
             # For many parts a snapshot holds only a digest.

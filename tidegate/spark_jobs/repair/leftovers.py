@@ -5,11 +5,13 @@ sequence is tried again after a pause that doubles each time, so that an hour wi
 system does not use up all its tries; one that has failed too often waits for a person.
 """
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from tidegate.domain.back_off import back_off
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.commits import CommitAttempt, RecoveryState
+from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.finish import read_sequence
 from tidegate.spark_jobs.commit.owner import is_gone
@@ -40,8 +42,12 @@ class Leftovers(Value, kw_only=True):
     dead_attempts: tuple[int, ...] = ()
 
 
-def leftovers(store: CommitStepStore, now: datetime) -> Leftovers:
-    """Return everything that is unfinished."""
+def leftovers(store: CommitStepStore, now: datetime, others: Collection[str] = ()) -> Leftovers:
+    """Return everything that is unfinished.
+
+    Args:
+        others: the apps of other projects, which finish their own sequences.
+    """
     kinds: dict[str, list[str]] = {"due": [], "paused": [], "blocked": [], "at_work": []}
     datasets: dict[str, None] = {}
     for commit in store.list_unfinished():
@@ -54,19 +60,32 @@ def leftovers(store: CommitStepStore, now: datetime) -> Leftovers:
             written = read_sequence(commit, body).datasets
         except CommitUnknown:
             written, kind = (), "blocked"
+        if _is_theirs(written, others):
+            continue
         kinds[kind].append(commit)
         if kind == "due":
             datasets |= dict.fromkeys(written)
     return Leftovers(
         **{kind: tuple(commits) for kind, commits in kinds.items()},
         datasets=tuple(datasets),
-        dead_attempts=tuple(attempt.token for attempt in dead_attempts(store, now)),
+        dead_attempts=tuple(attempt.token for attempt in dead_attempts(store, now, others)),
     )
 
 
-def dead_attempts(store: CommitStepStore, now: datetime) -> tuple[CommitAttempt, ...]:
-    """Return the attempts whose lease has expired, oldest token first."""
-    return tuple(attempt for attempt in store.attempts() if attempt.until <= now)
+def dead_attempts(
+    store: CommitStepStore, now: datetime, others: Collection[str] = ()
+) -> tuple[CommitAttempt, ...]:
+    """Return the attempts whose lease has expired, oldest token first; without those of other projects."""
+    return tuple(
+        attempt
+        for attempt in store.attempts()
+        if attempt.until <= now and not _is_theirs(attempt.datasets, others)
+    )
+
+
+def _is_theirs(datasets: Collection[str], others: Collection[str]) -> bool:
+    """Return whether apps of other projects alone write these datasets ("app/name")."""
+    return bool(datasets) and all(app_of(name) in others for name in datasets)
 
 
 def _kind(state: RecoveryState, now: datetime) -> str:

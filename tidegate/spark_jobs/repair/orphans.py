@@ -11,7 +11,7 @@ their `put`, even if the run was only paused.
 """
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 
 from pyspark.sql import SparkSession
@@ -25,9 +25,15 @@ from tidegate.spark_jobs.publication.formats import formats
 from tidegate.spark_jobs.repair.leftovers import dead_attempts
 
 
-def expire_dead_attempts(store: CommitStepStore, now: datetime) -> tuple[CommitAttempt, ...]:
-    """Close the attempts whose lease has expired. Return those that this call closed."""
-    return tuple(one for one in dead_attempts(store, now) if store.expire(one.token, now))
+def expire_dead_attempts(
+    store: CommitStepStore, now: datetime, others: Collection[str] = ()
+) -> tuple[CommitAttempt, ...]:
+    """Close the attempts whose lease has expired. Return those that this call closed.
+
+    Args:
+        others: the apps of other projects, which close their own attempts.
+    """
+    return tuple(one for one in dead_attempts(store, now, others) if store.expire(one.token, now))
 
 
 def find_orphans(
