@@ -24,6 +24,7 @@ from tests.store.samples import (
     schedule,
     upstream,
 )
+from tidegate.compiler.plan.renames import Renames
 from tidegate.domain.model import Priority
 from tidegate.scheduler.model.event import Subscription
 from tidegate.scheduler.model.job import WAITING, JobState
@@ -115,6 +116,15 @@ entries = st.builds(
 values = st.none() | st.integers(-5, 5) | st.lists(st.text("aä", max_size=2), max_size=2)
 
 
+def renamed_app(name: str, new: str) -> Renames:
+    """All parts of an app under a name that nothing has yet."""
+    parts = {f"{name}/{part}": f"{new}/{part}" for part in "dpqsx"}
+    return Renames(apps={name: new}, programs=parts, datasets=parts)
+
+
+renames = st.builds(
+    renamed_app, st.sampled_from(["a", "B"]), st.uuids(version=4).map(lambda new: f"n{new.hex}")
+)
 deliveries = st.builds(
     delivery,
     ids.map(event),
@@ -153,6 +163,7 @@ ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
     "put_runs": (many(runs),),
     "claim": (ids, st.integers(1, 2), ids, instants),
     "set_cursor": (ids, values),
+    "rename": (renames,),
     "add_journal": (many(entries),),
 }
 """What each method of a transaction is called with."""

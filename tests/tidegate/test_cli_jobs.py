@@ -56,9 +56,10 @@ def dead_letter(project: Project) -> str:
     """A job of which no run could be made."""
     project.arrive("2026-03-09", "2026-03-10")
     store, now = project.store(), datetime.now(UTC)
-    with store.transaction() as transaction:
-        for offer in range(OFFERS_MAX):
-            at = now + timedelta(hours=offer)
+    for offer in range(OFFERS_MAX):
+        at = now + timedelta(hours=offer)
+        tick(store, at)
+        with store.transaction() as transaction:
             (request,) = offer_launches(transaction, at, "sales")
             reject(transaction, request.job, 1, "no partition 2026-03-09 of report", at)
     store.close()

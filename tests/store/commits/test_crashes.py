@@ -42,6 +42,7 @@ METHODS: list[tuple[str, Method]] = [
     ("fail", lambda store: store.fail("taken", "owner", "error", NOON)),
     ("remove", lambda store: store.remove("taken", "result")),
     ("abandon", lambda store: store.abandon("taken", "by hand", NOON + LEASE)),
+    ("forget watermarks", lambda store: store.forget_watermarks("app/r", "app/s")),
     ("first move", lambda store: store.set_watermark(("app/q", "app/s", "", 1), "p1", "c1")),
     ("next move", lambda store: store.set_watermark(("app/r", "app/s", "", 2), "p2", "c2")),
 ]

@@ -35,6 +35,7 @@ from tidegate.scheduler.store.commits.tables import (
 )
 from tidegate.scheduler.store.commits.transaction import insert_absent, reading, writing
 from tidegate.scheduler.store.sql.metadata import metadata
+from tidegate.scheduler.store.sql.tables import cursors
 
 
 class SqlCommitStepStore(CommitStepStore):
@@ -45,7 +46,7 @@ class SqlCommitStepStore(CommitStepStore):
 
     def create(self) -> None:
         """Create the tables that do not exist."""
-        metadata.create_all(self._engine, tables=COMMIT_TABLES)
+        metadata.create_all(self._engine, tables=(*COMMIT_TABLES, cursors))
 
     def begin(self, commit: str, datasets: Sequence[str], *, until: datetime, at_least: int = 0) -> int:
         """Open an attempt, and return its token: larger than `at_least` and than every earlier one.
