@@ -172,6 +172,17 @@ def test_a_file_that_changes_while_it_is_read_stops_the_publish(feed: Feed) -> N
         check_unchanged(asked, new)
 
 
+def test_a_file_that_vanishes_during_the_read_has_changed(feed: Feed) -> None:
+    file = feed.land(D22, "a.parquet")
+    asked = feed.asked()
+    new = new_files(asked)
+    file.unlink()
+    with pytest.raises(
+        SourceError, match=r"lost files while it was read: .*/a.parquet; nothing was published"
+    ):
+        check_unchanged(asked, new)
+
+
 def test_a_watermark_of_another_kind_is_told(feed: Feed) -> None:
     feed.land(D22, "a.parquet")
     feed.positions[D22] = '{"snapshot": 7}'

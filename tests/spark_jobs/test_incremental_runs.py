@@ -14,6 +14,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from tests.doubles.commit_store import MemoryCommitStepStore
@@ -265,6 +267,29 @@ def test_a_file_that_is_landed_anew_under_the_run_stops_it_before_it_publishes(h
     assert house.rows("lake") == []
     house.run(LOAD, D22)
     assert house.rows("lake") == [(7, D22), (8, D22)]
+
+
+def test_a_file_that_vanishes_under_the_run_stops_it_though_the_program_lets_spark_skip_it(
+    house: House,
+) -> None:
+    house.land(D22, 1)
+    house.land(D22, 2)
+    file = sorted((house.folder / "landing").rglob("*.parquet"))[0]
+    setting = "spark.sql.files.ignoreMissingFiles"
+
+    def lose() -> None:
+        house.spark.conf.set(setting, "true")
+        file.unlink()
+
+    orders_feed.MEANWHILE.append(lose)
+    try:
+        with pytest.raises(
+            (SourceError, PySparkException, Py4JJavaError), match=r"does not exist|FILE_NOT_EXIST"
+        ):
+            house.run(LOAD, D22)
+    finally:
+        house.spark.conf.set(setting, "false")
+    assert house.rows("lake") == []
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -14,6 +14,7 @@ pytestmark = pytest.mark.spark
 
 def test_there_is_one_session_and_what_tables_rely_on_is_fixed(spark: SparkSession) -> None:
     assert session(SparkSettings(conf={"spark.sql.session.timeZone": "Asia/Tokyo"})) is spark
+    assert FIXED["spark.files.ignoreMissingFiles"] == FIXED["spark.files.ignoreCorruptFiles"] == "false"
     for name, value in FIXED.items():
         if name.startswith("spark.sql."):
             assert spark.conf.get(name) == value

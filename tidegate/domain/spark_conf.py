@@ -13,6 +13,11 @@ FIXED: Mapping[str, str] = {
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
     # Staged files are published by their commit, never by Spark's marker file.
     "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
+    # A skipped file is lost rows that a watermark counts as read.
+    "spark.sql.files.ignoreMissingFiles": "false",
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.files.ignoreMissingFiles": "false",
+    "spark.files.ignoreCorruptFiles": "false",
 }
 """Properties that the layout of tables depends on. They override those of a project."""
 

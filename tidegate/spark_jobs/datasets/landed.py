@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tidegate.domain.partition_key import join_key, validate_key
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, folder_value
+from tidegate.spark_jobs.datasets.file_reader import file_reader
 from tidegate.spark_jobs.errors import SourceError
 from tidegate.spark_jobs.files.filesystem import FileSystem, is_data
 
@@ -58,7 +59,7 @@ def read_landed(
     taken = [folder for key, folder in folders.items() if selects(key)]
     if not taken:
         return spark.createDataFrame([], _with_dimensions(_columns(spark, ref, root, folders), ref).schema)
-    return _with_dimensions(spark.read.option("basePath", root).parquet(*taken), ref)
+    return _with_dimensions(file_reader(spark).option("basePath", root).parquet(*taken), ref)
 
 
 def refuse_missing(ref: DatasetRef, root: str, folders: Mapping[str, str], reported: Iterable[str]) -> None:
@@ -79,7 +80,7 @@ def _columns(spark: SparkSession, ref: DatasetRef, root: str, folders: Mapping[s
     key, folder = list(folders.items())[-1]
     log.info("no partition that the run reads of %s has files; its columns are those of %s", ref.id, key)
     try:
-        return spark.read.option("basePath", root).parquet(folder)
+        return file_reader(spark).option("basePath", root).parquet(folder)
     except (PySparkException, Py4JJavaError) as error:
         raise SourceError(
             f"{ref.id}: no partition that the run reads has files, so its columns are those of the newest "

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
+from tidegate.spark_jobs.datasets.file_reader import file_reader
+
 
 def read_folders(spark: SparkSession, schema: str, folders: Sequence[str]) -> DataFrame:
     """Return the rows of all these folders.
@@ -22,7 +24,4 @@ def read_folders(spark: SparkSession, schema: str, folders: Sequence[str]) -> Da
     columns = StructType.fromJson(json.loads(schema))
     if not folders:
         return spark.createDataFrame([], columns)
-    reader = (
-        spark.read.schema(columns).option("ignoreMissingFiles", False).option("ignoreCorruptFiles", False)
-    )
-    return reader.parquet(*folders)
+    return file_reader(spark).schema(columns).parquet(*folders)

@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
+from tidegate.spark_jobs.datasets.file_reader import file_reader
 from tidegate.spark_jobs.datasets.increment import Increment, IncrementalRead
 from tidegate.spark_jobs.datasets.landed import landed_folders, read_landed, refuse_missing
 from tidegate.spark_jobs.errors import SourceError
@@ -89,16 +90,18 @@ def new_files(request: IncrementalRead) -> NewFiles:
 
 
 def check_unchanged(request: IncrementalRead, new: NewFiles) -> None:
-    """Raise SourceError when a file changed during the read: the rows that were read are unknown."""
+    """Raise SourceError when a file changed or vanished during the read: its rows are unknown."""
     files = request.warehouse.files
     folders = {path.rpartition("/")[0] for path in new.paths}
     now = {f"{folder}/{name}": stamp for folder in folders for name, stamp in _stamps(files, folder).items()}
-    changed = [path for path, stamp in sorted(new.paths.items()) if now.get(path, stamp) != stamp]
+    changed = [path for path, stamp in sorted(new.paths.items()) if now.get(path) != stamp]
     if changed:
+        how = "was landed again" if any(path in now for path in changed) else "lost files"
         raise SourceError(
-            f"{request.ref.id} was landed again while it was read: {', '.join(changed[:SHOWN_FILES])}; "
+            f"{request.ref.id} {how} while it was read: {', '.join(changed[:SHOWN_FILES])}; "
             "nothing was published",
-            "run it again; land files under a name that begins with a dot, and rename them once complete",
+            "run it again; land files under a name that begins with a dot, rename them once complete, and "
+            "remove a file only after the run that reads it",
         )
 
 
@@ -145,8 +148,10 @@ def _rows(spark: SparkSession, request: IncrementalRead, paths: list[str]) -> Da
     if not paths:
         return read_landed(spark, request.ref, request.warehouse, lambda _: False)
     root = request.ref.root(request.warehouse)
-    frame = spark.read.option("basePath", root).parquet(
-        *(GLOB_CHARACTER.sub(r"\\\1", path) for path in paths)
+    frame = (
+        file_reader(spark)
+        .option("basePath", root)
+        .parquet(*(GLOB_CHARACTER.sub(r"\\\1", path) for path in paths))
     )
     for name in request.ref.dimensions():
         frame = frame.withColumn(name, frame[name].cast("string"))

@@ -17,6 +17,9 @@ SETTINGS = {
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
     # INT96, Spark's default, is refused by Iceberg and by other readers.
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    # A skipped file is lost rows.
+    "spark.sql.files.ignoreMissingFiles": "false",
+    "spark.sql.files.ignoreCorruptFiles": "false",
 }
 
 

@@ -1,0 +1,18 @@
+"""The reader of Parquet files: a file that is missing or damaged is an error, whatever the session says.
+
+Spark can be set to skip such files. Their rows would then vanish without a message, and a watermark or a
+merge would count them as read. The options of a reader win over the settings of its session, which a
+program may change.
+"""
+
+from pyspark.sql import DataFrameReader, SparkSession
+
+SKIPPING = ("ignoreMissingFiles", "ignoreCorruptFiles")
+
+
+def file_reader(spark: SparkSession) -> DataFrameReader:
+    """Return a reader that skips no file."""
+    reader = spark.read
+    for option in SKIPPING:
+        reader = reader.option(option, False)
+    return reader
