@@ -5,6 +5,7 @@ as long as a worker does, and the workers take whole files (`--dist loadfile`), 
 file has built for its tests is built once.
 """
 
+import os
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,12 @@ LEFT = pytest.StashKey[list[str]]()
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what is fast, and begin with the files that take longest."""
     tiers.arrange(items)
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """`-n auto`: three workers for two cores, since many tests wait for processes that they have started."""
+    cores = os.cpu_count() or 1
+    return cores + (cores + 1) // 2
 
 
 def pytest_configure(config: pytest.Config) -> None:
