@@ -71,9 +71,10 @@ def state(store: MemoryStore, job: str) -> JobState:
     [
         ((START,), JobState.LAUNCHED),
         ((START, SUCCESS), JobState.SUCCEEDED),
-        ((START, FAILURE), JobState.FAILED),
+        # No program has noted an error, so the run died, and is started again (rule 26).
+        ((START, FAILURE), JobState.PENDING_CONSTRAINT),
         ((START, CANCELED), JobState.FAILED),
-        ((FAILURE,), JobState.FAILED),
+        ((FAILURE,), JobState.PENDING_CONSTRAINT),
     ],
 )
 def test_a_job_follows_its_run(
@@ -189,7 +190,7 @@ def test_a_reexecution_is_a_run_by_hand(
 
     read(instance, store, plan)
 
-    assert state(store, job) is JobState.FAILED, "the job's attempt is over"
+    assert state(store, job) is JobState.PENDING_CONSTRAINT, "the job has a further attempt of its own"
     assert (runs(store)[again].job, runs(store)[again].status) == (None, RunStatus.SUCCEEDED)
 
 
