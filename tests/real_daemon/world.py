@@ -178,7 +178,7 @@ class RealWorld:
     def _definitions(self) -> tuple[Plan, RepositoryDefinition]:
         """What is deployed now, as a run's process would load it."""
         with self._store.reading() as reader:
-            plan = deployed_plan(reader)
+            plan = deployed_plan(reader, self._location.project)
         if self._repository is None or self._repository[0].revisions != plan.revisions:
             self._repository = plan, repository_of(self._dagster.place(self._app), self._location)
         return self._repository
