@@ -38,7 +38,7 @@ class _Maker:
         for_each = dice.choice(("partition", "day", "month")) if self._chance(0.4) else None
         spec: dict[str, Any] = {
             "program": program,
-            "trigger": self._trigger(2, keyed=for_each is not None),
+            "trigger": self._seldom(for_each) or self._trigger(2, keyed=for_each is not None),
             "constraints": self._constraints(program),
             "status": "active" if self._chance(0.85) else "suspended",
             "priority": dice.choice(("low", "normal", "high")),
@@ -53,9 +53,9 @@ class _Maker:
                 "then": dice.choice(("discard", "run")),
                 "from": dice.choice(("satisfied", "first_event")),
             }
-        if self._chance(0.2):
+        if self._chance(0.25):
             spec["batching"] = "each"
-        elif self._chance(0.2):
+        elif self._chance(0.3):
             spec["max_batch"] = dice.randint(1, 4)
         if self._chance(0.3):
             spec["args"] = {"limit": dice.randint(1, 9), "what": self._reference()}
@@ -70,14 +70,30 @@ class _Maker:
         )
         return self._dice.choice((f"{{{{ {name} }}}}", f"for {{{{ {name} }}}}"))
 
+    def _seldom(self, for_each: str | None) -> dict[str, Any] | None:
+        """A trigger of a shape that trees made by chance hardly ever have."""
+        dice, dataset = self._dice, self._dice.choice(("raw", "other", "out"))
+        any_partition = {"partitions": {"dataset": dataset}}
+        if for_each is not None:
+            # The fires count for each key that waits.
+            return {"all": [any_partition, self._cron()]} if self._chance(0.4) else None
+        match dice.choice(("twice", "evidence", *("no",) * 5)):
+            case "twice":
+                # Every event comes to two leaves.
+                return {"any": [{"partitions": {"dataset": dataset, "count": 2}}, any_partition]}
+            case "evidence":
+                # What was first stays, although it is too old to count again.
+                first = any_partition | {"collect_within": dice.choice(SHORT)}
+                second = {"partitions": {"dataset": "plain", "count": 3, "distinct": False}}
+                return {"sequence": [first, second], "wait_at_most": dice.choice(LONG)}
+            case _:
+                return None
+
     def _trigger(self, depth: int, *, keyed: bool) -> dict[str, Any]:
         dice = self._dice
         kind = dice.choice(LEAVES + (COMPOSITES if depth else ()))
         if keyed and kind in ("run", "cron", "elapsed"):
             kind = "partitions"
-        if keyed and depth and self._chance(0.15):
-            # Its fires count for each key that waits.
-            return {"all": [*self._members(depth, keyed), self._cron()]} | self._options()
         match kind:
             case "all" | "any" | "sequence":
                 trigger: dict[str, Any] = {kind: self._members(depth, keyed)}

@@ -75,6 +75,13 @@ class Knowledge:
         """The spec of a schedule that is active."""
         return self.specs.get(ref) if self.status.get(ref) == "active" else None
 
+    def takes_events(self, ref: str) -> bool:
+        """Whether events may join the jobs of a schedule."""
+        spec = self.specs.get(ref)
+        return spec is not None and (
+            self.status[ref] == "active" or spec["on_suspend"] in ("hold", "backlog")
+        )
+
     def take(self, job: JobSeen, at: datetime) -> None:
         """A launch is decided, or made again: it takes its slots, and counts in rates."""
         for resource in job.resources:

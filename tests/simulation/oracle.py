@@ -20,6 +20,7 @@ from typing import Any
 
 from tests.simulation.heeded import Heeded
 from tests.simulation.knowledge import DEAD, DISCARDED, ENDED, LAUNCHED, RUNS, WAITS, JobSeen, Knowledge
+from tests.simulation.oracle_join import check_opened, closes
 from tests.simulation.oracle_launch import Launch, check_again, check_launch, may_go
 from tests.simulation.oracle_retry import check_retry
 from tests.simulation.oracle_run import read_run
@@ -153,6 +154,7 @@ class Oracle:
             job.reason = None
             return
         assert job.state == WAITS, f"legal states: a {job.state} job was triggered by hand"
+        job.closed = job.closed or closes(self.known.specs[job.schedule], job, entry.data["key"])
         job.by_hand = action
         job.since = job.since or entry.at
         job.not_before = None
@@ -170,11 +172,9 @@ class Oracle:
             assert old is None or gone is not None, "no loss: the job never had this event"
             job.events[event, leaf] = entry.data
             return
-        spec = self.known.specs.get(job.schedule)
-        assert spec is not None, "legal states: a deleted schedule collects"
-        assert self.known.status[job.schedule] == "active" or spec["on_suspend"] in ("hold", "backlog"), (
-            "a suspended schedule took an event"
-        )
+        assert self.known.takes_events(job.schedule), "a deleted or suspended schedule took an event"
+        if not job.events and job.by_hand is None:
+            check_opened(self.known, job, entry)
         job.events[event, leaf] = entry.data
         self.heeded.delivered(entry)
 

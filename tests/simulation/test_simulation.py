@@ -65,7 +65,7 @@ def test_the_promises_are_kept_through_failures_before_and_after_commits(seed: i
     assert store.crashes > 0
 
 
-@pytest.mark.parametrize("seed", [20, 26, 38, 46])
+@pytest.mark.parametrize("seed", [0, 3, 5, 8])
 def test_they_are_kept_when_runs_fail_and_are_started_again(seed: int) -> None:
     store = history(MemoryStore(), seed, rate=FAULT_RATE, after_commit=True, retries=True).store
     with store.reading() as reader:
