@@ -232,3 +232,21 @@ def test_the_ledger_counts_an_event_once_for_each_job_that_dropped_it() -> None:
 
     assert [world.job(job.id).reason for job in world.jobs("s")] == ["D-EXPIRED", "D-EXPIRED"]
     assert world.ledger("s").discarded == {"D-EXPIRED": 4}
+
+
+def test_of_two_jobs_that_a_carried_change_leaves_open_the_older_one_is_filled_first() -> None:
+    spec = (
+        "s: {{program: q, status: active, on_update: carry, max_batch: {most}, constraints: [{{delay: 1d}}],"
+        " trigger: {{partitions: {{dataset: raw, count: {count}}}}}}}"
+    )
+    world = World(spec.format(most=2, count=1))
+    world.arrive("10:00", "raw", "2026-03-01", "2026-03-02", "2026-03-03")
+    world.tick("10:00")
+    world.redeploy("10:10", spec.format(most=3, count=3))
+    for minute, day in enumerate(("04", "05", "06", "07")):
+        world.arrive(f"10:2{minute}", "raw", f"2026-03-{day}")
+    world.tick("10:30")
+
+    with world.store.reading() as reader:
+        deliveries = reader.deliveries([job.id for job in world.jobs("s")])
+    assert [len(deliveries[job.id]) for job in world.jobs("s")] == [3, 3, 1]

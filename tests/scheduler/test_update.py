@@ -213,8 +213,8 @@ def test_full_batches_that_are_not_full_any_more_are_filled_again_one_after_the_
         world.arrive(f"12:0{minute}", "raw", key)
         world.tick(f"12:0{minute}")
     assert [(job.closed, job.satisfied_at) for job in world.jobs("s")] == [
-        (True, at("12:01")),
         (True, at("12:00")),
+        (True, at("12:01")),
     ]
     assert len(world.jobs("s")) == 2
 

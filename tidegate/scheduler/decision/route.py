@@ -36,7 +36,7 @@ class Router:
     """Routes events to the open jobs of some schedules, one event after the other.
 
     Args:
-        waiting: their waiting jobs; closed ones are ignored.
+        waiting: their waiting jobs, the oldest first; closed ones are ignored.
         deliveries: returns the events that a waiting job has collected before.
 
     Attributes:
@@ -47,12 +47,13 @@ class Router:
 
     def __init__(self, waiting: Iterable[Job], deliveries: Callable[[str], Sequence[Delivery]]) -> None:
         self._deliveries = deliveries
-        self._open: dict[str, dict[str, Job]] = {}
+        # By schedule and key, the oldest first: a carried change may leave several jobs of a key open.
+        self._open: dict[str, dict[str, dict[str, Job]]] = {}
         self._added: dict[str, list[Delivery]] = {}
         self._joined: dict[tuple[str, str], tuple[str, str]] = {}
         for job in waiting:
             if not job.closed:
-                self._open.setdefault(job.schedule, {})[job.key] = job
+                self._open.setdefault(job.schedule, {}).setdefault(job.key, {})[job.id] = job
         self.changed: dict[str, Job] = {}
         self.delivered: list[Delivery] = []
         self.opened: list[Entry] = []
@@ -96,7 +97,8 @@ class Router:
     def _join(
         self, event: Event, listener: Subscription, state: ScheduleState, app: App, key: str, now: datetime
     ) -> None:
-        job = None if event.own_job else self._open.get(state.ref, {}).get(key)
+        open_jobs = self._open.get(state.ref, {}).get(key, {})
+        job = None if event.own_job else next(iter(open_jobs.values()), None)
         before, its_job = self._joined.get((state.ref, key), ("", ""))
         if before == event.id:
             # At a second leaf the event joins the same job, even if it filled that job at the first leaf.
@@ -122,7 +124,6 @@ class Router:
         self, job: Job, delivery: Delivery, state: ScheduleState, app: App, now: datetime
     ) -> None:
         """Record the changed job, and close it if it is full."""
-        open_jobs = self._open.setdefault(state.ref, {})
         if not job.closed and _may_fill(state.spec):
             added = self._added.setdefault(job.id, [])
             added.append(delivery)
@@ -133,10 +134,14 @@ class Router:
             closed = is_full(state.spec, view.deliveries, satisfied=satisfied)
             job = msgspec.structs.replace(job, closed=closed)
         self.changed[job.id] = job
+        keys = self._open.setdefault(state.ref, {})
         if not job.closed:
-            open_jobs[job.key] = job
-        elif job.key in open_jobs and open_jobs[job.key].id == job.id:
-            del open_jobs[job.key]
+            keys.setdefault(job.key, {})[job.id] = job
+            return
+        others = keys.get(job.key, {})
+        others.pop(job.id, None)
+        if not others:
+            keys.pop(job.key, None)
 
 
 def _may_fill(schedule: Schedule) -> bool:
