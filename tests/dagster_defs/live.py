@@ -50,8 +50,9 @@ def report(spark, inputs, params):
 
 
 def notify(spark, inputs, params):
-    """Nothing at all, or for far too long."""
+    """Nothing at all, or for far too long; its process can be killed by the number that it leaves."""
     if Path("too-long").exists():
+        Path("process").write_text(str(os.getpid()))
         time.sleep(600)
     return {}
 '''
@@ -85,7 +86,7 @@ class Live:
 
     def start(self) -> None:
         self.processes.__enter__()
-        self.processes.start_code_server()
+        self.code_server = self.processes.start_code_server()
         self.daemon = self.processes.start_daemon()
         self.processes.start_webserver()
         self.instance = DagsterInstance.from_config(str(self.site.home))

@@ -3,8 +3,11 @@
 The tests share one running Dagster and go through a day of it in order.
 """
 
+import os
 import shutil
+import signal
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -214,6 +217,31 @@ def test_a_run_that_takes_longer_than_its_timeout_is_terminated_and_has_failed(l
     )
     assert (job.attempt, job.reason) == (1, "F-RUN")
     assert ended(live, job.run_id) in (DagsterRunStatus.FAILURE, DagsterRunStatus.CANCELED)
+
+
+def test_a_run_that_is_killed_with_the_code_server_is_found_and_started_again(live: Live) -> None:
+    order, process = live.folder / "too-long", live.folder / "process"
+    process.unlink(missing_ok=True)
+    order.touch()
+    before = {job.id for job in live.jobs("notify_after")}
+    launch(live, "report")
+    live.until("the run", process.exists)
+    (killed,) = [job for job in live.jobs("notify_after") if job.id not in before]
+    live.code_server.kill()
+    with suppress(ProcessLookupError):
+        os.kill(int(process.read_text()), signal.SIGKILL)
+    order.unlink()
+    live.code_server = live.processes.start_code_server()
+    reach("real processes killed")
+
+    def succeeded() -> Job | None:
+        return next((j for j in live.jobs("notify_after") if j.id == killed.id and j.state in FINISHED), None)
+
+    job = live.until("the end of the job whose run was killed", succeeded)
+    assert job is not None and (job.state, job.attempt) == (JobState.SUCCEEDED, 2)
+    with live.store.reading() as reader:
+        first = next(run for run in reader.runs(jobs=[job.id]) if run.attempt == 1)
+    assert ended(live, first.run_id) is DagsterRunStatus.FAILURE
 
 
 def test_what_a_killed_run_has_promised_is_finished_by_the_recovery_job(live: Live) -> None:

@@ -1,6 +1,6 @@
 """The dispatcher: one sensor for each app, whose ticks drive the engine.
 
-    switches ─► overdue runs ─► ingestion ─► reconciliation ─► tick ─► requests of runs, or a skip reason
+    switches ─► dead and overdue runs ─► ingestion ─► reconciliation ─► tick ─► requests, or a skip reason
 
 Returning a run request does not launch a job: a job counts as launched when its run is
 observed. So a tick that is lost, repeated, or overlaps the next one is harmless; each step is
@@ -36,6 +36,7 @@ from tidegate.dagster_defs.dispatch.skip_reason import WAITING_JOBS_MAX, skip_re
 from tidegate.dagster_defs.dispatch.switch import sync_switches
 from tidegate.dagster_defs.ingest.intake import ingest
 from tidegate.dagster_defs.ingest.reconcile import reconcile
+from tidegate.dagster_defs.run.dead_runs import end_dead_runs
 from tidegate.dagster_defs.run.tags import APP
 from tidegate.scheduler.decision.launch_check import check_launch
 from tidegate.scheduler.launch.outbox import LaunchRequest, offer_launches, reject
@@ -103,6 +104,7 @@ class Dispatch:
         for step in (
             self._load_deployed,
             self._switches,
+            self._dead,
             self._overdue,
             self._ingest,
             self._reconcile,
@@ -146,6 +148,9 @@ class Dispatch:
             {ref: status for ref, (_, status) in self._native.items()},
             self._now(),
         )
+
+    def _dead(self, store: Store) -> None:
+        end_dead_runs(self._context.instance, store, self._deployed, self._now(), self._log)
 
     def _overdue(self, store: Store) -> None:
         end_overdue(self._context.instance, store, self._deployed, self._app, self._now(), self._log)

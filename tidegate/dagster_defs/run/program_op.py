@@ -29,6 +29,7 @@ from tidegate.dagster_defs.definitions.names import asset_key
 from tidegate.dagster_defs.run import cleaning
 from tidegate.dagster_defs.run.commit_events import CommitEvents
 from tidegate.dagster_defs.run.failure_text import failure_text
+from tidegate.dagster_defs.run.run_lease import run_lease
 from tidegate.dagster_defs.run.tags import COMMIT, DATA_VERSION_TAG, job_of
 from tidegate.dagster_defs.run.work import Work, params_of, run_partitions, work_of
 from tidegate.domain.model import Dataset
@@ -48,10 +49,20 @@ def run_op(
     context: AssetExecutionContext, assets: ProgramAssets, location: Location
 ) -> Iterator[MaterializeResult[Any]]:
     """Run the body of a program's op."""
+    with run_lease(location, context.instance, context.run.run_id):
+        done = _run(context, assets, location)
+    if done is not None:
+        yield from report(context, assets, *done)
+
+
+def _run(
+    context: AssetExecutionContext, assets: ProgramAssets, location: Location
+) -> tuple[Work, tuple[PublishedPartition, ...]] | None:
+    """Run the program; return what it has published, or None if the run has nothing to do."""
     commits = location.open_commits()
     work = work_of(context, assets, location.open_store(), commits, location.clock())
     if work is None:
-        return
+        return None
     if commits.result(work.commit_id) is not None:
         context.log.warning(
             f"commit {work.commit_id} is already published; skipping the run and reporting it again"
@@ -80,7 +91,7 @@ def run_op(
         raise _failure(context, location, work, error) from error
     except Exception as error:
         raise _end(context, location, work, error) from error
-    yield from report(context, assets, work, published)
+    return work, published
 
 
 def _failure(

@@ -31,9 +31,11 @@ from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
 from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.definitions.names import RECOVERY, RECOVERY_OP
 from tidegate.dagster_defs.definitions.nothing_deployed import NOTHING_DEPLOYED_TEXT
-from tidegate.dagster_defs.definitions.plan_state import deployed_plan
+from tidegate.dagster_defs.definitions.plan_state import Plan, deployed_plan
 from tidegate.dagster_defs.run import cleaning
 from tidegate.dagster_defs.run.commit_events import CommitEvents
+from tidegate.dagster_defs.run.dead_runs import end_dead_runs
+from tidegate.dagster_defs.run.run_lease import run_lease
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.scheduler.store.error import StoreMissing
 from tidegate.spark_jobs.commit.context import CommitContext
@@ -67,7 +69,8 @@ def recovery_job(refs: Sequence[DatasetRef], location: Location) -> JobDefinitio
 
     @op(name=RECOVERY_OP, description="Finishes the publishes of dead runs and removes their staging.")
     def finish_and_clean(context: OpExecutionContext) -> None:
-        _recover(context, refs, location)
+        with run_lease(location, context.instance, context.run_id):
+            _recover(context, refs, location)
 
     @job(name=RECOVERY, description="Finishes the commits of dead runs; see: tidegate docs exactly-once")
     def recover_commits() -> None:
@@ -88,6 +91,9 @@ def recovery_schedule(location: Location) -> ScheduleDefinition:
         asked = cleaning.requests(location.open_store(), location.project)
         if not (left.due or left.dead_attempts or asked):
             return SkipReason(_idle_reason(left))
+        # A dead recovery run, of which no dispatcher has heard, is not active.
+        nothing = AssetPlan(Plan(apps=()))
+        end_dead_runs(context.instance, location.open_store(), nothing, location.clock(), context.log.warning)
         if _is_running(context.instance):
             return SkipReason("a recovery run is active")
         return RunRequest()

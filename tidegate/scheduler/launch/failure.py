@@ -12,8 +12,20 @@ from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.store.protocol import Store
 
 
-def note_failure(store: Store, job_id: str, attempt: int, run_id: str, message: str, now: datetime) -> bool:
+def note_failure(
+    store: Store,
+    job_id: str,
+    attempt: int,
+    run_id: str,
+    message: str,
+    now: datetime,
+    *,
+    died: bool = False,
+) -> bool:
     """Note why the run of an attempt fails.
+
+    Args:
+        died: its process has ended, so the program did not fail by itself; noted by another process.
 
     Returns:
         Whether the run holds the claim of a launched job; nothing is noted for another one.
@@ -28,7 +40,7 @@ def note_failure(store: Store, job_id: str, attempt: int, run_id: str, message: 
             schedule=job.schedule,
             job=job.id,
             run_id=run_id,
-            data={"message": message},
+            data={"message": message, **({"died": True} if died else {})},
         )
         transaction.put_jobs([record(job, entry)])
         transaction.add_journal([entry])

@@ -21,7 +21,7 @@ _count = itertools.count(1)
 def new_owner() -> str:
     """Return a unique owner name for the calling process: "host/pid/machine/start/number"."""
     pid = os.getpid()
-    return "/".join((socket.gethostname(), str(pid), machine(), _started(pid) or "?", str(next(_count))))
+    return "/".join((socket.gethostname(), str(pid), machine(), started(pid) or "?", str(next(_count))))
 
 
 def is_gone(owner: str) -> bool:
@@ -29,8 +29,8 @@ def is_gone(owner: str) -> bool:
     fields = owner.split("/")
     if len(fields) != 5 or fields[2] != machine() or fields[2] == UNKNOWN_MACHINE:
         return False
-    _, pid, _, started, _ = fields
-    return started != _started(int(pid))
+    _, pid, _, begun, _ = fields
+    return begun != started(int(pid))
 
 
 @cache
@@ -44,7 +44,7 @@ def machine() -> str:
     return sha256(f"{boot}{numbering}".encode()).hexdigest()[:MACHINE_DIGITS]
 
 
-def _started(pid: int) -> str | None:
+def started(pid: int) -> str | None:
     """Return when a process started, in ticks since boot; None for one that has ended or is a zombie."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()

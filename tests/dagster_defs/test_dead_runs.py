@@ -1,0 +1,144 @@
+"""Runs whose process has ended without a word: reported as failed, and started again by the engine."""
+
+from datetime import datetime, timedelta
+
+import pytest
+from dagster import DagsterInstance, DagsterRunStatus
+
+from tests.dagster_defs.instance import evaluate, repository_of
+from tests.dagster_defs.sample import NOW, location_of
+from tests.dagster_defs.test_program_op import Runner, add_job, execute
+from tests.spark_jobs.test_process import of_a_dead_process
+from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
+from tidegate.dagster_defs.definitions.names import RECOVERY
+from tidegate.dagster_defs.definitions.plan_state import deployed_plan
+from tidegate.dagster_defs.ingest.event_log import storage_id
+from tidegate.dagster_defs.run import program_op
+from tidegate.dagster_defs.run.dead_runs import START_SECONDS, end_dead_runs
+from tidegate.scheduler.launch.claim import claim
+from tidegate.scheduler.launch.owners import RunOwner, own, owners
+from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.store.memory.store import MemoryStore
+from tidegate.spark_jobs.commit.process import this_process
+
+pytestmark = pytest.mark.dagster
+
+UNTIL = NOW + timedelta(minutes=2)
+
+
+def started(
+    instance: DagsterInstance, store: MemoryStore, tags: dict[str, str], job: str = "__ASSET_JOB"
+) -> str:
+    """A run that Dagster shows as started."""
+    definition = repository_of(location_of(store)).get_job(job)
+    return instance.create_run_for_job(definition, tags=tags, status=DagsterRunStatus.STARTED).run_id
+
+
+def owned(instance: DagsterInstance, process: str, until: datetime = UNTIL) -> RunOwner:
+    """A process of a run of this instance."""
+    return RunOwner(instance=storage_id(instance), process=process, until=until)
+
+
+def look(instance: DagsterInstance, store: MemoryStore, after: timedelta = timedelta(0)) -> list[str]:
+    with store.reading() as reader:
+        plan = AssetPlan(deployed_plan(reader))
+    said: list[str] = []
+    end_dead_runs(instance, store, plan, NOW + after, said.append)
+    return said
+
+
+def status(instance: DagsterInstance, run_id: str) -> DagsterRunStatus:
+    run = instance.get_run_by_id(run_id)
+    assert run is not None
+    return run.status
+
+
+def test_the_job_of_a_dead_run_is_started_again(instance: DagsterInstance, store: MemoryStore) -> None:
+    run_id = started(instance, store, add_job(store, "2023-03-09"))
+    assert claim(store, "flights.s-1", 1, run_id, NOW).won
+    own(store, run_id, owned(instance, of_a_dead_process()))
+
+    (said,) = look(instance, store)
+
+    assert said.startswith(f"run {run_id} died: process ")
+    assert status(instance, run_id) is DagsterRunStatus.FAILURE
+    with store.reading() as reader:
+        (job,) = reader.jobs()
+        assert job.detail.endswith("has ended without a word")
+        assert (job.state, job.raised) == (JobState.LAUNCHED, False)
+    assert look(instance, store) == []
+    with store.reading() as reader:
+        assert owners(reader) == {}
+
+
+def test_a_living_run_is_left_alone_even_if_its_lease_has_ended(
+    instance: DagsterInstance, store: MemoryStore
+) -> None:
+    run_id = started(instance, store, add_job(store, "2023-03-09"))
+    own(store, run_id, owned(instance, this_process(), NOW))
+    assert look(instance, store, timedelta(hours=1)) == []
+    assert status(instance, run_id) is DagsterRunStatus.STARTED
+
+
+def test_a_run_on_another_machine_is_dead_when_its_lease_ends(
+    instance: DagsterInstance, store: MemoryStore
+) -> None:
+    run_id = started(instance, store, add_job(store, "2023-03-09"))
+    own(store, run_id, owned(instance, "elsewhere/1/m/b/s/9"))
+    assert look(instance, store, timedelta(seconds=119)) == []
+    assert len(look(instance, store, timedelta(seconds=120))) == 1
+    assert status(instance, run_id) is DagsterRunStatus.FAILURE
+
+
+@pytest.mark.parametrize("what", ["the run of a job", "a run of the recovery job", "a run of somebody else"])
+def test_a_run_that_no_process_has_taken_up(instance: DagsterInstance, store: MemoryStore, what: str) -> None:
+    match what:
+        case "the run of a job":
+            run_id = started(instance, store, add_job(store, "2023-03-09"))
+        case "a run of the recovery job":
+            run_id = started(instance, store, {}, RECOVERY)
+        case _:
+            run_id = started(instance, store, {})
+    record = instance.get_run_record_by_id(run_id)
+    assert record is not None
+    since = record.update_timestamp - NOW
+
+    assert look(instance, store, since + timedelta(seconds=START_SECONDS - 1)) == []
+    said = look(instance, store, since + timedelta(seconds=START_SECONDS + 1))
+
+    ours = what != "a run of somebody else"
+    assert len(said) == ours
+    assert (status(instance, run_id) is DagsterRunStatus.FAILURE) is ours
+
+
+def test_the_op_records_its_process_until_dagster_has_the_end(
+    store: MemoryStore, instance: DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(program_op, "run_program", Runner())
+    tags = add_job(store, "2023-03-09")
+    result = execute(location_of(store), instance, "clean", partition="2023-03-09", tags=tags)
+    assert result.success
+    with store.reading() as reader:
+        (owner,) = owners(reader).items()
+    assert owner[0] == result.run_id
+    assert owner[1].process == this_process()
+    look(instance, store, timedelta(hours=1))
+    with store.reading() as reader:
+        assert owners(reader) == {}
+
+
+def test_the_dispatcher_looks(instance: DagsterInstance, store: MemoryStore) -> None:
+    run_id = started(instance, store, {})
+    own(store, run_id, owned(instance, of_a_dead_process()))
+    evaluate(instance, repository_of(location_of(store)))
+    assert status(instance, run_id) is DagsterRunStatus.FAILURE
+
+
+def test_a_run_of_another_instance_that_shares_the_store_is_left_to_it(
+    instance: DagsterInstance, store: MemoryStore
+) -> None:
+    theirs = RunOwner(instance="another", process=of_a_dead_process(), until=NOW)
+    own(store, "theirs", theirs)
+    assert look(instance, store) == []
+    with store.reading() as reader:
+        assert owners(reader) == {"theirs": theirs}

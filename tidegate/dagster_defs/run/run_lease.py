@@ -1,0 +1,36 @@
+"""The lease of a run: its process is recorded when the op begins, and the lease renewed while it works.
+
+The record stays when the op ends: Dagster has no end of the run yet. The dispatcher removes it once Dagster
+has one (`dagster_defs.run.dead_runs`).
+"""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from dagster import DagsterInstance
+
+from tidegate.dagster_defs.definitions.location import Location
+from tidegate.dagster_defs.ingest.event_log import storage_id
+from tidegate.scheduler.launch.owners import RunOwner, own
+from tidegate.spark_jobs.commit.clock import SYSTEM_CLOCK
+from tidegate.spark_jobs.commit.lease import LEASE, Heartbeat
+from tidegate.spark_jobs.commit.process import this_process
+
+
+@contextmanager
+def run_lease(location: Location, instance: DagsterInstance, run_id: str) -> Generator[None]:
+    """Record this process as the owner of a run, and renew its lease while the block runs."""
+    process, home = this_process(), storage_id(instance)
+
+    def renew() -> bool:
+        owner = RunOwner(instance=home, process=process, until=location.clock() + LEASE)
+        own(location.open_store(), run_id, owner)
+        return True
+
+    renew()
+    heartbeat = Heartbeat(f"run {run_id}", renew, SYSTEM_CLOCK)
+    heartbeat.start()
+    try:
+        yield
+    finally:
+        heartbeat.stop()
