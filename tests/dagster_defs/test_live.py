@@ -227,7 +227,8 @@ def test_a_run_that_is_killed_with_the_code_server_is_found_and_started_again(li
     launch(live, "report")
     live.until("the run", process.exists)
     (killed,) = [job for job in live.jobs("notify_after") if job.id not in before]
-    live.code_server.kill()
+    live.code_server.signal_group(signal.SIGKILL)
+    live.code_server.wait(10)
     with suppress(ProcessLookupError):
         os.kill(int(process.read_text()), signal.SIGKILL)
     order.unlink()

@@ -2,8 +2,8 @@
 
 A run that is killed says nothing, and Dagster's default launcher forgets its runs with the code server. So
 each run of a program records its process when it begins, and renews a lease while it works. A dispatcher
-that finds the process ended reports the run as failed (`dagster_defs.run.dead_runs`). The record stays until Dagster has an
-end of the run, since a process may die between its last step and that.
+that finds the process ended reports the run as failed (`dagster_defs.run.dead_runs`). The record stays until
+Dagster has an end of the run, since a process may die between its last step and that.
 """
 
 from collections.abc import Collection
