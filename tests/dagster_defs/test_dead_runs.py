@@ -41,7 +41,7 @@ def owned(instance: DagsterInstance, process: str, until: datetime = UNTIL) -> R
 
 def look(instance: DagsterInstance, store: MemoryStore, after: timedelta = timedelta(0)) -> list[str]:
     with store.reading() as reader:
-        plan = AssetPlan(deployed_plan(reader))
+        plan = AssetPlan(deployed_plan(reader, ""))
     said: list[str] = []
     end_dead_runs(instance, store, plan, NOW + after, said.append)
     return said

@@ -61,7 +61,7 @@ def running(store: MemoryStore, instance: DagsterInstance) -> str:
 def look(store: MemoryStore, instance: DagsterInstance, after: timedelta) -> list[str]:
     """The dispatcher looks; returns what it says."""
     with store.reading() as reader:
-        plan = AssetPlan(deployed_plan(reader))
+        plan = AssetPlan(deployed_plan(reader, ""))
     said: list[str] = []
     end_overdue(instance, store, plan, "flights", NOW + after, said.append)
     return said
