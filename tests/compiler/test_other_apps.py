@@ -136,6 +136,37 @@ def test_a_cycle_through_two_files_is_reported_once() -> None:
     assert found.summary.endswith("got feeds/again -> sales/daily -> feeds/again")
 
 
+def test_a_cycle_within_one_file_is_reported_once_beside_names_of_others() -> None:
+    own = SALES.replace("{dataset: feeds/raw}", "{dataset: report}")
+    named = "  named: {program: report, trigger: {partitions: {dataset: feeds/raw}}}\n"
+    (found,) = compiled(FEEDS, own + named).diagnostics
+    assert found.summary.endswith("got daily -> daily")
+
+
+def test_a_cycle_among_apps_of_the_store_is_not_reported_here() -> None:
+    deployed = apps(CYCLE, known=apps(FEEDS, SALES.partition("schedules:")[0]))
+    deployed |= apps(SALES, known=apps(FEEDS))
+    third = "app: third\nprograms: {p: {run: jobs.p, reads: [feeds/raw, sales/report]}}\n"
+    third += "schedules: {s: {program: p, trigger: {partitions: {dataset: feeds/raw}}}}\n"
+    assert codes(third, known=deployed) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "refused"),
+    [("data/tables", True), ("Data/Tables/x", True), ("data", True), ("data/landed", False)],
+)
+def test_a_folder_is_outside_the_warehouse(path: str, refused: bool) -> None:
+    text = f"app: feeds\ndatasets: {{raw: {{path: {path}}}}}\n"
+    found = compile_files({"f.yaml": text.encode()}, warehouse="data/tables").diagnostics
+    assert [d.code for d in found] == (["V207"] if refused else [])
+
+
+def test_a_draft_may_use_the_folder_of_another_file() -> None:
+    texts = {name: f"app: {name}\ndatasets: {{raw: {{path: landing}}}}\n".encode() for name in ("a", "b")}
+    assert [d.code for d in compile_files(texts).diagnostics] == ["V207"]
+    assert compile_files(texts, drafts={"b"}).diagnostics == ()
+
+
 def test_a_cycle_with_an_app_of_the_store_is_reported_in_the_file() -> None:
     deployed = {"feeds": apps(CYCLE, known=apps(FEEDS, SALES.partition("schedules:")[0]))["feeds"]}
     (found,) = compiled(SALES, known=deployed).diagnostics

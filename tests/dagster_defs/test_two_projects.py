@@ -5,12 +5,13 @@ from datetime import timedelta
 
 import msgspec
 import pytest
-from dagster import AssetKey, AssetMaterialization, DagsterInstance
+from dagster import AssetKey, AssetMaterialization, DagsterInstance, build_sensor_context
 
 from tests.dagster_defs.instance import evaluate, repository_of
 from tests.dagster_defs.sample import DAILY, NOW, deploy, location_of, sample_app
 from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
 from tidegate.dagster_defs.definitions.location import Location
+from tidegate.dagster_defs.definitions.nothing_deployed import NOTHING_DEPLOYED_TEXT
 from tidegate.dagster_defs.definitions.plan_state import Plan, decode_plan, deployed_plan, encode_plan
 from tidegate.domain.model import App, Dataset, PartitionsTrigger, Program, Schedule
 from tidegate.scheduler.model.event import partition_event_key
@@ -70,6 +71,11 @@ def test_a_location_loads_the_apps_of_its_project_only() -> None:
             "tidegate_recover_commits",
         }
         assert ("report_daily" in {each.name for each in repository.schedule_defs}) is (project == "flights")
+
+
+def test_a_project_without_apps_does_not_ask_for_a_reload_because_of_others() -> None:
+    (sensor,) = repository_of(location(two_projects(), "third")).sensor_defs
+    assert sensor.evaluate_tick(build_sensor_context()).skip_message == NOTHING_DEPLOYED_TEXT
 
 
 def test_what_is_read_of_another_project_is_an_external_asset_with_its_partitions() -> None:

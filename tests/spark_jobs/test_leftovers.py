@@ -10,6 +10,7 @@ from tidegate.spark_jobs.commit.owner import new_owner
 from tidegate.spark_jobs.commit.recovery import BLOCKED_AFTER
 from tidegate.spark_jobs.commit.sequence import CommitSequence, encode_sequence
 from tidegate.spark_jobs.repair.leftovers import FIRST_PAUSE_SECONDS, Leftovers, leftovers
+from tidegate.spark_jobs.repair.orphans import expire_dead_attempts
 
 NOW = datetime(2023, 3, 10, 12, 0, tzinfo=UTC)
 LEASE = timedelta(minutes=2)
@@ -41,6 +42,17 @@ def test_one_that_nobody_works_on_is_due(store: MemoryCommitStepStore) -> None:
     put(store, "c1", "a/x", "a/y")
 
     assert leftovers(store, NOW) == Leftovers(due=("c1",), datasets=("a/x", "a/y"))
+
+
+def test_those_of_other_projects_are_left_to_them(store: MemoryCommitStepStore) -> None:
+    put(store, "c1", "theirs/x", "theirs/y")
+    put(store, "c2", "theirs/x", "a/x")
+    store.begin("c3", ["theirs/x"], until=NOW)
+
+    found = leftovers(store, NOW + LEASE, {"theirs"})
+
+    assert (found.due, found.datasets, found.dead_attempts) == (("c2",), ("theirs/x", "a/x"), ())
+    assert expire_dead_attempts(store, NOW + LEASE, {"theirs"}) == ()
 
 
 @pytest.mark.parametrize(

@@ -115,3 +115,64 @@ def test_the_settings_have_the_default_of_updating(deployed: Project) -> None:
 def test_a_name_that_cannot_be_shown_is_refused(project: Project, name: str) -> None:
     (project.folder / "tidegate.toml").write_text(f"[project]\nname = {name}\n")
     assert "the name of the project must be a printable text" in project.refused("plan").message
+
+
+FINANCE = """\
+app: finance
+datasets: {totals: {partitions: {cycle: day, start: 2026-01-01}}}
+programs:
+  total: {run: programs.total, reads: [sales/report], writes: [totals]}
+schedules:
+  daily: {program: total, for_each: day, trigger: {partitions: {dataset: sales/report}}, status: active}
+examples:
+  - name: a report of the other project
+    start: 2026-03-10T00:00:00
+    given: [{at: +1h, partitions: {dataset: sales/report, keys: [2026-03-09]}}]
+    until: +2h
+    expect: [{at: +1h, launch: daily, partitions: [2026-03-09]}]
+"""
+
+
+@pytest.fixture
+def finance(neighbour: Project) -> Project:
+    """A second project whose app waits for the first one's dataset."""
+    (neighbour.folder / "schedules/other.yaml").unlink()
+    neighbour.write("finance", FINANCE)
+    return neighbour
+
+
+def test_names_of_another_project_are_found_in_the_store(finance: Project) -> None:
+    assert finance.run("lint") == "ok: 1 app, 1 schedule\n"
+    assert "1 scenario: 1 passed" in finance.run("test", "--brief")
+    assert "+ app finance" in finance.run("plan", exit_code=2)
+    finance.run("deploy")
+    finance.write("finance", FINANCE.replace("reads: [sales/report]", "reads: [sales/reprot]"))
+    assert 'did you mean "sales/report"?' in finance.run("lint", exit_code=1)
+
+
+def test_a_store_that_cannot_be_read_is_a_warning_beside_the_mistake(
+    finance: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TIDEGATE_STORE_URL", f"sqlite:///{finance.folder}/tidegate.toml")
+    (finance.folder / "tidegate.toml").write_text("[project]\n")
+    result = CliRunner().invoke(application, ["lint"])
+    assert "warning: apps of other projects cannot be looked up" in result.stderr
+    assert "error[N301]: the app of a dataset must be in these files or in the store" in result.stdout
+
+
+def test_what_another_project_needs_is_removed_by_force_only(
+    finance: Project, deployed: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finance.run("deploy")
+    monkeypatch.chdir(deployed.folder)
+    (deployed.folder / "schedules/sales.yaml").write_text("app: sales\n")
+    needs = "it triggers schedule finance/daily and is read by program finance/total"
+    assert f"refused: dataset report of sales is removed, but {needs}" in deployed.run("plan", exit_code=1)
+    assert "remove dataset sales/report" in deployed.refused("deploy").message
+    deployed.run("deploy", "--force")
+    assert set(apps(deployed)) == {"finance", "sales"}
+
+
+def test_a_folder_inside_the_warehouse_is_refused(project: Project) -> None:
+    project.edit("path: landing/orders", "path: warehouse/orders")
+    assert "a dataset with a path is outside the warehouse" in project.run("lint", exit_code=1)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 from sqlalchemy import text
 
@@ -110,3 +111,23 @@ def test_a_sequence_of_another_version_is_found(store: SqlCommitStepStore) -> No
     assert findings() == [("unreadable sequence", "c3"), ("staging", str(load_settings().warehouse))]
     with pytest.raises(UserError, match="orphaned staging cannot be determined"):
         run("fsck", "--clean")
+
+
+def test_what_belongs_to_another_project_is_left_to_it(
+    store: SqlCommitStepStore, engine_store: SqlStore, warehouse: Warehouse
+) -> None:
+    spoil(warehouse, "c1")
+    fail(store, "c1", BLOCKED_AFTER)
+    store.begin("c3", [TABLE.id], until=now())
+    with engine_store.transaction() as transaction:
+        (app,) = transaction.apps()
+        transaction.put_apps([msgspec.structs.replace(app, project="another")])
+
+    assert findings() == []
+    findings("--clean")
+    assert staged(warehouse, "c2", 2)
+    assert [attempt.commit for attempt in store.attempts()] == ["c3"]
+    assert run("recover") == "no unfinished commits\n"
+    refused = invoke("recover", TABLE.id).exception
+    assert isinstance(refused, UserError)
+    assert refused.message == "test/table belongs to another project, which has its tables elsewhere"

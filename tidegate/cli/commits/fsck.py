@@ -55,7 +55,7 @@ def _clean(project: CommitsProject) -> tuple[list[str], list[str]]:
         The removed places, and the datasets whose readers now see a newer version.
     """
     examined = _examined(project)
-    expire_dead_attempts(project.commits, now())
+    expire_dead_attempts(project.commits, now(), examined.others)
     orphans = find_orphans(examined.refs, examined.warehouse, examined.store, project.spark)
     remove_orphans(orphans, examined.refs, examined.warehouse, project.spark)
     return [one.place for one in orphans], [ref.id for ref in examined.refs if _show(ref, examined.warehouse)]
@@ -76,6 +76,7 @@ def _examined(project: CommitsProject) -> Examined:
         store=project.commits,
         context=project.context,
         now=now(),
+        others=project.others(),
     )
 
 

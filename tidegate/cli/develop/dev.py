@@ -202,9 +202,10 @@ def _changes(folder: Path) -> Iterator[bool]:
 
 def _anything_deployed(settings: "Settings") -> bool:
     from tidegate.cli.opened_store import opened_store
+    from tidegate.compiler.plan.ownership import NO_PROJECT
 
     with opened_store(settings, create=True) as store, store.reading() as reader:
-        return bool(reader.apps())
+        return any(deployed.project in (settings.name, NO_PROJECT) for deployed in reader.apps())
 
 
 def _preferred_port() -> int | None:

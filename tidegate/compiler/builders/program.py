@@ -10,6 +10,7 @@ from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.diagnostics.diagnostic import Related
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
 from tidegate.domain.model import Program
+from tidegate.domain.part_name import name_in
 from tidegate.domain.spark_conf import fault_of
 from tidegate.domain.wording import shown
 
@@ -71,13 +72,11 @@ def _incremental(program: MappingNode, scope: Scope) -> dict[str, bool | str]:
     for entry in program.items("reads"):
         if not isinstance(entry, MappingNode):
             continue
-        how, name = entry.get("incremental"), entry.get("dataset")
-        if not isinstance(name, ScalarNode):
-            continue
+        how = entry.get("incremental")
         if isinstance(how, ScalarNode):
             _check_word(how, scope)
         if isinstance(how, ScalarNode) and isinstance(how.value, bool | str) and how.value is not False:
-            found[scope.name_of(name)] = how.value
+            found[name_in(scope.app, entry.text("dataset"))] = how.value
     return found
 
 

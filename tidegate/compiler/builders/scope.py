@@ -98,7 +98,7 @@ class Scope:
 
     def name_of(self, name: ScalarNode) -> str:
         """Return the name of a part as the model has it: "feeds/raw" is `raw` in the app `feeds`."""
-        return name_in(self.app, str(name.value)) if self.app else str(name.value)
+        return name_in(self.app, str(name.value))
 
     def is_own(self, name: ScalarNode, rule: str, hint: str) -> bool:
         """Return whether a name is one of this app; report another app's with the rule."""

@@ -18,6 +18,18 @@ Section = Literal["datasets", "programs"]
 Fault = Literal["removed", "repartitioned", "missing"]
 """`missing`: the app of the part is not deployed, or does not have it."""
 
+_DEEDS: dict[Fault, str] = {
+    "removed": "remove",
+    "repartitioned": "change the partitions of",
+    "missing": "need, where it is not deployed,",
+}
+_REMEDIES: dict[Fault, str] = {
+    "removed": "deploy with --update-schedules, restore the removed part, or deploy with --force",
+    "repartitioned": "deploy the schedules that wait for it together with it, keep the old keys valid,"
+    " or deploy with --force",
+    "missing": "deploy app {app} first, or both together, or deploy with --force",
+}
+
 Needed = tuple[Fault, str, Section, str]
 """A fault, and the app, the section and the name of the part."""
 
@@ -48,26 +60,11 @@ class Refusal(Value, kw_only=True):
     @property
     def deed(self) -> str:
         """What the deployment would do to the part."""
-        match self.fault:
-            case "removed":
-                return "remove"
-            case "repartitioned":
-                return "change the partitions of"
-            case "missing":
-                return "need, where it is not deployed,"
+        return _DEEDS[self.fault]
 
     @property
     def remedy(self) -> str:
-        match self.fault:
-            case "removed":
-                return "deploy with --update-schedules, restore the removed part, or deploy with --force"
-            case "repartitioned":
-                return (
-                    "deploy the schedules that wait for it together with it, keep the old keys valid,"
-                    " or deploy with --force"
-                )
-            case "missing":
-                return f"deploy app {self.app} first, or both together, or deploy with --force"
+        return _REMEDIES[self.fault].format(app=self.app)
 
 
 def refusals_across(

@@ -5,7 +5,7 @@ are. An app reads the dataset of another one by naming it, not by declaring its 
 """
 
 from tidegate.compiler.diagnostics.diagnostic import Findings, Related
-from tidegate.domain.model import App, Dataset
+from tidegate.domain.model import App, At, Dataset
 from tidegate.domain.wording import shown
 
 _OWN_HINT = "give each a folder that is neither inside nor around the other's"
@@ -19,47 +19,48 @@ class Folders:
     """
 
     def __init__(self, warehouse: str = "") -> None:
-        self._ends: dict[str, tuple[str, Dataset]] = {}
-        self._passed: dict[str, tuple[str, Dataset]] = {}
+        self._ends: dict[str, tuple[str, Dataset, At]] = {}
+        self._passed: dict[str, tuple[str, Dataset, At]] = {}
         self._warehouse = warehouse
         self._within = _folders(warehouse) if warehouse else []
 
     def check(self, app: App, findings: Findings) -> None:
         """Report each dataset of an app whose folder equals, contains or is inside an earlier one."""
         for dataset in app.datasets.values():
-            if dataset.path is None or dataset.at is None:
+            at = dataset.at
+            if dataset.path is None or at is None:
                 continue
             folders = _folders(dataset.path)
             around = next((self._ends[folder] for folder in folders if folder in self._ends), None)
             other = around or self._passed.get(folders[-1])
             if other is not None:
-                _report(app, dataset, *other, findings)
+                _report((app.name, dataset, at), other, findings)
             elif folders[-1] in self._within or (self._within and self._within[-1] in folders):
                 findings.add(
                     "V207",
-                    dataset.at,
+                    at,
                     f"a dataset with a path is outside the warehouse, got {shown(dataset.path)}"
                     f" and the warehouse {shown(self._warehouse)}",
                     "delete `path`: the warehouse has a folder for it; or write a path outside",
                 )
-            self._ends.setdefault(folders[-1], (app.name, dataset))
+            self._ends.setdefault(folders[-1], (app.name, dataset, at))
             for folder in folders:
-                self._passed.setdefault(folder, (app.name, dataset))
+                self._passed.setdefault(folder, (app.name, dataset, at))
 
 
-def _report(app: App, dataset: Dataset, owner: str, other: Dataset, findings: Findings) -> None:
-    if dataset.at is None or other.at is None:
-        return
-    name = other.name if owner == app.name else f"{owner}/{other.name}"
+def _report(found: tuple[str, Dataset, At], earlier: tuple[str, Dataset, At], findings: Findings) -> None:
+    app, dataset, at = found
+    owner, other, other_at = earlier
+    name = other.name if owner == app else f"{owner}/{other.name}"
     hint = _OWN_HINT
-    if owner != app.name:
+    if owner != app:
         hint = f"to wait for that data or read it, name it {name} and delete this dataset; else {_OWN_HINT}"
     findings.add(
         "V207",
-        dataset.at,
+        at,
         f'a dataset has a folder of its own, got "{dataset.path}" beside "{other.path}" of {name}',
         hint,
-        (Related(at=other.at, note=f"{name} is here"),),
+        (Related(at=other_at, note=f"{name} is here"),),
     )
 
 

@@ -8,6 +8,7 @@ from dagster import DefaultSensorStatus, SensorDefinition, SensorEvaluationConte
 
 from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.definitions.names import NOTHING_DEPLOYED
+from tidegate.dagster_defs.definitions.plan_state import deployed_plan
 from tidegate.scheduler.store.error import StoreMissing
 
 NOTHING_DEPLOYED_TEXT = "nothing deployed, run `tidegate deploy`"
@@ -21,7 +22,8 @@ def nothing_deployed(location: Location) -> SensorDefinition:
     def look(_context: SensorEvaluationContext) -> SkipReason:
         try:
             with location.open_store().reading() as reader:
-                return SkipReason(RELOAD_TEXT if reader.apps() else NOTHING_DEPLOYED_TEXT)
+                own = deployed_plan(reader, location.project).apps
+            return SkipReason(RELOAD_TEXT if own else NOTHING_DEPLOYED_TEXT)
         except StoreMissing:
             return SkipReason(NOTHING_DEPLOYED_TEXT)
 

@@ -15,7 +15,7 @@ import msgspec
 
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.model import App, Program
-from tidegate.domain.part_name import whole_name
+from tidegate.domain.part_name import app_of, whole_name
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.finish import read_sequence
@@ -24,6 +24,7 @@ from tidegate.spark_jobs.commit.step import CommitStep, Verdict, Verified, unkno
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, dataset_ref
 from tidegate.spark_jobs.errors import SparkJobError
 from tidegate.spark_jobs.publication.formats import format_of
+from tidegate.spark_jobs.repair.leftovers import is_theirs
 from tidegate.spark_jobs.repair.orphans import find_orphans
 
 COMMITS_COMPARED = 20
@@ -50,13 +51,18 @@ class Finding(Value, kw_only=True):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Examined:
-    """What `fsck` examines: a project's apps, tables and store."""
+    """What `fsck` examines: a project's apps, tables and store.
+
+    Attributes:
+        others: the apps of other projects in the store, whose commits and watermarks are theirs to examine.
+    """
 
     apps: Sequence[App]
     warehouse: Warehouse
     store: CommitStepStore
     context: CommitContext
     now: datetime
+    others: frozenset[str] = frozenset()
 
     @property
     def refs(self) -> tuple[DatasetRef, ...]:
@@ -114,6 +120,8 @@ def _sequences(examined: Examined) -> Iterator[Finding]:
         except SparkJobError as error:
             yield Finding(kind="unreadable sequence", where=commit, what=error.message, remedy=error.hint)
             continue
+        if is_theirs(sequence.datasets, examined.others):
+            continue
         written = ", ".join(sequence.datasets)
         if is_blocked(state):
             what = f"{written}: {state.failures} failed tries; {state.error}"
@@ -127,7 +135,7 @@ def _sequences(examined: Examined) -> Iterator[Finding]:
 
 def _attempts(examined: Examined) -> Iterator[Finding]:
     for attempt in examined.store.attempts():
-        if attempt.until <= examined.now:
+        if attempt.until <= examined.now and not is_theirs(attempt.datasets, examined.others):
             yield Finding(
                 kind="dead run",
                 where=f"commit {attempt.commit}, token {attempt.token}",
@@ -208,7 +216,7 @@ def _unused_watermarks(examined: Examined) -> Iterator[Finding]:
         for source in program.incremental
     }
     for consumer, source in examined.store.followers():
-        if (consumer, source) not in used:
+        if (consumer, source) not in used and app_of(consumer) not in examined.others:
             yield Finding(
                 kind="unused watermarks",
                 where=f"{consumer} in {source}",

@@ -60,7 +60,7 @@ def leftovers(store: CommitStepStore, now: datetime, others: Collection[str] = (
             written = read_sequence(commit, body).datasets
         except CommitUnknown:
             written, kind = (), "blocked"
-        if _is_theirs(written, others):
+        if is_theirs(written, others):
             continue
         kinds[kind].append(commit)
         if kind == "due":
@@ -79,11 +79,11 @@ def dead_attempts(
     return tuple(
         attempt
         for attempt in store.attempts()
-        if attempt.until <= now and not _is_theirs(attempt.datasets, others)
+        if attempt.until <= now and not is_theirs(attempt.datasets, others)
     )
 
 
-def _is_theirs(datasets: Collection[str], others: Collection[str]) -> bool:
+def is_theirs(datasets: Collection[str], others: Collection[str]) -> bool:
     """Return whether apps of other projects alone write these datasets ("app/name")."""
     return bool(datasets) and all(app_of(name) in others for name in datasets)
 
