@@ -120,7 +120,8 @@ def scenario() -> list[Step]:
         for _ in range(8)
         for step in (later(minutes=25), ticking, *asking_twice(), later(minutes=1), ticking, ending_all)
     ]
-    return first + asking_twice() * 20 + second + evening
+    rejected_for_good = [*asking_twice(), ticking] * 20
+    return first + rejected_for_good + second + evening
 
 
 def asking_twice() -> list[Step]:

@@ -91,3 +91,15 @@ def test_a_scheduler_that_does_not_tick_is_named(ago: timedelta, every: int, end
 
 def test_a_scheduler_that_never_ticked_is_named() -> None:
     assert "has never ticked" in last_tick_line(None, NOW, 5)
+
+
+@pytest.mark.parametrize("target", ["the job", "report_daily"])
+def test_the_run_has_its_address_in_the_ui_where_the_settings_name_it(
+    deployed: Project, failed: str, target: str
+) -> None:
+    name = failed if target == "the job" else target
+    assert "/runs/" not in deployed.run("why", name) + deployed.run("jobs", "show", failed)
+    settings = deployed.folder / "tidegate.toml"
+    settings.write_text(settings.read_text() + '[dagster]\nwebserver_url = "https://ui.example.com/"\n')
+    assert "its run in Dagster: https://ui.example.com/runs/run-1" in deployed.run("why", name)
+    assert "https://ui.example.com/runs/run-1" in deployed.run("jobs", "show", failed)

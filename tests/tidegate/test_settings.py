@@ -147,6 +147,11 @@ def test_the_environment_overrides_the_store_and_its_password_is_never_shown(
             "dagster.tick_seconds must be a whole number",
             "tick_seconds = 5",
         ),
+        (
+            '[dagster]\nwebserver_url = "localhost:3000"\n',
+            'dagster.webserver_url must be a URL, got "localhost:3000"',
+            "http://127.0.0.1:3000",
+        ),
         ("[dagster]\ntick_seconds = 0\n", "must be a whole number from 1 to 600, got 0", "tick_seconds = 5"),
         (
             "[dagster]\ntick_seconds = 601\n",

@@ -48,6 +48,7 @@ class Settings:
         iceberg_catalog: options of Iceberg's catalog; empty: type hadoop on the warehouse.
         dagster_home: Dagster's instance folder (DAGSTER_HOME).
         tick_seconds: interval of the dispatcher's ticks.
+        webserver_url: address of the Dagster UI, without a slash at its end; "" if it is not set.
     """
 
     project: Path
@@ -67,6 +68,7 @@ class Settings:
     iceberg_catalog: Mapping[str, str] = field(repr=False)
     dagster_home: Path
     tick_seconds: int
+    webserver_url: str = ""
 
     @property
     def warehouse_folder(self) -> str:
@@ -194,7 +196,17 @@ def _settings(file: Path, content: dict[str, Any], *, store_is_given: bool = Fal
         iceberg_catalog=catalog,
         dagster_home=path("dagster", "home", found.dagster.home, '".tidegate/dagster"'),
         tick_seconds=found.dagster.tick_seconds,
+        webserver_url=_webserver(file, found.dagster.webserver_url),
     )
+
+
+def _webserver(file: Path, url: str) -> str:
+    if url and not url.startswith(("http://", "https://")):
+        raise SettingsError(
+            f'{file}: dagster.webserver_url must be a URL, got "{url}"',
+            'write for example webserver_url = "http://127.0.0.1:3000"',
+        )
+    return url.rstrip("/")
 
 
 def _default_format(found: SettingsFile, conf: Mapping[str, str]) -> DatasetFormat:

@@ -177,6 +177,13 @@ class DagsterSection(Section, frozen=True, kw_only=True):
             most=TICK_SECONDS_MAX,
         ),
     ] = 5
+    webserver_url: Annotated[
+        str,
+        _text(
+            "https://dagster.example.com",
+            "Address of the Dagster UI. `why` and `jobs show` print the address of a run below it.",
+        ),
+    ] = ""
 
 
 class SettingsFile(msgspec.Struct, frozen=True, kw_only=True):

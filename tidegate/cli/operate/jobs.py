@@ -117,6 +117,8 @@ def show_job(
     from tidegate.cli.names import find_job
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.operate.attempts import COLUMNS, attempts
+    from tidegate.cli.run_address import run_address
+    from tidegate.project.settings import load_settings
 
     with opened_store() as store, store.reading() as reader:
         found = find_job(reader, job)
@@ -127,7 +129,7 @@ def show_job(
         rows = [dict(zip(COLUMNS, row, strict=True)) for row in runs]
         print_json({"job": found, "attempts": rows, "collected": collected, "history": history})
         return
-    print_table(["job", found.id], list(_fields(found)))
+    print_table(["job", found.id], list(_fields(found, run_address(load_settings(), found.run_id))))
     if runs:
         typer.echo("\nAttempts:")
         print_table(COLUMNS, runs)
@@ -210,7 +212,7 @@ def _nothing(dead: bool, *, all_: bool) -> str:
     return "No jobs." if all_ else "No jobs in the queue; --all shows the finished ones."
 
 
-def _fields(job: "Job") -> Iterator[list[str]]:
+def _fields(job: "Job", address: str) -> Iterator[list[str]]:
     yield ["schedule", job.schedule]
     if job.key:
         yield ["key", job.key]
@@ -233,6 +235,8 @@ def _fields(job: "Job") -> Iterator[list[str]]:
             yield [name, instant(value)]
     if job.run_id is not None:
         yield ["run", f"{job.run_id} (attempt {job.attempt})"]
+    if address:
+        yield ["address", address]
     if job.launch is not None:
         yield ["writes", ", ".join(job.launch.partitions) or "no partitions"]
         for dataset, keys in job.launch.manifest.items():

@@ -34,6 +34,7 @@ def why(
     from tidegate.cli.names import find_target
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.operate.blocked_outputs import with_blocked
+    from tidegate.cli.run_address import run_address
     from tidegate.project.settings import load_settings
     from tidegate.scheduler.explain.past import store_at
     from tidegate.scheduler.explain.why import explain
@@ -51,10 +52,14 @@ def why(
     if format is Format.JSON:
         print_json(explanations)
         return
+    settings = load_settings()
     for explanation in explanations:
         print_rich(explanation_tree(explanation))
+        shown = explanation.failed or explanation.job
+        if shown is not None and (address := run_address(settings, shown.run_id)):
+            typer.echo(f"its run in Dagster: {address}")
     if at is None:
-        typer.echo(last_tick_line(ticked_at, now, load_settings().tick_seconds))
+        typer.echo(last_tick_line(ticked_at, now, settings.tick_seconds))
 
 
 def past_instant(text: str, now: datetime) -> datetime:
