@@ -250,3 +250,18 @@ def test_of_two_jobs_that_a_carried_change_leaves_open_the_older_one_is_filled_f
     with world.store.reading() as reader:
         deliveries = reader.deliveries([job.id for job in world.jobs("s")])
     assert [len(deliveries[job.id]) for job in world.jobs("s")] == [3, 3, 1]
+
+
+def test_an_event_from_before_a_schedule_says_so_and_one_from_before_its_resume_too() -> None:
+    world = World(
+        "s: {program: q, status: active, trigger: {partitions: {dataset: raw, count: 9}}}", start="09:00"
+    )
+    world.tick("09:00")
+    world.arrive("08:55", "raw", "2026-03-01")
+    world.tick("09:01")
+    assert world.ledger("s").discarded == {"D-UPDATED": 1}
+    world.suspend("09:05", "s")
+    world.resume("09:10", "s")
+    world.arrive("09:07", "raw", "2026-03-02")
+    world.tick("09:11")
+    assert world.ledger("s").discarded == {"D-SUSPENDED": 1, "D-UPDATED": 1}

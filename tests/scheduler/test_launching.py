@@ -36,6 +36,8 @@ def test_a_job_without_a_launch_plan_is_a_bug_and_said_so():
         transaction.put_jobs([msgspec.structs.replace(world.only("s"), launch=None)])
     with pytest.raises(ValueError, match="PENDING_LAUNCH without a launch plan"):
         world.offer_launches("10:00")
+    with pytest.raises(ValueError, match="PENDING_LAUNCH without a launch plan"):
+        _ = world.only("s").program
 
 
 REASONS = [

@@ -104,15 +104,14 @@ def check_member_names(trigger: MappingNode, findings: Findings) -> None:
         first.setdefault(name, place)
 
 
-def _names(node: Node) -> Iterator[ScalarNode]:
+def _names(node: MappingNode) -> Iterator[ScalarNode]:
     """Yield the names in a trigger, in the order of the YAML."""
-    if not isinstance(node, MappingNode):
-        return
     name = node.get("as")
     if isinstance(name, ScalarNode):
         yield name
-    some = node.mapping("at_least")
-    for member in (*(m for key in ("all", "any", "sequence") for m in node.items(key)), *_of(some)):
+    members = [member for key in ("all", "any", "sequence") for member in node.items(key)]
+    members += _of(node.mapping("at_least"))
+    for member in [each for each in members if isinstance(each, MappingNode)]:
         yield from _names(member)
 
 
@@ -165,10 +164,8 @@ def check_upstream_arguments(
     handed_over: defaultdict[str, set[str]] = defaultdict(set)
     for schedule in app.schedules.values():
         handed_over[schedule.program].update(schedule.args)
-    for name, node in args.items():
-        schedule = app.schedules.get(name)
-        if schedule is None:
-            continue
+    for name, node in [(name, node) for name, node in args.items() if name in app.schedules]:
+        schedule = app.schedules[name]
         for place, written in _references(node, findings):
             reference, trigger = _of_member(written, schedule.trigger)
             upstream = sorted(_collected(trigger).programs)
