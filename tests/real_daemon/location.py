@@ -5,7 +5,6 @@ works (`gate.py`), what its clock says, and whether a launch fails. Dagster sche
 Dagster fires them by the computer's clock; the product's dispatcher fires every cron itself (rule 9).
 """
 
-import logging
 import os
 import threading
 from collections import Counter
@@ -18,13 +17,11 @@ from typing import Any
 import msgspec
 import pytest
 from dagster import (
-    InitLoggerContext,
     RepositoryDefinition,
     SensorResult,
     SkipReason,
     create_repository_using_definitions_args,
     in_process_executor,
-    logger,
 )
 from dagster._core.definitions.definitions_load_context import (
     DefinitionsLoadContext,
@@ -72,14 +69,6 @@ class LostTick(Exception):
     """The tick dies, as an order wants it."""
 
 
-@logger
-def quiet(_: InitLoggerContext) -> logging.Logger:
-    """A logger of runs that prints nothing."""
-    found = logging.Logger("quiet")
-    found.addHandler(logging.NullHandler())
-    return found
-
-
 def location_of(place: Place, store: SqlStore) -> Location:
     """The code location of a case. Its clock is that of the thread."""
     return Location(
@@ -102,7 +91,6 @@ def repository_of(place: Place, location: Location) -> RepositoryDefinition:
         jobs=built.jobs,
         sensors=built.sensors,
         executor=in_process_executor,
-        loggers={"console": quiet},
     )
 
 

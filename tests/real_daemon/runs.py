@@ -5,7 +5,6 @@ reports are real. Only `run_program`, below which Spark would start, is another 
 called with, waits until the scenario ends the run, and then fails, is cancelled, or has written its outputs.
 """
 
-import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -15,6 +14,7 @@ import pytest
 from dagster import AssetKey, DagsterInstance, DagsterRun, RepositoryDefinition
 from dagster._core.definitions.job_base import InMemoryJob
 from dagster._core.errors import DagsterExecutionInterruptedError
+from dagster._core.execution import context_creation_job
 from dagster._core.execution.api import execute_run_iterator
 
 from tests.real_daemon import scripted_time
@@ -133,10 +133,11 @@ def install(patch: pytest.MonkeyPatch) -> None:
     """Let the op call the program of the run of its thread, and let runs log nothing but their events."""
     patch.setattr(program_op, "run_program", _run_program)
     # Dagster configures logging anew for each run, by which two runs in one process lock each other out.
-    patch.setattr(DagsterInstance, "get_yaml_python_handlers", _no_handlers)
+    patch.setattr(DagsterInstance, "get_yaml_python_handlers", _nothing)
+    patch.setattr(context_creation_job, "default_system_loggers", _nothing)
 
 
-def _no_handlers(_: DagsterInstance) -> list[logging.Handler]:
+def _nothing(_: DagsterInstance | None) -> list[Any]:
     return []
 
 

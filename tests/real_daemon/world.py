@@ -10,10 +10,11 @@ Every run is also compared with what it was launched for: its partitions in Dags
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+import msgspec
 from dagster import AssetMaterialization, DagsterEventType, DagsterRun, RepositoryDefinition
 from dagster._core.scheduler.instigation import TickStatus
 
@@ -141,7 +142,7 @@ class RealWorld:
             app=self._app,
             job=run.tags[JOB],
             attempt=int(run.tags[ATTEMPT]),
-            launch=_launch_of(program, params),
+            launch=_launch_of(program, params, self._external),
             ends_at=now + behaviour.takes,
             ends=RunStatus.FAILED if end == "died" else RunStatus(end),
             died=end == "died",
@@ -228,11 +229,15 @@ class RealWorld:
             self._end(live, seen.status, keys)
 
 
-def _launch_of(program: str, params: Params) -> LaunchPlan:
-    """What a program was called with, as the plan of a launch."""
+def _launch_of(program: str, params: Params, external: Mapping[str, LiveRun]) -> LaunchPlan:
+    """What a program was called with, as the plan of a launch, with the names of external runs."""
     names = LaunchPlan.__struct_fields__
     found = {name: getattr(params, name) for name in names if hasattr(params, name)}
-    return LaunchPlan(program=program, upstream_runs=tuple(run.id for run in params.upstream), **found)
+    plan = LaunchPlan(program=program, upstream_runs=tuple(run.id for run in params.upstream), **found)
+    text = msgspec.json.encode(plan)
+    for name, live in external.items():
+        text = text.replace(live.run.run_id.encode(), name.encode())
+    return msgspec.json.decode(text, type=LaunchPlan)
 
 
 def _by_hand(scenario: Scenario) -> dict[str, tuple[dict[str, Any], dict[str, tuple[str, ...]]]]:
