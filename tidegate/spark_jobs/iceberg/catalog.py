@@ -165,7 +165,7 @@ class IcebergCatalog:
         """
         with java_failures(f"list {folder}"):
             if self._has_prefixes(io):
-                return self._files_by_prefix(folder, io)
+                return tuple(one.location() for one in self._infos_by_prefix(folder, io))
             path, system = self._hadoop(folder)
             found, folders = [], [path] if system.exists(path) else []
             while folders:
@@ -185,6 +185,21 @@ class IcebergCatalog:
             listed = system.listStatus(path) if system.exists(path) else []
             entries = [listed[number] for number in range(len(listed))]
             return tuple(sorted(entry.getPath().getName() for entry in entries if entry.isDirectory()))
+
+    def sizes_in(self, folder: str, io: Any | None = None) -> dict[str, int]:
+        """Return the length in bytes of each file in a folder by name; none for a folder that does not exist.
+
+        Args:
+            io: see `files_below`.
+        """
+        with java_failures(f"list {folder}"):
+            if self._has_prefixes(io):
+                listed = self._infos_by_prefix(folder, io)
+                return {str(one.location()).rpartition("/")[2]: int(one.size()) for one in listed}
+            path, system = self._hadoop(folder)
+            entries = system.listStatus(path) if system.exists(path) else []
+            found = (entries[number] for number in range(len(entries)))
+            return {str(one.getPath().getName()): int(one.getLen()) for one in found if one.isFile()}
 
     def count_below(self, folder: str, io: Any | None = None) -> int:
         """Return the number of files that `files_below` returns."""
@@ -216,11 +231,11 @@ class IcebergCatalog:
         gateway: Any = self.spark.sparkContext._gateway
         return is_instance_of(gateway, io, "org.apache.iceberg.io.SupportsPrefixOperations")
 
-    def _files_by_prefix(self, folder: str, io: Any) -> tuple[str, ...]:
+    def _infos_by_prefix(self, folder: str, io: Any) -> tuple[Any, ...]:
         try:
             found, iterator = [], io.listPrefix(f"{folder}/").iterator()
             while iterator.hasNext():
-                found.append(iterator.next().location())
+                found.append(iterator.next())
         except Py4JJavaError as error:
             cause = error.java_exception.getCause()
             if cause is not None and cause.getClass().getName() == "java.io.FileNotFoundException":

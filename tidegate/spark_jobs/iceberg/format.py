@@ -1,7 +1,7 @@
 """Iceberg as a table format; for the contract see `publication.table_format.TableFormat`."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -12,6 +12,8 @@ from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.datasets.increment import Increment, IncrementalRead
 from tidegate.spark_jobs.datasets.table_report import Orphan, TableReport
 from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, java_failures
+from tidegate.spark_jobs.iceberg.data_files import missing_data
+from tidegate.spark_jobs.iceberg.lineage import Place, lineage_of, withdrawn
 from tidegate.spark_jobs.iceberg.new_rows import read_new_snapshots
 from tidegate.spark_jobs.iceberg.orphans import drop_orphan, staging_tables
 from tidegate.spark_jobs.iceberg.output import (
@@ -99,8 +101,26 @@ class IcebergFormat:
 
     def report(self, ref: DatasetRef, warehouse: Warehouse, spark: Spark) -> TableReport:
         """See `TableFormat.report`."""
-        table = IcebergCatalog(spark()).table(table_name(ref))
-        return TableReport(commits=() if table is None else tuple(one.commit for one in log_of(table).recent))
+        catalog, name = IcebergCatalog(spark()), table_name(ref)
+        table = catalog.table(name)
+        if table is None:
+            return TableReport()
+        commits = tuple(one.commit for one in log_of(table).recent)
+        return TableReport(commits=commits, missing=missing_data(catalog, name))
+
+    def withdrawn(self, ref: DatasetRef, commits: Collection[str], spark: Spark) -> Mapping[str, str]:
+        """See `TableFormat.withdrawn`: a rollback leaves the log of publishes as it is."""
+        catalog, name = IcebergCatalog(spark()), table_name(ref)
+        table = catalog.table(name)
+        if table is None:
+            return {}
+        log = log_of(table)
+        lineage = lineage_of(catalog, table, log)
+        return {
+            one.commit: withdrawn(name, one)
+            for one in reversed(log.recent)
+            if one.commit in commits and lineage.place(one) is Place.WITHDRAWN
+        }
 
     def read_positions(self, ref: DatasetRef, spark: Spark) -> Mapping[str, Mapping[str, Any]]:
         """See `TableFormat.read_positions`: they are in the summaries of the snapshots."""

@@ -127,6 +127,7 @@ def stage(
         merge_keys=ref.merge_keys,
         dimensions=dimensions,
         new_columns=target.new_columns,
+        columns=tuple(frame.columns),
         partitions={key: tuple(ref.parts(key)[dimension] for dimension in dimensions) for key in keys},
         commit=commit,
         token=token,

@@ -178,9 +178,29 @@ def all_but(catalog: IcebergCatalog, dimensions: Sequence[str], kept: Iterable[s
 
 
 def same_numbers(columns: Any, schema: Any) -> bool:
-    """Return whether a schema has these columns, including nested fields, with the same field ids."""
-    numbers: dict[int, str] = dict(columns.idToName())
-    return all(schema.findColumnName(number) == name for number, name in numbers.items())
+    """Return whether a schema has no column of these names, including nested fields, with another field id.
+
+    A column that was renamed keeps its id, and one that was dropped has none.
+    """
+    names: dict[int, str] = dict(columns.idToName())
+    for number, name in names.items():
+        if schema.findColumnName(number) != name:
+            known = schema.findField(name) or schema.caseInsensitiveFindField(name)
+            if known is not None and known.fieldId() != number:
+                return False
+    return True
+
+
+def dropped_columns(output: Sequence[str], staged: Any, schema: Any) -> tuple[str, ...]:
+    """Return the columns of an output whose staged field ids and names a schema does not have any more."""
+    ours = {column.lower() for column in output}
+    names: dict[int, str] = dict(staged.idToName())
+    gone = (
+        name.partition(".")[0]
+        for number, name in names.items()
+        if schema.findColumnName(number) is None and schema.caseInsensitiveFindField(name) is None
+    )
+    return tuple(dict.fromkeys(name for name in gone if name.lower() in ours))
 
 
 def keys_of(table: Any, publish: Publish) -> tuple[str, ...] | None:

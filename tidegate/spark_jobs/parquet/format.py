@@ -1,6 +1,6 @@
 """Parquet as a table format; see `publication.table_format.TableFormat` for the contract of each method."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -138,6 +138,10 @@ class ParquetFormat:
         )
         outdated = stale(files, root)
         return TableReport(commits=version.recent, missing=missing, outdated=outdated or "")
+
+    def withdrawn(self, ref: DatasetRef, commits: Collection[str], spark: Spark) -> Mapping[str, str]:
+        """See `TableFormat.withdrawn`: no version is taken back."""
+        return {}
 
     def read_positions(self, ref: DatasetRef, spark: Spark) -> Mapping[str, Mapping[str, Any]]:
         """See `TableFormat.read_positions`: a version file does not record them."""

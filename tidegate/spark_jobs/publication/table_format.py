@@ -4,7 +4,7 @@ A format is a folder beside `parquet/` and `iceberg/` whose `format.py` implemen
 kinds of commit steps in `steps/`, and one line in `formats.py`. No other module refers to a format by name.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from pyspark.sql import DataFrame, SparkSession
@@ -157,6 +157,15 @@ class TableFormat(Protocol):
 
     def report(self, ref: DatasetRef, warehouse: Warehouse, spark: Callable[[], SparkSession]) -> TableReport:
         """Return the state of the table."""
+        ...
+
+    def withdrawn(
+        self, ref: DatasetRef, commits: Collection[str], spark: Callable[[], SparkSession]
+    ) -> Mapping[str, str]:
+        """Return those of these commits whose publish somebody has taken back, with what has happened.
+
+        Commits of which the table knows nothing are left out.
+        """
         ...
 
     def read_positions(

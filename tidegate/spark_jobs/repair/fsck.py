@@ -167,6 +167,7 @@ def _tables(examined: Examined) -> Iterator[Finding]:
     for ref in examined.refs:
         try:
             report = format_of(ref).report(ref, examined.warehouse, examined.context.spark)
+            gone = format_of(ref).withdrawn(ref, report.commits[-1:], examined.context.spark)
         except (SparkJobError, OSError, msgspec.MsgspecError) as error:
             yield Finding(kind="table", where=ref.id, what=f"it cannot be read: {error}")
             continue
@@ -175,8 +176,10 @@ def _tables(examined: Examined) -> Iterator[Finding]:
                 kind="table",
                 where=f"{ref.id} {missing.key}".strip(),
                 what=missing.what,
-                remedy="restore the folder, or compute the partition again",
+                remedy="restore it, or compute the partition again",
             )
+        for what in gone.values():
+            yield Finding(kind="rollback", where=ref.id, what=what, remedy="docs/exactly-once.md, Rollback")
         if report.outdated and not examined.store.list_unfinished(ref.id):
             yield Finding(
                 kind="view",
@@ -228,14 +231,27 @@ def _unused_watermarks(examined: Examined) -> Iterator[Finding]:
 
 def _watermarks_of(examined: Examined, app: App, program: Program) -> Iterator[Finding]:
     """Find watermarks whose commit recorded another position in its snapshot than it has set."""
+    consumer = f"{app.name}/{program.name}"
+    sources = [whole_name(app.name, name) for name in program.incremental]
+    marks = {source: examined.store.watermarks(consumer, source) for source in sources}
+    commits = {mark.commit for parts in marks.values() for mark in parts.values()}
     recorded: dict[str, Mapping[str, Any]] = {}
+    withdrawn: dict[str, str] = {}
     for name in program.writes:
         ref = dataset_ref(app.name, app.datasets[name])
         recorded |= format_of(ref).read_positions(ref, examined.context.spark)
-    consumer = f"{app.name}/{program.name}"
-    for name in program.incremental:
-        source = whole_name(app.name, name)
-        for part, mark in sorted(examined.store.watermarks(consumer, source).items()):
+        withdrawn |= format_of(ref).withdrawn(ref, commits, examined.context.spark)
+    for source, parts in marks.items():
+        for part, mark in sorted(parts.items()):
+            if mark.commit in withdrawn:
+                yield Finding(
+                    kind="watermark",
+                    where=f"{consumer} in {source} {part}".strip(),
+                    what=f"it is at {mark.position}, but the rows read up to there are gone:"
+                    f" {withdrawn[mark.commit]}",
+                    remedy="make that snapshot current again, or read these rows again after:"
+                    f" tidegate watermarks reset {consumer} {source}",
+                )
             read = recorded.get(mark.commit, {}).get(source)
             # For many parts a snapshot holds only a digest.
             if isinstance(read, Mapping) and read.get(part, mark.position) != mark.position:

@@ -18,7 +18,7 @@ import msgspec
 
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
-from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Effect, Verdict, Verified, step_kind, unknown
+from tidegate.spark_jobs.commit.step import NOT_DONE, Effect, Verdict, Verified, step_kind, unknown
 from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.iceberg.catalog import (
     STAGING_NAMESPACE,
@@ -27,6 +27,8 @@ from tidegate.spark_jobs.iceberg.catalog import (
     java_failures,
     sql_name,
 )
+from tidegate.spark_jobs.iceberg.data_files import lost_staged_files
+from tidegate.spark_jobs.iceberg.lineage import verify_publish
 from tidegate.spark_jobs.iceberg.log import PROPERTY, Publish, PublishLog, encode_log
 from tidegate.spark_jobs.iceberg.merge import MergedFiles, merge_files
 from tidegate.spark_jobs.iceberg.staging import write_staging
@@ -37,6 +39,7 @@ from tidegate.spark_jobs.iceberg.table import (
     check_partitions,
     data_file,
     draft_table,
+    dropped_columns,
     keep_snapshots,
     keys_of,
     log_of,
@@ -45,6 +48,7 @@ from tidegate.spark_jobs.iceberg.table import (
     with_columns,
 )
 
+SHOWN_FILES = 3
 CONFLICT_TRIES = 100
 """How many times in a row another commit may change the table before the step fails."""
 
@@ -61,6 +65,7 @@ class PublishIceberg(Value, kw_only=True):
         merge_keys: columns that identify a row within its partition.
         dimensions: the partition columns.
         new_columns: columns of the staging table that the table did not have, or had with a narrower type.
+        columns: columns of the output; the staging table has those of the table too.
         partitions: the values of the partition columns of each written partition, by key.
         commit: commit id of the publish.
         token: fencing token of the run.
@@ -78,6 +83,7 @@ class PublishIceberg(Value, kw_only=True):
     merge_keys: tuple[str, ...]
     dimensions: tuple[str, ...]
     new_columns: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
     partitions: dict[str, tuple[str, ...]]
     commit: str
     token: int
@@ -88,13 +94,22 @@ class PublishIceberg(Value, kw_only=True):
     def verify(self, context: CommitContext) -> Verified:
         """See `CommitStep.verify`."""
         catalog = IcebergCatalog(context.spark())
-        answer = self._logged(catalog.table(self.table))
-        if answer.verdict is not Verdict.NOT_DONE or self._staged(catalog) is not None:
-            return answer
-        # Staging is dropped only after the publish: another process may have done both since the first read.
-        answer = self._logged(catalog.table(self.table))
+        answer = self._logged(catalog, catalog.table(self.table))
         if answer.verdict is not Verdict.NOT_DONE:
             return answer
+        staged = self._staged(catalog)
+        lost = () if staged is None else lost_staged_files(catalog, staged)
+        if staged is not None and not lost:
+            return answer
+        # Staging is dropped only after the publish: another process may have done both since the first read.
+        answer = self._logged(catalog, catalog.table(self.table))
+        if answer.verdict is not Verdict.NOT_DONE:
+            return answer
+        if lost:
+            return unknown(
+                f"{len(lost)} of its staged data files do not exist or have another length than was written: "
+                f"{', '.join(lost[:SHOWN_FILES])}; restore them, or abandon the commit and run it again"
+            )
         return unknown(
             f"{sql_name(self.table)} does not list the commit, and its staging table {self.staging} "
             "does not exist"
@@ -121,7 +136,7 @@ class PublishIceberg(Value, kw_only=True):
         """See `CommitStep.describe`."""
         return f"{self.mode.replace('_', ' ')} in {sql_name(self.table)}, {len(self.partitions)} partitions"
 
-    def _logged(self, table: Any | None) -> Verified:
+    def _logged(self, catalog: IcebergCatalog, table: Any | None) -> Verified:
         """Return what the table's log shows about this publish."""
         if table is None and self.base:
             return unknown(f"{sql_name(self.table)} does not exist, but existed when the commit began")
@@ -129,8 +144,9 @@ class PublishIceberg(Value, kw_only=True):
             log = PublishLog() if table is None else log_of(table)
         except ValueError as error:
             return unknown(f"the property {PROPERTY} of {sql_name(self.table)} cannot be read: {error}")
-        if log.find(self.commit) is not None:
-            return DONE
+        ours = log.find(self.commit)
+        if ours is not None:
+            return verify_publish(catalog, self.table, table, log, ours)
         since = log.since(self.base)
         if since is None:
             return unknown(
@@ -146,7 +162,7 @@ class PublishIceberg(Value, kw_only=True):
     def _try(self, catalog: IcebergCatalog) -> None:
         """Make one attempt. If a table it needs is missing, it has no effect, and `verify` reports why."""
         staged, table = self._staged(catalog), catalog.table(self.table)
-        if staged is None or (table is None and self.base):
+        if staged is None or (table is None and self.base) or lost_staged_files(catalog, staged):
             return
         with java_failures(f"publish into {sql_name(self.table)}"):
             # From here on all is read from this one state of the table, which the swap expects.
@@ -253,13 +269,19 @@ class PublishIceberg(Value, kw_only=True):
     def _files(
         self, catalog: IcebergCatalog, transaction: Any, staged: Any, keys: dict[str, tuple[str, ...]]
     ) -> list[Any]:
-        """Add the new columns to the table, and return the data files to add."""
-        if self.new_columns:
-            new = staged.schema().select(catalog.java_list(self.new_columns))
-            with_columns(transaction.updateSchema(), new).commit()
-            table = transaction.table()
-            if not same_numbers(new, table.schema()):
-                # Another run has added columns with the field ids that our data files use.
+        """Add the columns that the table lacks, and return the data files to add.
+
+        Data files name their columns by field ids. Where the table has the name of a column with another id
+        (two runs have added columns at once, or a person has dropped and added one), rows are written again.
+        """
+        table, schema = transaction.table(), staged.schema()
+        if not schema.sameSchema(table.schema()):
+            lacking = (*self.new_columns, *dropped_columns(self.columns, schema, table.schema()))
+            if lacking:
+                new = schema.select(catalog.java_list(dict.fromkeys(lacking)))
+                with_columns(transaction.updateSchema(), new).commit()
+                table = transaction.table()
+            if not same_numbers(schema, table.schema()):
                 name = f"{self.staging}_{uuid.uuid4().hex}"
                 staged = write_staging(
                     catalog, name, table, catalog.spark.table(sql_name((STAGING_NAMESPACE, self.staging)))

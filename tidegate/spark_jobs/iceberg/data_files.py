@@ -1,0 +1,78 @@
+"""Compares data files with what the table's metadata says of them: existence and length.
+
+Iceberg never looks: a commit adds a file by its name alone, and a reader notices the loss. Whole folders are
+listed instead of asking for each file.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from tidegate.spark_jobs.datasets.table_report import MissingData
+from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, TableName, each, java_failures
+from tidegate.spark_jobs.iceberg.table import added_files
+
+Expected = tuple[str, int]
+"""Location of a file, and its length in bytes."""
+
+
+def lost_files(catalog: IcebergCatalog, io: Any, expected: Iterable[Expected]) -> tuple[str, ...]:
+    """Return the locations of the files that do not exist or have another length, in order."""
+    sizes: dict[str, dict[str, int]] = {}
+    lost: list[str] = []
+    for location, length in expected:
+        folder, _, name = location.rpartition("/")
+        if folder not in sizes:
+            sizes[folder] = catalog.sizes_in(folder, io)
+        if sizes[folder].get(name) != length:
+            lost.append(location)
+    return tuple(lost)
+
+
+def lost_staged_files(catalog: IcebergCatalog, staging: Any) -> tuple[str, ...]:
+    """Return the data files of a staging table that do not exist or have another length."""
+    with java_failures("list the staged data files"):
+        files = added_files(staging, staging.currentSnapshot())
+        expected = [(str(file.location()), int(file.fileSizeInBytes())) for file in files]
+    return lost_files(catalog, staging.io(), expected)
+
+
+def missing_data(catalog: IcebergCatalog, name: TableName) -> tuple[MissingData, ...]:
+    """Return the partitions of the current snapshot whose data or delete files are lost."""
+    table = catalog.table(name)
+    snapshot = None if table is None else table.currentSnapshot()
+    if table is None or snapshot is None:
+        return ()
+    with java_failures(f"list the files of {'.'.join(name)}"):
+        partitions = _files_by_partition(table, snapshot.snapshotId())
+        io = table.io()
+        found = {where: lost_files(catalog, io, sorted(files)) for where, files in sorted(partitions.items())}
+        again = catalog.table(name)
+        newest = None if again is None else again.currentSnapshot()
+        if newest is None or newest.snapshotId() != snapshot.snapshotId():
+            # Another snapshot was committed meanwhile, and files of this one may have been removed.
+            return ()
+    return tuple(
+        MissingData(
+            key=where,
+            what=f"its snapshot {snapshot.snapshotId()} refers to {len(lost)} files that do not exist or "
+            f"have another length: {lost[0]}" + (", …" if len(lost) > 1 else ""),
+        )
+        for where, lost in found.items()
+        if lost
+    )
+
+
+def _files_by_partition(table: Any, snapshot: int) -> dict[str, set[Expected]]:
+    found: dict[str, set[Expected]] = {}
+    specs = table.specs()
+    tasks = table.newScan().useSnapshot(snapshot).planFiles()
+    try:
+        for task in each(tasks):
+            file = task.file()
+            where = str(specs.get(file.specId()).partitionToPath(file.partition()))
+            for one in (file, *each(task.deletes())):
+                expected = (str(one.location()), int(one.fileSizeInBytes()))
+                found.setdefault(where, set()).add(expected)
+    finally:
+        tasks.close()
+    return found
