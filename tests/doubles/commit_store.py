@@ -54,6 +54,11 @@ class MemoryCommitStepStore(CommitStepStore):
             )
             return self._token
 
+    def last_token(self) -> int:
+        """See `CommitStepStore.last_token`."""
+        with self._lock:
+            return self._token
+
     def renew(self, token: int, until: datetime) -> bool:
         """See `CommitStepStore.renew`."""
         with self._lock:

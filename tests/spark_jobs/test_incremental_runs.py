@@ -26,7 +26,7 @@ from tidegate.domain.published import PublishedPartition
 from tidegate.spark_jobs.commit.sequence import watermark_resource
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse, dataset_ref
-from tidegate.spark_jobs.errors import CommitConflict, SourceError
+from tidegate.spark_jobs.errors import CommitConflict, SourceError, StoreBehind
 from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog
 from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
 from tidegate.spark_jobs.programs.params import Params
@@ -290,6 +290,16 @@ def test_a_file_that_vanishes_under_the_run_stops_it_though_the_program_lets_spa
     finally:
         house.spark.conf.set(setting, "false")
     assert house.rows("lake") == []
+
+
+def test_a_store_that_is_older_than_its_tables_stops_the_run(house: House) -> None:
+    house.land(D22, 1)
+    house.run(LOAD, D22)
+    house.store = MemoryCommitStepStore()
+    with pytest.raises(StoreBehind, match=r"/lake: its newest token is 1, but .* has given only 0") as caught:
+        house.run(LOAD, D22, commit="again")
+    assert house.rows("lake") == [(1, D22)]
+    assert caught.value.hint.endswith(f"tidegate commits adopt {house.app}/lake")
 
 
 @pytest.mark.parametrize("seed", range(3))

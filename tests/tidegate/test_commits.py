@@ -260,3 +260,25 @@ def test_there_is_nothing_to_abandon(store: SqlCommitStepStore) -> None:
     for commit in ("c1", "c9"):
         with pytest.raises(UserError, match=f"there is no unfinished commit {commit}"):
             run("abandon", commit, "--yes")
+
+
+# --- adopt ---
+
+
+def test_a_table_that_is_newer_than_the_store_is_adopted(
+    store: SqlCommitStepStore, warehouse: Warehouse
+) -> None:
+    table = stage_rows(warehouse, OTHER, {FIRST: [9]}, commit="c9", token=9)
+    for step in (*table.folder_steps(), table.version_step()):
+        step.execute(CommitContext(files=warehouse.files))
+    assert ("table", "test/other") in findings()
+
+    refused = invoke("adopt", "test/other", answer="n\n")
+    assert "its newest token is 9, but the schedule store has given only 2" in refused.output
+    assert (refused.exit_code, store.last_token()) == (1, 2)
+
+    assert run("adopt", "test/other", "--yes").endswith("adopted; the next token is larger than 9\n")
+    assert (store.last_token(), len(store.attempts())) == (10, 0)
+    assert "nothing to do" in run("adopt", "test/other")
+    with pytest.raises(UserError, match="there is no dataset test/othr"):
+        run("adopt", "test/othr")

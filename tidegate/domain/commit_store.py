@@ -38,6 +38,10 @@ class CommitStepStore(Protocol):
         """Open an attempt and return its fencing token, larger than `at_least` and all earlier tokens."""
         ...
 
+    def last_token(self) -> int:
+        """Return the largest token that `begin` has given; 0 for none."""
+        ...
+
     def renew(self, token: int, until: datetime) -> bool:
         """Extend an attempt's lease. Return False if the attempt is closed."""
         ...

@@ -24,7 +24,7 @@ from tidegate.spark_jobs.commit.lease import AttemptLease
 from tidegate.spark_jobs.commit.publish import id_to_publish, recover, resolve
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.errors import CommitConflict, CommitFenced, OutputError
-from tidegate.spark_jobs.publication.table import Publication, prune_table, top_token
+from tidegate.spark_jobs.publication.table import Publication, largest_token, prune_table
 
 log = logging.getLogger(__name__)
 
@@ -100,8 +100,8 @@ class OutputAttempt:
         refs = [self._outputs[name].ref for name in self._missing()]
         if not refs:
             return
-        tokens = [top_token(ref, self._warehouse, self._spark) for ref in refs]
-        lease = AttemptLease(self._store, commit, [ref.id for ref in refs], at_least=max(tokens))
+        at_least = largest_token(refs, self._warehouse, self._store, self._spark)
+        lease = AttemptLease(self._store, commit, [ref.id for ref in refs], at_least=at_least)
         token = self._lease.enter_context(lease)
         self._publication = Publication(
             self._warehouse, self._store, commit=commit, token=token, job=self._job,

@@ -48,6 +48,10 @@ class CommitFenced(SparkJobError):
     """The lease of this attempt expired before it published. Nothing was published; run it again."""
 
 
+class StoreBehind(SparkJobError):
+    """A table has a larger token than the store has given: the store is older than the table."""
+
+
 class CommitBusy(SparkJobError):
     """Another process held a sequence for longer than the wait limit."""
 

@@ -27,7 +27,7 @@ from tidegate.spark_jobs.incremental.reads import IncrementalReads, manifest_fac
 from tidegate.spark_jobs.programs.loading import load_program
 from tidegate.spark_jobs.programs.params import Params
 from tidegate.spark_jobs.programs.program import outputs_of
-from tidegate.spark_jobs.publication.table import Publication, prune_table, read_selected, top_token
+from tidegate.spark_jobs.publication.table import Publication, largest_token, prune_table, read_selected
 
 log = logging.getLogger(__name__)
 
@@ -81,8 +81,8 @@ def run_program(
     if published is not None:
         return published
     # The token is taken before the inputs are read: a run with a larger token reads at least the same rows.
-    tokens = [top_token(ref, warehouse, start) for ref in writes]
-    with AttemptLease(commit_store, commit_id, touched, at_least=max(tokens, default=0)) as token:
+    at_least = largest_token(writes, warehouse, commit_store, start)
+    with AttemptLease(commit_store, commit_id, touched, at_least=at_least) as token:
         selection = KeySelection(_output_scheme(writes, program), params.partitions)
         inputs = _inputs(program, reads, selection, warehouse, new, start, params, elsewhere)
         outputs = outputs_of(program, load_program(program.run)(start(), inputs, params))

@@ -102,6 +102,7 @@ def test_every_method_that_writes_is_killed() -> None:
         "attempts",
         "exists",
         "get",
+        "last_token",
         "list_unfinished",
         "recovery_state",
         "result",

@@ -58,6 +58,7 @@ class CommitMachine(RuleBasedStateMachine):
     @rule(commit=COMMITS, datasets=DATASETS, until=INSTANTS, at_least=st.integers(0, 3))
     def begin(self, commit: str, datasets: list[str], until: datetime, at_least: int) -> None:
         token = self.both(lambda store: store.begin(commit, datasets, until=until, at_least=at_least))
+        assert self.both(lambda store: store.last_token()) == token
         self.open[token] = commit
 
     @rule(token=TOKENS, until=INSTANTS)

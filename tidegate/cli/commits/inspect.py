@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from tidegate.cli.commits.abandon import abandon
+from tidegate.cli.commits.adopt import adopt
 from tidegate.cli.commits.fsck import fsck
 from tidegate.cli.commits.project import CommitsProject, now, opened_project
 from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_table
@@ -28,6 +29,7 @@ from tidegate.spark_jobs.repair.fsck import verify_step
 
 app = typer.Typer(help="List, finish, abandon and check commit sequences.", no_args_is_help=True)
 app.command()(abandon)
+app.command()(adopt)
 app.command()(fsck)
 
 DatasetArgument = Annotated[

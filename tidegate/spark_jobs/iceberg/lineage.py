@@ -6,7 +6,7 @@
                                       └─► earlier metadata files name the parents; else unknown
 
 The log of publishes is a table property, which a rollback leaves as it is. So the log proves that a
-publish happened, and only the snapshots prove that nobody has taken it back. The chain is read on demand:
+publish happened, and only the snapshots prove that its rows remain. The chain is read on demand:
 for the newest publish it is one or two snapshots long.
 """
 

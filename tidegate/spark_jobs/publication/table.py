@@ -18,6 +18,7 @@ from tidegate.spark_jobs.commit.sequence import CommitSequence, watermark_resour
 from tidegate.spark_jobs.commit.steps.report_event import ReportEvent
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, dataset_ref
+from tidegate.spark_jobs.errors import StoreBehind
 from tidegate.spark_jobs.publication.formats import format_of
 from tidegate.spark_jobs.publication.table_format import StagedOutput
 
@@ -61,6 +62,39 @@ def read_selected(
 def top_token(ref: DatasetRef, warehouse: Warehouse, spark: Callable[[], SparkSession]) -> int:
     """Return the largest fencing token that has written the dataset."""
     return format_of(ref).top_token(ref, warehouse, spark)
+
+
+def largest_token(
+    refs: Iterable[DatasetRef],
+    warehouse: Warehouse,
+    store: CommitStepStore,
+    spark: Callable[[], SparkSession],
+) -> int:
+    """Return the largest fencing token that has written one of these datasets.
+
+    Raises:
+        StoreBehind: the store has not given that token, so it may have forgotten commits and watermarks.
+    """
+    largest = 0
+    for ref in refs:
+        token = top_token(ref, warehouse, spark)
+        largest = max(largest, token)
+        # The store is asked after the table, because tokens only rise.
+        given = store.last_token() if token else 0
+        if token > given:
+            raise store_behind(ref, token, given)
+    return largest
+
+
+def store_behind(ref: DatasetRef, token: int, given: int) -> StoreBehind:
+    """Return the error of a dataset whose token the store has not given."""
+    return StoreBehind(
+        f"{ref.id}: its newest token is {token}, but the schedule store has given only {given}: the store is "
+        "older than the table (a restored backup, a replica that lags), or another store has written it",
+        "use the newest store; if there is none, rows may come twice: compare tables and watermarks "
+        "(`tidegate watermarks list`), reset watermarks, and go on with: "
+        f"tidegate commits adopt {ref.id}",
+    )
 
 
 class Publication:

@@ -162,7 +162,7 @@ class TableFormat(Protocol):
     def withdrawn(
         self, ref: DatasetRef, commits: Collection[str], spark: Callable[[], SparkSession]
     ) -> Mapping[str, str]:
-        """Return those of these commits whose publish somebody has taken back, with what has happened.
+        """Return those of these commits whose publish was taken back, with what has happened.
 
         Commits of which the table knows nothing are left out.
         """

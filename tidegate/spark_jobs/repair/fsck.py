@@ -24,6 +24,7 @@ from tidegate.spark_jobs.commit.step import CommitStep, Verdict, Verified, unkno
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, dataset_ref
 from tidegate.spark_jobs.errors import SparkJobError
 from tidegate.spark_jobs.publication.formats import format_of
+from tidegate.spark_jobs.publication.table import store_behind
 from tidegate.spark_jobs.repair.leftovers import is_theirs
 from tidegate.spark_jobs.repair.orphans import find_orphans
 
@@ -166,6 +167,7 @@ def _staging(examined: Examined) -> Iterator[Finding]:
 def _tables(examined: Examined) -> Iterator[Finding]:
     for ref in examined.refs:
         try:
+            token = format_of(ref).top_token(ref, examined.warehouse, examined.context.spark)
             report = format_of(ref).report(ref, examined.warehouse, examined.context.spark)
             gone = format_of(ref).withdrawn(ref, report.commits[-1:], examined.context.spark)
         except (SparkJobError, OSError, msgspec.MsgspecError) as error:
@@ -188,14 +190,26 @@ def _tables(examined: Examined) -> Iterator[Finding]:
                 remedy="tidegate commits fsck --clean, or the next publish",
                 cleanable=True,
             )
-        for commit in report.commits[-COMMITS_COMPARED:]:
-            if not _is_known(examined.store, commit):
-                yield Finding(
-                    kind="table",
-                    where=ref.id,
-                    what=f"commit {commit} has published into it, but the store has no record of that commit",
-                    remedy="publish into a table from one store only; if the store was lost, ignore this",
-                )
+        yield from _unknown_commits(examined, ref, report.commits[-COMMITS_COMPARED:], token)
+
+
+def _unknown_commits(
+    examined: Examined, ref: DatasetRef, commits: Sequence[str], token: int
+) -> Iterator[Finding]:
+    """Find publishes of which the store knows nothing, and a token that the store has not given."""
+    given = examined.store.last_token()
+    behind = store_behind(ref, token, given) if token > given else None
+    remedy = "publish into a table from one store only; if the store was lost, ignore this"
+    unknown = [commit for commit in commits if not _is_known(examined.store, commit)]
+    for commit in unknown:
+        yield Finding(
+            kind="table",
+            where=ref.id,
+            what=f"commit {commit} has published into it, but the store has no record of that commit",
+            remedy=remedy if behind is None else behind.hint,
+        )
+    if behind is not None and not unknown:
+        yield Finding(kind="store", where=ref.id, what=behind.message, remedy=behind.hint)
 
 
 def _is_known(store: CommitStepStore, commit: str) -> bool:

@@ -28,6 +28,11 @@ def open_attempt(
     return token
 
 
+def last_token(connection: Connection) -> int:
+    """Return the largest token of all attempts so far; 0 for none."""
+    return int(connection.execute(select(commit_tokens.c.value)).scalar_one())
+
+
 def prolong_attempt(connection: Connection, token: int, until: datetime) -> bool:
     """Move the end of an attempt's lease. Return False if the attempt is not open."""
     mine = update(commit_attempts).where(commit_attempts.c.token == token)

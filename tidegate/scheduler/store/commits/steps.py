@@ -58,6 +58,11 @@ class SqlCommitStepStore(CommitStepStore):
             refuse_former_names(connection, datasets)
             return commit_attempts.open_attempt(connection, commit, datasets, until, at_least)
 
+    def last_token(self) -> int:
+        """Return the largest token that `begin` has given; 0 for none."""
+        with reading(self._engine) as connection:
+            return commit_attempts.last_token(connection)
+
     def renew(self, token: int, until: datetime) -> bool:
         """Extend an attempt's lease. Return False if the attempt has ended or was abandoned."""
         with writing(self._engine) as connection:
