@@ -1,6 +1,7 @@
 """What others do to an Iceberg table between the put of a commit and its last step, or after it."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -10,9 +11,10 @@ from tests.spark_jobs.staging import put
 from tidegate.spark_jobs.commit.recovery import recover
 from tidegate.spark_jobs.commit.step import Verdict
 from tidegate.spark_jobs.errors import CommitUnknown
+from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog
 from tidegate.spark_jobs.iceberg.format import IcebergFormat
 from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
-from tidegate.spark_jobs.publication.table import sequence_of
+from tidegate.spark_jobs.publication.table import read, sequence_of
 
 pytestmark = pytest.mark.spark
 
@@ -151,3 +153,27 @@ def test_a_publish_that_was_rolled_back_and_whose_snapshot_expired_is_not_done(h
     house.expire()
 
     assert step.verify(house.context).verdict is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_table_refuses_an_abandoned_commit_also_of_a_driver_that_sleeps_before_its_swap(
+    house: House, monkeypatch: pytest.MonkeyPatch, exists: bool
+) -> None:
+    ref = house.ref("append")
+    if exists:
+        house.publish(house.frame((D22, 1, "a")), ref, D22)
+    step = staged(house, (D22, 2, "b"))
+    real = IcebergCatalog.swap
+
+    def sleeping(catalog: IcebergCatalog, name: Any, operations: Any, read: Any, made: Any) -> None:
+        monkeypatch.undo()
+        step.refuse(house.context)
+        real(catalog, name, operations, read, made)
+
+    monkeypatch.setattr(IcebergCatalog, "swap", sleeping)
+    step.execute(house.context)
+
+    assert "refuses the commit, because it was abandoned" in step.verify(house.context).reason
+    assert (read(house.spark, ref, house.warehouse) is None) is not exists
+    house.publish(house.frame((D22, 3, "c")), ref, D22)
+    assert [row.id for row in house.rows(ref)] == ([1, 3] if exists else [3])

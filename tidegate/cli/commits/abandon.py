@@ -2,7 +2,7 @@
 
 It is for a sequence that can never be finished: its staging is lost, or its data is not wanted.
 Published data remains published, so the command shows the state and asks for confirmation. The
-store keeps a record.
+tables refuse the commit from then on, and the store keeps a record.
 """
 
 from typing import Annotated
@@ -14,7 +14,7 @@ from tidegate.cli.printing import instant
 from tidegate.domain.error import UserError
 from tidegate.spark_jobs.commit.owner import is_gone
 from tidegate.spark_jobs.commit.sequence import CommitSequence
-from tidegate.spark_jobs.commit.step import Effect, Verdict
+from tidegate.spark_jobs.commit.step import Effect, RefusableStep, Verdict
 from tidegate.spark_jobs.datasets.dataset_ref import dataset_ref
 from tidegate.spark_jobs.errors import SparkJobError
 from tidegate.spark_jobs.repair.fsck import verify_step
@@ -41,6 +41,7 @@ def abandon(
         if not yes and not typer.confirm("Abandon it?"):
             typer.echo("nothing was changed")
             raise typer.Exit(DECLINED_EXIT_CODE)
+        _refuse_in_tables(project, sequence)
         if not project.commits.abandon(commit, reason, now()):
             _refuse_active(project, commit)
             raise UserError(f"commit {commit} was finished in the meantime", "nothing was abandoned")
@@ -86,6 +87,17 @@ def _refuse_active(project: CommitsProject, commit: str) -> None:
         f" {instant(state.until)}",
         "wait for it, or stop that process first",
     )
+
+
+def _refuse_in_tables(project: CommitsProject, sequence: CommitSequence) -> None:
+    """Make the tables refuse the commit, so that a driver that only sleeps cannot publish it later."""
+    for step in sequence.steps:
+        if isinstance(step, RefusableStep):
+            try:
+                step.refuse(project.context)
+            except (SparkJobError, OSError) as error:
+                typer.echo(f"the table could not be made to refuse the commit: {error}", err=True)
+                typer.echo("end the process of its driver: if it wakes up, it may add its rows", err=True)
 
 
 def _clean(project: CommitsProject, sequence: CommitSequence) -> None:

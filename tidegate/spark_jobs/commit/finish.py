@@ -170,6 +170,8 @@ def _verified(
         if store.result(sequence.id) is not None:
             # Another process has finished the sequence and removed its evidence meanwhile.
             return True
+        if store.was_abandoned(sequence.id):
+            raise abandoned(sequence.id)
         raise CommitUnknown(
             f"{_name(step, sequence, number)} cannot be verified: {answer.reason}",
             f"nothing was changed; {', '.join(sequence.datasets)} stays blocked until this is resolved",

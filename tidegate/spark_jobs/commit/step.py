@@ -8,7 +8,7 @@ in `commit/steps/`, or in the `steps/` folder of a table format. The formats reg
 
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
 import msgspec
 
@@ -73,6 +73,19 @@ class CommitStep(Protocol):
 
     def describe(self) -> str:
         """Return one line for a person who inspects an unfinished sequence."""
+        ...
+
+
+@runtime_checkable
+class RefusableStep(Protocol):
+    """A step whose table can be made to refuse it, whichever process executes it later."""
+
+    def refuse(self, context: CommitContext) -> None:
+        """Make the table refuse this step. Do nothing if the step is done.
+
+        Raises:
+            OSError: the table could not be changed.
+        """
         ...
 
 

@@ -15,6 +15,8 @@ RECENT_PUBLISHES = 200
 KEYS_LENGTH = 600
 """Maximum characters of partition keys that the log keeps for one publish, about 50 days; longer lists are
 only in the summary of its snapshot."""
+ABANDONED_COMMITS = 50
+"""Maximum number of abandoned commits in the log."""
 LOG_LENGTH = 32_000
 """Maximum characters of the whole log, which is the limit of a table property in Hive's metastore."""
 
@@ -44,11 +46,13 @@ class PublishLog(Value, kw_only=True):
         number: count of all publishes so far.
         top_token: the largest fencing token of all publishes.
         recent: the newest last, limited by `RECENT_PUBLISHES` and `LOG_LENGTH`.
+        abandoned: ids of commits that must never be published, the newest last.
     """
 
     number: int = 0
     top_token: int = 0
     recent: tuple[Publish, ...] = ()
+    abandoned: tuple[str, ...] = ()
 
     def find(self, commit: str) -> Publish | None:
         """Return the publish of a commit; None when the log does not list it."""
@@ -68,15 +72,23 @@ class PublishLog(Value, kw_only=True):
             publish = msgspec.structs.replace(publish, keys=None)
         recent = [*self.recent, publish][-RECENT_PUBLISHES:]
         lengths = [_length(one) for one in recent]
+        limit = LOG_LENGTH - sum(len(commit) + 3 for commit in self.abandoned)
         for number, one in enumerate(recent[:-1]):
-            if sum(lengths) > LOG_LENGTH and one.keys is not None:
+            if sum(lengths) > limit and one.keys is not None:
                 recent[number] = msgspec.structs.replace(one, keys=None)
                 lengths[number] = _length(recent[number])
-        while sum(lengths) > LOG_LENGTH and len(recent) > 1:
+        while sum(lengths) > limit and len(recent) > 1:
             del recent[0], lengths[0]
         return PublishLog(
-            number=self.number + 1, top_token=max(self.top_token, publish.token), recent=tuple(recent)
+            number=self.number + 1,
+            top_token=max(self.top_token, publish.token),
+            recent=tuple(recent),
+            abandoned=self.abandoned,
         )
+
+    def with_abandoned(self, commit: str) -> "PublishLog":
+        """Return the log with one more commit that must never be published."""
+        return msgspec.structs.replace(self, abandoned=(*self.abandoned, commit)[-ABANDONED_COMMITS:])
 
     def forgotten_since(self, before: "PublishLog") -> tuple[Publish, ...]:
         """Return the publishes without keys here that had keys in the log `before`, or were not in it."""

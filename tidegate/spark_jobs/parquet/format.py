@@ -53,7 +53,7 @@ class ParquetFormat:
     ) -> DataFrame | None:
         """See `TableFormat.read`."""
         version = head(warehouse.files, ref.root(warehouse))
-        if version.number:
+        if version.is_published:
             return read_table(spark, ref, version, warehouse, selects)
         # Never published into. A dataset with its own `path` may have been landed there.
         return read_landed(spark, ref, warehouse, selects, reported) if ref.path is not None else None
@@ -137,7 +137,7 @@ class ParquetFormat:
             if not files.exists(f"{root}/{folder}") and head(files, root).number == version.number
         )
         outdated = stale(files, root)
-        return TableReport(commits=version.recent, missing=missing, outdated=outdated or "")
+        return TableReport(commits=version.commits(), missing=missing, outdated=outdated or "")
 
     def withdrawn(self, ref: DatasetRef, commits: Collection[str], spark: Spark) -> Mapping[str, str]:
         """See `TableFormat.withdrawn`: no version is taken back."""

@@ -66,7 +66,7 @@ def new_files(request: IncrementalRead) -> NewFiles:
     """Return the new files in the selected partitions; for errors see `read_new_files`."""
     ref, files = request.ref, request.warehouse.files
     root = ref.root(request.warehouse)
-    if ref.path is None or head(files, root).number:
+    if ref.path is None or head(files, root).is_published:
         raise SourceError(
             f"{ref.id} is published by a program; in parquet, only landed files can be read incrementally",
             "read all of it, or write a source of your own under `incremental`",

@@ -170,7 +170,7 @@ def read_table(
 
 def _refuse_landed(ref: DatasetRef, base: TableVersion, warehouse: Warehouse) -> None:
     """Refuse to add to landed files, which are no longer read once a program publishes beside them."""
-    if base.number or ref.path is None or ref.write not in ("append", "merge"):
+    if base.is_published or ref.path is None or ref.write not in ("append", "merge"):
         return
     root = ref.root(warehouse)
     if landed_folders(warehouse.files, ref, root):

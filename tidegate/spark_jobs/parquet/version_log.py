@@ -25,6 +25,8 @@ VERSIONS_FOLDER = "_versions"
 NUMBER_DIGITS = 20
 RECENT_COMMITS = 1000
 """Number of commits that a version lists. For an older one the answer is "unknown", never "no"."""
+REFUSED_MARK = "~refused "
+"""Precedes the id of an abandoned commit among the recent ones; ids of commits have no spaces."""
 READ_TRIES = 100
 """How often the newest version may be pruned between listing and reading it."""
 
@@ -77,7 +79,8 @@ class TableVersion(Value, kw_only=True, omit_defaults=True):
         commit: the commit that created this version.
         schema: Spark's JSON of the columns of all publishes since the whole table was last replaced.
         partitions: by partition key; "" is the only key of a table without partitions.
-        recent: the last commits up to this version, the newest last, at most `RECENT_COMMITS`.
+        recent: the last commits up to this version, the newest last, at most `RECENT_COMMITS`. A commit with
+            `REFUSED_MARK` was abandoned: that version only refuses it.
         floor: fencing token of the run that last replaced the whole table. It counts as a later
             writer of every partition for a run with a smaller token.
     """
@@ -92,6 +95,24 @@ class TableVersion(Value, kw_only=True, omit_defaults=True):
     def top_token(self) -> int:
         """Return the largest fencing token in this version; 0 for none."""
         return max(self.floor, *(entry.token for entry in self.partitions.values()), 0)
+
+    @property
+    def is_published(self) -> bool:
+        """Whether a run has ever published into the table; a version may only refuse commits."""
+        return bool(self.schema or self.partitions)
+
+    def commits(self) -> tuple[str, ...]:
+        """Return the recent commits that were published, the newest last."""
+        return tuple(one for one in self.recent if not one.startswith(REFUSED_MARK))
+
+    def refuses(self, commit: str) -> bool:
+        """Return whether a commit must never be published."""
+        return f"{REFUSED_MARK}{commit}" in self.recent
+
+    def refusing(self, commit: str) -> "TableVersion":
+        """Return the next version, which has the same rows and refuses a commit."""
+        recent = (*self.recent, f"{REFUSED_MARK}{commit}")[-RECENT_COMMITS:]
+        return msgspec.structs.replace(self, number=self.number + 1, recent=recent)
 
     def number_of(self, commit: str) -> int | None:
         """Return the version that a commit has put; None for a commit that is not listed."""

@@ -77,7 +77,7 @@ def show_newest(files: FileSystem, root: str) -> bool:
         return False
     for tries in range(SWITCH_TRIES):
         shown, now = link_target(place / CURRENT), head(files, root)
-        if not now.number or shown == view_name(now):
+        if not now.is_published or shown == view_name(now):
             return tries > 0
         try:
             _warn_of_legacy(place, now)

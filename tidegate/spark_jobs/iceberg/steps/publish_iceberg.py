@@ -31,6 +31,7 @@ from tidegate.spark_jobs.iceberg.data_files import lost_staged_files
 from tidegate.spark_jobs.iceberg.lineage import verify_publish
 from tidegate.spark_jobs.iceberg.log import PROPERTY, Publish, PublishLog, encode_log
 from tidegate.spark_jobs.iceberg.merge import MergedFiles, merge_files
+from tidegate.spark_jobs.iceberg.refusal import refuse_commit
 from tidegate.spark_jobs.iceberg.staging import write_staging
 from tidegate.spark_jobs.iceberg.table import (
     SUMMARY_KEYS,
@@ -132,6 +133,11 @@ class PublishIceberg(Value, kw_only=True):
             f"other runs committed first {CONFLICT_TRIES} times in a row; try again: {last}"
         ) from last
 
+    def refuse(self, context: CommitContext) -> None:
+        """See `RefusableStep.refuse`."""
+        catalog = IcebergCatalog(context.spark())
+        refuse_commit(catalog, self.table, self.commit, self.dimensions, create=not self.base)
+
     def describe(self) -> str:
         """See `CommitStep.describe`."""
         return f"{self.mode.replace('_', ' ')} in {sql_name(self.table)}, {len(self.partitions)} partitions"
@@ -147,6 +153,8 @@ class PublishIceberg(Value, kw_only=True):
         ours = log.find(self.commit)
         if ours is not None:
             return verify_publish(catalog, self.table, table, log, ours)
+        if self.commit in log.abandoned:
+            return unknown(f"{sql_name(self.table)} refuses the commit, because it was abandoned")
         since = log.since(self.base)
         if since is None:
             return unknown(
@@ -173,7 +181,7 @@ class PublishIceberg(Value, kw_only=True):
             read, view = transaction.startMetadata(), transaction.table()
             log = log_of(view)
             since = log.since(self.base)
-            if log.find(self.commit) is not None or since is None:
+            if log.find(self.commit) is not None or self.commit in log.abandoned or since is None:
                 return
             check_partitions(view, self.table, self.dimensions)
             keys, kept = self._keys_to_write(view, since)

@@ -20,6 +20,7 @@ from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.step import Effect, Verified, step_kind
 from tidegate.spark_jobs.datasets.columns import ColumnClash
 from tidegate.spark_jobs.parquet.merge import merged_partitions
+from tidegate.spark_jobs.parquet.refusal import refuse_commit
 from tidegate.spark_jobs.parquet.steps.publish_version import CONFLICT_TRIES, seen_in_log
 from tidegate.spark_jobs.parquet.version_log import PartitionEntry, TableVersion, head, put_version
 
@@ -62,7 +63,7 @@ class PublishMerge(Value, kw_only=True):
         merged: dict[str, PartitionEntry] = {}
         for _ in range(CONFLICT_TRIES):
             now = head(context.files, self.root)
-            if self.commit in now.recent:
+            if self.commit in now.recent or now.refuses(self.commit):
                 # Another process has published, and may have deleted the staging folder before this write.
                 context.files.delete(self.staging)
                 return
@@ -85,6 +86,10 @@ class PublishMerge(Value, kw_only=True):
             if put_version(context.files, self.root, wanted):
                 return
         raise OSError(f"{self.root}: other runs published first {CONFLICT_TRIES} times in a row; try again")
+
+    def refuse(self, context: CommitContext) -> None:
+        """See `RefusableStep.refuse`."""
+        refuse_commit(context.files, self.root, self.commit)
 
     def describe(self) -> str:
         """See `CommitStep.describe`."""

@@ -14,6 +14,7 @@ from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Effect, Verified, step_kind, unknown
 from tidegate.spark_jobs.datasets.columns import ColumnClash
 from tidegate.spark_jobs.files.filesystem import FileSystem
+from tidegate.spark_jobs.parquet.refusal import refuse_commit
 from tidegate.spark_jobs.parquet.version_log import (
     RECENT_COMMITS,
     PartitionEntry,
@@ -59,9 +60,15 @@ class PublishVersion(Value, kw_only=True):
         files = context.files
         for _ in range(CONFLICT_TRIES):
             now = head(files, self.root)
-            if self.commit in now.recent or put_version(files, self.root, self._after(now)):
+            if now.refuses(self.commit) or self.commit in now.recent:
+                return
+            if put_version(files, self.root, self._after(now)):
                 return
         raise OSError(f"{self.root}: other runs published first {CONFLICT_TRIES} times in a row; try again")
+
+    def refuse(self, context: CommitContext) -> None:
+        """See `RefusableStep.refuse`."""
+        refuse_commit(context.files, self.root, self.commit)
 
     def describe(self) -> str:
         """See `CommitStep.describe`."""
@@ -89,6 +96,8 @@ def seen_in_log(files: FileSystem, root: str, commit: str, base: int) -> Verifie
     now = head(files, root)
     if commit in now.recent:
         return DONE
+    if now.refuses(commit):
+        return unknown(f"{root} refuses the commit, because it was abandoned")
     if now.number < base:
         return unknown(f"{root} is at version {now.number}, but was at version {base} when the commit began")
     if now.number - base > RECENT_COMMITS:
