@@ -93,3 +93,17 @@ def test_a_dead_run_and_then_its_staging(house: House) -> None:
     house.store.expire(token, NOW)
 
     assert [kind for kind, _, _ in findings(house)] == ["orphaned staging"]
+
+
+def test_a_rollback_behind_a_watermark(house: House) -> None:
+    house.publish(house.frame((D22, 0, "a")), house.ref("append"), D22)
+    first = house.table().currentSnapshot().snapshotId()
+    read_up_to(house, "c9", "offset 7", told="offset 7")
+    house.maintain(f"rollback_to_snapshot(snapshot_id => {first})")
+
+    (rollback, watermark) = findings(house)
+
+    assert rollback[:2] == ("rollback", f"{house.app}/t")
+    assert "of commit c9 is not an ancestor of the current one" in rollback[2]
+    assert watermark[:2] == ("watermark", f"{house.app}/p in {house.app}/raw JFK")
+    assert "it is at offset 7, but the rows read up to there are gone" in watermark[2]
