@@ -33,6 +33,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     tiers.arrange(items)
 
 
+@pytest.hookimpl(optionalhook=True)  # unknown in a run without xdist
 def pytest_xdist_auto_num_workers() -> int:
     """`-n auto`: three workers for two cores, since many tests wait for processes that they have started."""
     cores = os.cpu_count() or 1
