@@ -13,6 +13,7 @@ import pytest
 
 from tidegate.compiler import constraints
 from tidegate.compiler.builders.dataset import build_dataset
+from tidegate.compiler.builders.program import build_program
 from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.compile import compile_files
 from tidegate.compiler.constraints import build_constraint
@@ -92,6 +93,13 @@ def test_members_that_are_equal_are_those_of_a_list() -> None:
     assert not validator.is_valid([3, 3])
 
 
+def test_a_spark_property_that_is_a_list_is_left_out() -> None:
+    node = from_value({"run": "j.p", "spark_conf": {"spark.a": [1], "spark.sql.b": True}})
+    assert isinstance(node, MappingNode)
+    built = build_program(ScalarNode("p", 1, 1), node, scope())
+    assert built.spark_conf == {"spark.sql.b": "true"}
+
+
 # --- findings that only some files lead to ---
 
 
@@ -157,6 +165,15 @@ def test_members_of_one_scheme_meet_for_each_key_of_it_and_a_cron_beside_them() 
     members = [{"partitions": {"dataset": name}} for name in ("days", "more")]
     app = schedule({"all": [*members, {"cron": "@daily"}], "wait_at_most": "3h"}, for_each="partition")
     app["datasets"]["more"] = DAYS
+    assert codes(app) == []
+
+
+def test_members_whose_weeks_begin_alike_meet_for_each_week_and_a_cron_beside_them() -> None:
+    members = [{"partitions": {"dataset": name}} for name in ("days", "more")]
+    trigger = {"all": [{"cron": "@daily"}, *members], "wait_at_most": "3h"}
+    app = schedule(trigger, for_each="week")
+    app["datasets"] |= {"more": DAYS, "out": {"partitions": {"cycle": "week", "start": "2013-01-07"}}}
+    app["programs"]["p"]["writes"] = ["out"]
     assert codes(app) == []
 
 

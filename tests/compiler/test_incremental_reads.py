@@ -82,3 +82,16 @@ def test_a_slip(read: str, code: str, summary: str, hint: str) -> None:
 def test_what_is_wrong_with_a_dataset_is_told_once() -> None:
     text = APP.format(read="{dataset: landed, incremental: true}").replace("path: landing/a", "path: 5")
     assert [d.code for d in compile_files({"a.yaml": text.encode()}).diagnostics] == ["S104"]
+
+
+def test_weeks_that_begin_on_other_days_do_not_lie_in_one_partition_of_the_output() -> None:
+    week = "partitions: {cycle: week, start: 2026-03-02, week_starts: mon}"
+    other = week.replace("-02,", "-01,").replace("mon", "sun")
+    text = APP.format(read="{dataset: landed, incremental: true}").replace(
+        "write: append", f"write: append, {week}"
+    )
+    alike = text.replace("landing/a", f"landing/a, {week}")
+    assert not compile_files({"a.yaml": alike.encode()}).diagnostics
+    apart = text.replace("landing/a", f"landing/a, {other}")
+    found = compile_files({"a.yaml": apart.encode()}).diagnostics
+    assert "L416" in [each.code for each in found]

@@ -168,6 +168,12 @@ MISTAKES = [
         {"run": {"program": "p", "id": 1, "status": "failed", "outputs": {"rav": ["2026-03-09"]}}},
         "N301",
     ),
+    (
+        "a replay is of a dataset that there is",
+        {"replay": {"dataset": "rav", "keys": ["2026-03-09"]}},
+        "N301",
+    ),
+    ("a replayed key is a day", {"replay": {"dataset": "raw", "keys": ["JFK"]}}, "V205"),
     ("a key is a text", {"partitions": {"dataset": "raw", "keys": [["2026-03-09"]]}}, "S104"),
 ]
 

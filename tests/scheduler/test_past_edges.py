@@ -66,6 +66,20 @@ def test_a_launch_that_could_not_be_asked_for():
     assert_recalled(world)
 
 
+def test_a_launch_of_which_an_offer_may_have_arrived_held_its_slots():
+    world = Witness("s: {program: q, status: active, trigger: {partitions: {dataset: raw}}}")
+    world.arrive("10:00", "raw", "2026-03-01")
+    world.tick("10:00")
+    world.offer_launches("10:01")
+    (request,) = world.offer_launches("10:02")
+    with world.store.transaction() as transaction:
+        reject(transaction, request.job, 1, "no such partition", at("10:02"))
+    with world.store.reading() as reader:
+        past = store_at(reader, at("10:02"))
+    with past.reading() as reader, world.store.reading() as now:
+        assert reader.slots(["program:a/q"]) == now.slots(["program:a/q"]) == {"program:a/q": 1}
+
+
 def test_an_app_that_goes_leaves_its_jobs_and_nothing_else():
     world = Witness("s: {program: q, status: active, trigger: {partitions: {dataset: raw, count: 2}}}")
     world.arrive("10:00", "raw", "2026-03-01")

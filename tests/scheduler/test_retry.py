@@ -6,6 +6,7 @@ import pytest
 from tests.doubles.dump import dump
 from tests.scheduler.world import World, at
 from tidegate.scheduler.explain.past import store_at
+from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.launch.outbox import OFFERS_MAX
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.refused import Refused
@@ -48,6 +49,10 @@ def test_the_constraints_hold_it_back():
     world.retry("12:00", world.only("s").id)
     world.tick("12:00")
     assert world.outcome("s") == ("PENDING_CONSTRAINT", "W-CONCURRENCY")
+    with world.store.reading() as reader:
+        (found,) = explain(reader, "a/s", at("12:00"))
+    assert "; attempt 2 comes next, run run-" in found.headline
+    assert "attempt 2 of" not in found.headline
 
 
 def test_the_run_that_failed_can_say_nothing_more():

@@ -31,11 +31,14 @@ def build_schedule(key: ScalarNode, node: MappingNode, scope: Scope) -> Schedule
     launches = "a schedule launches a program of its own app"
     own = isinstance(name, ScalarNode) and scope.is_own(name, launches, _LAUNCH_HINT)
     program = scope.program(name) if isinstance(name, ScalarNode) and own else None
-    trigger = build_trigger(node.get("trigger"), scope, program.name if program else "")
+    written = node.mapping("trigger")
+    trigger = build_trigger(written, scope, program.name if program else "")
     built = [build_constraint(member, scope) for member in node.items("constraints")]
     constraints = tuple(c for c in built if c is not None)
     timeout = _timeout(node, scope)
-    if program is None or trigger is None or timeout is None or len(constraints) < len(built):
+    if program is None or written is None or trigger is None or timeout is None:
+        return None
+    if len(constraints) < len(built):
         return None
     args = node.mapping("args")
     plain_args: dict[str, Any] = plain(args) if args else {}
@@ -76,9 +79,7 @@ def build_schedule(key: ScalarNode, node: MappingNode, scope: Scope) -> Schedule
         return None
     schedule = _with_outputs(schedule, _wanted(node), program, outputs, scope)
     check_references(schedule, args, scope)
-    written = node.mapping("trigger")
-    if written is not None:
-        check_member_names(written, scope.findings)
+    check_member_names(written, scope.findings)
     return schedule
 
 

@@ -211,12 +211,11 @@ class WorkingSet:
 
     def add_deliveries(self, deliveries: Sequence[Delivery]) -> None:
         """Record deliveries; put their jobs first."""
-        kept = [each for each in deliveries if each.reason is None]
-        touched = {each.job for each in kept if each.job is not None}
+        kept = [(each.job, each) for each in deliveries if each.reason is None and each.job is not None]
+        touched = {job for job, _ in kept}
         self._cache_deliveries(touched)
-        for delivery in kept:
-            if delivery.job is not None:
-                self._deliveries[delivery.job].append(delivery)
+        for job, delivery in kept:
+            self._deliveries[job].append(delivery)
         for job in touched:
             self._deliveries[job].sort(key=_order)
         self._pending.deliveries += deliveries
