@@ -6,15 +6,17 @@ import pytest
 from dagster import DagsterInstance, DagsterRunStatus
 
 from tests.dagster_defs.instance import evaluate, repository_of
-from tests.dagster_defs.sample import NOW, location_of
+from tests.dagster_defs.sample import NOW, location_of, sample_store
 from tests.dagster_defs.test_program_op import Runner, add_job, execute
 from tests.spark_jobs.test_process import of_a_dead_process
+from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
 from tidegate.dagster_defs.definitions.names import RECOVERY
 from tidegate.dagster_defs.definitions.plan_state import deployed_plan
 from tidegate.dagster_defs.ingest.event_log import storage_id
 from tidegate.dagster_defs.run import program_op
 from tidegate.dagster_defs.run.dead_runs import START_SECONDS, end_dead_runs
+from tidegate.dagster_defs.run.tags import PROJECT
 from tidegate.scheduler.launch.claim import claim
 from tidegate.scheduler.launch.owners import RunOwner, own, owners
 from tidegate.scheduler.model.job import JobState
@@ -41,9 +43,9 @@ def owned(instance: DagsterInstance, process: str, until: datetime = UNTIL) -> R
 
 def look(instance: DagsterInstance, store: MemoryStore, after: timedelta = timedelta(0)) -> list[str]:
     with store.reading() as reader:
-        plan = AssetPlan(deployed_plan(reader, ""))
+        plan = AssetPlan(deployed_plan(reader, NO_PROJECT))
     said: list[str] = []
-    end_dead_runs(instance, store, plan, NOW + after, said.append)
+    end_dead_runs(instance, store, plan, NO_PROJECT, NOW + after, said.append)
     return said
 
 
@@ -109,6 +111,18 @@ def test_a_run_that_no_process_has_taken_up(instance: DagsterInstance, store: Me
     ours = what != "a run of somebody else"
     assert len(said) == ours
     assert (status(instance, run_id) is DagsterRunStatus.FAILURE) is ours
+
+
+@pytest.mark.parametrize("what", ["the run of a job", "a run of the recovery job"])
+def test_runs_of_another_project_in_the_same_dagster_are_left_to_it(
+    instance: DagsterInstance, store: MemoryStore, what: str
+) -> None:
+    theirs = sample_store()
+    tags = add_job(theirs, "2023-03-09") if what == "the run of a job" else {PROJECT: "theirs"}
+    run_id = started(instance, theirs, tags, "__ASSET_JOB" if what == "the run of a job" else RECOVERY)
+
+    assert look(instance, store, timedelta(days=10_000)) == []
+    assert status(instance, run_id) is DagsterRunStatus.STARTED
 
 
 def test_the_op_records_its_process_until_dagster_has_the_end(

@@ -19,9 +19,11 @@ from dagster._core.test_utils import create_run_for_test, instance_for_test
 from tests.dagster_defs.instance import repository_of
 from tests.dagster_defs.sample import DAILY, NOW, location_of
 from tests.spark_jobs.staging import put, read_rows, stage_rows
+from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.definitions.names import RECOVERY
 from tidegate.dagster_defs.run import cleaning, recovery
+from tidegate.dagster_defs.run.tags import PROJECT
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.scheduler.model.event import publish_event_id
 from tidegate.scheduler.store.memory.store import MemoryStore
@@ -231,7 +233,8 @@ def test_staging_that_could_not_be_removed_is_tried_again(
 
 def test_a_second_one_is_not_started_beside_it(location: Location, instance: DagsterInstance) -> None:
     leave(location, "c1")
-    create_run_for_test(instance, job_name=RECOVERY, status=DagsterRunStatus.STARTED)
+    tags = {PROJECT: NO_PROJECT}
+    create_run_for_test(instance, job_name=RECOVERY, status=DagsterRunStatus.STARTED, tags=tags)
 
     assert look(location, instance).skip_message == "a recovery run is active"
 

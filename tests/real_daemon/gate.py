@@ -21,7 +21,7 @@ from tidegate.domain.value import Value
 
 PIPE_BYTES = 4096
 MOMENT_SECONDS = 2
-HOLD_SECONDS = 40
+HOLD_SECONDS = 20
 """How long an evaluation waits for an order; a sensor's evaluation may take 60 s."""
 
 CLOSED = "closed"

@@ -53,6 +53,7 @@ class RealDagster:
                 logs=folder / "logs",
                 environment={
                     FOLDER_VARIABLE: str(folder),
+                    "DAGSTER_SENSOR_GRPC_TIMEOUT_SECONDS": str(WAIT_SECONDS),
                     "DAGSTER_GRPC_MAX_WORKERS": str(workers + 8),
                     "DAGSTER_CODE_SERVER_MAX_WORKERS": str(workers + 8),
                 },

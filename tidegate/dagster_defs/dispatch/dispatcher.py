@@ -150,7 +150,8 @@ class Dispatch:
         )
 
     def _dead(self, store: Store) -> None:
-        end_dead_runs(self._context.instance, store, self._deployed, self._now(), self._log)
+        project = self._location.project
+        end_dead_runs(self._context.instance, store, self._deployed, project, self._now(), self._log)
 
     def _overdue(self, store: Store) -> None:
         end_overdue(self._context.instance, store, self._deployed, self._app, self._now(), self._log)

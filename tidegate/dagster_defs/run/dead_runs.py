@@ -7,7 +7,8 @@ tick:
     the process of a run has ended (at once on this machine, by its lease elsewhere)  ─┐
     a run of ours was started, and no process has taken it up for `START_SECONDS`     ─┴─► failed: it died
 
-The engine then starts the job again (`scheduler.decision.retry`).
+The engine then starts the job again (`scheduler.decision.retry`). One Dagster instance may show several
+projects, each with a store of its own: a run whose job or programs this store does not have is left to them.
 """
 
 from collections.abc import Iterator
@@ -15,12 +16,13 @@ from datetime import datetime, timedelta
 
 from dagster import DagsterInstance, DagsterRun, DagsterRunStatus, RunsFilter
 
+from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
 from tidegate.dagster_defs.definitions.names import RECOVERY
 from tidegate.dagster_defs.ingest.event_log import storage_id
 from tidegate.dagster_defs.ingest.intake import Log
 from tidegate.dagster_defs.ingest.run_observations import programs_of
-from tidegate.dagster_defs.run.tags import PROGRAM, job_of
+from tidegate.dagster_defs.run.tags import JOB, PROJECT, job_of
 from tidegate.scheduler.launch.failure import note_failure
 from tidegate.scheduler.launch.owners import RunOwner, disown, owners
 from tidegate.scheduler.store.protocol import Store
@@ -32,8 +34,14 @@ START_SECONDS = 120
 UNDER_WAY = [DagsterRunStatus.STARTING, DagsterRunStatus.STARTED, DagsterRunStatus.CANCELING]
 
 
-def end_dead_runs(instance: DagsterInstance, store: Store, plan: AssetPlan, now: datetime, log: Log) -> None:
-    """Report to Dagster as failed all runs, of any app, whose process has ended."""
+def end_dead_runs(
+    instance: DagsterInstance, store: Store, plan: AssetPlan, project: str, now: datetime, log: Log
+) -> None:
+    """Report to Dagster as failed all runs, of any app of the store, whose process has ended.
+
+    Args:
+        project: the project whose recovery runs are looked at.
+    """
     home = storage_id(instance)
     with store.reading() as reader:
         known = {run_id: owner for run_id, owner in owners(reader).items() if owner.instance == home}
@@ -48,20 +56,34 @@ def end_dead_runs(instance: DagsterInstance, store: Store, plan: AssetPlan, now:
         elif died:
             _report(instance, store, run, f"{shown(owner.process)} has ended without a word", now, log)
     disown(store, ended)
-    for run in _never_begun(instance, plan, known, now):
+    for run in _never_begun(instance, known, now):
+        if not _is_ours(run, store, plan, project):
+            continue
         text = f"no process has taken the run up within {START_SECONDS} s of its start"
         _report(instance, store, run, text, now, log)
 
 
 def _never_begun(
-    instance: DagsterInstance, plan: AssetPlan, known: dict[str, RunOwner], now: datetime
+    instance: DagsterInstance, known: dict[str, RunOwner], now: datetime
 ) -> Iterator[DagsterRun]:
     late = now - timedelta(seconds=START_SECONDS)
     for record in instance.get_run_records(RunsFilter(statuses=UNDER_WAY)):
         run = record.dagster_run
-        ours = PROGRAM in run.tags or run.job_name == RECOVERY or programs_of(run, plan)
-        if ours and run.run_id not in known and record.update_timestamp < late:
+        if run.run_id not in known and record.update_timestamp < late:
             yield run
+
+
+def _is_ours(run: DagsterRun, store: Store, plan: AssetPlan, project: str) -> bool:
+    """Return whether a run belongs to this store: others may show their runs in the same Dagster."""
+    if run.job_name == RECOVERY:
+        return run.tags.get(PROJECT, NO_PROJECT) == project
+    if programs_of(run, plan):
+        return True
+    if JOB not in run.tags:
+        return False
+    # The app of a run may have been removed since; its job has not.
+    with store.reading() as reader:
+        return bool(reader.jobs(ids=(run.tags[JOB],)))
 
 
 def _report(

@@ -36,6 +36,7 @@ from tidegate.dagster_defs.run import cleaning
 from tidegate.dagster_defs.run.commit_events import CommitEvents
 from tidegate.dagster_defs.run.dead_runs import end_dead_runs
 from tidegate.dagster_defs.run.run_lease import run_lease
+from tidegate.dagster_defs.run.tags import PROJECT
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.scheduler.store.error import StoreMissing
 from tidegate.spark_jobs.commit.context import CommitContext
@@ -72,7 +73,11 @@ def recovery_job(refs: Sequence[DatasetRef], location: Location) -> JobDefinitio
         with run_lease(location, context.instance, context.run_id):
             _recover(context, refs, location)
 
-    @job(name=RECOVERY, description="Finishes the commits of dead runs; see: tidegate docs exactly-once")
+    @job(
+        name=RECOVERY,
+        description="Finishes the commits of dead runs; see: tidegate docs exactly-once",
+        tags={PROJECT: location.project},
+    )
     def recover_commits() -> None:
         finish_and_clean()
 
@@ -93,8 +98,9 @@ def recovery_schedule(location: Location) -> ScheduleDefinition:
             return SkipReason(_idle_reason(left))
         # A dead recovery run, of which no dispatcher has heard, is not active.
         nothing = AssetPlan(Plan(apps=()))
-        end_dead_runs(context.instance, location.open_store(), nothing, location.clock(), context.log.warning)
-        if _is_running(context.instance):
+        store, log = location.open_store(), context.log.warning
+        end_dead_runs(context.instance, store, nothing, location.project, location.clock(), log)
+        if _is_running(context.instance, location.project):
             return SkipReason("a recovery run is active")
         return RunRequest()
 
@@ -210,8 +216,9 @@ def refs_of(plan: AssetPlan) -> tuple[DatasetRef, ...]:
     )
 
 
-def _is_running(instance: DagsterInstance) -> bool:
-    return instance.get_runs_count(RunsFilter(job_name=RECOVERY, statuses=UNFINISHED_RUNS)) > 0
+def _is_running(instance: DagsterInstance, project: str) -> bool:
+    mine = RunsFilter(job_name=RECOVERY, statuses=UNFINISHED_RUNS, tags={PROJECT: project})
+    return instance.get_runs_count(mine) > 0
 
 
 def _idle_reason(left: Leftovers) -> str:

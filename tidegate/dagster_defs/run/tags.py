@@ -13,6 +13,7 @@ from tidegate.domain.value import Value
 APP = "tidegate/app"
 SCHEDULE = "tidegate/schedule"
 PROGRAM = "tidegate/program"
+PROJECT = "tidegate/project"
 JOB = "tidegate/job"
 ATTEMPT = "tidegate/attempt"
 REASON = "tidegate/reason"
