@@ -172,7 +172,7 @@ def test_members_whose_weeks_begin_alike_meet_for_each_week_and_a_cron_beside_th
     members = [{"partitions": {"dataset": name}} for name in ("days", "more")]
     trigger = {"all": [{"cron": "@daily"}, *members], "wait_at_most": "3h"}
     app = schedule(trigger, for_each="week")
-    app["datasets"] |= {"more": DAYS, "out": {"partitions": {"cycle": "week", "start": "2013-01-07"}}}
+    app["datasets"] |= {"more": DAYS, "out": {"partitions": {"cycle": "week", "start": "2013-01-06"}}}
     app["programs"]["p"]["writes"] = ["out"]
     assert codes(app) == []
 
