@@ -1,5 +1,7 @@
 """A user's project whose folders have our names, beside an installed package of such a name."""
 
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -59,8 +61,8 @@ with DagsterInstance.ephemeral() as instance:
 
 
 @pytest.fixture(scope="module")
-def own(installed: Installed, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The user's project; a foreign package `scheduler` is installed in the environment."""
+def own(installed: Installed, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The user's project; a foreign package `scheduler` is installed in the environment meanwhile."""
     foreign = installed.packages / "scheduler"
     foreign.mkdir()
     (foreign / "__init__.py").write_text("MINE = 'not mine'\n")
@@ -74,7 +76,8 @@ def own(installed: Installed, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "tidegate.toml").write_text(
         '[spark]\nmaster = "local[1]"\n[warehouse]\ndefault_format = "parquet"\n'
     )
-    return folder
+    yield folder
+    shutil.rmtree(foreign)
 
 
 def test_the_yaml_is_checked_tested_and_deployed(installed: Installed, own: Path) -> None:
