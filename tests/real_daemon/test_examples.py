@@ -10,6 +10,7 @@ and `runs.py`. Some steps of examples cannot be the same in Dagster, and are pla
     restart         the evaluation fails after its work, so the daemon does not get its requests
     fail_launch     the dispatcher refuses the request, as for a partition that Dagster does not have yet
     run, id         Dagster names its runs itself; the names are put in before anything is compared
+    timeout         the dispatcher ends the run in Dagster; its thread ends after that, not by a signal
     run, twice      Dagster reports the end of a run once; the second report is nothing
     cron            fired by the dispatcher only: Dagster would fire its own schedules by the computer's clock
 """

@@ -66,6 +66,7 @@ class RealWorld:
         self._location = location_of(dagster.place(app), store)
         self._repository: tuple[Plan, RepositoryDefinition] | None = None
         self._runs_of = Counter[str]()
+        self._overdue = set[str]()
         self._ticks = 0
         self._lost = False
         self._failing: dict[str, int] = {}
@@ -93,6 +94,7 @@ class RealWorld:
         found = self._dagster.tick(self._app, order)
         if found.status is TickStatus.FAILURE and not lost:
             raise AssertionError(f"{self._app}: tick {self._ticks} at {now} has failed: {found.error}")
+        self._bury_overdue()
         self._fresh = list(found.run_ids)
         self._tried = lost or bool(self._fresh)
         return False
@@ -109,8 +111,10 @@ class RealWorld:
         return ()
 
     def end(self, run: SimulatedRun) -> Sequence[Report]:
-        """Let the program of a run end; Dagster writes the event."""
+        """Let the program of a run end; Dagster writes the event. The next tick ends an overdue run."""
         self._now = run.ends_at
+        if run.run_id in self._overdue:
+            return ()
         self._end(self._live.pop(run.run_id), run.ends, run.launch.partitions, died=run.died)
         return ()
 
@@ -135,6 +139,10 @@ class RealWorld:
         behaviour = self._behaviours.get(program, Behaviour())
         end = behaviour.end_of(self._runs_of[program])
         self._runs_of[program] += 1
+        limit, takes = live.assets.program.timeout, behaviour.takes
+        if limit is not None and limit < takes:
+            self._overdue.add(run_id)
+            takes, end = limit, "failed"
         self._live[run_id] = live
         self._compare("was launched for", _partitions_of(run, params.partitions), params.partitions, run)
         return SimulatedRun(
@@ -143,10 +151,18 @@ class RealWorld:
             job=run.tags[JOB],
             attempt=int(run.tags[ATTEMPT]),
             launch=_launch_of(program, params, self._external),
-            ends_at=now + behaviour.takes,
+            ends_at=now + takes,
             ends=RunStatus.FAILED if end == "died" else RunStatus(end),
             died=end == "died",
         )
+
+    def _bury_overdue(self) -> None:
+        """Let the threads end whose runs the dispatcher has ended, as a launcher ends their processes."""
+        for run_id in sorted(self._overdue):
+            run = self._dagster.instance.get_run_by_id(run_id)
+            if run is not None and run.is_finished:
+                self._overdue.remove(run_id)
+                self._end(self._live.pop(run_id), RunStatus.FAILED, (), died=True)
 
     def _execute(self, run: DagsterRun) -> LiveRun:
         plan, repository = self._definitions()
