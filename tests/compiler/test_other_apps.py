@@ -4,30 +4,19 @@ from collections.abc import Mapping
 
 import pytest
 
+from tests.two_apps import FEEDS as PARTS
+from tests.two_apps import SALES as OTHER
 from tidegate.compiler.compile import Compilation, compile_files, compile_schedule
 from tidegate.compiler.plan.diff import diff
 from tidegate.compiler.plan.refusal import Refusal
 from tidegate.domain.model import App
 from tidegate.domain.model.others import with_others
 
-FEEDS = """
-app: feeds
-datasets:
-  raw: {partitions: {cycle: day, start: 2026-01-01}}
-programs:
-  land: {run: jobs.land, writes: [raw]}
-schedules:
-  nightly: {program: land, trigger: {cron: "@daily"}, args: {day: 1}}
+FEEDS = f"""{PARTS}schedules:
+  nightly: {{program: land, trigger: {{cron: "@daily"}}, args: {{day: 1}}}}
 """
-PARTS = FEEDS.partition("schedules:")[0]
-SALES = """
-app: sales
-datasets:
-  report: {partitions: {cycle: day, start: 2026-01-01}}
-programs:
-  report: {run: jobs.report, reads: [feeds/raw], writes: [report]}
-schedules:
-  daily: {program: report, trigger: {partitions: {dataset: feeds/raw}}}
+SALES = f"""{OTHER}\
+  daily: {{program: report, trigger: {{partitions: {{dataset: feeds/raw}}}}}}
 """
 
 
@@ -119,14 +108,8 @@ def test_arguments_of_another_app_s_schedules_are_known() -> None:
         assert [(d.code, d.at.line) for d in found] == [("L412", 13)]
 
 
-CYCLE = """
-app: feeds
-datasets:
-  raw: {partitions: {cycle: day, start: 2026-01-01}}
-programs:
-  land: {run: jobs.land, writes: [raw]}
-schedules:
-  again: {program: land, trigger: {partitions: {dataset: sales/report}}}
+CYCLE = f"""{PARTS}schedules:
+  again: {{program: land, trigger: {{partitions: {{dataset: sales/report}}}}}}
 """
 
 

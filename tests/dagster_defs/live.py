@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
 from dagster import DagsterInstance
 
+from tests.dagster_defs.instance import ORIGINS
 from tests.dagster_defs.sample import deploy, sample_app
 from tidegate.domain.model import App
 from tidegate.processes.dagster import DagsterProcesses
@@ -43,7 +46,7 @@ def clean(spark, inputs, params):
 
 
 def report(spark, inputs, params):
-    """One row; its process is killed at the moment at which all is promised and nothing done, if told so."""
+    """One row; its process is killed at the moment at which all is promised, if a file says so."""
     if Path("kill-after-put").exists():
         publish.finish = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
     return spark.createDataFrame([(1,)], "number int")
@@ -106,6 +109,14 @@ class Live:
         address = f"{self.site.url}/report_asset_materialization/flights/{dataset}"
         request = urllib.request.Request(address, body, {"Content-Type": "application/json"})
         urllib.request.urlopen(request).close()
+
+    def land_day(self, day: str) -> None:
+        """Land and report all parts of a day of the raw data, as a feed outside would."""
+        for origin in ORIGINS:
+            part = self.folder / "landing" / "raw" / f"day={day}" / f"origin={origin}"
+            part.mkdir(parents=True)
+            pq.write_table(pa.table({"number": [1]}), part / "rows.parquet")
+            self.report("raw", f"{day}|{origin}", rows=1)
 
     def until(self, what: str, look: Callable[[], T]) -> T:
         """Look again and again until there is something to see."""

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.scheduler.world import MIDNIGHT
+from tests.two_apps import FEEDS
 from tidegate.compiler.compile import compile_files
 from tidegate.compiler.plan.ownership import Scope
 from tidegate.domain.model import App
@@ -21,13 +22,6 @@ from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.tick.tick import tick
 
-FEEDS = """
-app: feeds
-datasets:
-  raw: {partitions: {cycle: day, start: 2026-01-01}}
-programs:
-  land: {run: jobs.land, writes: [raw]}
-"""
 SALES = """
 app: sales
 datasets:

@@ -117,7 +117,7 @@ def test_the_partition_that_gives_the_columns_is_named(
 
 
 def test_only_what_was_reported_must_be_there() -> None:
-    refuse_missing(LANDED, "/root", {}, ())
-    refuse_missing(LANDED, "/root", {D21: "/root/day=2013-12-21"}, (D21,))
-    with pytest.raises(SourceError, match=r"no files in /root/day=2013-12-22;"):
-        refuse_missing(LANDED, "/root", {D21: "/root/day=2013-12-21"}, (D22, D21))
+    refuse_missing(LANDED, "/landed", {}, ())
+    refuse_missing(LANDED, "/landed", {D21: "/landed/day=2013-12-21"}, (D21,))
+    with pytest.raises(SourceError, match=r"no files in /landed/day=2013-12-22;"):
+        refuse_missing(LANDED, "/landed", {D21: "/landed/day=2013-12-21"}, (D22, D21))

@@ -10,6 +10,7 @@ from functools import partial
 
 import pytest
 
+from tests.two_apps import FEEDS, SALES
 from tidegate.compiler.compile import compile_files
 from tidegate.compiler.plan.ownership import Scope
 from tidegate.domain.model import App, CronTrigger, Program, Schedule
@@ -81,23 +82,10 @@ def test_two_projects_that_deploy_at_once_never_touch_each_others_apps(
 
 # --- one project waits for the other's data ---
 
-FEEDS = """
-app: feeds
-datasets:
-  raw: {partitions: {cycle: day, start: 2026-01-01}}
-programs:
-  land: {run: jobs.land, writes: [raw]}
+OWN_SALES = f"""{SALES}\
+  daily: {{program: report, status: active, for_each: day, trigger: {{partitions: {{dataset: feeds/raw}}}}}}
 """
-SALES = """
-app: sales
-datasets:
-  report: {partitions: {cycle: day, start: 2026-01-01}}
-programs:
-  report: {run: jobs.report, reads: [feeds/raw], writes: [report]}
-schedules:
-  daily: {program: report, status: active, for_each: day, trigger: {partitions: {dataset: feeds/raw}}}
-"""
-OWNED = {"feeds": FEEDS, "sales": SALES}
+OWNED = {"feeds": FEEDS, "sales": OWN_SALES}
 
 
 def deploy_yaml(store: Store, project: str, round: int) -> None:
