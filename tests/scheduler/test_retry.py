@@ -30,7 +30,9 @@ def test_it_is_launched_with_the_same_plan_as_a_further_attempt(status):
     job = world.only("s")
     world.redeploy("11:30", f"{S}, args: {{x: 2}}}}")
 
+    assert world.ledger("s").failed == {str(job.reason): 2}
     again = world.retry("12:00", job.id)
+    assert (world.ledger("s").pending, world.ledger("s").failed) == (2, {})
     world.tick("12:00")
     (request,) = world.offer_launches("12:00")
 
@@ -38,9 +40,10 @@ def test_it_is_launched_with_the_same_plan_as_a_further_attempt(status):
     assert (request.job, request.attempt, request.run_key) == (job.id, 2, f"{job.id}:2")
     assert request.launch == job.launch
     assert world.claim("12:01", job.id, "second", attempt=2).won
+    assert world.ledger("s").running == 2
     world.run("12:02", "q", "succeeded", "second", job.id, attempt=2)
     assert world.outcome("s") == ("SUCCEEDED", None)
-    assert world.ledger("s").consumed == 2
+    assert (world.ledger("s").succeeded, world.ledger("s").failed) == (2, {})
 
 
 def test_the_constraints_hold_it_back():

@@ -13,6 +13,7 @@ from tidegate.scheduler.launch.outbox import offer_launches
 from tidegate.scheduler.model.run import RunStatus
 
 SAID = "ValueError: no orders (programs/report.py:7)"
+COLUMNS = ("schedule", "landed", "succeeded", "running", "failed", "pending", "discarded")
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 
 
@@ -48,6 +49,18 @@ def test_jobs_list_shows_what_failed_and_why(
     assert SAID in printed
     assert "run-1" in printed
     assert [job["id"] for job in deployed.json("jobs", "list", *options)] == [failed]
+
+
+def test_the_ledger_shows_what_failed_runs_have_consumed_apart(deployed: Project, failed: str) -> None:
+    daily = next(row for row in deployed.json("ledger") if row["schedule"] == "sales/report_daily")
+    assert (daily["landed"], daily["consumed"], daily["succeeded"]) == (2, 2, 0)
+    assert (daily["failed"], daily["failures"], daily["discarded"]) == (2, {"F-RUN": 2}, 0)
+    head, *rows = deployed.run("ledger").splitlines()
+    assert head.split() == [*COLUMNS, "reasons"]
+    assert next(row.split() for row in rows if row.startswith("sales/report_daily")) == [
+        *("sales/report_daily", "2", "0", "0", "2", "0", "0"),
+        *("2", "F-RUN"),
+    ]
 
 
 def test_without_a_failure_the_list_says_so(deployed: Project) -> None:

@@ -112,6 +112,11 @@ def test_what_is_not_deployed_must_be_named(project: Project) -> None:
     assert "ok   next_sales: day" in project.run("simulate", named)
 
 
+def test_events_of_a_failed_run_are_counted_under_its_reason(project: Project) -> None:
+    day = f"programs: {{make_report: {{ends: failed}}}}\n{DAY}"
+    assert "    events: 1 pending, 2 F-RUN\n" in project.run("simulate", written(project, "day.yaml", day))
+
+
 def test_a_file_that_cannot_be_read_is_named(project: Project) -> None:
     refused = project.refused("simulate", "nothing.yaml")
     assert refused.message == "nothing.yaml cannot be read: No such file or directory"

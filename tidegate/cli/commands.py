@@ -44,7 +44,8 @@ COMMANDS: dict[str, Entry] = {
     ),
     "events": Entry("tidegate.cli.operate.events:app", "List the received events and the result of each."),
     "ledger": Entry(
-        "tidegate.cli.operate.ledger:ledger", "Balance the events: landed = consumed + pending + discarded."
+        "tidegate.cli.operate.ledger:ledger",
+        "Balance the events: succeeded, running, failed, pending, discarded.",
     ),
     "test": Entry("tidegate.cli.develop.test:test", "Run the examples of the YAML on a virtual clock."),
     "simulate": Entry(

@@ -46,7 +46,7 @@ def print_summary(reader: Reader, settings: Settings, started: datetime, echo: C
     print_table(REPORT_COLUMNS, _report(reader, settings))
     echo("\nIncremental reads: moves = parts if every file was loaded once")
     print_table(("program", "source", "parts", "moves"), _incremental(settings), right=("parts", "moves"))
-    echo("\nThe ledger: landed = consumed + pending + discarded")
+    echo("\nThe ledger: landed = succeeded + running + failed + pending + discarded")
     print_ledger(reader.ledger())
 
 

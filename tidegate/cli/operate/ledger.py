@@ -1,7 +1,7 @@
 """`tidegate ledger`: the balance of every schedule's events.
 
-landed = consumed by a run + pending in a job + discarded with a reason. `landed` is the sum of
-the counts in the store, so every printed row balances.
+landed = consumed by a run + pending in a job + discarded with a reason, and consumed = succeeded + running +
+failed with a reason. Both are sums of the counts in the store, so every printed row balances.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ def ledger(
     app: Annotated[str | None, typer.Option(help="Only this app.")] = None,
     format: FormatOption = Format.TEXT,
 ) -> None:
-    """Balance the events: landed = consumed + pending + discarded."""
+    """Balance the events: landed = consumed by runs (succeeded, running, failed) + pending + discarded."""
     from tidegate.cli.names import check_app
     from tidegate.cli.opened_store import opened_store
 
@@ -37,22 +37,28 @@ def ledger(
 
 def print_ledger(rows: "Sequence[LedgerRow]") -> None:
     """Print the balance of each schedule's events as a table."""
-    columns = ("schedule", "landed", "consumed", "pending", "discarded")
-    cells = [[*(str(_line(row)[column]) for column in columns), _reasons(row.discarded)] for row in rows]
+    columns = ("schedule", "landed", "succeeded", "running", "failed", "pending", "discarded")
+    cells = [
+        [*(str(_line(row)[column]) for column in columns), _reasons(row.failed, row.discarded)]
+        for row in rows
+    ]
     print_table([*columns, "reasons"], cells, right=columns[1:])
 
 
 def _line(row: "LedgerRow") -> dict[str, Any]:
-    discarded = sum(row.discarded.values())
     return {
         "schedule": row.schedule,
-        "landed": row.consumed + row.pending + discarded,
+        "landed": row.landed,
         "consumed": row.consumed,
+        "succeeded": row.succeeded,
+        "running": row.running,
+        "failed": sum(row.failed.values()),
         "pending": row.pending,
-        "discarded": discarded,
+        "discarded": sum(row.discarded.values()),
+        "failures": row.failed,
         "reasons": row.discarded,
     }
 
 
-def _reasons(discarded: dict[str, int]) -> str:
-    return ", ".join(f"{count} {reason}" for reason, count in discarded.items())
+def _reasons(*counted: dict[str, int]) -> str:
+    return ", ".join(f"{count} {reason}" for reasons in counted for reason, count in reasons.items())

@@ -1,5 +1,6 @@
 """Play a scenario: deploy its app into an empty store, run the clock, and check the expectations."""
 
+from collections import Counter
 from collections.abc import Callable
 from datetime import datetime
 
@@ -116,11 +117,11 @@ def _summary(simulation: Simulation, app: App) -> tuple[ScheduleSummary, ...]:
     with simulation.store.reading() as reader:
         rows = reader.ledger()
     events = {
-        simulation.name_of(row.schedule): {
-            word: count
-            for word, count in {"consumed": row.consumed, "pending": row.pending, **row.discarded}.items()
-            if count
-        }
+        simulation.name_of(row.schedule): (
+            Counter(consumed=row.succeeded + row.running, pending=row.pending)
+            + Counter(row.failed)
+            + Counter(row.discarded)
+        )
         for row in rows
     }
     return summaries(app.schedules, simulation.moments, snapshot(simulation), events)

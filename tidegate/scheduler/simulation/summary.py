@@ -20,7 +20,7 @@ class ScheduleSummary(Value, kw_only=True):
         discarded: discarded jobs, by reason.
         waiting: the jobs that wait at the end.
         running: the number of active runs at the end.
-        events: its events by outcome: consumed, pending, or a reason code.
+        events: its events by outcome: consumed, pending, or the reason code of a failure or a discard.
     """
 
     schedule: str

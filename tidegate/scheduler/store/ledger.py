@@ -4,11 +4,15 @@ Each store counts events by schedule, job state and reason in its own way; this 
 once what each group means, so that the stores cannot disagree.
 """
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.protocol import LedgerRow
+
+_Outcome = tuple[str, str]
+"""A column of the ledger, and a reason code or ""."""
 
 
 def is_discarded(state: JobState | None, reason: str | None) -> bool:
@@ -36,23 +40,32 @@ def ledger_rows(groups: Iterable[tuple[str, JobState | None, str | None, int]]) 
     Args:
         groups: schedule, state of the job, reason, and the number of events in the group.
     """
-    consumed: dict[str, int] = {}
-    pending: dict[str, int] = {}
-    discarded: dict[str, dict[str, int]] = {}
+    counts: dict[str, Counter[_Outcome]] = {}
     for schedule, state, reason, count in groups:
-        reasons = discarded.setdefault(schedule, {})
-        if is_discarded(state, reason):
-            reasons[reason or ""] = reasons.get(reason or "", 0) + count
-        elif is_consumed(state, reason):
-            consumed[schedule] = consumed.get(schedule, 0) + count
-        else:
-            pending[schedule] = pending.get(schedule, 0) + count
+        counts.setdefault(schedule, Counter())[_outcome(state, reason)] += count
     return tuple(
         LedgerRow(
             schedule=schedule,
-            consumed=consumed.get(schedule, 0),
-            pending=pending.get(schedule, 0),
-            discarded=dict(sorted(discarded[schedule].items())),
+            succeeded=found["succeeded", ""],
+            running=found["running", ""],
+            failed=_by_reason(found, "failed"),
+            pending=found["pending", ""],
+            discarded=_by_reason(found, "discarded"),
         )
-        for schedule in sorted(discarded)
+        for schedule, found in sorted(counts.items())
     )
+
+
+def _outcome(state: JobState | None, reason: str | None) -> _Outcome:
+    """Return the column of an event, and its reason code where the column counts by reason."""
+    if is_discarded(state, reason):
+        return "discarded", reason or ""
+    if state is JobState.FAILED:
+        return "failed", reason or ""
+    if is_consumed(state, reason):
+        return "running" if state is JobState.LAUNCHED else "succeeded", ""
+    return "pending", ""
+
+
+def _by_reason(counts: Mapping[_Outcome, int], column: str) -> dict[str, int]:
+    return {reason: count for (each, reason), count in sorted(counts.items()) if each == column}

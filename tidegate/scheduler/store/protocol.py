@@ -26,13 +26,30 @@ from tidegate.scheduler.model.run import Gauge, ProgramHistory, Run
 class LedgerRow(Value, kw_only=True):
     """The events of one schedule by outcome; an event counts once for each job that it was delivered to.
 
-    `discarded` counts by reason code. `consumed` means that a run was launched with the event.
+    Attributes:
+        succeeded: events of jobs whose run succeeded.
+        running: events of jobs whose run has not ended.
+        failed: events of jobs whose last run failed or was cancelled, by reason code.
+        pending: events of jobs that wait, also for a further attempt, or whose run does not exist yet.
+        discarded: events that no run was launched with, by reason code.
     """
 
     schedule: str
-    consumed: int
-    pending: int
-    discarded: dict[str, int]
+    succeeded: int = 0
+    running: int = 0
+    failed: dict[str, int] = {}
+    pending: int = 0
+    discarded: dict[str, int] = {}
+
+    @property
+    def consumed(self) -> int:
+        """The events that a run was launched with, however it ended."""
+        return self.succeeded + self.running + sum(self.failed.values())
+
+    @property
+    def landed(self) -> int:
+        """All events of the schedule."""
+        return self.consumed + self.pending + sum(self.discarded.values())
 
 
 class Launched(Value, kw_only=True):
@@ -185,10 +202,10 @@ class Reader(Protocol):
     def ledger(self, *, app: str | None = None) -> tuple[LedgerRow, ...]:
         """One row for each schedule that any event was delivered to, by ref.
 
-        An event is pending while its job waits or is PENDING_LAUNCH, consumed once the job is LAUNCHED,
-        SUCCEEDED or FAILED by its run, and discarded with the job's reason when the job was DISCARDED or is a
-        dead letter (F-LAUNCH), or with its own reason when it has no job or has left it. An event at several
-        leaves counts once; it has left the job when it has left all of them.
+        An event is pending while its job waits or is PENDING_LAUNCH, consumed once the job is LAUNCHED
+        (running), SUCCEEDED or FAILED by its run, and discarded with the job's reason when the job was
+        DISCARDED or is a dead letter (F-LAUNCH), or with its own reason when it has no job or has left it. An
+        event at several leaves counts once; it has left the job when it has left all of them.
         """
         ...
 
