@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tests.tidegate.project import SALES, Project, sales_as
+from tests.tidegate.project import SALES, SETTINGS, Project, sales_as
 from tidegate.cli.develop.dev import redeploy
 from tidegate.cli.main import application
 from tidegate.project.settings import load_settings
@@ -176,3 +176,29 @@ def test_what_another_project_needs_is_removed_by_force_only(
 def test_a_folder_inside_the_warehouse_is_refused(project: Project) -> None:
     project.edit("path: landing/orders", "path: warehouse/orders")
     assert "a dataset with a path is outside the warehouse" in project.run("lint", exit_code=1)
+
+
+def test_a_folder_of_another_project_is_refused_by_plan_and_deploy(
+    neighbour: Project, tmp_path: Path
+) -> None:
+    """The neighbour's settings lead into the folder of the project whose app is deployed."""
+    neighbour.run("deploy")
+    (neighbour.folder / "tidegate.toml").write_text(SETTINGS + 'paths_from = ".."\n')
+    neighbour.write("other", OTHER.replace("landing/other", "landing/orders"))
+    owner = f'project "{tmp_path.name}"'
+    summary = (
+        f"dataset other/orders would share files with dataset sales/orders of {owner},"
+        f" in {tmp_path}/landing/orders"
+    )
+    printed = neighbour.run("plan", exit_code=1)
+    assert f"refused: {summary}" in printed and "name it sales/orders and delete this dataset" in printed
+    assert neighbour.json("plan", exit_code=1)["blocked"][0]["forcible"]
+    assert neighbour.refused("deploy").message == summary
+    assert not redeploy(load_settings())
+    # On another machine the folder of the same name is another one; that is said once.
+    neighbour.run("deploy", "--force")
+    assert neighbour.run("plan").startswith("No changes.")
+
+    neighbour.write("other", OTHER.replace("landing/other", "warehouse/orders"))
+    inside = f"would share files with the warehouse of {owner}, in {tmp_path}/warehouse/orders"
+    assert inside in neighbour.run("plan", exit_code=1)

@@ -33,7 +33,8 @@ def deploy(
     remove_apps: RemoveOption = False,
     imports: ImportsOption = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Remove parts even if they trigger schedules that remain.")
+        bool,
+        typer.Option("--force", help="Deploy even if schedules lose their trigger, or folders are shared."),
     ] = False,
     format: FormatOption = Format.TEXT,
 ) -> None:

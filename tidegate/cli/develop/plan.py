@@ -95,7 +95,7 @@ def project_scope(
     Raises:
         UserError: a given app is not in the YAML or the project's part of the store.
     """
-    from tidegate.compiler.plan.ownership import Scope
+    from tidegate.compiler.plan.ownership import Scope, Storage
     from tidegate.domain.suggest import did_you_mean
 
     own = {deployed.name for deployed in reader.apps() if deployed.project == settings.name}
@@ -107,6 +107,7 @@ def project_scope(
         project=settings.name,
         only=frozenset(only) if only else None,
         removable=None if remove_apps else frozenset(),
+        storage=Storage(paths_from=str(settings.paths_from), warehouse=str(settings.warehouse)),
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from tidegate.compiler.plan.renames import Renames
 from tidegate.domain.model import App
+from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
 
 
@@ -45,18 +46,23 @@ def unfinished(app: str, commit: str) -> Blocked:
     )
 
 
-def shared_places(after: Mapping[str, App]) -> Iterator[Blocked]:
-    """Yield the blocks of datasets that would share a place in the warehouse."""
+def shared_places(after: Mapping[str, App], others: Mapping[str, App] | None = None) -> Iterator[Blocked]:
+    """Yield the blocks of datasets that would share a place in the warehouse.
+
+    Args:
+        after: the apps that the deployment is about, after it.
+        others: the other apps in the same warehouse.
+    """
     first: dict[str, str] = {}
     placed = [
         (dataset.stored_as or f"{app.name}/{dataset.name}", f"{app.name}/{dataset.name}")
-        for app in after.values()
+        for app in (*(others or {}).values(), *after.values())
         for dataset in app.datasets.values()
         if dataset.path is None
     ]
     for place, ref in placed:
         earlier = first.setdefault(place, ref)
-        if earlier != ref:
+        if earlier != ref and not {app_of(earlier), app_of(ref)}.isdisjoint(after):
             kept, new = (earlier, ref) if place != earlier else (ref, earlier)
             yield Blocked(
                 summary=f"dataset {new} would share its place with {kept}, which keeps it since its rename",

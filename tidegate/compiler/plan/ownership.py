@@ -30,6 +30,18 @@ class TakenApp(Value, kw_only=True):
         )
 
 
+class Storage(Value, kw_only=True):
+    """Where a project has its data: absolute folders or URLs.
+
+    Attributes:
+        paths_from: what the `path` of a dataset is relative to.
+        warehouse: the datasets without a `path`, "app/name".
+    """
+
+    paths_from: str
+    warehouse: str
+
+
 class Scope(Value, kw_only=True):
     """What a deployment is about.
 
@@ -38,11 +50,13 @@ class Scope(Value, kw_only=True):
         only: the apps to look at, by name; None for all of the project.
         removable: the deployed apps of the project that may be removed where the YAML does not have them;
             None for each of them.
+        storage: where the project has its data; None if it is not known.
     """
 
     project: str = NO_PROJECT
     only: frozenset[str] | None = None
     removable: frozenset[str] | None = None
+    storage: Storage | None = None
 
 
 class Reach(Value, kw_only=True):

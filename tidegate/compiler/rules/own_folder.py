@@ -5,6 +5,7 @@ are. An app reads the dataset of another one by naming it, not by declaring its 
 """
 
 from tidegate.compiler.diagnostics.diagnostic import Findings, Related
+from tidegate.compiler.folder_index import FolderIndex, folder_and_parents
 from tidegate.domain.model import App, At, Dataset
 from tidegate.domain.wording import shown
 
@@ -19,10 +20,9 @@ class Folders:
     """
 
     def __init__(self, warehouse: str = "") -> None:
-        self._ends: dict[str, tuple[str, Dataset, At]] = {}
-        self._passed: dict[str, tuple[str, Dataset, At]] = {}
+        self._index: FolderIndex[tuple[str, Dataset, At]] = FolderIndex()
         self._warehouse = warehouse
-        self._within = _folders(warehouse) if warehouse else []
+        self._within = folder_and_parents(warehouse) if warehouse else []
 
     def check(self, app: App, findings: Findings) -> None:
         """Report each dataset of an app whose folder equals, contains or is inside an earlier one."""
@@ -30,9 +30,8 @@ class Folders:
             at = dataset.at
             if dataset.path is None or at is None:
                 continue
-            folders = _folders(dataset.path)
-            around = next((self._ends[folder] for folder in folders if folder in self._ends), None)
-            other = around or self._passed.get(folders[-1])
+            folders = folder_and_parents(dataset.path)
+            other = self._index.find(dataset.path)
             if other is not None:
                 _report((app.name, dataset, at), other, findings)
             elif folders[-1] in self._within or (self._within and self._within[-1] in folders):
@@ -43,9 +42,7 @@ class Folders:
                     f" and the warehouse {shown(self._warehouse)}",
                     "delete `path`: the warehouse has a folder for it; or write a path outside",
                 )
-            self._ends.setdefault(folders[-1], (app.name, dataset, at))
-            for folder in folders:
-                self._passed.setdefault(folder, (app.name, dataset, at))
+            self._index.add(dataset.path, (app.name, dataset, at))
 
 
 def _report(found: tuple[str, Dataset, At], earlier: tuple[str, Dataset, At], findings: Findings) -> None:
@@ -62,10 +59,3 @@ def _report(found: tuple[str, Dataset, At], earlier: tuple[str, Dataset, At], fi
         hint,
         (Related(at=other_at, note=f"{name} is here"),),
     )
-
-
-def _folders(path: str) -> list[str]:
-    """Return a folder and all around it, the outermost first."""
-    # In some file systems names that differ only in case are equal.
-    parts = path.casefold().split("/")
-    return ["/".join(parts[:count]) for count in range(1, len(parts) + 1)]

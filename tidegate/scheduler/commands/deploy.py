@@ -19,6 +19,7 @@ from tidegate.scheduler.commands.change_jobs import change_jobs
 from tidegate.scheduler.commands.live import WHOLE, compare, deployed_apps, difference
 from tidegate.scheduler.commands.rename import apply_renames, forget_former, subscriptions
 from tidegate.scheduler.commands.replace import carry_schedules, created, reset_schedules
+from tidegate.scheduler.commands.storages import record_storage
 from tidegate.scheduler.decision.fate import Change
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.journal import Entry, EntryKind
@@ -50,7 +51,8 @@ def deploy(
 
     Raises:
         Refused: another project owns an app of a wanted name, a removal would leave schedules without the
-            dataset or program that triggers them, or a rename or removal has to wait for a run or publish.
+            dataset or program that triggers them, a rename or removal has to wait for a run or publish, or
+            a dataset would share its folder with another project's.
     """
     advance_before(transaction, now)
     changes = difference(transaction, wanted, update_schedules=update_schedules, scope=scope)
@@ -67,6 +69,7 @@ def deploy(
         changes = difference(transaction, wanted, update_schedules=update_schedules, scope=scope)
         changes = msgspec.structs.replace(changes, renames=found, left=left)
     _carry_out(transaction, changes, wanted, dict.fromkeys(wanted, scope.project), force, now)
+    record_storage(transaction, scope)
     return changes
 
 

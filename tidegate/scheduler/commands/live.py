@@ -15,10 +15,12 @@ from tidegate.compiler.plan.fingerprint import fingerprint
 from tidegate.compiler.plan.left_behind import left_behind
 from tidegate.compiler.plan.ownership import Scope, reach
 from tidegate.compiler.plan.renames import moved_places, with_places, without_paths
+from tidegate.compiler.plan.shared_folders import Neighbours, shared_folders
 from tidegate.domain.model import App
 from tidegate.domain.model.others import with_named
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.rename import Renamed, blocks, record_of, renames_of
+from tidegate.scheduler.commands.storages import storages_of
 from tidegate.scheduler.decision.carry import carry
 from tidegate.scheduler.decision.fate import Change, Fate, fate
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState, whole_app
@@ -71,16 +73,30 @@ def difference(
     placed = with_places({name: wanted[name] for name in found.wanted}, places)
     touched = found.wanted | found.removed
     changes = compare(rows, touched, placed, update_schedules)
-    before = {name: app for name, app in deployed_apps(rows).items() if name in touched}
+    before, neighbours = _parted(reader, rows, touched)
+    shared = (
+        *shared_places(changes.after, neighbours.in_warehouse(scope.project, scope.storage)),
+        *shared_folders(before, changes.after, neighbours, scope.project, scope.storage),
+    )
     return msgspec.structs.replace(
         changes,
         stays=found.stays,
         adopted=found.adopted,
         taken=found.taken,
         renames=names,
-        blocked=(*blocks(reader, names, deployed, found.removed), *shared_places(changes.after)),
+        blocked=(*blocks(reader, names, deployed, found.removed), *shared),
         left=tuple(left_behind(before, changes.after, rows.watermarked())),
     )
+
+
+def _parted(reader: Reader, rows: Rows, touched: frozenset[str]) -> tuple[dict[str, App], Neighbours]:
+    """Return the deployed apps that a deployment is about, and the others with their owners."""
+    apps, owners = deployed_apps(rows), {deployed.name: deployed.project for deployed in rows.apps()}
+    rest = {name: app for name, app in apps.items() if name not in touched}
+    neighbours = Neighbours(
+        apps=rest, owners={name: owners[name] for name in rest}, storages=storages_of(reader)
+    )
+    return {name: app for name, app in apps.items() if name in touched}, neighbours
 
 
 def compare(
