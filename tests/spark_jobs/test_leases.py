@@ -13,10 +13,9 @@ from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.doubles.wired import gone, wired
 from tests.spark_jobs.notes import CONTEXT, NOON, SIGNAL_SECONDS, WORLD, ScriptedClock, notes, promise
 from tests.spark_jobs.notes import empty_world as empty_world
-from tidegate.spark_jobs.commit import owner
 from tidegate.spark_jobs.commit.finish import POLL_SECONDS, WAIT_SECONDS, finish
 from tidegate.spark_jobs.commit.lease import LEASE, LEASE_SECONDS, RENEWALS_PER_LEASE, AttemptLease, Heartbeat
-from tidegate.spark_jobs.commit.owner import is_gone, new_owner
+from tidegate.spark_jobs.commit.process import UNKNOWN, new_owner, this_machine
 from tidegate.spark_jobs.commit.publish import publish
 from tidegate.spark_jobs.commit.sequence import encode_result
 from tidegate.spark_jobs.errors import CommitBusy, CommitFenced
@@ -179,7 +178,7 @@ def test_a_dead_owner_of_this_machine_is_not_waited_for(store: MemoryCommitStepS
 
     assert finish(sequence, store, CONTEXT, ScriptedClock(polled=lambda: polls.append(1))) == sequence.result
 
-    assert (polls == []) == (owner.machine() != owner.UNKNOWN_MACHINE)
+    assert (polls == []) == (UNKNOWN not in this_machine())
 
 
 def owner_that_was_killed() -> str:
@@ -194,26 +193,6 @@ def owner_that_was_killed() -> str:
     os.close(writes)
     with os.fdopen(reads) as pipe:
         return pipe.read()
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "",
-        "one",
-        "elsewhere/1/0123456789ab/7/1",
-        f"a/b/host/1/{owner.machine()}/7/1",
-        f"host/pid/{owner.UNKNOWN_MACHINE}/7/1",
-    ],
-)
-def test_of_whom_nothing_is_known_nobody_is_taken_for_dead(name: str) -> None:
-    assert not is_gone(name)
-
-
-def test_owners_of_one_process_differ_and_live() -> None:
-    first, second = new_owner(), new_owner()
-    assert first != second
-    assert not is_gone(first)
 
 
 def test_whoever_loses_a_sequence_stops_and_waits_for_the_new_owner(store: MemoryCommitStepStore) -> None:

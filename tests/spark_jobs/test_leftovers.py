@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.doubles.commit_store import MemoryCommitStepStore
-from tidegate.spark_jobs.commit.owner import new_owner
+from tidegate.spark_jobs.commit.process import new_owner
 from tidegate.spark_jobs.commit.recovery import BLOCKED_AFTER
 from tidegate.spark_jobs.commit.sequence import CommitSequence, encode_sequence
 from tidegate.spark_jobs.repair.leftovers import FIRST_PAUSE_SECONDS, Leftovers, leftovers

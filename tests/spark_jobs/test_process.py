@@ -8,7 +8,18 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tidegate.spark_jobs.commit import process
-from tidegate.spark_jobs.commit.process import has_ended, shown, this_process
+from tidegate.spark_jobs.commit.process import (
+    UNKNOWN,
+    Machine,
+    ProcessState,
+    has_ended,
+    is_gone,
+    new_owner,
+    shown,
+    state_of,
+    this_machine,
+    this_process,
+)
 
 NOW = datetime(2026, 3, 10, tzinfo=UTC)
 LAPSED, VALID = NOW, NOW + timedelta(seconds=1)
@@ -43,13 +54,13 @@ ROWS = [
 
 @pytest.mark.parametrize(("sentence", "name", "until", "ended"), ROWS, ids=[row[0] for row in ROWS])
 def test_whether_it_has_ended(monkeypatch, sentence, name, until, ended):
-    _, boot, space = process._machine()
-    monkeypatch.setattr(process, "_machine", lambda: ("m", boot, space))
+    here = this_machine()
+    monkeypatch.setattr(process, "this_machine", lambda: here._replace(id="m"))
     assert has_ended(name, until, NOW) is ended
 
 
 def test_without_proc_the_lease_decides(monkeypatch):
-    monkeypatch.setattr(process, "_machine", lambda: ("?", "?", "?"))
+    monkeypatch.setattr(process, "this_machine", lambda: Machine(UNKNOWN, UNKNOWN, UNKNOWN))
     assert not has_ended(this_process(), VALID, NOW)
     assert has_ended(this_process(), LAPSED, NOW)
 
@@ -58,3 +69,44 @@ def test_it_is_shown_by_number_and_host():
     assert shown("node-1/17/m/b/s/9") == "process 17 on node-1"
     assert shown(this_process()).endswith(f" on {socket.gethostname()}")
     assert shown("x") == "x"
+    assert shown("node-1/17/m/b/s/9/3") == "process 17 on node-1"
+    assert shown("node-1/17/0123456789ab/9/3") == "process 17 on node-1"
+
+
+def of_an_older_version(name: str) -> str:
+    """An owner of this machine, as versions before named it."""
+    host, pid, _, _, _, begun, number = name.split("/")
+    return "/".join((host, pid, process._old_machine(), begun, number))
+
+
+def test_owners_of_one_process_differ_and_are_alive() -> None:
+    first, second = new_owner(), new_owner()
+    assert first != second
+    assert {state_of(first), state_of(of_an_older_version(second))} == {ProcessState.ALIVE}
+
+
+def test_an_owner_has_ended_with_its_process_or_with_its_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    dead = f"{of_a_dead_process()}/1"
+    assert is_gone(dead)
+    assert is_gone(of_an_older_version(dead))
+    here = this_machine()
+    monkeypatch.setattr(process, "this_machine", lambda: here._replace(id="m"))
+    assert is_gone(renamed(machine="m", boot="before") + "/1"), "its machine was started again"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "one",
+        "elsewhere/1/0123456789ab/7/1",
+        "elsewhere/1/m/b/s/7/1",
+        "a/b/host/1/m/b/s/7/1",
+        f"host/1/{UNKNOWN}/7/1",
+        renamed(pid="x"),
+        renamed(machine=UNKNOWN, boot="before"),
+    ],
+)
+def test_of_whom_nothing_is_known_nobody_is_taken_for_dead(name: str) -> None:
+    assert state_of(name) is ProcessState.UNKNOWN
+    assert not is_gone(name)

@@ -30,7 +30,7 @@ from tidegate.scheduler.model.event import publish_event_id
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.store import SqlStore
 from tidegate.spark_jobs.commit.context import CommitContext
-from tidegate.spark_jobs.commit.owner import new_owner
+from tidegate.spark_jobs.commit.process import new_owner
 from tidegate.spark_jobs.commit.recovery import BLOCKED_AFTER
 from tidegate.spark_jobs.commit.sequence import CommitSequence
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse

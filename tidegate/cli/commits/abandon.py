@@ -12,7 +12,7 @@ import typer
 from tidegate.cli.commits.project import CommitsProject, now, opened_project
 from tidegate.cli.printing import instant
 from tidegate.domain.error import UserError
-from tidegate.spark_jobs.commit.owner import is_gone
+from tidegate.spark_jobs.commit.process import is_gone, shown
 from tidegate.spark_jobs.commit.sequence import CommitSequence
 from tidegate.spark_jobs.commit.step import Effect, RefusableStep, Verdict
 from tidegate.spark_jobs.datasets.dataset_ref import dataset_ref
@@ -81,10 +81,8 @@ def _refuse_active(project: CommitsProject, commit: str) -> None:
     if is_gone(state.owner):
         project.commits.release(commit, state.owner)
         return
-    host, pid, *_ = state.owner.split("/")
     raise UserError(
-        f"commit {commit} is being finished by process {pid} on {host}, at least until"
-        f" {instant(state.until)}",
+        f"commit {commit} is being finished by {shown(state.owner)}, at least until {instant(state.until)}",
         "wait for it, or stop that process first",
     )
 

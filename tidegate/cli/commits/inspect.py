@@ -21,7 +21,7 @@ from tidegate.domain.commits import RecoveryState
 from tidegate.domain.error import UserError
 from tidegate.domain.part_name import app_of
 from tidegate.spark_jobs.commit.finish import read_sequence
-from tidegate.spark_jobs.commit.owner import is_gone
+from tidegate.spark_jobs.commit.process import is_gone, shown
 from tidegate.spark_jobs.commit.recovery import is_blocked, recover_all
 from tidegate.spark_jobs.commit.sequence import decode_result
 from tidegate.spark_jobs.errors import CommitUnknown
@@ -150,8 +150,7 @@ def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
 def _state(state: RecoveryState, at: datetime) -> str:
     if state.owner and state.until is not None and state.until > at:
         if not is_gone(state.owner):
-            host, pid, *_ = state.owner.split("/")
-            return f"being finished by process {pid} on {host}"
+            return f"being finished by {shown(state.owner)}"
         return "its process is dead; the next recovery finishes it"
     if is_blocked(state):
         return f"BLOCKED after {state.failures} failed tries"

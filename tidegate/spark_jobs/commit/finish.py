@@ -16,7 +16,7 @@ from tidegate.domain.published import PublishedPartition
 from tidegate.spark_jobs.commit.clock import SYSTEM_CLOCK, Clock
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.lease import LEASE, LEASE_SECONDS, Ownership
-from tidegate.spark_jobs.commit.owner import is_gone, new_owner
+from tidegate.spark_jobs.commit.process import is_gone, new_owner
 from tidegate.spark_jobs.commit.sequence import CommitSequence, decode_result, decode_sequence, encode_result
 from tidegate.spark_jobs.commit.step import CommitStep, Effect, Verdict
 from tidegate.spark_jobs.errors import CommitAbandoned, CommitBusy, CommitFailed, CommitUnknown

@@ -14,7 +14,7 @@ from tidegate.domain.commits import CommitAttempt, RecoveryState
 from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.finish import read_sequence
-from tidegate.spark_jobs.commit.owner import is_gone
+from tidegate.spark_jobs.commit.process import is_gone
 from tidegate.spark_jobs.commit.recovery import is_blocked
 from tidegate.spark_jobs.errors import CommitUnknown
 
