@@ -6,17 +6,19 @@ import pytest
 from dagster import DagsterInstance, DagsterRunStatus
 
 from tests.dagster_defs.instance import evaluate, repository_of
-from tests.dagster_defs.sample import NOW, location_of, sample_store
+from tests.dagster_defs.sample import NOW, deploy, location_of, sample_app, sample_store
 from tests.dagster_defs.test_program_op import Runner, add_job, execute
 from tests.spark_jobs.test_process import of_a_dead_process
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
 from tidegate.dagster_defs.definitions.names import RECOVERY
 from tidegate.dagster_defs.definitions.plan_state import deployed_plan
+from tidegate.dagster_defs.dispatch import dispatcher
 from tidegate.dagster_defs.ingest.event_log import storage_id
 from tidegate.dagster_defs.run import program_op
 from tidegate.dagster_defs.run.dead_runs import START_SECONDS, end_dead_runs
 from tidegate.dagster_defs.run.tags import PROJECT
+from tidegate.domain.model import App
 from tidegate.scheduler.launch.claim import claim
 from tidegate.scheduler.launch.owners import RunOwner, own, owners
 from tidegate.scheduler.model.job import JobState
@@ -146,6 +148,23 @@ def test_the_dispatcher_looks(instance: DagsterInstance, store: MemoryStore) -> 
     own(store, run_id, owned(instance, of_a_dead_process()))
     evaluate(instance, repository_of(location_of(store)))
     assert status(instance, run_id) is DagsterRunStatus.FAILURE
+
+
+def test_the_dispatchers_of_all_apps_look_once_per_interval(
+    instance: DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sample, looks = sample_app(), list[datetime]()
+    store = MemoryStore()
+    for app in ("flights", "trains", "ships"):
+        deploy(store, App(name=app, datasets=sample.datasets, programs=sample.programs))
+    repository = repository_of(location_of(store))
+    monkeypatch.setattr(dispatcher, "end_dead_runs", lambda *args: looks.append(args[4]))
+
+    for tick in range(2):
+        for app in ("flights", "trains", "ships"):
+            evaluate(instance, repository, app=app, log_key=str(tick))
+
+    assert looks == [NOW]
 
 
 def test_a_run_of_another_instance_that_shares_the_store_is_left_to_it(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidegate.dagster_defs.dispatch.pace import SHARE, Pace
+from tidegate.dagster_defs.dispatch.pace import SHARE, Pace, Turns
 
 
 class Clock:
@@ -44,3 +44,28 @@ def test_a_failed_step_has_taken_its_time_too() -> None:
     with pytest.raises(RuntimeError):
         pace.run(fail)
     assert not pace.run(fail)
+
+
+def test_a_turn_comes_once_per_interval_whoever_asks() -> None:
+    clock, done = Clock(), list[str]()
+    turns = Turns(10, clock)
+
+    assert turns.run(lambda: done.append("first"))
+    clock.pass_(9.9)
+    assert not turns.run(lambda: done.append("too early"))
+    clock.pass_(0.1)
+    assert turns.run(lambda: done.append("second"))
+    assert done == ["first", "second"]
+
+
+def test_a_turn_that_failed_comes_again_at_once() -> None:
+    clock, done = Clock(), list[str]()
+    turns = Turns(10, clock)
+
+    def fail() -> None:
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        turns.run(fail)
+    assert turns.run(lambda: done.append("again"))
+    assert not turns.run(fail)

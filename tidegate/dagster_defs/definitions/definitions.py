@@ -23,7 +23,8 @@ from tidegate.dagster_defs.definitions.plan_state import (
     reconstructed_plan,
     ship,
 )
-from tidegate.dagster_defs.dispatch.dispatcher import Native, dispatcher
+from tidegate.dagster_defs.dispatch.dispatcher import DEAD_RUNS_SECONDS, Native, dispatcher
+from tidegate.dagster_defs.dispatch.pace import Turns
 from tidegate.dagster_defs.run.recovery import recovery_job, recovery_schedule, refs_of
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.store.error import StoreMissing
@@ -71,7 +72,8 @@ def _automation(plan: AssetPlan, states: tuple[ScheduleState, ...], location: Lo
     for state in states:
         if state.ref in names and state.app in native:
             native[state.app][state.ref] = (names[state.ref], state.status)
-    dispatchers = [dispatcher(app, plan, native[app], location) for app in apps]
+    looks = Turns(DEAD_RUNS_SECONDS)
+    dispatchers = [dispatcher(app, plan, native[app], location, looks) for app in apps]
     return Definitions(
         sensors=dispatchers if plan.plan.apps else [nothing_deployed(location)],
         schedules=[

@@ -29,7 +29,7 @@ from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.definitions.names import dispatcher_name
 from tidegate.dagster_defs.definitions.plan_state import deployed_plan
 from tidegate.dagster_defs.dispatch.overdue import end_overdue
-from tidegate.dagster_defs.dispatch.pace import Pace
+from tidegate.dagster_defs.dispatch.pace import Pace, Turns
 from tidegate.dagster_defs.dispatch.preview import PREVIEW_TEXT, is_real_tick
 from tidegate.dagster_defs.dispatch.run_request import Invalid, run_request
 from tidegate.dagster_defs.dispatch.skip_reason import WAITING_JOBS_MAX, skip_reason
@@ -49,18 +49,26 @@ Native = dict[str, tuple[str, Status]]
 """The Dagster schedules of an app: name and declared status by ref."""
 
 
-def dispatcher(app: str, plan: AssetPlan, native: Native, location: Location) -> SensorDefinition:
+DEAD_RUNS_SECONDS = 10
+"""From one look for dead runs to the next, of all dispatchers of a process together. With a tick every five
+seconds, a dead run of this machine is found within 15 s."""
+
+
+def dispatcher(
+    app: str, plan: AssetPlan, native: Native, location: Location, looks: Turns
+) -> SensorDefinition:
     """Build the dispatcher sensor of an app.
 
     Args:
         native: the app's schedules that have a switch in the UI.
+        looks: the looks for dead runs, shared by the dispatchers of a process.
     """
     pace = Pace()
     return SensorDefinition(
         name=dispatcher_name(app),
         # The assets that the app's programs write; Dagster leaves external assets of the group out.
         asset_selection=AssetSelection.groups(app),
-        evaluation_fn=lambda context: Dispatch(context, app, plan, native, location, pace).run(),
+        evaluation_fn=lambda context: Dispatch(context, app, plan, native, location, pace, looks).run(),
         # The daemon evaluates every five seconds, slightly too early for an interval of exactly five.
         # Dagster treats 0 as unset, which means 30 seconds.
         minimum_interval_seconds=max(location.dispatch_interval_seconds - 1, 1),
@@ -81,6 +89,7 @@ class Dispatch:
         native: Native,
         location: Location,
         switch_pace: Pace,
+        looks: Turns,
     ) -> None:
         self._context = context
         self._app = app
@@ -88,6 +97,7 @@ class Dispatch:
         self._native = native
         self._location = location
         self._switch_pace = switch_pace
+        self._looks = looks
         self._deployed = plan
         self._failures: list[Exception] = []
 
@@ -150,8 +160,10 @@ class Dispatch:
         )
 
     def _dead(self, store: Store) -> None:
-        project = self._location.project
-        end_dead_runs(self._context.instance, store, self._deployed, project, self._now(), self._log)
+        instance, project = self._context.instance, self._location.project
+        self._looks.run(
+            lambda: end_dead_runs(instance, store, self._deployed, project, self._now(), self._log)
+        )
 
     def _overdue(self, store: Store) -> None:
         end_overdue(self._context.instance, store, self._deployed, self._app, self._now(), self._log)

@@ -1,10 +1,14 @@
-"""A rate limit that keeps a repeated step to a small share of the time.
+"""Rate limits of the steps that dispatchers repeat at every tick.
 
-Comparing the switches of a hundred schedules takes milliseconds, of ten thousand seconds. After
-a run the step is skipped for a multiple of its duration, so it never delays the main work of a
-tick. The state is in the memory of one process; a new process starts without it.
+    Pace    a share of the time: comparing the switches of a hundred schedules takes milliseconds, of ten
+            thousand seconds. After a run the step is skipped for a multiple of its duration.
+    Turns   once per interval, whichever dispatcher ticks first: a look at all runs serves every app.
+
+So no step delays the main work of a tick. The state is in the memory of one process; a new process starts
+without it.
 """
 
+import threading
 from collections.abc import Callable
 from time import monotonic
 
@@ -29,4 +33,31 @@ class Pace:
         finally:
             ended = self._clock()
             self._next = ended + (ended - began) * (1 / SHARE - 1)
+        return True
+
+
+class Turns:
+    """The turns of a step that several dispatchers share; their ticks may be threads."""
+
+    def __init__(self, seconds: float, clock: Callable[[], float] = monotonic) -> None:
+        """Args:
+        seconds: from one turn to the next.
+        """
+        self._seconds = seconds
+        self._clock = clock
+        self._next = clock()
+        self._lock = threading.Lock()
+
+    def run(self, step: Callable[[], None]) -> bool:
+        """Run the step unless it is too early; return whether it ran. A failed step is due again at once."""
+        with self._lock:
+            before, now = self._next, self._clock()
+            if now < before:
+                return False
+            self._next = now + self._seconds
+        try:
+            step()
+        except BaseException:
+            self._next = before
+            raise
         return True

@@ -1,8 +1,8 @@
 """Dead runs: runs whose process has ended without a word are reported to Dagster as failed.
 
 Dagster's default launcher knows its runs only as long as its code server lives. After a power cut, or a kill
-of everything, such a run stays "started" in Dagster and keeps its slots. So each dispatcher looks at every
-tick:
+of everything, such a run stays "started" in Dagster and keeps its slots. So the dispatchers of a process
+look, every ten seconds:
 
     the process of a run has ended (at once on this machine, by its lease elsewhere)  ─┐
     a run of ours was started, and no process has taken it up for `START_SECONDS`     ─┴─► failed: it died
