@@ -1,11 +1,10 @@
 """Where a failure can be seen on the command line: in the list of jobs, at the job, and in `why`."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 
 from tests.tidegate.project import Project
-from tidegate.cli.last_tick import last_tick_line
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.launch.claim import claim
 from tidegate.scheduler.launch.failure import note_failure
@@ -88,22 +87,6 @@ def test_why_shows_a_job_whose_run_is_asked_for(deployed: Project) -> None:
     deployed.arrive("2026-03-09", "2026-03-10")
     assert "PENDING_LAUNCH: its run is asked for at the next tick" in deployed.run("why", "report_daily")
     assert "last tick of the scheduler: " in deployed.run("why", "report_daily")
-
-
-@pytest.mark.parametrize(
-    ("ago", "every", "ends"),
-    [
-        (timedelta(seconds=120), 5, "11:58:00Z"),
-        (timedelta(seconds=121), 5, "2 minutes ago: check the Dagster daemon"),
-        (timedelta(seconds=121), 60, "11:57:59Z"),
-    ],
-)
-def test_a_scheduler_that_does_not_tick_is_named(ago: timedelta, every: int, ends: str) -> None:
-    assert ends in last_tick_line(NOW - ago, NOW, every)
-
-
-def test_a_scheduler_that_never_ticked_is_named() -> None:
-    assert "has never ticked" in last_tick_line(None, NOW, 5)
 
 
 @pytest.mark.parametrize("target", ["the job", "report_daily"])

@@ -1,11 +1,24 @@
-"""When the scheduler ticked last, for `tidegate why` and `tidegate dev`, and whether that is too long ago."""
+"""Whether the scheduler works, for `tidegate why` and `tidegate dev`: its last tick, and what Dagster says.
 
+A tick is made by a dispatcher that Dagster's daemon evaluates in the code location, so a recent tick shows
+that all of them are alive. Dagster itself is asked only when it is not recent, or may be another project's.
+"""
+
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from tidegate.domain.wording import plural
 
+if TYPE_CHECKING:
+    from tidegate.processes.alive import DagsterState, Dispatcher
+    from tidegate.project.settings import Settings
+
 TICKS_MISSED = 12
 """After so many ticks that did not come, something is wrong: a minute where one comes every five seconds."""
+
+HEARTBEAT_WITHIN = timedelta(minutes=2)
+"""Dagster's daemon writes a heartbeat every 30 seconds."""
 
 CHECK = "check the Dagster daemon, the code location and the dispatcher's switch"
 
@@ -21,16 +34,68 @@ def is_late(last: datetime, now: datetime, every: int) -> bool:
     return now - last > CLOCK_KEPT_FOR + timedelta(seconds=TICKS_MISSED * every)
 
 
-def last_tick_line(ticked_at: datetime | None, now: datetime, every: int) -> str:
-    """When the scheduler ticked last, and what to check when that is too long ago."""
+def scheduler_lines(
+    settings: "Settings", apps: Sequence[str], ticked_at: datetime | None, now: datetime, *, shared: bool
+) -> Iterator[str]:
+    """Yield when the scheduler ticked last, and what is alive.
+
+    Args:
+        apps: the apps that are explained.
+        ticked_at: the scheduler's clock, as the store has it; None if it never ticked.
+        shared: other projects use the store, so the last tick may be one of theirs.
+    """
+    late = ticked_at is None or is_late(ticked_at, now, settings.tick_seconds)
+    yield _last_tick(ticked_at, now, late)
+    if not late and not shared:
+        yield "Dagster's daemon and the code location are alive"
+        return
+    from tidegate.processes.alive import dagster_state
+
+    state = dagster_state(settings, apps)
+    if isinstance(state, str):
+        yield f"{CHECK}: {state}" if late else f"what ticks for this project is not known: {state}"
+    else:
+        yield from state_lines(state, now)
+
+
+def _last_tick(ticked_at: datetime | None, now: datetime, late: bool) -> str:
     from tidegate.cli.printing import instant
 
     if ticked_at is None:
         return "the scheduler has never ticked: start Dagster, for example with `tidegate dev`"
-    line = f"last tick of the scheduler: {instant(ticked_at)}"
-    if not is_late(ticked_at, now, every):
-        return line
-    return f"{line}, {plural((now - ticked_at) // timedelta(minutes=1), 'minute')} ago: {CHECK}"
+    return f"last tick of the scheduler: {instant(ticked_at)}" + (f", {_minutes(ticked_at, now)} ago" * late)
+
+
+def state_lines(state: "DagsterState", now: datetime) -> Iterator[str]:
+    """Yield one line each for the daemon, the code servers and the dispatchers."""
+    from tidegate.cli.printing import instant
+
+    if state.heartbeat is None:
+        yield f"Dagster's daemon has never run on the instance in {state.home}"
+    elif now - state.heartbeat <= HEARTBEAT_WITHIN:
+        yield f"Dagster's daemon is alive: heartbeat at {instant(state.heartbeat)}"
+    else:
+        at = f"last heartbeat at {instant(state.heartbeat)}, {_minutes(state.heartbeat, now)} ago"
+        yield f"Dagster's daemon does not run: {at}"
+    for server in state.servers:
+        yield f"code location at {server.address} {server.problem or 'is alive'}"
+    for dispatcher in state.dispatchers:
+        yield f"{dispatcher.name}: {_dispatcher(dispatcher)}"
+
+
+def _dispatcher(dispatcher: "Dispatcher") -> str:
+    from tidegate.cli.printing import instant
+
+    if not dispatcher.on:
+        return "switched off in Dagster; switch the sensor on"
+    if dispatcher.at is None:
+        return "never evaluated"
+    problem = f", failed: {dispatcher.problem}" if dispatcher.problem else ""
+    return f"last evaluated at {instant(dispatcher.at)}{problem}"
+
+
+def _minutes(last: datetime, now: datetime) -> str:
+    return plural((now - last) // timedelta(minutes=1), "minute")
 
 
 class TickWatch:
@@ -56,4 +121,4 @@ class TickWatch:
             return None
         if not late:
             return "the scheduler ticks again"
-        return f"warning: no tick for {plural((now - self._last) // timedelta(minutes=1), 'minute')}: {CHECK}"
+        return f"warning: no tick for {_minutes(self._last, now)}: {CHECK}"

@@ -254,13 +254,13 @@ class DagsterProcesses:
         return process
 
     def _code_loaded(self, process: ManagedProcess) -> bool:
-        loaded, problem = _code_state(self.site.code_port)
+        loaded, problem = code_state(self.site.code_port)
         if problem is not None:
             raise process.failed(f"cannot load the definitions: {problem}")
         return loaded
 
 
-def _code_state(port: int) -> tuple[bool, str | None]:
+def code_state(port: int, host: str = HOST) -> tuple[bool, str | None]:
     """Return whether the code server at a port has loaded its definitions, and its load error."""
     from dagster._core.errors import DagsterUserCodeUnreachableError
     from dagster._grpc.client import DagsterGrpcClient
@@ -269,7 +269,7 @@ def _code_state(port: int) -> tuple[bool, str | None]:
     from dagster_shared.error import SerializableErrorInfo
 
     try:
-        answer = DagsterGrpcClient(port=port, host=HOST).list_repositories()
+        answer = DagsterGrpcClient(port=port, host=host).list_repositories()
     except DagsterUserCodeUnreachableError:
         return False, None
     found = deserialize_value(answer, (ListRepositoriesResponse, SerializableErrorInfo))
@@ -281,4 +281,4 @@ def _reload_by_grpc(port: int) -> str | None:
     from dagster._grpc.client import DagsterGrpcClient
 
     DagsterGrpcClient(port=port, host=HOST).reload_code(timeout=READY_SECONDS)
-    return _code_state(port)[1]
+    return code_state(port)[1]

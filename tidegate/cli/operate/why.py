@@ -30,7 +30,7 @@ def why(
     format: FormatOption = Format.TEXT,
 ) -> None:
     """Explain why a schedule or a job runs or waits, what would unblock it, and when it can run next."""
-    from tidegate.cli.last_tick import last_tick_line
+    from tidegate.cli.last_tick import scheduler_lines
     from tidegate.cli.names import find_target
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.operate.blocked_outputs import with_blocked
@@ -47,6 +47,7 @@ def why(
         with explained.reading() as reader:
             explanations = explain(reader, find_target(reader, name), moment)
         ticked_at = engine_clock(present)
+        projects = {app.project for app in present.apps()}
         if at is None:
             explanations = tuple(with_blocked(each, store, present) for each in explanations)
     if format is Format.JSON:
@@ -59,7 +60,9 @@ def why(
         if shown is not None and (address := run_address(settings, shown.run_id)):
             typer.echo(f"its run in Dagster: {address}")
     if at is None:
-        typer.echo(last_tick_line(ticked_at, now, settings.tick_seconds))
+        apps = sorted({explanation.schedule.partition("/")[0] for explanation in explanations})
+        for line in scheduler_lines(settings, apps, ticked_at, now, shared=projects > {settings.name}):
+            typer.echo(line)
 
 
 def past_instant(text: str, now: datetime) -> datetime:
