@@ -5,7 +5,9 @@ from tidegate.domain.model import App
 from tidegate.scheduler.commands.deploy import deploy
 from tidegate.scheduler.commands.live import difference
 from tidegate.scheduler.model.event import Event, EventKind
+from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.store.sql.store import SqlStore
 from tidegate.scheduler.tick.tick import tick
 
 HEAD = """app: {app}
@@ -26,6 +28,17 @@ WAITS = """daily:
 """
 NAMES = {"app": "a", "raw": "raw", "out": "out", "load": "load"}
 DAYS = ("2026-03-01", "2026-03-02")
+EVERYTHING = {
+    "app": "b",
+    "app_from": "a",
+    "load": "l",
+    "load_from": "load",
+    "raw": "landed",
+    "raw_from": "raw",
+    "out": "o",
+    "out_from": "out",
+}
+"""New names for all parts at once."""
 
 
 def app(**changed: str) -> App:
@@ -72,3 +85,16 @@ def waiting(store: Store) -> list[tuple[str, list[str]]]:
         jobs = [job for job in reader.jobs() if job.waiting]
         found = reader.deliveries([job.id for job in jobs])
     return [(job.schedule, [f"{e.event.key} {e.event.partition}" for e in found[job.id]]) for job in jobs]
+
+
+def read_once(sql: SqlStore, consumer: str = "a/load", source: str = "a/raw") -> SqlCommitStepStore:
+    """A commit that has read two days and is finished."""
+    commits = SqlCommitStepStore(sql.engine)
+    names = ("a/out", f"{consumer} <- {source}")
+    moves = [(consumer, source, day, 1) for day in DAYS]
+    token = commits.begin("c1", names, until=at("09:00"))
+    assert commits.put("c1", names, token, "{}", moves) == "stored"
+    for move in moves:
+        assert commits.set_watermark(move, '["x"]', "c1")
+    commits.remove("c1", '[{"dataset":"out","key":"2026-03-01","rows":1,"bytes":1,"files":1}]')
+    return commits

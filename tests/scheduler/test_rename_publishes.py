@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.scheduler.renaming import DAYS, HEAD, NAMES, WAITS, app, planned, put
+from tests.scheduler.renaming import DAYS, EVERYTHING, HEAD, NAMES, WAITS, app, planned, put, read_once
 from tests.scheduler.world import app_of, at
 from tidegate.domain.error import UserError
 from tidegate.scheduler.commands.deploy import deploy
@@ -24,36 +24,10 @@ def sql(tmp_path: Path):
     found.close()
 
 
-def read_once(sql: SqlStore, consumer: str = "a/load", source: str = "a/raw") -> SqlCommitStepStore:
-    """A commit that has read two days and is finished."""
-    commits = SqlCommitStepStore(sql.engine)
-    names = ("a/out", f"{consumer} <- {source}")
-    moves = [(consumer, source, day, 1) for day in DAYS]
-    token = commits.begin("c1", names, until=at("09:00"))
-    assert commits.put("c1", names, token, "{}", moves) == "stored"
-    for move in moves:
-        assert commits.set_watermark(move, '["x"]', "c1")
-    commits.remove("c1", '[{"dataset":"out","key":"2026-03-01","rows":1,"bytes":1,"files":1}]')
-    return commits
-
-
 def test_watermarks_and_evidence_move_with_a_rename(sql: SqlStore) -> None:
     commits = read_once(sql)
     commits.set_watermark(("b/l", "b/landed", "stale", 1), '["old"]', "c0")
-    put(
-        sql,
-        "10:00",
-        app(
-            app="b",
-            app_from="a",
-            load="l",
-            load_from="load",
-            raw="landed",
-            raw_from="raw",
-            out="o",
-            out_from="out",
-        ),
-    )
+    put(sql, "10:00", app(**EVERYTHING))
     assert commits.followers() == (("b/l", "b/landed"),)
     assert sorted(commits.watermarks("b/l", "b/landed")) == list(DAYS)
     assert commits.torn() == ()

@@ -1,15 +1,18 @@
-"""Two projects on one store, deployed in turns and at once: each keeps its apps, and a name is one project's.
+"""Two projects on one store, each in a process of its own that deploys in turns with the other and at once.
 
-One project's triggers over the other's dataset fire, whoever ticks.
+Each keeps its apps, and a name is one project's. One project's triggers over the other's dataset fire,
+whoever ticks.
 """
 
-import threading
-from collections.abc import Callable
+import multiprocessing
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from multiprocessing.synchronize import Barrier
+from pathlib import Path
 
 import pytest
 
+from tests.crashes.processes import in_child, in_children
 from tests.two_apps import FEEDS, SALES
 from tidegate.compiler.compile import compile_files
 from tidegate.compiler.plan.ownership import Scope
@@ -33,7 +36,12 @@ def an_app(name: str, round: int) -> App:
     return App(name=name, programs={"p": Program(name="p", run="m.p")}, schedules={"s": schedule})
 
 
-def deploy_rounds(url: str, project: str, meet: threading.Barrier, won: list[str]) -> None:
+def meeting() -> Barrier:
+    """Where two processes wait for each other."""
+    return multiprocessing.get_context("fork").Barrier(len(PROJECTS))
+
+
+def deploy_rounds(url: str, project: str, meet: Barrier, won: Path) -> None:
     """Deploy again and again: an app that stays, one that is there in every second round, a contested one."""
     store = open_store(url)
     for round in range(ROUNDS):
@@ -43,7 +51,8 @@ def deploy_rounds(url: str, project: str, meet: threading.Barrier, won: list[str
         try:
             names = [*own, f"contested_{round}"]
             put(store, project, {name: an_app(name, round) for name in names}, round)
-            won.append(f"contested_{round}")
+            with won.open("a") as lines:
+                lines.write(f"{round} {project}\n")
         except Refused:
             pass
     store.close()
@@ -54,24 +63,16 @@ def put(store: Store, project: str, wanted: dict[str, App], round: int) -> None:
         deploy(transaction, wanted, NOON + timedelta(minutes=round), scope=Scope(project=project))
 
 
-def at_once(*work: Callable[[], None]) -> None:
-    threads = [threading.Thread(target=each) for each in work]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(120)
-        assert not thread.is_alive()
-
-
 def test_two_projects_that_deploy_at_once_never_touch_each_others_apps(
-    sql_store: Store, sql_url: str
+    sql_store: Store, sql_url: str, tmp_path: Path
 ) -> None:
-    meet = threading.Barrier(2)
-    won: dict[str, list[str]] = {project: [] for project in PROJECTS}
-    at_once(*(partial(deploy_rounds, sql_url, project, meet, won[project]) for project in PROJECTS))
+    meet, won = meeting(), tmp_path / "won"
+    works = [partial(deploy_rounds, sql_url, project, meet, won) for project in PROJECTS]
+    assert in_children(*works) == [0, 0]
 
-    last = f"contested_{ROUNDS - 1}"
-    (winner,) = [project for project in PROJECTS if last in won[project]]
+    winners = dict(line.split() for line in won.read_text().splitlines())
+    assert len(winners) == ROUNDS == len(won.read_text().splitlines())
+    last, winner = f"contested_{ROUNDS - 1}", winners[f"{ROUNDS - 1}"]
     with sql_store.reading() as reader:
         owners = {app.name: app.project for app in reader.apps()}
         crons = {state.ref: state.spec.trigger for state in reader.schedules()}
@@ -121,7 +122,13 @@ def launched(store: Store) -> list[tuple[str, str]]:
         return sorted((job.schedule, job.key) for job in reader.jobs(states=[JobState.PENDING_LAUNCH]))
 
 
-def rounds_of(url: str, project: str, meet: threading.Barrier) -> None:
+def turn_of(url: str, project: str) -> None:
+    store = open_store(url)
+    deploy_yaml(store, project, 0)
+    store.close()
+
+
+def rounds_of(url: str, project: str, meet: Barrier) -> None:
     store = open_store(url)
     for round in range(1, ROUNDS):
         meet.wait(60)
@@ -136,12 +143,12 @@ def test_a_dataset_of_the_other_project_triggers_through_deployments_in_turns_an
 ) -> None:
     # In turns: whoever names the other comes second, and a later deployment of either changes nothing else.
     for project in ("feeds", "sales", "feeds", "sales"):
-        deploy_yaml(sql_store, project, 0)
+        assert in_child(partial(turn_of, sql_url, project)) == 0
     land(sql_store, ["2026-02-28"], NOON + timedelta(seconds=1))
     assert launched(sql_store) == [("sales/daily", "2026-02-28")]
 
-    meet = threading.Barrier(2)
-    at_once(*(partial(rounds_of, sql_url, project, meet) for project in OWNED))
+    meet = meeting()
+    assert in_children(*(partial(rounds_of, sql_url, project, meet) for project in OWNED)) == [0, 0]
 
     days = ["2026-02-28", *(f"2026-03-{round:02}" for round in range(1, ROUNDS))]
     assert launched(sql_store) == [("sales/daily", day) for day in days]

@@ -2,9 +2,13 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Engine, select
 
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.commits import Put, WatermarkMove
+from tidegate.scheduler.store.commits.tables import COMMIT_TABLES
 
 HOSTILE_NAMES = ("a:b", "a_b", "x/y", "_hidden", ".h", "é漢字", "it's", "a" * 300)
 
@@ -27,3 +31,12 @@ def put(
 ) -> Put:
     """Puts a sequence in an attempt of its own."""
     return store.put(commit, datasets, begin(store, commit), body, moves)
+
+
+def content(engine: Engine) -> list[list[tuple[Any, ...]]]:
+    """Everything that is in the tables of commits."""
+    with engine.connect() as connection:
+        return [
+            sorted((tuple(row) for row in connection.execute(select(table))), key=repr)
+            for table in COMMIT_TABLES
+        ]

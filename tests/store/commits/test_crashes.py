@@ -9,17 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, event, select
+from sqlalchemy import Engine, event
 
 from tests.crashes.statements import Boom, dying_before
 from tests.databases import new_url
-from tests.store.commits.sequences import LEASE, NOON, begin, put
+from tests.store.commits.sequences import LEASE, NOON, begin, content, put
 from tests.store.test_transactions import end_connections
 from tidegate.domain.commits import WatermarkMove
 from tidegate.scheduler.store.commits import attempts as commit_attempts
 from tidegate.scheduler.store.commits import transaction as commit_transaction
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
-from tidegate.scheduler.store.commits.tables import COMMIT_TABLES
 from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.store import SqlStore
@@ -46,15 +45,6 @@ METHODS: list[tuple[str, Method]] = [
     ("first move", lambda store: store.set_watermark(("app/q", "app/s", "", 1), "p1", "c1")),
     ("next move", lambda store: store.set_watermark(("app/r", "app/s", "", 2), "p2", "c2")),
 ]
-
-
-def content(engine: Engine) -> list[list[tuple[Any, ...]]]:
-    """Everything that stands in the tables."""
-    with engine.connect() as connection:
-        return [
-            sorted((tuple(row) for row in connection.execute(select(table))), key=repr)
-            for table in COMMIT_TABLES
-        ]
 
 
 @pytest.fixture
