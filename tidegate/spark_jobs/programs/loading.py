@@ -90,13 +90,16 @@ def _check_form(function: Callable[..., Any], what: str, form: str) -> None:
     except (TypeError, ValueError):
         # Some functions that are not written in Python do not say what they take.
         return
+    awaited = inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
     try:
         signature.bind(*(None for _ in range(form.count(",") + 1)))
     except TypeError:
-        name = getattr(function, "__name__", form.partition("(")[0])
-        raise SignatureWrong(
-            f"{what}: it is called as {form}, got {name}{signature}", f"define it as {form}"
-        ) from None
+        fits = False
+    else:
+        fits = not awaited
+    if not fits:
+        name = "async " * awaited + getattr(function, "__name__", form.partition("(")[0])
+        raise SignatureWrong(f"{what}: it is called as {form}, got {name}{signature}", f"define it as {form}")
 
 
 def _module(path: str) -> ModuleType | None:

@@ -7,3 +7,7 @@ def two(spark, inputs):
 
 def keyword(spark, inputs, *, params):
     """Take an argument by its name only."""
+
+
+async def awaited(spark, inputs, params):
+    """Return something to wait for."""
