@@ -52,10 +52,12 @@ def scheduler_lines(
     from tidegate.processes.alive import dagster_state
 
     state = dagster_state(settings, apps)
-    if isinstance(state, str):
-        yield f"{CHECK}: {state}" if late else f"what ticks for this project is not known: {state}"
-    else:
+    if not isinstance(state, str):
         yield from state_lines(state, now)
+    elif not late:
+        yield f"what ticks for this project is not known: {state}"
+    elif ticked_at is not None:
+        yield f"{CHECK}: {state}"
 
 
 def _last_tick(ticked_at: datetime | None, now: datetime, late: bool) -> str:
