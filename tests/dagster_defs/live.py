@@ -83,12 +83,23 @@ class Live:
         (folder / "live_programs.py").write_text(PROGRAMS)
         self.settings = load_settings(folder)
         self.store = open_store(self.settings.store_url)
-        deploy(self.store, live_app(), at=datetime.now(UTC))
+        self.deploy(live_app())
         self.site = site_of(self.settings)
         self.processes = DagsterProcesses(self.site)
 
-    def start(self) -> None:
+    def deploy(self, app: App, revision: int = 1) -> None:
+        """Deploy the app of this project."""
+        now = datetime.now(UTC)
+        deploy(self.store, app, at=now, revision=revision, project=self.settings.name)
+
+    def start(self, beside: Callable[["Live"], None] = lambda _: None) -> None:
+        """Start the processes.
+
+        Args:
+            beside: called before the daemon starts, to add to its workspace.
+        """
         self.processes.__enter__()
+        beside(self)
         self.code_server = self.processes.start_code_server()
         self.daemon = self.processes.start_daemon()
         self.processes.start_webserver()
@@ -128,15 +139,15 @@ class Live:
             time.sleep(POLL_SECONDS)
         return found
 
-    def jobs(self, schedule: str) -> list[Job]:
+    def jobs(self, schedule: str, app: str = "flights") -> list[Job]:
         with self.store.reading() as reader:
-            return list(reader.jobs(schedules=[f"flights/{schedule}"]))
+            return list(reader.jobs(schedules=[f"{app}/{schedule}"]))
 
-    def ended_job(self, schedule: str) -> Job:
+    def ended_job(self, schedule: str, app: str = "flights") -> Job:
         """The first job of a schedule, once it has ended."""
 
         def look() -> Job | None:
-            return next((job for job in self.jobs(schedule) if job.state in FINISHED), None)
+            return next((job for job in self.jobs(schedule, app) if job.state in FINISHED), None)
 
         found = self.until(f"a job of {schedule}", look)
         assert found is not None

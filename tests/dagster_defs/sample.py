@@ -81,11 +81,13 @@ def sample_app() -> App:
     )
 
 
-def deploy(store: Store, app: App, at: datetime = NOW - timedelta(days=1), revision: int = 1) -> None:
+def deploy(
+    store: Store, app: App, at: datetime = NOW - timedelta(days=1), revision: int = 1, project: str = ""
+) -> None:
     """Put an app into a store as a deployment would."""
     with store.transaction() as transaction:
         bare = App(name=app.name, timezone=app.timezone, datasets=app.datasets, programs=app.programs)
-        transaction.put_apps([DeployedApp(app=bare, revision=revision, deployed_at=at)])
+        transaction.put_apps([DeployedApp(app=bare, revision=revision, deployed_at=at, project=project)])
         for spec in app.schedules.values():
             active = spec.status == "active"
             state = ScheduleState(

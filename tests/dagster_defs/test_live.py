@@ -16,12 +16,15 @@ import msgspec
 import pytest
 from dagster import AssetKey, DagsterRunStatus, RunsFilter
 
+import tidegate.read
 from tests.dagster_defs.live import Live, live_app
-from tests.dagster_defs.sample import deploy
+from tests.dagster_defs.neighbour import NAME, Neighbour
 from tests.tally import reach
 from tidegate.dagster_defs.definitions.names import RECOVERY
 from tidegate.domain.model import Dataset
+from tidegate.processes.alive import DagsterState, dagster_state
 from tidegate.processes.dagster import LOCATION_NAME
+from tidegate.scheduler.commands.manual import suspend
 from tidegate.scheduler.model.event import publish_event_id
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
@@ -70,10 +73,12 @@ mutation Preview($selector: SensorSelector!) {
 @pytest.fixture(scope="module")
 def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     running = Live(tmp_path_factory.mktemp("live"))
+    neighbour = Neighbour(running)
     try:
-        running.start()
+        running.start(neighbour.start)
         yield running
     finally:
+        neighbour.processes.stop()
         running.stop()
 
 
@@ -116,6 +121,31 @@ def test_what_is_reported_from_outside_makes_a_job_run(live: Live) -> None:
     run = live.instance.get_run_by_id(job.run_id or "")
     assert run is not None
     assert run.tags["tidegate/schedule"] == "flights/clean_as_it_comes"
+
+
+def test_a_dataset_of_one_project_makes_a_job_of_another_project_run(live: Live) -> None:
+    """The partition is the one that the test before has published; both code locations have one daemon."""
+    job = live.ended_job("daily", app="sales")
+
+    assert (job.state, job.key, job.attempt) == (JobState.SUCCEEDED, "2023-03-09", 1)
+    run = live.instance.get_run_by_id(job.run_id or "")
+    assert run is not None and run.remote_job_origin is not None
+    assert run.remote_job_origin.location_name == NAME
+    counted = tidegate.read.pyarrow(str(live.folder / "warehouse/sales/revenue")).to_table()
+    assert counted.to_pylist() == [{"day": "2023-03-09", "count": 2}]
+    with live.store.reading() as reader:
+        owners = {app.name: app.project for app in reader.apps()}
+    assert owners == {"flights": live.settings.name, "sales": NAME}
+    state = dagster_state(live.settings, ["flights", "sales"])
+    assert isinstance(state, DagsterState) and state.heartbeat is not None
+    assert [server.problem for server in state.servers] == ["", ""]
+    assert {(each.name, each.on, each.problem) for each in state.dispatchers} == {
+        ("flights_dispatcher", True, ""),
+        ("sales_dispatcher", True, ""),
+    }
+    # What the next tests publish is not of interest to the other project.
+    with live.store.transaction() as transaction:
+        suspend(transaction, "sales/daily", datetime.now(UTC))
 
 
 def test_a_range_by_hand_is_one_run_that_counts_for_its_program(live: Live) -> None:
@@ -179,7 +209,7 @@ def test_a_daemon_that_is_killed_and_started_again_runs_each_job_once(live: Live
 def test_a_reload_shows_what_was_deployed_since(live: Live) -> None:
     app = live_app()
     more = {**app.datasets, "tides": Dataset(name="tides")}
-    deploy(live.store, msgspec.structs.replace(app, datasets=more), revision=2)
+    live.deploy(msgspec.structs.replace(app, datasets=more), revision=2)
 
     live.processes.reload()
 
@@ -190,12 +220,7 @@ def test_a_reload_shows_what_was_deployed_since(live: Live) -> None:
 def test_a_run_that_takes_longer_than_its_timeout_is_terminated_and_has_failed(live: Live) -> None:
     app = live_app()
     notify = msgspec.structs.replace(app.programs["notify"], timeout=timedelta(seconds=3))
-    deploy(
-        live.store,
-        msgspec.structs.replace(app, programs={**app.programs, "notify": notify}),
-        at=datetime.now(UTC),
-        revision=3,
-    )
+    live.deploy(msgspec.structs.replace(app, programs={**app.programs, "notify": notify}), revision=3)
     order = live.folder / "too-long"
     order.touch()
     before = {job.id for job in live.jobs("notify_after")}
@@ -207,7 +232,7 @@ def test_a_run_that_takes_longer_than_its_timeout_is_terminated_and_has_failed(l
 
     job = live.until("the end of a run that takes too long", failed)
     order.unlink()
-    deploy(live.store, app, at=datetime.now(UTC), revision=4)
+    live.deploy(app, revision=4)
 
     assert job is not None and job.run_id is not None
     assert job.detail == (
@@ -227,6 +252,8 @@ def test_a_run_that_is_killed_with_the_code_server_is_found_and_started_again(li
     (killed,) = [job for job in live.jobs("notify_after") if job.id not in before]
     live.code_server.signal_group(signal.SIGKILL)
     live.code_server.wait(10)
+    state = dagster_state(live.settings, ["flights"])
+    assert isinstance(state, DagsterState) and state.servers[0].problem == "does not answer"
     with suppress(ProcessLookupError):
         os.kill(int(process.read_text()), signal.SIGKILL)
     order.unlink()
