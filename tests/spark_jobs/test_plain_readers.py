@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow.dataset as ds
 import pytest
 from pyspark.errors import AnalysisException
@@ -90,6 +91,29 @@ def arrow_look(read: Callable[[], ds.Dataset]) -> Look:
     return look
 
 
+def duckdb_look(places: Callable[[], str | list[str]]) -> Look:
+    connection = duckdb.connect(config={"threads": 1})
+
+    def look() -> set[tuple[int, ...]]:
+        found = connection.read_parquet(places()).query("t", "SELECT version, count(*) FROM t GROUP BY 1")
+        return set(found.fetchall())
+
+    return look
+
+
+def or_no_file(look: Look) -> Look:
+    """Look again until no file has vanished under the reader, which is how a switch shows if it shows."""
+
+    def again() -> set[tuple[int, ...]]:
+        while True:
+            try:
+                return look()
+            except duckdb.IOException as fault:
+                assert "No such file" in str(fault) or "No files found" in str(fault), fault
+
+    return again
+
+
 def publish(
     spark: SparkSession, warehouse: Warehouse, store: MemoryCommitStepStore, ref: DatasetRef, version: int
 ) -> None:
@@ -126,12 +150,16 @@ def test_readers_of_a_parquet_table_see_one_version(
         spark_look(spark, lambda: tidegate.read.spark(spark, root)),
         arrow_look(lambda: ds.dataset(current(), format="parquet", partitioning="hive")),
         arrow_look(lambda: tidegate.read.pyarrow(root)),
+        duckdb_look(lambda: f"{current()}/*.parquet"),
+        duckdb_look(lambda: tidegate.read.files(root)),
+        or_no_file(duckdb_look(lambda: f"{root}/current/**/*.parquet")),
     ) as readers:
         for version in range(1, VERSIONS):
             publish(spark, warehouse, store, ref, version)
     check(readers)
 
-    # Below the dataset's folder itself Spark finds nothing that it reads.
+    # A pattern below the dataset's folder itself reads several versions; Spark finds nothing that it reads.
+    assert len(duckdb_look(lambda: f"{root}/**/*.parquet")()) > 1
     with pytest.raises(AnalysisException):
         spark.read.parquet(root)
 
@@ -145,6 +173,10 @@ def test_readers_of_a_parquet_table_see_one_version(
         found = dataset.to_table()
         assert sorted(found.column_names) == sorted(columns)
         assert sorted(tuple(row[name] for name in columns) for row in found.to_pylist()) == wanted
+    for places in (f"{current()}/*.parquet", tidegate.read.files(root)):
+        relation = duckdb.read_parquet(places)
+        assert sorted(relation.columns) == sorted(columns)
+        assert sorted(relation.select(*columns).fetchall()) == wanted
 
 
 @pytest.mark.parametrize("write", ["overwrite_partitions", "merge"])
