@@ -34,6 +34,7 @@ def why(
     from tidegate.cli.names import find_target
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.operate.blocked_outputs import with_blocked
+    from tidegate.cli.operate.dead_holders import with_dead
     from tidegate.cli.run_address import run_address
     from tidegate.project.settings import load_settings
     from tidegate.scheduler.explain.past import store_at
@@ -49,7 +50,8 @@ def why(
         ticked_at = engine_clock(present)
         projects = {app.project for app in present.apps()}
         if at is None:
-            explanations = tuple(with_blocked(each, store, present) for each in explanations)
+            blocked = [with_blocked(each, store, present) for each in explanations]
+            explanations = tuple(with_dead(each, present, now) for each in blocked)
     if format is Format.JSON:
         print_json(explanations)
         return
@@ -116,6 +118,12 @@ def explanation_tree(explanation: "Explanation") -> "Tree":
         for blocked in explanation.blocked:
             line = f"{blocked.dataset}, by commit {blocked.commit}: {blocked.error}"
             branch.add(Text(line)).add(Text(blocked.remedy))
+    for dead in explanation.dead:
+        held = "runs it" if dead.resource is None else f"holds a slot of {dead.resource.replace(':', ' ')}"
+        line = f"dead: run {dead.run_id} of {dead.of} {held}; its {dead.process} {dead.state}"
+        branch = tree.add(Text(line, style="red"))
+        branch.add(Text(f"its last sign of life: {instant(dead.since)}"))
+        branch.add(Text(f"its slot: {dead.freed}"))
     if explanation.failed is not None:
         failed = explanation.failed
         branch = tree.add(Text(f"last job {failed.id}, ended {instant(failed.ended_at)}", style="red"))

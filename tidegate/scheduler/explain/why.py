@@ -38,6 +38,28 @@ class Blocked(Value, kw_only=True):
     remedy: str
 
 
+class DeadHolder(Value, kw_only=True):
+    """A run that holds a slot, or works on the job, and whose process is dead or silent.
+
+    Attributes:
+        resource: what it holds of what the job waits for; None for the run of the job itself.
+        run_id: its id in Dagster.
+        of: the job or program that it runs.
+        process: its process and host, for people.
+        state: for people: what is known of the process.
+        since: its last sign of life.
+        freed: for people: when its slot is released, and by whom.
+    """
+
+    resource: str | None
+    run_id: str
+    of: str
+    process: str
+    state: str
+    since: datetime
+    freed: str
+
+
 class Explanation(Value, kw_only=True):
     """Why one job has not run, or how it ended.
 
@@ -51,6 +73,8 @@ class Explanation(Value, kw_only=True):
             an `any` or `at_least` only as many as it requires.
         blocked: outputs of its program that cannot be written now, so that a run would fail at once.
             The engine does not know them; the caller that reads the commits adds them.
+        dead: the runs that keep it waiting, or run it, and whose process is dead or silent. The engine does
+            not know processes; the caller that does adds them.
         history: the journal of the job.
         failed: the newest job of a schedule without a waiting job, if it failed.
     """
@@ -66,6 +90,7 @@ class Explanation(Value, kw_only=True):
     can_run_at: datetime | None = None
     missing: tuple[Missing, ...] = ()
     blocked: tuple[Blocked, ...] = ()
+    dead: tuple[DeadHolder, ...] = ()
     history: tuple[Entry, ...] = ()
     failed: Job | None = None
 
