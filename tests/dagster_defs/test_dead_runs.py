@@ -11,6 +11,7 @@ from tests.dagster_defs.test_program_op import Runner, add_job, execute
 from tests.spark_jobs.test_process import of_a_dead_process
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
+from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.definitions.names import RECOVERY
 from tidegate.dagster_defs.definitions.plan_state import deployed_plan
 from tidegate.dagster_defs.dispatch import dispatcher
@@ -43,11 +44,16 @@ def owned(instance: DagsterInstance, process: str, until: datetime = UNTIL) -> R
     return RunOwner(instance=storage_id(instance), process=process, until=until)
 
 
-def look(instance: DagsterInstance, store: MemoryStore, after: timedelta = timedelta(0)) -> list[str]:
+def look(
+    instance: DagsterInstance,
+    store: MemoryStore,
+    after: timedelta = timedelta(0),
+    location: Location | None = None,
+) -> list[str]:
     with store.reading() as reader:
         plan = AssetPlan(deployed_plan(reader, NO_PROJECT))
     said: list[str] = []
-    end_dead_runs(instance, store, plan, NO_PROJECT, NOW + after, said.append)
+    end_dead_runs(instance, location or location_of(store), plan, NOW + after, said.append)
     return said
 
 
@@ -73,6 +79,26 @@ def test_the_job_of_a_dead_run_is_started_again(instance: DagsterInstance, store
     assert look(instance, store) == []
     with store.reading() as reader:
         assert owners(reader) == {}
+
+
+def test_a_run_that_died_after_its_last_step_has_succeeded(
+    instance: DagsterInstance, store: MemoryStore
+) -> None:
+    location = location_of(store)
+    run_id = started(instance, store, add_job(store, "2023-03-09"))
+    assert claim(store, "flights.s-1", 1, run_id, NOW).won
+    own(store, run_id, owned(instance, of_a_dead_process()))
+    commits = location.open_commits()
+    commits.put("flights.s-1", ["flights/clean"], commits.begin("flights.s-1", [], until=UNTIL), "steps")
+    commits.remove("flights.s-1", "[]")
+
+    look(instance, store, location=location)
+    evaluate(instance, repository_of(location))
+
+    with store.reading() as reader:
+        (job,) = reader.jobs()
+    assert (job.state, job.attempt) == (JobState.SUCCEEDED, 1)
+    assert job.detail.startswith(f"recovery finished the publish of run {run_id}; the run died: process ")
 
 
 def test_a_living_run_is_left_alone_even_if_its_lease_has_ended(
@@ -158,7 +184,7 @@ def test_the_dispatchers_of_all_apps_look_once_per_interval(
     for app in ("flights", "trains", "ships"):
         deploy(store, App(name=app, datasets=sample.datasets, programs=sample.programs))
     repository = repository_of(location_of(store))
-    monkeypatch.setattr(dispatcher, "end_dead_runs", lambda *args: looks.append(args[4]))
+    monkeypatch.setattr(dispatcher, "end_dead_runs", lambda *args: looks.append(args[3]))
 
     for tick in range(2):
         for app in ("flights", "trains", "ships"):

@@ -18,6 +18,7 @@ from dagster._core.test_utils import create_run_for_test, instance_for_test
 
 from tests.dagster_defs.instance import repository_of
 from tests.dagster_defs.sample import DAILY, NOW, location_of
+from tests.dagster_defs.test_program_op import add_job
 from tests.spark_jobs.staging import put, read_rows, stage_rows
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.dagster_defs.definitions.location import Location
@@ -25,7 +26,11 @@ from tidegate.dagster_defs.definitions.names import RECOVERY
 from tidegate.dagster_defs.run import cleaning, recovery
 from tidegate.dagster_defs.run.tags import PROJECT
 from tidegate.domain.commit_store import CommitStepStore
+from tidegate.scheduler.intake.observe import RunObservation, observe_runs
+from tidegate.scheduler.launch.claim import claim
 from tidegate.scheduler.model.event import publish_event_id
+from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.spark_jobs.commit.recovery import BLOCKED_AFTER
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
@@ -133,6 +138,33 @@ def test_what_a_dead_run_has_promised_is_finished_and_told(
     assert event.asset_materialization.partition == DAY
     assert event.asset_materialization.metadata["rows"].value == 1
     assert look(location, instance).skip_message == "nothing is unfinished"
+
+
+def test_the_job_of_a_dead_run_has_succeeded_without_a_further_attempt(
+    location: Location, instance: DagsterInstance, store: MemoryStore
+) -> None:
+    add_job(store, DAY)
+    assert claim(store, "flights.s-1", 1, "r1", NOW).won
+    dead = RunObservation(
+        run_id="r1",
+        program="flights/clean",
+        job="flights.s-1",
+        attempt=1,
+        status=RunStatus.FAILED,
+        at=NOW,
+        died=True,
+    )
+    with store.transaction() as transaction:
+        observe_runs(transaction, [dead], NOW)
+    leave(location, "flights.s-1")
+
+    assert work(location, instance).success
+
+    with store.reading() as reader:
+        (job,) = reader.jobs(ids=["flights.s-1"])
+        heard = reader.events(ids=["run:r1:succeeded"])
+    assert (job.state, job.run_id, job.attempt) == (JobState.SUCCEEDED, "r1", 1)
+    assert [event.key for event in heard] == ["run:flights/clean:succeeded"]
 
 
 def test_one_that_fails_stops_no_other(

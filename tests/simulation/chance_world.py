@@ -60,6 +60,8 @@ class ChanceWorld(World):
         self._ticks_in_a_row = ticks_in_a_row
         self.dice = random.Random(seed)
         self._deaths = random.Random(~seed) if retries else None
+        self._recoveries = random.Random(f"recoveries {seed}") if retries else None
+        self._promised: list[str] = []
         self.chance = ChanceApp(self.dice, retries=retries)
         self._events: list[Event] = []
         self._seen: list[RunObservation] = []
@@ -237,14 +239,24 @@ class ChanceWorld(World):
         self.start(request, seen_queued=queued, seen_started=started)
 
     def _end_run(self) -> None:
+        self._recover()
         if self.runs:
             run_id = self.dice.choice(sorted(self.runs))
             if self._deaths is not None and self._deaths.random() < 0.5:
+                self._promised += [self.runs[run_id].job or run_id]
                 self.end_badly(run_id, died=self._deaths.random() < 0.5)
                 return
             self.end(
                 run_id, self.dice.choice((RunStatus.SUCCEEDED,) * 4 + (RunStatus.FAILED, RunStatus.CANCELLED))
             )
+
+    def _recover(self) -> None:
+        """Another process finishes a publish: of a run that has failed, or of one that still runs."""
+        if self._recoveries is None or self._recoveries.random() < 0.7:
+            return
+        promised = [*self._promised, *(run.job for run in self.runs.values() if run.job is not None)]
+        if promised:
+            self.recover(self._recoveries.choice(promised))
 
     def _run_by_hand(self) -> None:
         if self.dice.random() < 0.2:

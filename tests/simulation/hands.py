@@ -17,6 +17,7 @@ from tidegate.domain.model import App
 from tidegate.scheduler.commands.deploy import deploy
 from tidegate.scheduler.commands.gauge import report_gauges
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
+from tidegate.scheduler.intake.recovered import observe_recovered
 from tidegate.scheduler.launch.claim import claim
 from tidegate.scheduler.launch.outbox import LaunchRequest, offer_launches, reject
 from tidegate.scheduler.model.event import Event
@@ -153,6 +154,10 @@ class Hands:
         """A run fails, or dies without a word."""
         run = msgspec.structs.replace(self.runs.pop(run_id), died=died)
         self.see(run, RunStatus.FAILED)
+
+    def recover(self, job: str) -> None:
+        """Recovery has finished what a run of a job had promised to publish."""
+        self.within(lambda transaction: observe_recovered(transaction, job, self.now))
 
     def see(self, run: RunObservation, status: RunStatus) -> RunObservation:
         """A run is observed now."""

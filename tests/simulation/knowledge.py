@@ -26,6 +26,7 @@ class JobSeen:
     retried: int = 0
     failed: bool = False
     died: bool = False
+    recovered: bool = False
     ended_at: datetime | None = None
     not_before: datetime | None = None
     offers: int = 0
@@ -38,7 +39,8 @@ class JobSeen:
 
     def ends(self, at: datetime, failed: bool, died: bool) -> None:
         """Its run has ended."""
-        self.state, self.ended_at, self.failed, self.died = ENDED, at, failed, died
+        self.state, self.ended_at, self.died = ENDED, at, died
+        self.failed = failed and not self.recovered
 
     @property
     def holder(self) -> str:

@@ -22,7 +22,7 @@ from tests.simulation.heeded import Heeded
 from tests.simulation.knowledge import DEAD, DISCARDED, ENDED, LAUNCHED, RUNS, WAITS, JobSeen, Knowledge
 from tests.simulation.oracle_join import check_opened, closes
 from tests.simulation.oracle_launch import Launch, check_again, check_launch, may_go
-from tests.simulation.oracle_retry import check_retry
+from tests.simulation.oracle_retry import check_retry, read_recovered
 from tests.simulation.oracle_run import read_run
 from tests.simulation.oracle_trigger import holds, must_hold, over_from_first
 from tests.simulation.places import without_places
@@ -80,22 +80,17 @@ class Oracle:
                 self._manual(entry)
             case "retry":
                 check_retry(self._job(entry), self.known.specs, entry)
+            case "recovered":
+                read_recovered(self.known, self._job(entry), entry)
             case "event":
                 self._event(entry)
             case "event-discarded":
                 self._event_discarded(entry)
             case "run":
                 self._run(entry)
-            case (
-                "claim"
-                | "offered"
-                | "slots-taken"
-                | "launch-failed"
-                | "launch"
-                | "satisfied"
-                | "waiting"
-                | "discarded"
-            ):
+            case "claim" | "offered" | "slots-taken" | "launch-failed" | "launch" | "satisfied":
+                self._of_job(entry)
+            case "waiting" | "discarded":
                 self._of_job(entry)
             case other:
                 assert other in ("deploy", "clock"), f"an entry of an unknown kind: {other}"

@@ -1,9 +1,9 @@
-"""What must hold when the engine starts a job again whose run has failed."""
+"""What must hold when the engine starts a job again whose run has failed, and when recovery does its work."""
 
 from datetime import datetime, timedelta
 from typing import Any
 
-from tests.simulation.knowledge import ENDED, WAITS, JobSeen
+from tests.simulation.knowledge import ENDED, LAUNCHED, RUNS, WAITS, JobSeen, Knowledge
 from tests.simulation.oracle_launch import duration
 from tidegate.scheduler.model.journal import Entry
 
@@ -27,3 +27,16 @@ def check_retry(job: JobSeen, specs: dict[str, dict[str, Any]], entry: Entry) ->
     assert starts_at == ended + pause, f"retries: at {starts_at}, {pause} after {ended}"
     job.state, job.attempt, job.closed, job.reason = WAITS, job.attempt + 1, True, None
     job.not_before = starts_at
+
+
+def read_recovered(known: Knowledge, job: JobSeen, entry: Entry) -> None:
+    """Another process has published what a run promised: a job without a run has succeeded, once."""
+    assert not job.recovered, "recovery: told twice"
+    job.recovered = True
+    if job.state == RUNS:
+        return
+    assert job.failed, f"recovery: no run of the {job.state} job has failed"
+    if job.state == LAUNCHED:
+        known.forget_launch(job.holder)
+        known.release(job.id)
+    job.state, job.failed, job.ended_at, job.reason, job.gave_back = ENDED, False, entry.at, None, False

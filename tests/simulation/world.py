@@ -79,6 +79,9 @@ class World(Hands):
         for id, job in jobs.items():
             states = STATES[told[id].state]
             assert str(job.state) in states, f"{job.state} in the table, {told[id]} in the journal"
+            assert job.recovered == told[id].recovered, f"{job}, {told[id]}"
+            if job.recovered and told[id].state == "ended":
+                assert str(job.state) == "SUCCEEDED" or job.reason == "F-CANCELLED", f"{job} was published"
             if told[id].state == "waiting":
                 assert told[id].reason in (None, job.reason) or job.by_hand, f"{job}, {told[id]}"
             if job.launch is not None:

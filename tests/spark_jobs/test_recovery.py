@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ from tests.spark_jobs.notes import empty_world as empty_world
 from tests.spark_jobs.staging import begin
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
+from tidegate.spark_jobs.commit.context import NoEvents
 from tidegate.spark_jobs.commit.publish import id_to_publish, publish, resolve
 from tidegate.spark_jobs.commit.recovery import (
     BLOCKED_AFTER,
@@ -295,3 +297,32 @@ def test_runs_that_read_different_parts_do_not_meet(store: CommitStepStore) -> N
     for sequence in [incremental(store, f"c {part}", 1, part) for part in ("JFK", "LGA")]:
         publish(sequence, store, CONTEXT)
     assert position(store) == {"JFK": "c JFK", "LGA": "c LGA"}
+
+
+class Listener(NoEvents):
+    """Hears which commits are finished; cannot be reached the first few times."""
+
+    def __init__(self, unreachable: int = 0) -> None:
+        self.heard: list[tuple[str, bool]] = []
+        self.unreachable = unreachable
+        self.store = MemoryCommitStepStore()
+
+    def finished(self, commit: str) -> None:
+        if self.unreachable:
+            self.unreachable -= 1
+            raise ConnectionError("the store is away")
+        self.heard.append((commit, self.store.exists(commit)))
+
+
+def test_the_engine_hears_of_a_finished_commit_before_it_is_removed() -> None:
+    events = Listener(unreachable=1)
+    promise(events.store, "c1")
+    context = replace(CONTEXT, events=events)
+
+    with pytest.raises(ConnectionError):
+        recover(["app/a"], events.store, context)
+    assert events.store.exists("c1")
+    assert recover(["app/a"], events.store, context) == ("c1",)
+
+    assert events.heard == [("c1", True)]
+    assert WORLD.written == ["c1 1"]

@@ -36,7 +36,7 @@ def running(project: Project, process: str, silent_for: timedelta, program: str 
         run_id=run_id,
         program="sales/make_report",
         job=job,
-        attempt=job and 1,
+        attempt=None if job is None else 1,
         status=RunStatus.STARTED,
         at=now - timedelta(minutes=10),
     )

@@ -143,6 +143,10 @@ class _Events:
         with instance:
             CommitEvents(lambda: self._project.store, now, instance).report(commit, partitions)
 
+    def finished(self, commit: str) -> None:
+        """See `Events.finished`."""
+        self._engine.finished(commit)
+
 
 @contextmanager
 def opened_project() -> Generator[CommitsProject, None, None]:

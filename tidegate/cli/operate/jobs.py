@@ -234,7 +234,8 @@ def _fields(job: "Job", address: str) -> Iterator[list[str]]:
         if value is not None:
             yield [name, instant(value)]
     if job.run_id is not None:
-        yield ["run", f"{job.run_id} (attempt {job.attempt})"]
+        attempt = "its publish was finished by recovery" if job.recovered else f"attempt {job.attempt}"
+        yield ["run", f"{job.run_id} ({attempt})"]
     if address:
         yield ["address", address]
     if job.launch is not None:

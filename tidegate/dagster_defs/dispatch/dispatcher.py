@@ -160,10 +160,8 @@ class Dispatch:
         )
 
     def _dead(self, store: Store) -> None:
-        instance, project = self._context.instance, self._location.project
-        self._looks.run(
-            lambda: end_dead_runs(instance, store, self._deployed, project, self._now(), self._log)
-        )
+        instance, now = self._context.instance, self._now()
+        self._looks.run(lambda: end_dead_runs(instance, self._location, self._deployed, now, self._log))
 
     def _overdue(self, store: Store) -> None:
         end_overdue(self._context.instance, store, self._deployed, self._app, self._now(), self._log)

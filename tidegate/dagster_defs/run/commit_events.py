@@ -56,6 +56,11 @@ class CommitEvents:
             self._report(commit, part)
         self._others.report(commit, partitions)
 
+    def finished(self, commit: str) -> None:
+        """See `Events.finished`. The run that publishes its own commit says so by its end."""
+        if commit != self._own:
+            self._others.finished(commit)
+
     def _report(self, commit: str, part: PartitionFact) -> None:
         try:
             self._instance.report_runless_asset_event(materialisation(commit, part))

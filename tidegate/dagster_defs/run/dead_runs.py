@@ -7,8 +7,9 @@ look, every ten seconds:
     the process of a run has ended (at once on this machine, by its lease elsewhere)  ─┐
     a run of ours was started, and no process has taken it up for `START_SECONDS`     ─┴─► failed: it died
 
-The engine then starts the job again (`scheduler.decision.retry`). One Dagster instance may show several
-projects, each with a store of its own: a run whose job or programs this store does not have is left to them.
+The engine then starts the job again (`scheduler.decision.retry`), unless all that it publishes is published.
+One Dagster instance may show several projects, each with a store of its own: a run whose job or programs this
+store does not have is left to them.
 """
 
 from collections.abc import Iterator
@@ -18,15 +19,18 @@ from dagster import DagsterInstance, DagsterRun, DagsterRunStatus, RunsFilter
 
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
+from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.definitions.names import RECOVERY
 from tidegate.dagster_defs.ingest.event_log import storage_id
 from tidegate.dagster_defs.ingest.intake import Log
 from tidegate.dagster_defs.ingest.run_observations import programs_of
 from tidegate.dagster_defs.run.tags import JOB, PROJECT, job_of
+from tidegate.scheduler.intake.recovered import observe_recovered
 from tidegate.scheduler.launch.failure import note_failure
 from tidegate.scheduler.launch.owners import RunOwner, disown, owners
 from tidegate.scheduler.store.protocol import Store
 from tidegate.spark_jobs.commit.process import has_ended, shown
+from tidegate.spark_jobs.commit.publish import id_to_publish
 
 START_SECONDS = 120
 """A run takes seconds from its launch to its first step, on a busy machine perhaps a minute."""
@@ -35,14 +39,13 @@ UNDER_WAY = [DagsterRunStatus.STARTING, DagsterRunStatus.STARTED, DagsterRunStat
 
 
 def end_dead_runs(
-    instance: DagsterInstance, store: Store, plan: AssetPlan, project: str, now: datetime, log: Log
+    instance: DagsterInstance, location: Location, plan: AssetPlan, now: datetime, log: Log
 ) -> None:
     """Report to Dagster as failed all runs, of any app of the store, whose process has ended.
 
-    Args:
-        project: the project whose recovery runs are looked at.
+    Of recovery runs, only those of the location's project are looked at.
     """
-    home = storage_id(instance)
+    home, store = storage_id(instance), location.open_store()
     with store.reading() as reader:
         known = {run_id: owner for run_id, owner in owners(reader).items() if owner.instance == home}
     ended: list[str] = []
@@ -54,13 +57,13 @@ def end_dead_runs(
         if run is None or run.is_finished:
             ended.append(run_id)
         elif died:
-            _report(instance, store, run, f"{shown(owner.process)} has ended without a word", now, log)
+            _report(instance, location, run, f"{shown(owner.process)} has ended without a word", now, log)
     disown(store, ended)
     for run in _never_begun(instance, known, now):
-        if not _is_ours(run, store, plan, project):
+        if not _is_ours(run, store, plan, location.project):
             continue
         text = f"no process has taken the run up within {START_SECONDS} s of its start"
-        _report(instance, store, run, text, now, log)
+        _report(instance, location, run, text, now, log)
 
 
 def _never_begun(
@@ -87,10 +90,16 @@ def _is_ours(run: DagsterRun, store: Store, plan: AssetPlan, project: str) -> bo
 
 
 def _report(
-    instance: DagsterInstance, store: Store, run: DagsterRun, text: str, now: datetime, log: Log
+    instance: DagsterInstance, location: Location, run: DagsterRun, text: str, now: datetime, log: Log
 ) -> None:
     log(f"run {run.run_id} died: {text}")
     tag = job_of(run.tags)
     if tag is not None:
+        store, commits = location.open_store(), location.open_commits()
         note_failure(store, tag.job, tag.attempt, run.run_id, f"the run died: {text}", now, died=True)
+        commit = id_to_publish(tag.job, commits)
+        if commits.result(commit) is not None:
+            # It died between its last step and its report: nothing is left to do.
+            with store.transaction() as transaction:
+                observe_recovered(transaction, commit, now)
     instance.report_run_failed(run, f"the run died: {text}")

@@ -98,8 +98,7 @@ def recovery_schedule(location: Location) -> ScheduleDefinition:
             return SkipReason(_idle_reason(left))
         # A dead recovery run, of which no dispatcher has heard, is not active.
         nothing = AssetPlan(Plan(apps=()))
-        store, log = location.open_store(), context.log.warning
-        end_dead_runs(context.instance, store, nothing, location.project, location.clock(), log)
+        end_dead_runs(context.instance, location, nothing, location.clock(), context.log.warning)
         if _is_running(context.instance, location.project):
             return SkipReason("a recovery run is active")
         return RunRequest()

@@ -18,6 +18,7 @@ import msgspec
 from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.scheduler.decision import retry
 from tidegate.scheduler.decision.by_hand import queued, retried, triggered
+from tidegate.scheduler.decision.recovered import recovered, succeeded
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import FINISHED, TRANSITIONS, IllegalTransition, Job, JobState, LaunchPlan
 from tidegate.scheduler.model.journal import Entry, EntryKind
@@ -97,6 +98,8 @@ def after(job: Job, entry: Entry, state: ScheduleState | None = None) -> Job:
             return _with(job, detail=entry.data["message"], raised=not entry.data.get("died"))
         case EntryKind.RETRY if state is not None:
             return retry.retried(job, state, entry.at, datetime.fromisoformat(entry.data["starts_at"]))
+        case EntryKind.RECOVERED:
+            return recovered(job, entry)
         case EntryKind.MANUAL if state is not None:
             return _by_hand(job, entry, state)
         case _:
@@ -162,7 +165,7 @@ def _run(job: Job, entry: Entry) -> Job:
     failed = entry.data.get("failed_run")
     failed_run = None if failed is None else msgspec.convert(failed, UpstreamRun)
     raised = job.raised or not entry.data.get("died")
-    return _with(
+    ended = _with(
         launched,
         state=state,
         reason=reason,
@@ -170,6 +173,7 @@ def _run(job: Job, entry: Entry) -> Job:
         failed_run=failed_run,
         raised=failed_run is not None and raised,
     )
+    return succeeded(ended, entry.run_id or "", at) if job.recovered and reason is Reason.F_RUN else ended
 
 
 def _launch_failed(job: Job, entry: Entry) -> Job:

@@ -2,7 +2,8 @@
 
     discarded by a decision, a person or a deploy ─┐
     no run could be created (a dead letter) ───────┼──► the entry of the end ──► `end_job`
-    its run has ended ─────────────────────────────┘
+    its run has ended ─────────────────────────────┤
+    recovery has finished its publish ─────────────┘
 
 Pure. `scheduler.tick.end_jobs` writes the end into the store, and `scheduler.explain.past` into the past.
 """
@@ -11,6 +12,7 @@ from datetime import datetime
 
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.after import record
+from tidegate.scheduler.decision.recovered import as_success
 from tidegate.scheduler.decision.run_events import run_events
 from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.job import ACTIVE, Job
@@ -24,7 +26,8 @@ class End(Value, kw_only=True):
         job: the ended job.
         frees_slots: whether it held slots, which it releases.
         forgets_launch: whether its launch led to no run and no longer counts in rates.
-        events: of the failed run before, which no further attempt follows any more (rule 26).
+        events: of the failed run before, which no further attempt follows any more (rule 26): of its failure,
+            or of its success if recovery has finished its publish.
     """
 
     job: Job
@@ -40,13 +43,19 @@ def end_job(job: Job, entry: Entry) -> End:
         IllegalTransition: the job has ended already.
     """
     held_slots = job.state in ACTIVE
-    given_up = job.failed_run is not None and entry.kind is not EntryKind.RUN
     return End(
         job=record(job, entry, next_check_at=None, blocked_on=None),
         frees_slots=held_slots,
         forgets_launch=held_slots and entry.kind is not EntryKind.RUN,
-        events=run_events(job.failed_run, entry.at, entry.at) if given_up and job.failed_run else (),
+        events=_events(job, entry),
     )
+
+
+def _events(job: Job, entry: Entry) -> tuple[Event, ...]:
+    if job.failed_run is None or entry.kind is EntryKind.RUN:
+        return ()
+    run = as_success(job.failed_run) if entry.kind is EntryKind.RECOVERED else job.failed_run
+    return run_events(run, entry.at, entry.at)
 
 
 def discard_entry(job: Job, reason: str, at: datetime) -> Entry:

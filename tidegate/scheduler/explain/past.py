@@ -25,7 +25,7 @@ from tidegate.scheduler.decision.fires import next_fire, starts_again, timer_lea
 from tidegate.scheduler.intake.observe import RunObservation, merge
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event, EventKind
-from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.run import Gauge, Run, RunStatus
 from tidegate.scheduler.store.memory.store import MemoryStore
@@ -87,6 +87,7 @@ class _Past:
             EntryKind.CLAIM: self._slots_taken,
             EntryKind.DISCARDED: self._without_launch,
             EntryKind.LAUNCH_FAILED: self._without_launch,
+            EntryKind.RECOVERED: self._without_launch,
         }
 
     def read(self, entry: Entry) -> None:
@@ -311,6 +312,8 @@ class _Past:
         job = self._jobs[entry.job or ""]
         tried_again = entry.kind is EntryKind.LAUNCH_FAILED and entry.reason is None
         if tried_again and not after(job, entry).gave_back:
+            return
+        if entry.kind is EntryKind.RECOVERED and job.state is not JobState.PENDING_LAUNCH:
             return
         self._slots.pop(job.id, None)
         self._launches.pop(job.launch_holder, None)

@@ -244,7 +244,7 @@ def outcome_line(job: Job) -> str:
         return f"{job.state}: {_asked(job)}"
     because = "" if job.reason is None else f" ({job.reason}: {job.reason.summary})"
     run = "" if job.run_id is None else f", run {job.run_id}"
-    if job.attempt > 1:
+    if job.attempt > 1 and not job.recovered:
         run += f", attempt {job.attempt}"
     detail = f"; {job.detail}" if job.detail else ""
     return f"{job.state}{because}{run}{detail}"

@@ -6,7 +6,8 @@ Only the run that holds its job's claim changes the job. An external run counts 
 and triggers other schedules like any run.
 
 A job whose run has failed may get a further attempt (`scheduler.decision.retry`), in the same transaction.
-Then `run` triggers hear nothing of the failure yet.
+Then `run` triggers hear nothing of the failure yet. If another process has finished the run's publish, the
+job has succeeded, and they hear of a success (`scheduler.decision.recovered`).
 
 An observation takes effect at the instant at which it happened: earlier instants are replayed first.
 One that is older than the engine's clock takes effect at the clock, since past decisions do not change.
@@ -22,6 +23,7 @@ from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.after import record
 from tidegate.scheduler.decision.job_view import groups_of_program
+from tidegate.scheduler.decision.recovered import as_success
 from tidegate.scheduler.decision.retry import retry_at
 from tidegate.scheduler.decision.run_events import run_events
 from tidegate.scheduler.model.job import FINISHED, Job
@@ -98,6 +100,8 @@ def _fold(transaction: Transaction, seen: RunObservation, known: dict[str, Run],
         transaction.add_journal([entry])
     if job is not None and _advance(transaction, job, entry, seen.at, now):
         return
+    if job is not None and job.recovered and seen.status is RunStatus.FAILED:
+        upstream = as_success(upstream)
     if seen.status not in ENDED or seen.status is run.status:
         # A source whose clock is ahead must not delay its events.
         transaction.add_events(run_events(upstream, seen.at, min(seen.at, now)))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from tidegate.domain.published import PartitionFact
+from tidegate.scheduler.intake.recovered import observe_recovered
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key, publish_event_id
 from tidegate.scheduler.store.protocol import Store
 
@@ -43,6 +44,11 @@ class PublishedEvents:
         events = [published_event(commit, fact, now, self._run_id) for fact in partitions]
         with self._open_store().transaction() as transaction:
             transaction.add_events(events)
+
+    def finished(self, commit: str) -> None:
+        """Fold a commit that another process than its run has finished into its job."""
+        with self._open_store().transaction() as transaction:
+            observe_recovered(transaction, commit, self._clock())
 
 
 def published_event(commit: str, fact: PartitionFact, at: datetime, run_id: str | None = None) -> Event:

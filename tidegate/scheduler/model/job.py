@@ -3,6 +3,7 @@
     PENDING_TRIGGER -> PENDING_CONSTRAINT -> PENDING_LAUNCH -> LAUNCHED -> SUCCEEDED
           |                   |                   |               |----> FAILED, from where the engine
           |                   |                   |                      or a person may start it again
+          |                   |                   |                      (SUCCEEDED if recovery publishes it)
           |                   |                   |----> FAILED (F-LAUNCH: no run could be created)
           +-------------------+-------------------+----> DISCARDED, with a reason
 
@@ -51,13 +52,20 @@ FINISHED = frozenset({JobState.SUCCEEDED, JobState.FAILED, JobState.DISCARDED})
 
 TRANSITIONS: dict[JobState, frozenset[JobState]] = {
     JobState.PENDING_TRIGGER: frozenset(
-        {JobState.PENDING_TRIGGER, JobState.PENDING_CONSTRAINT, JobState.PENDING_LAUNCH, JobState.DISCARDED}
+        {
+            JobState.PENDING_TRIGGER,
+            JobState.PENDING_CONSTRAINT,
+            JobState.PENDING_LAUNCH,
+            JobState.SUCCEEDED,
+            JobState.DISCARDED,
+        }
     ),
     JobState.PENDING_CONSTRAINT: frozenset(
         {
             JobState.PENDING_TRIGGER,
             JobState.PENDING_CONSTRAINT,
             JobState.PENDING_LAUNCH,
+            JobState.SUCCEEDED,
             JobState.FAILED,
             JobState.DISCARDED,
         }
@@ -73,13 +81,14 @@ TRANSITIONS: dict[JobState, frozenset[JobState]] = {
     ),
     JobState.LAUNCHED: frozenset({JobState.LAUNCHED, JobState.SUCCEEDED, JobState.FAILED}),
     JobState.SUCCEEDED: frozenset(),
-    JobState.FAILED: frozenset({JobState.PENDING_CONSTRAINT}),
+    JobState.FAILED: frozenset({JobState.PENDING_CONSTRAINT, JobState.SUCCEEDED}),
     JobState.DISCARDED: frozenset(),
 }
 """All transitions. PENDING_LAUNCH becomes SUCCEEDED or FAILED if the run ends before it was observed;
 FAILED becomes PENDING_CONSTRAINT when the job gets a further attempt, by `retries` or by hand, and FAILED
-again if that attempt is abandoned before its run; PENDING_CONSTRAINT goes back to PENDING_TRIGGER only when a
-changed schedule carries its events to another trigger."""
+again if that attempt is abandoned before its run; FAILED, or a job that waits for such an attempt, becomes
+SUCCEEDED when recovery finishes what its run had promised to publish. PENDING_CONSTRAINT goes back to
+PENDING_TRIGGER only when a changed schedule carries its events to another trigger."""
 
 
 class ByHand(StrEnum):
@@ -146,6 +155,7 @@ class Job(Value, kw_only=True):
         retry_at: when the attempt may start; None unless it follows a failed one.
         raised: the run has noted a failure itself, so it did not die.
         failed_run: the newest run that failed or was cancelled, as triggers know it.
+        recovered: another process has finished what a run of the job had promised to publish.
         held_at: since when its suspended schedule holds it; None while it is not held.
         held_for: how long it was held before; its timeout does not count this time (rule 19).
     """
@@ -179,6 +189,7 @@ class Job(Value, kw_only=True):
     retry_at: datetime | None = None
     raised: bool = False
     failed_run: UpstreamRun | None = None
+    recovered: bool = False
     held_at: datetime | None = None
     held_for: timedelta = timedelta(0)
     detail: str = ""

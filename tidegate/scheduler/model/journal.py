@@ -33,6 +33,7 @@ class EntryKind(StrEnum):
     LAUNCH_FAILED = "launch-failed"
     FAILURE = "failure"
     RETRY = "retry"
+    RECOVERED = "recovered"
     MANUAL = "manual"
     STATUS = "status"
     DEPLOY = "deploy"

@@ -41,6 +41,10 @@ class Events(Protocol):
         """Record the partitions as published; those already recorded stay unchanged."""
         ...
 
+    def finished(self, commit: str) -> None:
+        """Record that every step of a commit is done; called again after a crash."""
+        ...
+
 
 class NoEvents:
     """Events without a scheduler: a sequence that reports events cannot be finished here."""
@@ -52,6 +56,9 @@ class NoEvents:
     def report(self, commit: str, partitions: Sequence[PartitionFact]) -> None:
         """See `Events.report`."""
         raise _no_store()
+
+    def finished(self, commit: str) -> None:
+        """See `Events.finished`: nobody waits for it."""
 
 
 class NoWatermarks:

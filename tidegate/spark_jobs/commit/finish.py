@@ -102,6 +102,8 @@ def _execute(
             if ownership.lost:
                 return False
             _execute_step(step, sequence, number, store, context)
+        # Before the sequence is removed: after a crash in between, the next try says it again.
+        context.events.finished(sequence.id)
         store.remove(sequence.id, encode_result(sequence.result))
     except Exception as error:
         # The response of `remove` may have been lost, or another process may have been faster.

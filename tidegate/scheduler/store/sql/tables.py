@@ -155,6 +155,7 @@ jobs = Table(
     Column("retry_at", Instant),
     Column("raised", Boolean, nullable=False, server_default=false()),
     Column("failed_run", Json(UpstreamRun)),
+    Column("recovered", Boolean, nullable=False, server_default=false()),
     Column("held_at", Instant),
     Column("held_for", Span, nullable=False, server_default=text("0")),
     Column("detail", Text, nullable=False),
