@@ -1,4 +1,4 @@
-"""The dead or silent processes behind what a job waits for, for `tidegate why`.
+"""The runs behind what a job waits for whose process is dead or silent, for `tidegate why`.
 
 The engine knows runs, not processes. Where the process of a run has ended, or gives no sign of life, its slot
 is not free yet: the next look of a dispatcher releases it, of a process elsewhere when its lease ends.

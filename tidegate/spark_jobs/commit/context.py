@@ -58,7 +58,7 @@ class NoEvents:
         raise _no_store()
 
     def finished(self, commit: str) -> None:
-        """See `Events.finished`: nobody waits for it."""
+        """See `Events.finished`: no engine waits for it."""
 
 
 class NoWatermarks:
