@@ -16,6 +16,7 @@ from tidegate.spark_jobs.commit.step import Verdict
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE
+from tidegate.spark_jobs.iceberg.publisher import Publisher
 from tidegate.spark_jobs.iceberg.table import log_of
 from tidegate.spark_jobs.publication.table import read, sequence_of, top_token
 
@@ -174,7 +175,7 @@ def test_a_commit_on_a_table_that_changed_meanwhile_looks_again(
     ref = house.ref("append")
     house.publish(house.frame((D22, 0, "first")), ref, D22)
     step = house.stage(house.frame((D22, 1, "a")), ref, D22, commit="twice", token=2).version_step()
-    real = type(step)._summary
+    real = Publisher._summary
     calls = count()
 
     def raced(self: Any, keys: Any) -> dict[str, str]:
@@ -182,7 +183,7 @@ def test_a_commit_on_a_table_that_changed_meanwhile_looks_again(
             step.execute(house.context)
         return real(self, keys)
 
-    monkeypatch.setattr(type(step), "_summary", raced)
+    monkeypatch.setattr(Publisher, "_summary", raced)
     step.execute(house.context)
     assert house.rows(ref) == [(D22, 0, "first"), (D22, 1, "a")]
     assert house.snapshots() == 2

@@ -21,10 +21,10 @@ from tidegate.domain.model import WriteMode
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.spark_jobs.commit.context import CommitContext
-from tidegate.spark_jobs.commit.publish import resolve
+from tidegate.spark_jobs.commit.publish import id_to_publish, resolve
 from tidegate.spark_jobs.commit.recovery import recover
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
-from tidegate.spark_jobs.errors import SparkJobError
+from tidegate.spark_jobs.errors import CommitConflict, SparkJobError
 from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE, IcebergCatalog, StaleTable
 from tidegate.spark_jobs.iceberg.runtime import IcebergSettings
 from tidegate.spark_jobs.publication.table import Publication, read, top_token
@@ -51,6 +51,7 @@ class Driver:
     meet: Callable[[], object]
     tokens: dict[str, int] = field(default_factory=dict[str, int])
     outcomes: dict[str, list[Any] | str] = field(default_factory=dict[str, list[Any] | str])
+    conflicts: list[str] = field(default_factory=list[str])
     stale: int = 0
 
     def all_rounds(self) -> None:
@@ -67,24 +68,33 @@ class Driver:
         self._write(f"full {me}", "full", "whole", (other_day, 1, me))
 
     def _write(self, commit: str, mode: WriteMode, name: str, *rows: Row) -> None:
-        """What a run does, but that it waits for the other before it publishes."""
+        """What a run does, but that it waits for the other before it publishes; again after a conflict."""
         ref = ref_of(name, mode)
         store = SqlCommitStepStore(open_sql_store(f"sqlite:///{self.folder / 'store.db'}").engine)
         warehouse = Warehouse(path=self.folder / "warehouse", project=self.folder)
         context = CommitContext(files=warehouse.files, spark=lambda: self.spark)
         self.meet()
-        recover([ref.id], store, context)
-        assert resolve(commit, store, context) is None
-        token = begin(store, commit, [ref.id], top_token(ref, warehouse, lambda: self.spark))
-        publication = Publication(warehouse, store, commit=commit, token=token, spark=lambda: self.spark)
-        frame = self.spark.createDataFrame(rows, "day string, id int, value string")
-        publication.stage(frame, ref, tuple(sorted({row[0] for row in rows})))
-        self.meet()
-        self.tokens[commit] = token
-        try:
-            self.outcomes[commit] = [(one.key, one.rows) for one in publication.publish()]
-        except SparkJobError as failure:
-            self.outcomes[commit] = str(failure)
+        for wait in (self.meet, lambda: None):
+            recover([ref.id], store, context)
+            current = id_to_publish(commit, store)
+            assert resolve(current, store, context) is None
+            token = begin(store, current, [ref.id], top_token(ref, warehouse, lambda: self.spark))
+            publication = Publication(warehouse, store, commit=current, token=token, spark=lambda: self.spark)
+            frame = self.spark.createDataFrame(rows, "day string, id int, value string")
+            publication.stage(frame, ref, tuple(sorted({row[0] for row in rows})))
+            wait()
+            self.tokens[commit] = token
+            try:
+                self.outcomes[commit] = [(one.key, one.rows) for one in publication.publish()]
+            except CommitConflict as conflict:
+                # Both merge the row 0: the slower one is run again.
+                publication.discard()
+                self.conflicts.append(conflict.message)
+            except SparkJobError as failure:
+                self.outcomes[commit] = str(failure)
+                return
+            else:
+                return
 
     def _count_races(self) -> None:
         real = IcebergCatalog.swap
@@ -126,7 +136,7 @@ def test_two_drivers_at_once(
         except BaseException:
             barrier.abort()
             raise
-        answer.write_text(json.dumps([driver.tokens, driver.outcomes, driver.stale]))
+        answer.write_text(json.dumps([driver.tokens, driver.outcomes, driver.stale, driver.conflicts]))
         own.stop()
 
     monkeypatch.setattr(IcebergCatalog, "swap", IcebergCatalog.swap)  # put back at the end
@@ -138,11 +148,12 @@ def test_two_drivers_at_once(
     finally:
         child.join(MEETING_SECONDS)
     assert child.exitcode == 0
-    tokens, outcomes, stale = json.loads(answer.read_text())
+    tokens, outcomes, stale, conflicts = json.loads(answer.read_text())
 
     assert first.stale + stale > 0, "nobody was ever too late: this was no race"
     failures = [text for one in (first.outcomes, outcomes) for text in one.values() if isinstance(text, str)]
     assert failures == []
+    assert len(first.conflicts) + len(conflicts) == 2, "of two merges of the same row one comes second"
     for turn in range(2):
         assert first.outcomes[f"same{turn}"] == [tuple(one) for one in outcomes[f"same{turn}"]] == [(D22, 1)]
 

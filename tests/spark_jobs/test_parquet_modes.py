@@ -211,12 +211,12 @@ def test_a_merge_that_is_overtaken_merges_again_what_has_changed(
     ref = house.ref("merge", "id")
     house.publish(house.frame((D22, 1, "a"), (D23, 1, "a")), ref, D22, D23)
     slow = house.staged(house.frame((D22, 1, "slow"), (D23, 1, "slow")), ref, D22, D23)
-    other = house.staged(house.frame((D23, 1, "other"), (D23, 2, "other")), ref, D23)
+    other = house.staged(house.frame((D23, 2, "other"), (D23, 3, "other")), ref, D23)
     merged = meanwhile(monkeypatch, lambda: house.do(other))
 
     house.do(slow)
 
-    assert house.rows(ref) == [(D22, 1, "slow"), (D23, 1, "slow"), (D23, 2, "other")]
+    assert house.rows(ref) == [(D22, 1, "slow"), (D23, 1, "slow"), (D23, 2, "other"), (D23, 3, "other")]
     assert merged == [{D22, D23}, {D23}, {D23}]
 
 

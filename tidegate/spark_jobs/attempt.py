@@ -24,7 +24,7 @@ from tidegate.spark_jobs.commit.lease import AttemptLease
 from tidegate.spark_jobs.commit.publish import id_to_publish, recover, resolve
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.errors import CommitConflict, CommitFenced, OutputError
-from tidegate.spark_jobs.publication.table import Publication, largest_token, prune_table
+from tidegate.spark_jobs.publication.table import Publication, largest_token, prune_table, states_of
 
 log = logging.getLogger(__name__)
 
@@ -100,12 +100,13 @@ class OutputAttempt:
         refs = [self._outputs[name].ref for name in self._missing()]
         if not refs:
             return
-        at_least = largest_token(refs, self._warehouse, self._store, self._spark)
+        states = states_of(refs, self._warehouse, self._store, self._spark)
+        at_least = largest_token(states)
         lease = AttemptLease(self._store, commit, [ref.id for ref in refs], at_least=at_least)
         token = self._lease.enter_context(lease)
         self._publication = Publication(
             self._warehouse, self._store, commit=commit, token=token, job=self._job,
-            spark=self._spark, events=self._events(commit),
+            spark=self._spark, states=states, events=self._events(commit),
         )  # fmt: skip
 
     def stage(self, name: str, frame: DataFrame) -> None:
@@ -137,7 +138,8 @@ class OutputAttempt:
 
         Raises:
             CommitFenced: the lease of this attempt expired. Nothing is published.
-            CommitConflict: another attempt published other outputs under this id.
+            CommitConflict: another attempt published other outputs under this id, or others have changed
+                what the outputs replace.
             CommitUnknown, CommitFailed, CommitBusy: the sequence is put, and recovery finishes it.
         """
         staged = [name for name in self._staged if name not in self.published]

@@ -41,7 +41,7 @@ class CommitAbandoned(CommitFailed):
 
 
 class CommitConflict(SparkJobError):
-    """Another run moved a watermark that this one had read. Nothing was published; run it again."""
+    """Others changed what this run has read or replaces. Nothing was published; run it again."""
 
 
 class CommitFenced(SparkJobError):

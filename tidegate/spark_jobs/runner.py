@@ -27,7 +27,13 @@ from tidegate.spark_jobs.incremental.reads import IncrementalReads, manifest_fac
 from tidegate.spark_jobs.programs.loading import load_program
 from tidegate.spark_jobs.programs.params import Params
 from tidegate.spark_jobs.programs.program import outputs_of
-from tidegate.spark_jobs.publication.table import Publication, largest_token, prune_table, read_selected
+from tidegate.spark_jobs.publication.table import (
+    Publication,
+    largest_token,
+    prune_table,
+    read_selected,
+    states_of,
+)
 
 log = logging.getLogger(__name__)
 
@@ -81,18 +87,18 @@ def run_program(
     if published is not None:
         return published
     # The token is taken before the inputs are read: a run with a larger token reads at least the same rows.
-    at_least = largest_token(writes, warehouse, commit_store, start)
-    with AttemptLease(commit_store, commit_id, touched, at_least=at_least) as token:
+    states = states_of(writes, warehouse, commit_store, start)
+    with AttemptLease(commit_store, commit_id, touched, at_least=largest_token(states)) as token:
         selection = KeySelection(_output_scheme(writes, program), params.partitions)
         inputs = _inputs(program, reads, selection, warehouse, new, start, params, elsewhere)
         outputs = outputs_of(program, load_program(program.run)(start(), inputs, params))
         publication = Publication(
-            warehouse, commit_store, commit=commit_id, token=token, job=params.job, spark=start,
-            facts=manifest_facts(params) | new.facts(), watermarks=new.steps(commit_id), events=events,
+            warehouse, commit_store, commit=commit_id, token=token, states=states, spark=start, events=events,
+            job=params.job, facts=manifest_facts(params) | new.facts(), watermarks=new.steps(commit_id),
         )  # fmt: skip
         try:
             for ref in writes:
-                publication.stage(outputs[ref.name], ref, keys[ref.name])
+                publication.stage(outputs[ref.name], ref, keys[ref.name], reads=ref in reads.values())
             new.check()
         except Exception:
             publication.discard()

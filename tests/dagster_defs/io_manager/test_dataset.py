@@ -57,6 +57,7 @@ def test_defaults_and_metadata() -> None:
     merged = ref("a", write="merge", merge_keys=MetadataValue.json(["id"]), format="iceberg")
     assert (merged.write, merged.merge_keys, merged.format) == ("merge", ("id",), "iceberg")
     assert ref("a", write="merge", merge_keys="id").merge_keys == ("id",)
+    assert (merged.on_foreign, ref("a", on_foreign="replace").on_foreign) == ("refuse", "replace")
 
 
 @pytest.mark.parametrize(
@@ -74,6 +75,7 @@ def test_defaults_and_metadata() -> None:
         ({"write": "overwrite_partitions"}, "an asset without partitions has no partitions to overwrite"),
         ({"format": "delta"}, "tidegate/format must be parquet or iceberg, got 'delta'"),
         ({"format": ["iceberg"]}, "tidegate/format must be"),
+        ({"on_foreign": "merge"}, "tidegate/on_foreign must be refuse or replace, got 'merge'"),
         ({"dataset": "orders"}, "tidegate/dataset must be an app and a dataset, got 'orders'"),
         ({"dataset": 3}, "tidegate/dataset must be"),
     ],

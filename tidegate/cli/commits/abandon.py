@@ -42,7 +42,8 @@ def abandon(
             typer.echo("nothing was changed")
             raise typer.Exit(DECLINED_EXIT_CODE)
         _refuse_in_tables(project, sequence)
-        if not project.commits.abandon(commit, reason, now()):
+        # A recovery that finds it refused by its tables may have recorded that already.
+        if not project.commits.abandon(commit, reason, now()) and not project.commits.was_abandoned(commit):
             _refuse_active(project, commit)
             raise UserError(f"commit {commit} was finished in the meantime", "nothing was abandoned")
         typer.echo(f"{commit}: abandoned; {', '.join(sequence.datasets)} can be written again")

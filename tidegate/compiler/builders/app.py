@@ -18,6 +18,7 @@ from tidegate.compiler.reader.node import MappingNode, ScalarNode
 from tidegate.compiler.rules.cycles import check_cycles
 from tidegate.compiler.rules.former_names import check_former_names
 from tidegate.compiler.rules.incremental import check_incremental
+from tidegate.compiler.rules.own_output import check_own_output
 from tidegate.compiler.rules.references import check_upstream_arguments
 from tidegate.compiler.rules.weeks import check_weeks
 from tidegate.compiler.rules.writers import check_writers
@@ -66,6 +67,7 @@ def build_app(
     )
     check_cycles(app, findings)
     check_writers(app, findings)
+    check_own_output(app, findings)
     programs = dict(_named(root, "programs", broken))
     check_former_names(root, findings)
     named = scope.others.of_parts((*scope.datasets, *scope.programs))

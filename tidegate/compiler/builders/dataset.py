@@ -5,7 +5,7 @@ import msgspec
 from tidegate.compiler.builders.path import MAX_NAME_BYTES, path_of
 from tidegate.compiler.builders.renamed_from import renamed_from
 from tidegate.compiler.builders.scope import Scope
-from tidegate.compiler.builders.write import check_write, write_of
+from tidegate.compiler.builders.write import check_write, on_foreign_of, write_of
 from tidegate.compiler.builders.zone import zone_of
 from tidegate.compiler.reader.node import MappingNode, ScalarNode, SequenceNode
 from tidegate.domain.model import Dataset, Day, PartitionScheme, StaticDimension, TimeDimension
@@ -35,6 +35,7 @@ def build_dataset(key: ScalarNode, node: MappingNode, scope: Scope) -> Dataset:
         path=path_of(node, scope),
         write=write_of(node),
         merge_keys=tuple(str(column.value) for column in node.strings("merge_keys")),
+        on_foreign=on_foreign_of(node),
         renamed_from=renamed_from(node),
         allow_empty=_allows_empty(node, scope),
         description=node.text("description"),

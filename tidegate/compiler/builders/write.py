@@ -6,7 +6,7 @@ tidegate/spark_jobs.
 
 from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.reader.node import MappingNode
-from tidegate.domain.model.dataset import WriteMode
+from tidegate.domain.model.dataset import OnForeign, WriteMode
 from tidegate.domain.wording import shown
 
 MODES: tuple[WriteMode, ...] = ("append", "overwrite_partitions", "merge", "full")
@@ -16,6 +16,11 @@ def write_of(node: MappingNode) -> WriteMode | None:
     """Return the mode that a dataset names, or None."""
     mode = node.text("write")
     return mode if mode in MODES else None
+
+
+def on_foreign_of(node: MappingNode) -> OnForeign:
+    """Return what a publish does with the changes of other writers."""
+    return "replace" if node.text("on_foreign") == "replace" else "refuse"
 
 
 def check_write(node: MappingNode, scope: Scope) -> None:

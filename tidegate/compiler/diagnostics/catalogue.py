@@ -300,6 +300,11 @@ CATALOGUE: dict[str, Entry] = {
         "no partition to write",
         "The outputs have partitions, and nothing says which of them a run writes; it could not be launched.",
     ),
+    "L418": _warning(
+        "reads what it replaces",
+        "A run that reads what it overwrites or merges fails if another run has written it meanwhile. With"
+        " `concurrency: {max: 1}` such runs wait for each other.",
+    ),
     "L430": _error(
         "weeks begin on different days",
         "A run that writes a week reads the same week of its inputs, so their weeks must begin on the same"

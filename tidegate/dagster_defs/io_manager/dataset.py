@@ -13,23 +13,24 @@ from typing import Any, get_args
 from dagster import AssetKey, MetadataValue, PartitionsDefinition
 
 from tidegate.dagster_defs.io_manager.scheme import PARTITION_EXPR, scheme_of
-from tidegate.domain.model import WriteMode
+from tidegate.domain.model import OnForeign, WriteMode
 from tidegate.domain.suggest import did_you_mean
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.publication.formats import formats
 
 PREFIX = "tidegate/"
-WRITE, MERGE_KEYS, FORMAT, DATASET = (
-    f"{PREFIX}{key}" for key in ("write", "merge_keys", "format", "dataset")
+WRITE, MERGE_KEYS, ON_FOREIGN, FORMAT, DATASET = (
+    f"{PREFIX}{key}" for key in ("write", "merge_keys", "on_foreign", "format", "dataset")
 )
-KEYS = (WRITE, MERGE_KEYS, FORMAT, DATASET)
+KEYS = (WRITE, MERGE_KEYS, ON_FOREIGN, FORMAT, DATASET)
 """The metadata of an asset that this IO manager reads, beside Dagster's own `partition_expr`."""
 
 INNER_SEPARATOR = "__"
 """Joins the parts of an asset key after the first one."""
 
 MODES: tuple[WriteMode, ...] = get_args(WriteMode)
+ON_FOREIGN_VALUES: tuple[OnForeign, ...] = get_args(OnForeign)
 
 
 def dataset_of(
@@ -70,6 +71,7 @@ def dataset_of(
         scheme=scheme_of(name, partitions, given.get(PARTITION_EXPR)),
         write=write,
         merge_keys=merge_keys,
+        on_foreign=_on_foreign(name, given),
         asset="" if list(key.path) == [app, dataset] else name,
     )
 
@@ -118,6 +120,16 @@ def _write(asset: str, given: Mapping[str, Any], *, partitioned: bool) -> tuple[
             f'write "{WRITE}": "full", or give the asset partitions',
         )
     return mode, names
+
+
+def _on_foreign(asset: str, given: Mapping[str, Any]) -> OnForeign:
+    found = given.get(ON_FOREIGN, "refuse")
+    if found not in ON_FOREIGN_VALUES:
+        raise OutputError(
+            f"{asset}: {ON_FOREIGN} must be {' or '.join(ON_FOREIGN_VALUES)}, got {found!r:.100}",
+            f'write "{ON_FOREIGN}": "refuse", or delete it',
+        )
+    return found
 
 
 def _plain(value: object) -> Any:

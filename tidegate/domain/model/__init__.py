@@ -33,6 +33,7 @@ from tidegate.domain.model.constraint import (
 from tidegate.domain.model.dataset import (
     Cycle,
     Dataset,
+    OnForeign,
     PartitionScheme,
     Program,
     StaticDimension,
@@ -107,6 +108,7 @@ __all__ = [
     "Leaf",
     "LeafTrigger",
     "LoadConstraint",
+    "OnForeign",
     "OnSuspend",
     "OnUpdate",
     "Otherwise",

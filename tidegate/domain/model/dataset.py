@@ -13,6 +13,7 @@ from tidegate.domain.value import Value
 Cycle = Literal["minute", "hour", "day", "week", "month", "year"]
 DatasetFormat = Literal["parquet", "iceberg"]
 WriteMode = Literal["append", "overwrite_partitions", "merge", "full"]
+OnForeign = Literal["refuse", "replace"]
 
 
 class TimeDimension(Value, kw_only=True):
@@ -64,6 +65,8 @@ class Dataset(Value, kw_only=True):
         write: what a publish does with the existing rows; None for the mode that replaces what the run
             writes: `overwrite_partitions`, or `full` without partitions.
         merge_keys: for `merge`, the columns that identify a row within its partition.
+        on_foreign: what a publish does with rows that other writers than Tidegate have changed since its run
+            began: it replaces them, or it refuses to.
         renamed_from: former names; the first one that is deployed goes on under this name.
         stored_as: the place in the warehouse, "app/name", of a dataset without path that was renamed; the
             store records it, the YAML does not have it.
@@ -76,6 +79,7 @@ class Dataset(Value, kw_only=True):
     path: str | None = None
     write: WriteMode | None = None
     merge_keys: tuple[str, ...] = ()
+    on_foreign: OnForeign = "refuse"
     renamed_from: tuple[str, ...] = ()
     stored_as: str | None = None
     allow_empty: bool = False

@@ -19,7 +19,14 @@ from tidegate.spark_jobs.commit.lease import LEASE, LEASE_SECONDS, Ownership
 from tidegate.spark_jobs.commit.process import is_gone, new_owner
 from tidegate.spark_jobs.commit.sequence import CommitSequence, decode_result, decode_sequence, encode_result
 from tidegate.spark_jobs.commit.step import CommitStep, Effect, Verdict
-from tidegate.spark_jobs.errors import CommitAbandoned, CommitBusy, CommitFailed, CommitUnknown
+from tidegate.spark_jobs.commit.withdraw import withdraw
+from tidegate.spark_jobs.errors import (
+    CommitAbandoned,
+    CommitBusy,
+    CommitConflict,
+    CommitFailed,
+    CommitUnknown,
+)
 
 WAIT_SECONDS = 5 * LEASE_SECONDS
 """How long to wait for another living process that is finishing the same sequence."""
@@ -41,6 +48,7 @@ def finish(
         CommitUnknown: a step cannot determine whether it was done. No later step is executed.
         CommitFailed: a step that readers depend on is not done after it was executed.
         CommitAbandoned: a person has abandoned the sequence meanwhile.
+        CommitConflict: others have changed what it replaces. It is withdrawn: the work must be done again.
         CommitBusy: another process held the sequence for longer than `WAIT_SECONDS`.
     """
     # Watermarks always belong to the store of the sequence that moves them.
@@ -105,6 +113,8 @@ def _execute(
         # Before the sequence is removed: after a crash in between, the next try says it again.
         context.events.finished(sequence.id)
         store.remove(sequence.id, encode_result(sequence.result))
+    except CommitConflict as conflict:
+        return _withdrawn(sequence, store, context, ownership, conflict, clock)
     except Exception as error:
         # The response of `remove` may have been lost, or another process may have been faster.
         if _record_failure(sequence.id, store, ownership.owner, error, clock):
@@ -114,6 +124,26 @@ def _execute(
         store.release(sequence.id, ownership.owner)
         raise
     return True
+
+
+def _withdrawn(
+    sequence: CommitSequence,
+    store: CommitStepStore,
+    context: CommitContext,
+    ownership: Ownership,
+    conflict: CommitConflict,
+    clock: Clock,
+) -> bool:
+    """Withdraw the sequence and raise the conflict. Return False if it was published meanwhile."""
+    try:
+        gone = withdraw(sequence, store, context, ownership.owner, conflict, clock)
+    except Exception as error:
+        if _record_failure(sequence.id, store, ownership.owner, error, clock):
+            raise
+        return False
+    if gone:
+        raise conflict
+    return False
 
 
 def _record_failure(commit: str, store: CommitStepStore, owner: str, error: Exception, clock: Clock) -> bool:
@@ -174,6 +204,9 @@ def _verified(
             return True
         if store.was_abandoned(sequence.id):
             raise abandoned(sequence.id)
+        if answer.refused:
+            # Its withdrawal, or a person's abandonment, was interrupted before the store forgot it.
+            raise CommitConflict(f"commit {sequence.id}: {answer.reason}", "run it again")
         raise CommitUnknown(
             f"{_name(step, sequence, number)} cannot be verified: {answer.reason}",
             f"nothing was changed; {', '.join(sequence.datasets)} stays blocked until this is resolved",

@@ -19,7 +19,7 @@ from tidegate.spark_jobs.commit.clock import SYSTEM_CLOCK, Clock
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.finish import finish, read_sequence
 from tidegate.spark_jobs.commit.sequence import CommitSequence
-from tidegate.spark_jobs.errors import CommitAbandoned, CommitBlocked, CommitUnknown
+from tidegate.spark_jobs.errors import CommitAbandoned, CommitBlocked, CommitConflict, CommitUnknown
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -143,6 +143,9 @@ def _in_order(
             log.warning("finished commit %s, which an earlier run left unfinished", sequence.id)
         except CommitAbandoned:
             log.warning("commit %s was abandoned while it was being finished", sequence.id)
+            continue
+        except CommitConflict:
+            # It was withdrawn and blocks nothing. The next attempt of its job does the work again.
             continue
         except Exception as failure:  # noqa: BLE001 -- returned in the outcome: others go on
             error = failure

@@ -14,6 +14,7 @@ import msgspec
 
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
+from tidegate.spark_jobs.errors import CommitConflict
 
 
 class Verdict(StrEnum):
@@ -38,19 +39,24 @@ class Effect(StrEnum):
 
 
 class Verified(Value, kw_only=True):
-    """A verdict and its reason; the reason is shown when the verdict is UNKNOWN."""
+    """A verdict and its reason; the reason is shown when the verdict is UNKNOWN.
+
+    Attributes:
+        refused: the table refuses the step, whichever process executes it. Its verdict is UNKNOWN.
+    """
 
     verdict: Verdict
     reason: str = ""
+    refused: bool = False
 
 
 DONE = Verified(verdict=Verdict.DONE)
 NOT_DONE = Verified(verdict=Verdict.NOT_DONE)
 
 
-def unknown(reason: str) -> Verified:
+def unknown(reason: str, *, refused: bool = False) -> Verified:
     """Return the answer of a step that cannot determine whether it has happened."""
-    return Verified(verdict=Verdict.UNKNOWN, reason=reason)
+    return Verified(verdict=Verdict.UNKNOWN, reason=reason, refused=refused)
 
 
 class CommitStep(Protocol):
@@ -85,6 +91,26 @@ class RefusableStep(Protocol):
 
         Raises:
             OSError: the table could not be changed.
+        """
+        ...
+
+
+@runtime_checkable
+class PublishStep(CommitStep, RefusableStep, Protocol):
+    """A step that shows the rows of one output to readers.
+
+    Its `execute` raises CommitConflict, without an effect, when `conflict` would return one.
+    """
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether the same work, computed again under another commit id, replaces what the step published."""
+        ...
+
+    def conflict(self, context: CommitContext) -> CommitConflict | None:
+        """Return what others have changed, since the run began, of what this step replaces; None for nothing.
+
+        Must not change anything.
         """
         ...
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-from tidegate.domain.model import Dataset, PartitionScheme, WriteMode
+from tidegate.domain.model import Dataset, OnForeign, PartitionScheme, WriteMode
 from tidegate.domain.part_name import app_of, name_in, whole_name
 from tidegate.domain.partition_key import split_key
 from tidegate.domain.value import Value
@@ -46,6 +46,7 @@ class DatasetRef(Value, kw_only=True):
         stored_as: its place in the warehouse, "app/name", if that is not its own name.
         write: what a publish does with existing rows; the default replaces the partitions it writes.
         merge_keys: for `merge`, the columns that identify a row within its partition.
+        on_foreign: what a publish does with rows that others have changed since its run began.
         asset: asset key in Dagster, its parts joined by "/"; "" for the asset [app, name].
         allow_empty: whether a reported partition of landed files may be without files.
     """
@@ -58,6 +59,7 @@ class DatasetRef(Value, kw_only=True):
     stored_as: str | None = None
     write: WriteMode = "overwrite_partitions"
     merge_keys: tuple[str, ...] = ()
+    on_foreign: OnForeign = "refuse"
     asset: str = ""
     allow_empty: bool = False
 
@@ -121,6 +123,7 @@ def dataset_ref(app: str, dataset: Dataset) -> DatasetRef:
         stored_as=dataset.stored_as,
         write=dataset.write_mode(),
         merge_keys=dataset.merge_keys,
+        on_foreign=dataset.on_foreign,
         allow_empty=dataset.allow_empty,
     )
 

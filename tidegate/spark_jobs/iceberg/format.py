@@ -11,6 +11,7 @@ from tidegate.spark_jobs.commit.step import CommitStep
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.datasets.increment import Increment, IncrementalRead
 from tidegate.spark_jobs.datasets.table_report import Orphan, TableReport
+from tidegate.spark_jobs.datasets.table_state import TableState
 from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, java_failures
 from tidegate.spark_jobs.iceberg.data_files import missing_data
 from tidegate.spark_jobs.iceberg.lineage import Place, lineage_of, withdrawn
@@ -22,7 +23,7 @@ from tidegate.spark_jobs.iceberg.output import (
     read_table,
     stage,
     table_name,
-    top_token,
+    table_state,
 )
 from tidegate.spark_jobs.iceberg.steps.drop_staging_tables import DropStagingTables
 from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
@@ -51,9 +52,9 @@ class IcebergFormat:
         """See `TableFormat.read_new`."""
         return read_new_snapshots(spark, request)
 
-    def top_token(self, ref: DatasetRef, warehouse: Warehouse, spark: Spark) -> int:
-        """See `TableFormat.top_token`."""
-        return top_token(spark(), ref)
+    def state(self, ref: DatasetRef, warehouse: Warehouse, spark: Spark) -> TableState:
+        """See `TableFormat.state`."""
+        return table_state(spark(), ref)
 
     def stage(
         self,
@@ -66,9 +67,13 @@ class IcebergFormat:
         token: int,
         job: str,
         facts: Mapping[str, str],
+        state: TableState | None,
+        reads: bool,
     ) -> StagedIceberg:
         """See `TableFormat.stage`."""
-        return stage(frame, ref, keys, commit=commit, token=token, job=job, facts=facts)
+        return stage(
+            frame, ref, keys, commit=commit, token=token, job=job, facts=facts, state=state, reads=reads
+        )
 
     def discard(
         self, ref: DatasetRef, warehouse: Warehouse, spark: Spark, *, commit: str, token: int

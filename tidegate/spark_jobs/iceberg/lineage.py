@@ -103,14 +103,7 @@ def _ancestors(catalog: IcebergCatalog, table: Any) -> Iterator[Link]:
 
 def _expired_ancestors(catalog: IcebergCatalog, table: Any, parent: int) -> Iterator[Link]:
     """Yield the ancestors of an expired snapshot, as far as earlier metadata files list them."""
-    files = list(table.operations().current().previousFiles())[-MAX_METADATA_FILES:]
-    for entry in reversed(files):
-        try:
-            with java_failures("read earlier metadata"):
-                before = catalog.api.TableMetadataParser.read(table.io(), entry.file())
-        except (IcebergFailure, StaleTable):
-            # It was removed, and so were those before it.
-            return
+    for before in earlier_metadata(catalog, table):
         snapshot = before.snapshot(parent)
         while snapshot is not None:
             above = snapshot.parentId()
@@ -120,6 +113,19 @@ def _expired_ancestors(catalog: IcebergCatalog, table: Any, parent: int) -> Iter
             parent = int(above)
             yield parent
             snapshot = before.snapshot(parent)
+
+
+def earlier_metadata(catalog: IcebergCatalog, table: Any) -> Iterator[Any]:
+    """Yield the earlier metadata of a table, the newest first, as far as its files exist."""
+    files = list(table.operations().current().previousFiles())[-MAX_METADATA_FILES:]
+    for entry in reversed(files):
+        try:
+            with java_failures("read earlier metadata"):
+                before = catalog.api.TableMetadataParser.read(table.io(), entry.file())
+        except (IcebergFailure, StaleTable):
+            # It was removed, and so were those before it.
+            return
+        yield before
 
 
 def withdrawn(name: TableName, publish: Publish) -> str:

@@ -5,21 +5,23 @@ the survivors, which are written into a staging table of their own. The result i
 state of the table and is valid only if the commit is made on that state.
 """
 
-import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import and_
 from typing import Any
 
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
+from tidegate.spark_jobs.datasets.changed_rows import matching, rows_differ
 from tidegate.spark_jobs.datasets.partition_columns import in_partitions
 from tidegate.spark_jobs.iceberg.catalog import (
     STAGING_NAMESPACE,
     IcebergCatalog,
     StaleTable,
     TableName,
+    java_failures,
     sql_name,
 )
 from tidegate.spark_jobs.iceberg.staging import write_staging
@@ -35,58 +37,90 @@ class MergedFiles:
     Attributes:
         replaced: files with at least one row that a staged row replaces.
         survivors: files with the other rows of the replaced files.
+        snapshot: id of the snapshot that was merged with; 0 for none.
+        schema: id of its columns.
     """
 
     replaced: tuple[Any, ...] = ()
     survivors: tuple[Any, ...] = ()
+    snapshot: int
+    schema: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Merge:
+    """What is merged, and by which columns.
+
+    Attributes:
+        staging: name of the table with the staged rows.
+        columns: columns that identify a row; missing values are equal to each other.
+        partitions: the values of the partition columns, in order, of each partition that is merged into.
+    """
+
+    staging: str
+    columns: Sequence[str]
+    dimensions: Sequence[str]
+    partitions: Sequence[Sequence[str]]
+
+
+def merged_rows_differ(
+    catalog: IcebergCatalog, name: TableName, table: Any, since: int, merge: Merge
+) -> bool:
+    """Return whether rows with the staged keys differ from what they were in the snapshot `since`.
+
+    Also if that cannot be determined, because the snapshot has expired.
+
+    Args:
+        since: snapshot id; 0 for a table without rows.
+    """
+    current = table.currentSnapshot()
+    if current is None:
+        return bool(since)
+    if since and table.snapshot(since) is None:
+        return True
+    with java_failures(f"compare rows of {sql_name(name)}"):
+        before, now = (
+            _rows_at(catalog, name, snapshot, merge) if snapshot else None
+            for snapshot in (since, int(current.snapshotId()))
+        )
+        return rows_differ(before, now, _incoming(catalog, merge))
 
 
 def merge_files(
-    catalog: IcebergCatalog,
-    name: TableName,
-    table: Any,
-    *,
-    staging: str,
-    columns: Sequence[str],
-    dimensions: Sequence[str],
-    partitions: Sequence[Sequence[str]],
+    catalog: IcebergCatalog, name: TableName, table: Any, merge: Merge, survivors: str
 ) -> MergedFiles:
     """Find the files to replace, and write their survivors.
 
     Args:
         table: the state of the table that the merge is computed for.
-        staging: the table with the staged rows; its name is the prefix of the survivors' table, which is
-            dropped with it.
-        columns: columns that identify a row; missing values are equal to each other.
-        partitions: the values of the partition columns, in order, of each partition that is merged into.
+        survivors: name of the staging table for the survivors, if there are any.
 
     Raises:
         StaleTable: the table has changed since its state was read.
     """
     snapshot = table.currentSnapshot()
-    if snapshot is None or not partitions:
-        return MergedFiles()
-    spark = catalog.spark
-    condition = partition_filter(catalog, dimensions, partitions)
+    nothing = MergedFiles(
+        snapshot=0 if snapshot is None else int(snapshot.snapshotId()), schema=table.schema().schemaId()
+    )
+    if snapshot is None or not merge.partitions:
+        return nothing
+    spark, columns, dimensions = catalog.spark, merge.columns, merge.dimensions
+    condition = partition_filter(catalog, dimensions, merge.partitions)
     # Read the current table: a read of the snapshot would use the snapshot's column names and lose a column
     # that was renamed since. If the table has changed in the meantime, the swap fails.
     existing = spark.read.table(sql_name(name))
     if dimensions:
-        existing = existing.where(in_partitions(dimensions, partitions))
+        existing = existing.where(in_partitions(dimensions, merge.partitions))
     existing = existing.select("*", sf.col("_file").alias(FILE_COLUMN))
-    incoming = (
-        spark.table(sql_name((STAGING_NAMESPACE, staging))).select(*(f"`{c}`" for c in columns)).distinct()
-    )
+    incoming = _incoming(catalog, merge)
     # A key that is a new column is null in the existing rows.
-    known = {column.lower() for column in existing.columns}
-    own = [existing[f"`{c}`"] if c.lower() in known else sf.lit(None) for c in columns]
-    same = reduce(and_, (mine.eqNullSafe(incoming[f"`{c}`"]) for mine, c in zip(own, columns, strict=True)))
+    same = reduce(and_, matching(existing, incoming, columns))
     hit = {
         row[FILE_COLUMN]
         for row in existing.join(incoming, same, "left_semi").select(FILE_COLUMN).distinct().collect()
     }
     if not hit:
-        return MergedFiles()
+        return nothing
     replaced: dict[str, Any] = {}
     tasks = table.newScan().useSnapshot(snapshot.snapshotId()).filter(condition).planFiles()
     try:
@@ -100,10 +134,20 @@ def merge_files(
     if len(replaced) < len(hit):
         raise StaleTable(f"merge into {sql_name(name)}: the table has changed since it was read")
     left = existing.where(sf.col(FILE_COLUMN).isin(sorted(hit))).join(incoming, same, "left_anti")
-    # A unique name: another process may finish the same sequence at the same time.
-    survivors = f"{staging}_{uuid.uuid4().hex}"
     written = write_staging(catalog, survivors, table, left.drop(FILE_COLUMN))
-    return MergedFiles(
+    return replace(
+        nothing,
         replaced=tuple(replaced.values()),
         survivors=tuple(added_files(written, written.currentSnapshot())),
     )
+
+
+def _incoming(catalog: IcebergCatalog, merge: Merge) -> DataFrame:
+    """Return the staged keys."""
+    staged = catalog.spark.table(sql_name((STAGING_NAMESPACE, merge.staging)))
+    return staged.select(*(f"`{column}`" for column in merge.columns)).distinct()
+
+
+def _rows_at(catalog: IcebergCatalog, name: TableName, snapshot: int, merge: Merge) -> DataFrame:
+    rows = catalog.spark.read.option("snapshot-id", str(snapshot)).table(sql_name(name))
+    return rows.where(in_partitions(merge.dimensions, merge.partitions)) if merge.dimensions else rows

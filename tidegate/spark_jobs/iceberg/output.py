@@ -23,6 +23,7 @@ from tidegate.spark_jobs.datasets.partition_columns import (
     refuse_surplus,
     with_partition_columns,
 )
+from tidegate.spark_jobs.datasets.table_state import TableState
 from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE, IcebergCatalog, TableName, sql_name
 from tidegate.spark_jobs.iceberg.half_created import remove_half_created
 from tidegate.spark_jobs.iceberg.staging import drop_staging, published_locations, staging_name, write_staging
@@ -55,7 +56,7 @@ class StagedIceberg(Value, kw_only=True):
         """See `StagedOutput.folder_steps`: none, as the data files are already in their final place."""
         return ()
 
-    def version_step(self) -> CommitStep:
+    def version_step(self) -> PublishIceberg:
         """See `StagedOutput.version_step`."""
         return self.step
 
@@ -91,15 +92,21 @@ def stage(
     token: int,
     job: str,
     facts: Mapping[str, str] | None = None,
+    state: TableState | None = None,
+    reads: bool = False,
 ) -> StagedIceberg:
     """Run the program's plan and write its rows into a staging table, which no reader sees.
+
+    Args:
+        state: the table when the run began; None for its current state.
+        reads: whether the program reads this table.
 
     Raises:
         OutputError: the columns do not fit the table, or rows are outside `keys`, or two rows
             of a merge have the same keys.
     """
     catalog, name = IcebergCatalog(frame.sparkSession), table_name(ref)
-    dimensions = ref.dimensions()
+    dimensions, state = ref.dimensions(), state or table_state(frame.sparkSession, ref)
     frame = with_partition_columns(frame, ref, keys)
     if ref.write == "merge":
         refuse_missing(ref, frame)
@@ -133,6 +140,9 @@ def stage(
         token=token,
         job=job,
         base=log.number,
+        state=state,
+        reads=reads,
+        on_foreign=ref.on_foreign,
         facts=dict(facts or {}),
     )
     return StagedIceberg(ref=ref, step=step, partitions=partitions)
@@ -152,13 +162,19 @@ def discard(spark: SparkSession, ref: DatasetRef, *, commit: str, token: int) ->
     table = catalog.table(name)
     ours = None if table is None else log_of(table).find(commit)
     published = frozenset[str]() if ours is None else published_locations(table, ours.snapshot)
-    drop_staging(catalog, [mine], published)
+    # With what a process that died in a merge has written.
+    names = [one for one in catalog.names(STAGING_NAMESPACE) if one == mine or one.startswith(f"{mine}_")]
+    drop_staging(catalog, names, published)
 
 
-def top_token(spark: SparkSession, ref: DatasetRef) -> int:
-    """Return the largest fencing token that has published into the table; 0 for none."""
+def table_state(spark: SparkSession, ref: DatasetRef) -> TableState:
+    """Return the current state of a dataset's table."""
     table = IcebergCatalog(spark).table(table_name(ref))
-    return 0 if table is None else log_of(table).top_token
+    if table is None:
+        return TableState()
+    log, snapshot = log_of(table), table.currentSnapshot()
+    current = 0 if snapshot is None else int(snapshot.snapshotId())
+    return TableState(token=log.top_token, number=log.number, snapshot=current)
 
 
 def read_table(spark: SparkSession, ref: DatasetRef, selects: Callable[[str], bool]) -> DataFrame | None:

@@ -12,6 +12,7 @@ from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.datasets.increment import Increment, IncrementalRead
 from tidegate.spark_jobs.datasets.landed import read_landed
 from tidegate.spark_jobs.datasets.table_report import MissingData, Orphan, TableReport
+from tidegate.spark_jobs.datasets.table_state import TableState
 from tidegate.spark_jobs.parquet import prune
 from tidegate.spark_jobs.parquet.new_rows import read_new_files
 from tidegate.spark_jobs.parquet.output import (
@@ -20,6 +21,7 @@ from tidegate.spark_jobs.parquet.output import (
     read_table,
     stage,
     staging_folder,
+    table_state,
 )
 from tidegate.spark_jobs.parquet.steps.copy_folder import CopyFolder
 from tidegate.spark_jobs.parquet.steps.publish_folder import PublishFolder
@@ -62,9 +64,9 @@ class ParquetFormat:
         """See `TableFormat.read_new`."""
         return read_new_files(spark, request)
 
-    def top_token(self, ref: DatasetRef, warehouse: Warehouse, spark: Spark) -> int:
-        """See `TableFormat.top_token`."""
-        return head(warehouse.files, ref.root(warehouse)).top_token()
+    def state(self, ref: DatasetRef, warehouse: Warehouse, spark: Spark) -> TableState:
+        """See `TableFormat.state`."""
+        return table_state(head(warehouse.files, ref.root(warehouse)))
 
     def stage(
         self,
@@ -77,9 +79,11 @@ class ParquetFormat:
         token: int,
         job: str,
         facts: Mapping[str, str],
+        state: TableState | None,
+        reads: bool,
     ) -> StagedParquet:
         """See `TableFormat.stage`. A version file does not record `job` and `facts`."""
-        return stage(frame, ref, keys, warehouse, commit=commit, token=token)
+        return stage(frame, ref, keys, warehouse, commit=commit, token=token, state=state, reads=reads)
 
     def discard(
         self, ref: DatasetRef, warehouse: Warehouse, spark: Spark, *, commit: str, token: int

@@ -17,13 +17,14 @@ from pyspark.sql import DataFrame, SparkSession
 from tidegate.domain.model import WriteMode
 from tidegate.domain.published import PublishedPartition
 from tidegate.domain.value import Value
-from tidegate.spark_jobs.commit.step import CommitStep
+from tidegate.spark_jobs.commit.step import CommitStep, PublishStep
 from tidegate.spark_jobs.commit.steps.delete_staging import DeleteStaging
 from tidegate.spark_jobs.datasets.columns import ColumnClash, union_columns
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, commit_folder
 from tidegate.spark_jobs.datasets.landed import landed_folders
 from tidegate.spark_jobs.datasets.merge_keys import key_columns, refuse_missing, refuse_repeated
 from tidegate.spark_jobs.datasets.partition_columns import refuse_surplus, with_partition_columns
+from tidegate.spark_jobs.datasets.table_state import TableState
 from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.parquet.folders import read_folders
 from tidegate.spark_jobs.parquet.staging import StagedFolder, seal, write_by_key
@@ -44,6 +45,8 @@ class StagedParquet(Value, kw_only=True):
         base: the table's version when it was staged.
         keys: every partition that the run writes, including those without rows.
         folders: the partitions that have rows.
+        state: the table when the run began; None for a publish without conflicts.
+        reads: whether the program reads this table.
     """
 
     ref: DatasetRef
@@ -54,12 +57,14 @@ class StagedParquet(Value, kw_only=True):
     schema: str
     keys: tuple[str, ...]
     folders: dict[str, StagedFolder]
+    state: TableState | None = None
+    reads: bool = False
 
     def folder_steps(self) -> tuple[CommitStep, ...]:
         """See `StagedOutput.folder_steps`."""
         return tuple(staged.step(f"{self.root}/{self._path(key)}") for key, staged in self.folders.items())
 
-    def version_step(self) -> CommitStep:
+    def version_step(self) -> PublishStep:
         """See `StagedOutput.version_step`."""
         if self.ref.write == "merge":
             return PublishMerge(
@@ -72,6 +77,8 @@ class StagedParquet(Value, kw_only=True):
                 columns=key_columns(self.ref),
                 dimensions=self.ref.dimensions(),
                 staging=staging_folder(self.root, self.commit, self.token),
+                state=self.state,
+                reads=self.reads,
             )
         return PublishVersion(
             root=self.root,
@@ -81,6 +88,8 @@ class StagedParquet(Value, kw_only=True):
             schema=self.schema,
             partitions={key: self._entry(key) for key in self.keys},
             mode=write_mode(self.ref),
+            state=self.state,
+            reads=self.reads,
         )
 
     def view_steps(self) -> tuple[CommitStep, ...]:
@@ -118,9 +127,21 @@ def write_mode(ref: DatasetRef) -> WriteMode:
 
 
 def stage(
-    frame: DataFrame, ref: DatasetRef, keys: tuple[str, ...], warehouse: Warehouse, *, commit: str, token: int
+    frame: DataFrame,
+    ref: DatasetRef,
+    keys: tuple[str, ...],
+    warehouse: Warehouse,
+    *,
+    commit: str,
+    token: int,
+    state: TableState | None = None,
+    reads: bool = False,
 ) -> StagedParquet:
     """Run the program's plan and write its rows where no reader sees them.
+
+    Args:
+        state: the table when the run began; None for its current state.
+        reads: whether the program reads this table.
 
     Raises:
         OutputError: the columns do not fit the table, or rows lie outside `keys`, or two rows
@@ -142,7 +163,13 @@ def stage(
     return StagedParquet(
         ref=ref, root=root, commit=commit, token=token, base=base.number, schema=frame.schema.json(),
         keys=keys, folders=seal(files, folder, keys, rows, commit=commit, token=token),
+        state=state or table_state(base), reads=reads,
     )  # fmt: skip
+
+
+def table_state(version: TableVersion) -> TableState:
+    """Return a version as the state of its table."""
+    return TableState(token=version.top_token(), number=version.number)
 
 
 def staging_folder(root: str, commit: str, token: int) -> str:

@@ -18,6 +18,7 @@ from tidegate.spark_jobs.commit.sequence import CommitSequence, watermark_resour
 from tidegate.spark_jobs.commit.steps.report_event import ReportEvent
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, dataset_ref
+from tidegate.spark_jobs.datasets.table_state import TableState
 from tidegate.spark_jobs.errors import StoreBehind
 from tidegate.spark_jobs.publication.formats import format_of
 from tidegate.spark_jobs.publication.table_format import StagedOutput
@@ -61,29 +62,33 @@ def read_selected(
 
 def top_token(ref: DatasetRef, warehouse: Warehouse, spark: Callable[[], SparkSession]) -> int:
     """Return the largest fencing token that has written the dataset."""
-    return format_of(ref).top_token(ref, warehouse, spark)
+    return format_of(ref).state(ref, warehouse, spark).token
 
 
-def largest_token(
+def states_of(
     refs: Iterable[DatasetRef],
     warehouse: Warehouse,
     store: CommitStepStore,
     spark: Callable[[], SparkSession],
-) -> int:
-    """Return the largest fencing token that has written one of these datasets.
+) -> dict[str, TableState]:
+    """Return the state of each output by dataset id, for a run that has not read anything yet.
 
     Raises:
         StoreBehind: the store has not given that token, so it may have forgotten commits and watermarks.
     """
-    largest = 0
+    states: dict[str, TableState] = {}
     for ref in refs:
-        token = top_token(ref, warehouse, spark)
-        largest = max(largest, token)
+        state = states[ref.id] = format_of(ref).state(ref, warehouse, spark)
         # The store is asked after the table, because tokens only rise.
-        given = store.last_token() if token else 0
-        if token > given:
-            raise store_behind(ref, token, given)
-    return largest
+        given = store.last_token() if state.token else 0
+        if state.token > given:
+            raise store_behind(ref, state.token, given)
+    return states
+
+
+def largest_token(states: Mapping[str, TableState]) -> int:
+    """Return the largest fencing token that has written one of these tables."""
+    return max((state.token for state in states.values()), default=0)
 
 
 def store_behind(ref: DatasetRef, token: int, given: int) -> StoreBehind:
@@ -105,6 +110,8 @@ class Publication:
         token: fencing token, taken before the run read its inputs.
         facts: entries for the table's own history of the publish, beside commit, token and job.
         watermarks: how far the run has read its incremental inputs; set once all outputs are published.
+        states: the outputs when the run began, by dataset id (`states_of`); one that is not listed is
+            taken as it is when it is staged.
         events: receives the published partitions; None means that they are not reported.
     """
 
@@ -119,6 +126,7 @@ class Publication:
         spark: Callable[[], SparkSession] = SparkSession.active,
         facts: Mapping[str, str] | None = None,
         watermarks: Sequence[SetWatermark] = (),
+        states: Mapping[str, TableState] | None = None,
         events: Events | None = None,
     ) -> None:
         self.commit = commit
@@ -126,6 +134,7 @@ class Publication:
         self._job = job
         self._facts = dict(facts or {})
         self._watermarks = tuple(watermarks)
+        self._states = dict(states or {})
         self._warehouse = warehouse
         self._store = store
         self._reports_events = events is not None
@@ -135,11 +144,12 @@ class Publication:
         self._staged: list[StagedOutput] = []
         self._refs: list[DatasetRef] = []
 
-    def stage(self, frame: DataFrame, ref: DatasetRef, keys: tuple[str, ...]) -> None:
+    def stage(self, frame: DataFrame, ref: DatasetRef, keys: tuple[str, ...], *, reads: bool = False) -> None:
         """Run the plan of one output and write its rows where no reader sees them.
 
         Args:
             keys: the partitions that the run writes; ("",) for a dataset without any.
+            reads: whether the program also reads this dataset.
 
         Raises:
             OutputError: the rows do not fit the dataset or its partitions.
@@ -156,11 +166,18 @@ class Publication:
                 token=self.token,
                 job=self._job,
                 facts=self._facts,
+                state=self._states.get(ref.id),
+                reads=reads,
             )
         )
 
     def publish(self) -> tuple[PublishedPartition, ...]:
         """Publish all staged outputs; see `commit.publish.publish` for the errors it raises."""
+        for staged in self._staged:
+            # The step looks again at the moment of its effect. Here nothing is promised yet.
+            conflict = staged.version_step().conflict(self._context)
+            if conflict is not None:
+                raise conflict
         sequence = sequence_of(
             self.commit, self.token, self._staged, self._watermarks, reports_events=self._reports_events
         )
@@ -187,6 +204,9 @@ def sequence_of(
 ) -> CommitSequence:
     """Return the steps that publish staged tables: data, watermarks, events, and then the cleaning.
 
+    What would be published twice if the work were repeated comes last: a conflict in another table is
+    found before it (`commit.withdraw`).
+
     Args:
         reports_events: report the published partitions to the scheduler.
     """
@@ -195,6 +215,7 @@ def sequence_of(
         for staged in tables
         for one in staged.result()
     )
+    versions = sorted((staged.version_step() for staged in tables), key=lambda step: not step.repeatable)
     return CommitSequence(
         id=commit,
         datasets=(
@@ -204,7 +225,7 @@ def sequence_of(
         token=token,
         steps=(
             *(step for staged in tables for step in staged.folder_steps()),
-            *(staged.version_step() for staged in tables),
+            *versions,
             *(step for staged in tables for step in staged.view_steps()),
             *watermarks,
             *((ReportEvent(commit=commit, partitions=facts),) if reports_events and facts else ()),

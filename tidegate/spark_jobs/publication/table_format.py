@@ -11,10 +11,11 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.published import PublishedPartition
-from tidegate.spark_jobs.commit.step import CommitStep
+from tidegate.spark_jobs.commit.step import CommitStep, PublishStep
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.datasets.increment import Increment, IncrementalRead
 from tidegate.spark_jobs.datasets.table_report import Orphan, TableReport
+from tidegate.spark_jobs.datasets.table_state import TableState
 
 
 class StagedOutput(Protocol):
@@ -27,7 +28,7 @@ class StagedOutput(Protocol):
         """Return the steps that move the data files to their final place, which no reader uses yet."""
         ...
 
-    def version_step(self) -> CommitStep:
+    def version_step(self) -> PublishStep:
         """Return the step that shows them to readers, all at once."""
         ...
 
@@ -84,8 +85,8 @@ class TableFormat(Protocol):
         """
         ...
 
-    def top_token(self, ref: DatasetRef, warehouse: Warehouse, spark: Callable[[], SparkSession]) -> int:
-        """Return the largest fencing token that has written the table; 0 for none."""
+    def state(self, ref: DatasetRef, warehouse: Warehouse, spark: Callable[[], SparkSession]) -> TableState:
+        """Return the current state of the table, which a run remembers before it reads its inputs."""
         ...
 
     def stage(
@@ -99,12 +100,16 @@ class TableFormat(Protocol):
         token: int,
         job: str,
         facts: Mapping[str, str],
+        state: TableState | None,
+        reads: bool,
     ) -> StagedOutput:
         """Run the plan of an output and write its rows where no reader sees them.
 
         Args:
             keys: the partitions that the run writes.
             facts: entries for the table's own history of the publish, where it has one.
+            state: the table when the run began; None for its current state.
+            reads: whether the program reads the table that it writes.
 
         Raises:
             OutputError: the rows do not fit the dataset or its partitions.

@@ -167,7 +167,7 @@ def _staging(examined: Examined) -> Iterator[Finding]:
 def _tables(examined: Examined) -> Iterator[Finding]:
     for ref in examined.refs:
         try:
-            token = format_of(ref).top_token(ref, examined.warehouse, examined.context.spark)
+            token = format_of(ref).state(ref, examined.warehouse, examined.context.spark).token
             report = format_of(ref).report(ref, examined.warehouse, examined.context.spark)
             gone = format_of(ref).withdrawn(ref, report.commits[-1:], examined.context.spark)
         except (SparkJobError, OSError, msgspec.MsgspecError) as error:

@@ -1,15 +1,16 @@
 """The step that merges staged rows into partitions and switches the table to them.
 
-    read the log ─► is the commit in it? ─no► merge with that version ─► put the next version
-         ▲                 └──yes──► done                                      │
-         └──────────── another process has put that number first ◄─────────────┘
+    read the log ─► is the commit in it? ─no► conflict? ─no► merge with that version ─► put the next version
+         ▲                 └──yes──► done         └─yes─► CommitConflict                      │
+         └──────────── another process has put that number first ◄────────────────────────────┘
 
-The new version directly follows the version that was merged with, so no other publish is lost.
-After a conflict, only the partitions that the other publish changed are
-merged again. Earlier steps have moved the staged folders to their final
-place. The step is verified like `publish_version`.
+A conflict is a row with the key of a staged one that has changed since the run began: the run has not read
+it. The new version directly follows the version that was merged with, so no other publish is lost. When
+another publish comes first, only the partitions that it changed are merged again. Earlier steps have moved
+the staged folders to their final place. The step is verified like `publish_version`.
 """
 
+from collections.abc import Collection, Sequence
 from typing import ClassVar
 
 from py4j.protocol import Py4JError
@@ -19,6 +20,9 @@ from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.step import Effect, Verified, step_kind
 from tidegate.spark_jobs.datasets.columns import ColumnClash
+from tidegate.spark_jobs.datasets.table_state import TableState
+from tidegate.spark_jobs.errors import CommitConflict
+from tidegate.spark_jobs.parquet.changes import Begun, merged_meanwhile, written_meanwhile
 from tidegate.spark_jobs.parquet.merge import merged_partitions
 from tidegate.spark_jobs.parquet.refusal import refuse_commit
 from tidegate.spark_jobs.parquet.steps.publish_version import CONFLICT_TRIES, seen_in_log
@@ -39,6 +43,8 @@ class PublishMerge(Value, kw_only=True):
         columns: columns that identify a row.
         dimensions: the partition columns.
         staging: absolute path of the run's staging folder.
+        state: the table when the run began; None in a sequence of an older version, which has no conflicts.
+        reads: whether the program reads the table that it writes.
     """
 
     effect: ClassVar[Effect] = Effect.PUBLISHES
@@ -52,6 +58,8 @@ class PublishMerge(Value, kw_only=True):
     columns: tuple[str, ...]
     dimensions: tuple[str, ...]
     staging: str
+    state: TableState | None = None
+    reads: bool = False
 
     def verify(self, context: CommitContext) -> Verified:
         """See `CommitStep.verify`."""
@@ -73,6 +81,10 @@ class PublishMerge(Value, kw_only=True):
                 if key not in merged or merged_into[key] != now.partitions.get(key)
             }
             try:
+                staged = [f"{self.root}/{path}" for entry in changed.values() for path in entry.folders]
+                conflict = self._conflict(context, now, changed, staged)
+                if conflict is not None:
+                    raise conflict
                 merged |= self._merged(context, now, changed)
                 wanted = now.with_commit(
                     commit=self.commit, schema=self.schema, token=self.token, partitions=merged, mode="merge"
@@ -87,6 +99,21 @@ class PublishMerge(Value, kw_only=True):
                 return
         raise OSError(f"{self.root}: other runs published first {CONFLICT_TRIES} times in a row; try again")
 
+    @property
+    def repeatable(self) -> bool:
+        """See `PublishStep.repeatable`."""
+        return not self.reads
+
+    def conflict(self, context: CommitContext) -> CommitConflict | None:
+        """See `PublishStep.conflict`: the staged rows are still in the run's staging folder."""
+        now = head(context.files, self.root)
+        if self.commit in now.recent:
+            return None
+        try:
+            return self._conflict(context, now, self.partitions, (self.staging,) if self.partitions else ())
+        except (PySparkException, Py4JError) as error:
+            raise OSError(f"the rows of {self.root} cannot be compared: {error}") from error
+
     def refuse(self, context: CommitContext) -> None:
         """See `RefusableStep.refuse`."""
         refuse_commit(context.files, self.root, self.commit)
@@ -94,6 +121,19 @@ class PublishMerge(Value, kw_only=True):
     def describe(self) -> str:
         """See `CommitStep.describe`."""
         return f"merge into {self.root}, {len(self.partitions)} partitions"
+
+    def _conflict(
+        self, context: CommitContext, now: TableVersion, keys: Collection[str], staged: Sequence[str]
+    ) -> CommitConflict | None:
+        """Return the conflict in some partitions, whose staged rows are in the folders `staged`."""
+        if self.state is None:
+            return None
+        begun = Begun(root=self.root, commit=self.commit, version=self.state.number)
+        if self.reads:
+            return written_meanwhile(context, begun, now, keys)
+        return merged_meanwhile(
+            context, begun, now, keys, staged=staged, schema=self.schema, columns=self.columns
+        )
 
     def _merged(
         self, context: CommitContext, now: TableVersion, incoming: dict[str, PartitionEntry]

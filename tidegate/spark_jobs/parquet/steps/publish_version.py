@@ -13,7 +13,10 @@ from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Effect, Verified, step_kind, unknown
 from tidegate.spark_jobs.datasets.columns import ColumnClash
+from tidegate.spark_jobs.datasets.table_state import TableState
+from tidegate.spark_jobs.errors import CommitConflict
 from tidegate.spark_jobs.files.filesystem import FileSystem
+from tidegate.spark_jobs.parquet.changes import Begun, written_meanwhile
 from tidegate.spark_jobs.parquet.refusal import refuse_commit
 from tidegate.spark_jobs.parquet.version_log import (
     RECENT_COMMITS,
@@ -39,6 +42,8 @@ class PublishVersion(Value, kw_only=True):
         schema: Spark's JSON of the columns.
         partitions: the written partitions, by key.
         mode: how existing rows are treated; for `merge` see `publish_merge`.
+        state: the table when the run began; None in a sequence of an older version, which has no conflicts.
+        reads: whether the program reads the table that it writes.
     """
 
     effect: ClassVar[Effect] = Effect.PUBLISHES
@@ -50,6 +55,8 @@ class PublishVersion(Value, kw_only=True):
     schema: str
     partitions: dict[str, PartitionEntry]
     mode: WriteMode = "overwrite_partitions"
+    state: TableState | None = None
+    reads: bool = False
 
     def verify(self, context: CommitContext) -> Verified:
         """See `CommitStep.verify`."""
@@ -62,9 +69,24 @@ class PublishVersion(Value, kw_only=True):
             now = head(files, self.root)
             if now.refuses(self.commit) or self.commit in now.recent:
                 return
+            conflict = self._conflict(context, now)
+            if conflict is not None:
+                raise conflict
             if put_version(files, self.root, self._after(now)):
                 return
         raise OSError(f"{self.root}: other runs published first {CONFLICT_TRIES} times in a row; try again")
+
+    @property
+    def repeatable(self) -> bool:
+        """See `PublishStep.repeatable`."""
+        return self.mode != "append" and not self.reads
+
+    def conflict(self, context: CommitContext) -> CommitConflict | None:
+        """See `PublishStep.conflict`: a run that does not read the table is fenced by tokens alone."""
+        if not self.reads:
+            return None
+        now = head(context.files, self.root)
+        return None if self.commit in now.recent else self._conflict(context, now)
 
     def refuse(self, context: CommitContext) -> None:
         """See `RefusableStep.refuse`."""
@@ -73,6 +95,13 @@ class PublishVersion(Value, kw_only=True):
     def describe(self) -> str:
         """See `CommitStep.describe`."""
         return f"{self.mode.replace('_', ' ')} in {self.root}, {len(self.partitions)} partitions"
+
+    def _conflict(self, context: CommitContext, now: TableVersion) -> CommitConflict | None:
+        if self.state is None or not self.reads:
+            return None
+        filled = [key for key, entry in self.partitions.items() if entry.folders or self.mode != "append"]
+        begun = Begun(root=self.root, commit=self.commit, version=self.state.number)
+        return written_meanwhile(context, begun, now, None if self.mode == "full" else filled)
 
     def _after(self, now: TableVersion) -> TableVersion:
         try:
@@ -97,7 +126,7 @@ def seen_in_log(files: FileSystem, root: str, commit: str, base: int) -> Verifie
     if commit in now.recent:
         return DONE
     if now.refuses(commit):
-        return unknown(f"{root} refuses the commit, because it was abandoned")
+        return unknown(f"{root} refuses the commit, because it was abandoned", refused=True)
     if now.number < base:
         return unknown(f"{root} is at version {now.number}, but was at version {base} when the commit began")
     if now.number - base > RECENT_COMMITS:

@@ -1,0 +1,97 @@
+"""What a publish must leave alone: the partitions of later runs, and rows that its run has not read.
+
+Tokens fence whole partitions: the result is the same as if all runs had published in the order in which they
+began. Where that would lose rows (those of other writers; those that another run merged; those that a program
+which reads its own table has not read), the publish is a conflict.
+"""
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any
+
+from tidegate.domain.partition_key import SEPARATOR
+from tidegate.spark_jobs.errors import CommitConflict
+from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, sql_name
+from tidegate.spark_jobs.iceberg.changes import History, Replaced, find_conflict
+from tidegate.spark_jobs.iceberg.log import Publish, PublishLog
+from tidegate.spark_jobs.iceberg.merge import merged_rows_differ
+from tidegate.spark_jobs.iceberg.table import added_files, data_file, keys_of, log_of
+
+if TYPE_CHECKING:
+    from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
+
+Partitions = Mapping[str, tuple[str, ...]]
+"""The values of the partition columns of each partition, by key."""
+
+
+def fences(step: "PublishIceberg", log: PublishLog) -> tuple[Publish, ...]:
+    """Return the publishes of runs that began later, whose partitions this one must not replace.
+
+    Added rows replace nothing, and a merge is fenced by conflicts.
+    """
+    if step.mode in ("append", "merge"):
+        return ()
+    begun = step.base if step.state is None else min(step.base, step.state.number)
+    since = log.since(begun) or log.since(step.base) or ()
+    return tuple(one for one in since if one.token > step.token)
+
+
+def keys_to_write(
+    step: "PublishIceberg", table: Any, log: PublishLog
+) -> tuple[Partitions, frozenset[str] | None]:
+    """Return the partitions to write, and those that later runs wrote; None for the whole table.
+
+    Raises:
+        OSError: what a later run wrote is not known any more.
+    """
+    later = fences(step, log)
+    if any(one.whole for one in later):
+        return {}, None
+    kept: set[str] = set()
+    for one in later:
+        written = keys_of(table, one)
+        if written is None:
+            raise OSError(f"{sql_name(step.table)}: the snapshot of commit {one.commit} has expired")
+        kept.update(written)
+    return {key: values for key, values in step.partitions.items() if key not in kept}, frozenset(kept)
+
+
+def conflict_of(
+    catalog: IcebergCatalog, step: "PublishIceberg", history: History, table: Any, staged: Any
+) -> CommitConflict | None:
+    """Return what the publish into this state of the table would lose; None for nothing.
+
+    Args:
+        history: the changes of the table.
+        staged: the staging table.
+    """
+    current = table.currentSnapshot()
+    if step.state is None or not step.may_conflict:
+        return None
+    since = step.state.snapshot
+    if (0 if current is None else int(current.snapshotId())) == since:
+        return None
+    keys, kept = step.partitions, frozenset[str]()
+    if not step.reads:
+        # What later runs have written is not replaced, so it is not lost.
+        keys, kept = keys_to_write(step, table, log_of(table))
+    if step.mode in ("append", "merge"):
+        files = added_files(staged, staged.currentSnapshot())
+        filled = {SEPARATOR.join(data_file(catalog, file, step.dimensions).values) for file in files}
+        keys = {key: values for key, values in keys.items() if key in filled}
+    publish = Replaced(
+        table=sql_name(step.table),
+        commit=step.commit,
+        since=since,
+        keys=keys,
+        whole=step.mode == "full" and kept is not None,
+        mode=step.mode,
+        reads=step.reads,
+        on_foreign=step.on_foreign,
+    )
+
+    def rows_differ(where: Collection[str]) -> bool:
+        return merged_rows_differ(
+            catalog, step.table, table, since, step.merge([step.partitions[key] for key in where])
+        )
+
+    return find_conflict(history, table, publish, rows_differ)

@@ -1,0 +1,226 @@
+"""Publishes a staged output into an Iceberg table, in as many tries as other commits make necessary.
+
+A try reads one state of the table, computes the change for it, and swaps. Computing a merge takes longest, so
+its result is kept for the next try while no commit has touched the merged partitions: a writer that is busy
+in other partitions then loses it only the swap. What was written for a try that is void is removed at once.
+"""
+
+import json
+import logging
+import uuid
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from tidegate.spark_jobs.errors import CommitConflict
+from tidegate.spark_jobs.iceberg.catalog import (
+    STAGING_NAMESPACE,
+    IcebergCatalog,
+    StaleTable,
+    java_failures,
+    sql_name,
+)
+from tidegate.spark_jobs.iceberg.changes import SUMMARY_COMMIT, SUMMARY_MODE, History
+from tidegate.spark_jobs.iceberg.data_files import lost_staged_files
+from tidegate.spark_jobs.iceberg.fences import Partitions, conflict_of, keys_to_write
+from tidegate.spark_jobs.iceberg.log import PROPERTY, Publish, encode_log
+from tidegate.spark_jobs.iceberg.merge import MergedFiles, merge_files
+from tidegate.spark_jobs.iceberg.staging import drop_staging, write_staging
+from tidegate.spark_jobs.iceberg.table import (
+    SUMMARY_KEYS,
+    added_files,
+    all_but,
+    check_partitions,
+    data_file,
+    draft_table,
+    dropped_columns,
+    keep_snapshots,
+    log_of,
+    partition_filter,
+    same_numbers,
+    with_columns,
+)
+
+if TYPE_CHECKING:
+    from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
+
+log = logging.getLogger(__name__)
+
+
+def staged_table(catalog: IcebergCatalog, step: "PublishIceberg") -> Any | None:
+    """Return the staging table of a publish; None when it does not exist or has another snapshot."""
+    staged = catalog.table((STAGING_NAMESPACE, step.staging))
+    snapshot = None if staged is None else staged.currentSnapshot()
+    return staged if snapshot is not None and snapshot.snapshotId() == step.snapshot else None
+
+
+class Publisher:
+    """The tries of one process to publish: `with Publisher(catalog, step) as publisher:`."""
+
+    def __init__(self, catalog: IcebergCatalog, step: "PublishIceberg") -> None:
+        self._catalog = catalog
+        self._step = step
+        self._history = History(catalog, step.dimensions)
+        self._merged: MergedFiles | None = None
+        self._written: list[str] = []
+        self._swapped = False
+
+    def __enter__(self) -> "Publisher":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Remove what was written in vain. After a swap, also one with a lost answer, a later step does."""
+        if not self._swapped and (kind is None or issubclass(kind, Exception)):
+            self._drop_written()
+
+    def conflict(self) -> CommitConflict | None:
+        """Return what a publish into the current state of the table would lose; None for nothing."""
+        step, catalog = self._step, self._catalog
+        table, staged = catalog.table(step.table), staged_table(catalog, step)
+        if table is None or staged is None or log_of(table).find(step.commit) is not None:
+            return None
+        with java_failures(f"read {sql_name(step.table)}"):
+            return conflict_of(catalog, step, self._history, table, staged)
+
+    def attempt(self) -> None:
+        """Make one try. If a table it needs is missing, it has no effect, and `verify` reports why.
+
+        Raises:
+            CommitConflict: others have changed what it replaces since its run began.
+            StaleTable: another commit came first.
+            OutputError: the partitions of the table were changed.
+            OSError: the catalog failed. The caller must verify whether the swap happened.
+        """
+        step, catalog = self._step, self._catalog
+        staged, table = staged_table(catalog, step), catalog.table(step.table)
+        if staged is None or (table is None and step.base) or lost_staged_files(catalog, staged):
+            return
+        with java_failures(f"publish into {sql_name(step.table)}"):
+            # From here on all is read from this one state of the table, which the swap expects.
+            if table is None:
+                transaction = draft_table(catalog, step.table, staged.schema(), step.dimensions)
+            else:
+                transaction = table.newTransaction()
+            read, view = transaction.startMetadata(), transaction.table()
+            before = log_of(view)
+            done = before.find(step.commit) is not None or step.commit in before.abandoned
+            if done or before.since(step.base) is None:
+                return
+            check_partitions(view, step.table, step.dimensions)
+            conflict = None if table is None else conflict_of(catalog, step, self._history, table, staged)
+            if conflict is not None:
+                raise conflict
+            keys, kept = keys_to_write(step, view, before)
+            merged = self._merge(table, keys)
+            files = self._files(transaction, staged, keys)
+            spec = view.spec()
+            change = self._change(transaction, keys, kept, merged)
+            for file in (*files, *(merged.survivors if merged is not None else ())):
+                add = change.appendFile if step.mode == "append" else change.addFile
+                add(catalog.data_files.builder(spec).copy(file).build())
+            for name, value in self._summary(keys).items():
+                change.set(name, value)
+            change.commit()
+            ours = Publish(
+                commit=step.commit,
+                token=step.token,
+                snapshot=view.currentSnapshot().snapshotId(),
+                keys=tuple(keys),
+                whole=step.mode == "full" and kept is not None,
+            )
+            after = before.with_publish(ours)
+            transaction.updateProperties().set(PROPERTY, encode_log(after)).commit()
+            keep_snapshots(transaction, after.forgotten_since(before))
+            self._swap(transaction, read)
+
+    def _swap(self, transaction: Any, read: Any | None) -> None:
+        self._swapped = True
+        try:
+            self._catalog.swap(
+                self._step.table, transaction.underlyingOps(), read, transaction.currentMetadata()
+            )
+        except StaleTable:
+            self._swapped = False
+            raise
+
+    def _merge(self, table: Any | None, keys: Partitions) -> MergedFiles | None:
+        """Return the merge into this state of the table: that of an earlier try, if it is still valid."""
+        if self._step.mode != "merge" or table is None:
+            return None
+        if self._merged is None or not self._is_valid(self._merged, table, keys):
+            self._merged = None
+            self._drop_written()
+            self._merged = merge_files(
+                self._catalog, self._step.table, table, self._step.merge(tuple(keys.values())), self._new()
+            )
+        return self._merged
+
+    def _is_valid(self, merged: MergedFiles, table: Any, keys: Partitions) -> bool:
+        """Return whether no commit since, a compaction neither, has touched what was merged."""
+        if merged.schema != table.schema().schemaId():
+            return False
+        since = self._history.since(table, merged.snapshot)
+        return not any(self._history.touched(table, change, keys) for change in since)
+
+    def _change(
+        self, transaction: Any, keys: Partitions, kept: frozenset[str] | None, merged: MergedFiles | None
+    ) -> Any:
+        """Return the change of the table's files, with the files that the write mode removes."""
+        catalog, step = self._catalog, self._step
+        if step.mode == "append":
+            return transaction.newAppend()
+        change = transaction.newOverwrite()
+        if merged is not None:
+            for file in merged.replaced:
+                change.deleteFile(file)
+        elif step.mode == "full" and kept is not None:
+            change.overwriteByRowFilter(all_but(catalog, step.dimensions, kept))
+        elif keys:
+            change.overwriteByRowFilter(partition_filter(catalog, step.dimensions, keys.values()))
+        return change
+
+    def _files(self, transaction: Any, staged: Any, keys: Partitions) -> list[Any]:
+        """Add the columns that the table lacks, and return the data files to add.
+
+        Data files name their columns by field ids. Where the table has the name of a column with another id
+        (two runs have added columns at once, or a person has dropped and added one), rows are written again.
+        """
+        catalog, step = self._catalog, self._step
+        table, schema = transaction.table(), staged.schema()
+        if not schema.sameSchema(table.schema()):
+            lacking = (*step.new_columns, *dropped_columns(step.columns, schema, table.schema()))
+            if lacking:
+                new = schema.select(catalog.java_list(dict.fromkeys(lacking)))
+                with_columns(transaction.updateSchema(), new).commit()
+                table = transaction.table()
+            if not same_numbers(schema, table.schema()):
+                rows = catalog.spark.table(sql_name((STAGING_NAMESPACE, step.staging)))
+                staged = write_staging(catalog, self._new(), table, rows)
+        files = list(added_files(staged, staged.currentSnapshot()))
+        if len(keys) == len(step.partitions):
+            return files
+        wanted = set(keys.values())
+        return [file for file in files if data_file(catalog, file, step.dimensions).values in wanted]
+
+    def _summary(self, keys: Partitions) -> dict[str, str]:
+        return {
+            **self._step.facts,
+            SUMMARY_COMMIT: self._step.commit,
+            "tidegate.token": str(self._step.token),
+            "tidegate.job": self._step.job,
+            SUMMARY_MODE: self._step.mode,
+            SUMMARY_KEYS: json.dumps(list(keys), ensure_ascii=False),
+        }
+
+    def _new(self) -> str:
+        """Return a unique name for a staging table: another process may finish the same sequence."""
+        self._written.append(f"{self._step.staging}_{uuid.uuid4().hex}")
+        return self._written[-1]
+
+    def _drop_written(self) -> None:
+        names, self._written = self._written, []
+        try:
+            drop_staging(self._catalog, names)
+        except OSError as error:
+            log.warning("left to the last step of commit %s: %s", self._step.commit, error)
