@@ -144,6 +144,7 @@ def test_a_sequence_that_was_put_before_others_wrote_is_withdrawn_and_done_again
 
     assert recover([shared.ref.id], shared.store, shared.context) == ()
     assert (shared.store.list_unfinished(), shared.store.was_abandoned("slow")) == ((), True)
+    assert shared.staged() == []
     assert shared.rows() == [(D22, 1, 10), (D22, 7, 70)]
     shared.run(commit="slow")
     assert shared.rows() == [(D22, 1, 11)]

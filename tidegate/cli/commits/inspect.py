@@ -93,7 +93,9 @@ def recover(dataset: DatasetArgument = None) -> None:
             )
         done = recover_all(project.commits, project.context, datasets=wanted, include_blocked=True)
         for one in done:
-            if one.error is None:
+            if one.withdrawn is not None:
+                typer.echo(f"{one.commit}: withdrawn, its job does the work again; {one.withdrawn.message}")
+            elif one.error is None:
                 count = len(decode_result(project.commits.result(one.commit) or "[]"))
                 typer.echo(f"{one.commit}: finished, {count} partitions published")
             else:

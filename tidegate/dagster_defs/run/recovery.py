@@ -171,7 +171,9 @@ def _finish(
     # Sequences before and after it in the same datasets are included: their order must be kept.
     for one in recover_all(commits, acting, datasets=left.datasets):
         datasets = ", ".join(one.datasets)
-        if one.error is None:
+        if one.withdrawn is not None:
+            context.log.warning(f"withdrew commit {one.commit} of {datasets}: {one.withdrawn}")
+        elif one.error is None:
             if one.commit in left.due:
                 finished += 1
                 context.log.info(f"finished commit {one.commit} of {datasets}")

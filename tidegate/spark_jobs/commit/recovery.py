@@ -34,10 +34,16 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Recovered:
-    """The outcome of recovering one sequence: `error` is None when it is finished now."""
+    """The outcome of recovering one sequence: it is finished now, withdrawn, or has failed.
+
+    Attributes:
+        withdrawn: the conflict for which it was withdrawn: the next attempt of its job does the work again.
+        error: why it could not be finished.
+    """
 
     commit: str
     datasets: tuple[str, ...]
+    withdrawn: CommitConflict | None = None
     error: Exception | None = None
 
 
@@ -56,7 +62,7 @@ def recover(
     failed = [one.error for one in done if one.error is not None]
     if failed:
         raise failed[0]
-    return tuple(one.commit for one in done)
+    return tuple(one.commit for one in done if one.withdrawn is None)
 
 
 def recover_all(
@@ -144,8 +150,9 @@ def _in_order(
         except CommitAbandoned:
             log.warning("commit %s was abandoned while it was being finished", sequence.id)
             continue
-        except CommitConflict:
-            # It was withdrawn and blocks nothing. The next attempt of its job does the work again.
+        except CommitConflict as conflict:
+            # It blocks nothing any more.
+            yield Recovered(commit=sequence.id, datasets=sequence.datasets, withdrawn=conflict)
             continue
         except Exception as failure:  # noqa: BLE001 -- returned in the outcome: others go on
             error = failure

@@ -3,7 +3,8 @@
     CommitConflict ─► may the work be repeated? ─no─► unknown: a person decides
                             │ yes
                             ▼
-      every table refuses the commit ─► the store forgets the sequence ─► the work is done again as "c~2"
+      every table refuses the commit ─► the store forgets the sequence ─► its staging is removed
+                                                        └─► the next attempt does the work again as "c~2"
 
 The order makes it safe: the sequence remains in the store until no process, not even one that only sleeps,
 can publish more of it. A process that dies in between leaves a sequence whose table refuses it; the next one
@@ -48,6 +49,7 @@ def withdraw(
     store.release(sequence.id, owner)
     if store.abandon(sequence.id, f"withdrawn: {conflict.message}", clock.now()):
         log.warning("commit %s was withdrawn: %s", sequence.id, conflict.message)
+        _clean(sequence, context)
     return True
 
 
@@ -64,6 +66,16 @@ def _check_repeatable(sequence: CommitSequence, context: CommitContext, conflict
             f"correct that dataset, discard the rest with `tidegate commits abandon {sequence.id}`,"
             " and run the program again",
         ) from conflict
+
+
+def _clean(sequence: CommitSequence, context: CommitContext) -> None:
+    """Remove the staging; `fsck` finds what cannot be removed now."""
+    for step in sequence.steps:
+        if step.effect is Effect.CLEANS:
+            try:
+                step.execute(context)
+            except OSError as error:
+                log.warning("left to `tidegate commits fsck --clean`: %s", error)
 
 
 def _publishing(sequence: CommitSequence) -> list[CommitStep]:

@@ -47,14 +47,12 @@ class Unfinished:
         self._folders = frozenset(
             step.target for step in steps if isinstance(step, PublishFolder | CopyFolder)
         )
-        self.oldest_base = min(
-            (
-                step.base
-                for step in steps
-                if isinstance(step, PublishVersion | PublishMerge) and step.root == root
-            ),
-            default=None,
-        )
+        mine = [
+            step for step in steps if isinstance(step, PublishVersion | PublishMerge) and step.root == root
+        ]
+        # The version at the begin of a run is compared with the one that its publish replaces.
+        begun = [step.base if step.state is None else min(step.base, step.state.number) for step in mine]
+        self.oldest_base = min(begun, default=None)
 
     def needs(self, folder: str) -> bool:
         """Return whether one of the sequences has moved this folder into place or created it in a merge."""
