@@ -20,7 +20,7 @@ from tidegate.spark_jobs.datasets.conflicts import foreign_change, read_and_writ
 from tidegate.spark_jobs.errors import CommitConflict
 from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, IcebergFailure, StaleTable, java_failures
 from tidegate.spark_jobs.iceberg.lineage import MAX_SNAPSHOTS, earlier_metadata
-from tidegate.spark_jobs.iceberg.table import SUMMARY_KEYS, added_files, data_file
+from tidegate.spark_jobs.iceberg.table import SUMMARY_KEYS, added_files, partition_values
 
 SUMMARY_COMMIT, SUMMARY_MODE = "tidegate.commit", "tidegate.write"
 NO_ROW_CHANGED = "replace"
@@ -97,7 +97,7 @@ class History:
             return None
 
     def _of_files(self, table: Any, snapshot: Any) -> Iterator[str]:
-        io = table.io()
+        io, spec = table.io(), table.spec().specId()
         for files in (
             snapshot.removedDataFiles(io),
             added_files(table, snapshot),
@@ -105,9 +105,9 @@ class History:
             snapshot.removedDeleteFiles(io),
         ):
             for file in files:
-                if file.specId() != table.spec().specId():
+                if file.specId() != spec:
                     raise ValueError("a file of another partitioning")
-                yield SEPARATOR.join(data_file(self._catalog, file, self._dimensions).values)
+                yield SEPARATOR.join(partition_values(self._catalog, file, self._dimensions))
 
 
 class Replaced(NamedTuple):

@@ -14,7 +14,7 @@ from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, sql_name
 from tidegate.spark_jobs.iceberg.changes import History, Replaced, find_conflict
 from tidegate.spark_jobs.iceberg.log import Publish, PublishLog
 from tidegate.spark_jobs.iceberg.merge import merged_rows_differ
-from tidegate.spark_jobs.iceberg.table import added_files, data_file, keys_of, log_of
+from tidegate.spark_jobs.iceberg.table import added_files, keys_of, log_of, partition_values
 
 if TYPE_CHECKING:
     from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
@@ -76,7 +76,7 @@ def conflict_of(
         keys, kept = keys_to_write(step, table, log_of(table))
     if step.mode in ("append", "merge"):
         files = added_files(staged, staged.currentSnapshot())
-        filled = {SEPARATOR.join(data_file(catalog, file, step.dimensions).values) for file in files}
+        filled = {SEPARATOR.join(partition_values(catalog, file, step.dimensions)) for file in files}
         keys = {key: values for key, values in keys.items() if key in filled}
     publish = Replaced(
         table=sql_name(step.table),

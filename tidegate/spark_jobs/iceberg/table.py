@@ -137,14 +137,19 @@ def added_files(table: Any, snapshot: Any) -> Iterator[Any]:
 
 def data_file(catalog: IcebergCatalog, file: Any, dimensions: Sequence[str]) -> DataFile:
     """Convert Iceberg's data file to a value."""
-    partition = file.partition()
-    values = [partition.get(number, catalog.text) for number in range(len(dimensions))]
     return DataFile(
-        values=tuple(NO_PARTITION_VALUE if value is None else value for value in values),
+        values=partition_values(catalog, file, dimensions),
         location=file.location(),
         rows=file.recordCount(),
         bytes=file.fileSizeInBytes(),
     )
+
+
+def partition_values(catalog: IcebergCatalog, file: Any, dimensions: Sequence[str]) -> tuple[str, ...]:
+    """Return the values of the partition columns of Iceberg's data or delete file, in order."""
+    partition = file.partition()
+    values = [partition.get(number, catalog.text) for number in range(len(dimensions))]
+    return tuple(NO_PARTITION_VALUE if value is None else value for value in values)
 
 
 def partition_filter(
