@@ -215,17 +215,17 @@ def sequence_of(
         for staged in tables
         for one in staged.result()
     )
-    versions = sorted((staged.version_step() for staged in tables), key=lambda step: not step.repeatable)
+    in_order = sorted(tables, key=lambda staged: not staged.version_step().repeatable)
     return CommitSequence(
         id=commit,
         datasets=(
-            *(staged.ref.id for staged in tables),
+            *(staged.ref.id for staged in in_order),
             *dict.fromkeys(watermark_resource(step.consumer, step.source) for step in watermarks),
         ),
         token=token,
         steps=(
             *(step for staged in tables for step in staged.folder_steps()),
-            *versions,
+            *(staged.version_step() for staged in in_order),
             *(step for staged in tables for step in staged.view_steps()),
             *watermarks,
             *((ReportEvent(commit=commit, partitions=facts),) if reports_events and facts else ()),
