@@ -238,6 +238,25 @@ class DagsterProcesses:
         if problem is not None:
             raise ProcessFailed(f"the code location could not be reloaded: {problem}")
 
+    def revive_code_server(self) -> bool:
+        """Let the code server start again its inner process, which has the definitions, if that has ended.
+
+        Runs are processes of their own and continue.
+
+        Returns:
+            Whether it had ended.
+
+        Raises:
+            ProcessFailed: the definitions cannot be loaded again.
+        """
+        port = self.site.code_port
+        if not _inner_has_ended(port):
+            return False
+        problem = _reload_by_grpc(port)
+        if problem is not None:
+            raise ProcessFailed(f"the code server could not start again: {problem}")
+        return True
+
     def dead(self) -> ManagedProcess | None:
         """Return a process that has ended by itself, if any."""
         return next((process for process in self._running.values() if not process.alive), None)
@@ -276,9 +295,26 @@ def code_state(port: int, host: str = HOST) -> tuple[bool, str | None]:
     return (False, found.to_string()) if isinstance(found, SerializableErrorInfo) else (True, None)
 
 
-def _reload_by_grpc(port: int) -> str | None:
-    """Reload without a webserver and return the load error, if any."""
+def _inner_has_ended(port: int) -> bool:
+    """Return whether the code server answers, but the process behind it that has the definitions does not."""
+    from dagster._core.errors import DagsterUserCodeUnreachableError
     from dagster._grpc.client import DagsterGrpcClient
 
-    DagsterGrpcClient(port=port, host=HOST).reload_code(timeout=READY_SECONDS)
-    return code_state(port)[1]
+    try:
+        DagsterGrpcClient(port=port, host=HOST).ping("")
+    except DagsterUserCodeUnreachableError as error:
+        # The code server passes on what it met; a slow process behind it would be DEADLINE_EXCEEDED.
+        return "UNAVAILABLE" in str(error.__cause__ or error)
+    return False
+
+
+def _reload_by_grpc(port: int) -> str | None:
+    """Reload without a webserver and return the load error, if any."""
+    from dagster._core.errors import DagsterUserCodeUnreachableError
+    from dagster._grpc.client import DagsterGrpcClient
+
+    # After the reload the code server shuts the process before down, which may have ended already.
+    with contextlib.suppress(DagsterUserCodeUnreachableError):
+        DagsterGrpcClient(port=port, host=HOST).reload_code(timeout=READY_SECONDS)
+    loaded, problem = code_state(port)
+    return problem or (None if loaded else "its definitions are not loaded")

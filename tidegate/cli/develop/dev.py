@@ -3,7 +3,8 @@
 Starts a code server, the daemon and the UI, each a process with its log in `.tidegate/logs`.
 A file saved with a mistake is reported and not deployed: the previous deployment remains. So it does if the
 change would discard waiting jobs or their events, unless a person at the terminal agrees.
-Ends with Ctrl-C, or when one of the processes ends, and stops all of them.
+The code server keeps the definitions in a process of its own; if only that ends, it is started again.
+Ends with Ctrl-C, or when one of the three processes ends, and stops all of them.
 """
 
 import signal
@@ -36,6 +37,9 @@ PORT_MAX = 65_535
 
 TICK_CHECK_SECONDS = 15
 """Interval of the check that the scheduler ticks."""
+
+CODE_CHECK_SECONDS = 5
+"""Interval of the check that the code server has its definitions."""
 
 
 def dev(
@@ -151,7 +155,7 @@ def _ask(lost: tuple[str, ...]) -> None:
 
 
 def _serve(settings: "Settings", processes: "DagsterProcesses") -> None:
-    """Redeploy at every change until a process ends.
+    """Redeploy at every change, and keep the code server alive, until a process ends.
 
     Raises:
         ProcessFailed: a process has ended.
@@ -159,7 +163,7 @@ def _serve(settings: "Settings", processes: "DagsterProcesses") -> None:
     from tidegate.processes.dagster import ProcessFailed
 
     watch = TickWatch(datetime.now(UTC), settings.tick_seconds)
-    looked = monotonic()
+    looked = asked = monotonic()
     for changed in _changes(settings.schedules):
         if monotonic() - looked >= TICK_CHECK_SECONDS:
             looked = monotonic()
@@ -167,6 +171,9 @@ def _serve(settings: "Settings", processes: "DagsterProcesses") -> None:
         dead = processes.dead()
         if dead is not None:
             raise dead.failed("has ended")
+        if monotonic() - asked >= CODE_CHECK_SECONDS:
+            _revive(processes)
+            asked = monotonic()
         if not changed or not redeploy(settings):
             continue
         try:
@@ -174,6 +181,17 @@ def _serve(settings: "Settings", processes: "DagsterProcesses") -> None:
             typer.echo("reloaded")
         except ProcessFailed as error:
             typer.echo(f"error: {error}", err=True)
+
+
+def _revive(processes: "DagsterProcesses") -> None:
+    """Start the process with the definitions again if it has ended, and say so."""
+    from tidegate.processes.dagster import ProcessFailed
+
+    try:
+        if processes.revive_code_server():
+            typer.echo("warning: the code server's process had ended; it was started again", err=True)
+    except ProcessFailed as error:
+        typer.echo(f"error: {error}", err=True)
 
 
 def _warn(settings: "Settings", watch: TickWatch) -> None:

@@ -1,0 +1,67 @@
+"""`tidegate dev` keeps the code server alive: real processes, of which only the inner one is killed."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from tests.tidegate.project import Project
+from tidegate.cli.develop import dev
+from tidegate.processes.dagster import DagsterProcesses, ManagedProcess, ProcessFailed
+from tidegate.processes.home import site_of
+from tidegate.project.settings import load_settings
+
+pytestmark = pytest.mark.dagster
+
+WAIT_SECONDS = 120
+
+
+def inner(server: ManagedProcess) -> set[int]:
+    """The processes that hold the definitions."""
+    found: set[int] = set()
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            state, parent, *_ = (folder / "stat").read_text().rpartition(")")[2].split()
+            if int(parent) == server.pid and state != "Z" and b"grpc" in (folder / "cmdline").read_bytes():
+                found.add(int(folder.name))
+    return found
+
+
+def test_the_inner_process_is_started_again(
+    deployed: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = load_settings()
+    monkeypatch.setattr(dev, "CODE_CHECK_SECONDS", 0)
+    with DagsterProcesses(site_of(settings)) as processes:
+        server = processes.start_code_server()
+        (killed,) = inner(server)
+
+        def no_changes(_: Path) -> Iterator[bool]:
+            yield False
+            os.kill(killed, signal.SIGKILL)
+            deadline = time.monotonic() + WAIT_SECONDS
+            while not inner(server) - {killed} and time.monotonic() < deadline:
+                yield False
+
+        monkeypatch.setattr(dev, "_changes", no_changes)
+        dev._serve(settings, processes)
+
+        assert inner(server) - {killed}, "a new process has the definitions"
+        assert server.alive
+        assert not processes.revive_code_server(), "it answers again"
+    assert "the code server's process had ended; it was started again" in capsys.readouterr().err
+
+
+def test_definitions_that_cannot_be_loaded_again_are_reported(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Broken:
+        def revive_code_server(self) -> bool:
+            raise ProcessFailed("the code server could not start again: no store")
+
+    dev._revive(Broken())
+    assert "error: the code server could not start again: no store" in capsys.readouterr().err
