@@ -39,7 +39,7 @@ pages: .venv/stamp ## write the pages of docs/ that are rendered from the code: 
 screenshots: .venv/stamp ## take the pictures in docs/images from a real Dagster, with headless Chromium
 	$(BIN)/python -m docs.screenshots
 
-lock: ## resolve pyproject.toml anew into requirements.lock
+lock: ## resolve pyproject.toml again into requirements.lock
 	folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && $(PYTHON) -m venv "$$folder" \
 	&& "$$folder/bin/pip" install -q --disable-pip-version-check $(UV) \
 	&& "$$folder/bin/uv" pip compile pyproject.toml --all-extras --group dev --python-version 3.11 --universal \

@@ -42,7 +42,7 @@ def end(patience_seconds: float = PATIENCE_SECONDS) -> list[str]:
 
 
 def _marked() -> dict[int, str]:
-    """The living processes with our mark, by id; without this one, and without the dead."""
+    """The living processes with our mark, by id; without this one, and without zombies."""
     mark = f"{VARIABLE}={os.environ[VARIABLE]}".encode()
     found: dict[int, str] = {}
     for folder in PROCESSES.glob("[0-9]*"):

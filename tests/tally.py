@@ -1,6 +1,6 @@
 """The tally: what the proof of the engine has reached in this run of the tests, in numbers.
 
-A test adds to it, each worker hands its own to the one that prints, and the sums stand at the
+A test adds to it, each worker hands its own to the one that prints, and the sums are at the
 end of the run beside what was promised. The promises hold for a whole run only, so a run of a
 few tests shows smaller numbers and is not blamed for them. A soak promises more, see `tests.effort`.
 """

@@ -45,5 +45,5 @@ class Child:
 
 
 def _tell(pipe: int) -> None:
-    # A parent that has died reads no more; then there is nobody to work for.
+    # A parent that has died reads no more; then there is no work left.
     os.write(pipe, b".")

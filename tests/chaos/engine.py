@@ -1,6 +1,6 @@
 """A whole engine at work in one process: inputs, ticks, requests, runs and their ends, round after round.
 
-What stands outside of the store, as Dagster and the cluster do, is a log of lines that are each
+What is outside of the store, as Dagster and the cluster do, is a log of lines that are each
 written at once: a run exists from the line that says so, and a process that begins again finds it
 there. Each round can be done twice, and by two processes at once.
 """
@@ -73,7 +73,7 @@ class Engine:
     """One process of the engine.
 
     Args:
-        log: the file that stands for the world outside.
+        log: the file that plays the world outside.
         say: called after each step.
     """
 

@@ -10,7 +10,7 @@ from tests.chaos.engine import Engine, judge, prepare
 from tests.effort import much
 from tests.tally import reach
 
-pytestmark = pytest.mark.endurance  # some seconds: every process opens the store anew, and dies
+pytestmark = pytest.mark.endurance  # some seconds: every process opens the store again, and dies
 KILLS = much(5)
 ROUNDS = 120
 """More than the killed ones get through; the last one goes on to the end."""

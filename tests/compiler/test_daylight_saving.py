@@ -173,6 +173,6 @@ def test_a_cron_is_told_of_exactly_on_the_dates_on_which_it_does_not_fire_as_it_
             }
             # then these are the dates of the note
             found = notes(trigger)
-            told = {day for day in odd if found and str(day) in found[0].summary}
-            assert told == odd, (trigger, odd, found)
+            named = {day for day in odd if found and str(day) in found[0].summary}
+            assert named == odd, (trigger, odd, found)
             assert bool(found) == bool(odd)

@@ -1,4 +1,4 @@
-"""Templates: how references stand in a text, and what becomes of a text whose references have values."""
+"""Templates: how references are written in a text, and the text once they have values."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ VALUES: dict[str, Any] = {
         ("{{ trigger.run.args.full }}", True),
         ("{{ trigger.run.args.deep }}", {"b": [1, None], "a": "x"}),
         ("{{ trigger.run.args.null }}", None),
-        ("{{ nobody.knows }}", None),
+        ("{{ nothing.known }}", None),
         ("days {{ trigger.partitions }}", "days 2026-03-08,2026-03-09"),
         (" {{ trigger.count }}", " 3"),
         ("{{ key }}{{ trigger.count }}", "2026-03-093"),

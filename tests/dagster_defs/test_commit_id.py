@@ -1,4 +1,4 @@
-"""When two runs do the same work, and when one computes anew."""
+"""When two runs do the same work, and when one computes again."""
 
 from dataclasses import replace
 from typing import Any
@@ -64,8 +64,8 @@ def line_of_runs(
         "and once more",
         "run again after a success",
         "after a failure that a second run made good",
-        "a retry of a run that computes anew goes on with its work",
-        "and after that one's success anew",
+        "a retry of a run that computes again goes on with its work",
+        "and after that one's success again",
     ],
 )
 @pytest.mark.parametrize("tags", [JOB, {}], ids=["of a job", "by hand"])

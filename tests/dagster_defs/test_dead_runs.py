@@ -120,7 +120,9 @@ def test_a_run_on_another_machine_is_dead_when_its_lease_ends(
     assert status(instance, run_id) is DagsterRunStatus.FAILURE
 
 
-@pytest.mark.parametrize("what", ["the run of a job", "a run of the recovery job", "a run of somebody else"])
+@pytest.mark.parametrize(
+    "what", ["the run of a job", "a run of the recovery job", "a run of another project"]
+)
 def test_a_run_that_no_process_has_taken_up(instance: DagsterInstance, store: MemoryStore, what: str) -> None:
     match what:
         case "the run of a job":
@@ -136,7 +138,7 @@ def test_a_run_that_no_process_has_taken_up(instance: DagsterInstance, store: Me
     assert look(instance, store, since + timedelta(seconds=START_SECONDS - 1)) == []
     said = look(instance, store, since + timedelta(seconds=START_SECONDS + 1))
 
-    ours = what != "a run of somebody else"
+    ours = what != "a run of another project"
     assert len(said) == ours
     assert (status(instance, run_id) is DagsterRunStatus.FAILURE) is ours
 

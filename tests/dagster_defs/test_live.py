@@ -284,7 +284,7 @@ def test_what_a_killed_run_has_promised_is_finished_by_the_recovery_job(live: Li
         shown = live.ask(MATERIALISATIONS, key={"path": ["flights", "report"]})["assetMaterializations"]
         return next((found for found in shown if commit in str(found["metadataEntries"])), None)
 
-    # The daemon starts it by its schedule; nobody asks for it here, and no run of the program comes.
+    # The daemon starts it by its schedule; no test asks for it here, and no run of the program comes.
     materialisation = live.until("the report of the publish", reported)
 
     recovery = live.instance.get_runs(filters=RunsFilter(job_name=RECOVERY), limit=1)[0]

@@ -38,7 +38,7 @@ def location(url: str) -> Location:
     return replace(location_of(MemoryStore()), open_store=lambda: open_sql_store(url, create=False))
 
 
-def told(location: Location) -> str | None:
+def skip_text(location: Location) -> str | None:
     """The skip reason of the only sensor that a code server loads."""
     (sensor,) = repository_of(location).sensor_defs
     assert sensor.name == NOTHING_DEPLOYED
@@ -46,12 +46,12 @@ def told(location: Location) -> str | None:
 
 
 def test_a_store_that_does_not_exist_loads_and_is_not_made(location: Location, tmp_path: Path) -> None:
-    assert told(location) == NOTHING_DEPLOYED_TEXT
+    assert skip_text(location) == NOTHING_DEPLOYED_TEXT
     assert list(tmp_path.iterdir()) == []
 
 
 def test_an_empty_store_loads_too() -> None:
-    assert told(location_of(MemoryStore())) == NOTHING_DEPLOYED_TEXT
+    assert skip_text(location_of(MemoryStore())) == NOTHING_DEPLOYED_TEXT
 
 
 def test_after_a_deployment_its_ticks_ask_for_a_reload(location: Location, url: str) -> None:

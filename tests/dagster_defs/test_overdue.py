@@ -22,7 +22,7 @@ pytestmark = pytest.mark.dagster
 
 
 class Terminator:
-    """Stands in for the launcher: remembers what it was asked to terminate."""
+    """Replaces the launcher: remembers what it was asked to terminate."""
 
     def __init__(self, error: Exception | None = None) -> None:
         self.asked: list[str] = []

@@ -26,7 +26,7 @@ RANGE_START, RANGE_END = "dagster/asset_partition_range_start", "dagster/asset_p
 
 
 class Runner:
-    """Stands in for `run_program`: remembers its calls, publishes what the run was launched for."""
+    """Replaces `run_program`: remembers its calls, publishes what the run was launched for."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, str, Params]] = []

@@ -287,7 +287,7 @@ def test_no_spark_is_started_where_nothing_needs_it(
 def test_a_failure_of_io_may_have_left_staging_and_is_looked_into(
     location: Location, instance: DagsterInstance, commits: CommitStepStore
 ) -> None:
-    """The run has ended by itself, so its attempt is closed; what it could not remove is nobody's."""
+    """The run has ended by itself, so its attempt is closed. What it left belongs to no attempt."""
     token = commits.begin("c1", [CLEAN.id], until=NOW + LEASE)
     stage_rows(location.warehouse, CLEAN, {DAY: [1]}, commit="c1", token=token)
     commits.end(token)

@@ -42,7 +42,7 @@ def location(store: MemoryStore) -> Location:
     ("error", "runs"),
     [
         (CommitConflict("another run has read raw meanwhile"), 3),
-        (CommitFenced("the attempt was given up"), 3),
+        (CommitFenced("the attempt was abandoned"), 3),
         (ConnectionResetError("the name node went away"), 3),
         (OutputError("rows outside the run's partitions"), 1),
         (CommitFailed("step 2 is not done"), 1),

@@ -1,4 +1,4 @@
-"""Runs that are tried again, with real Spark and real tables: every row once, whoever asks, and why.
+"""Runs that are tried again, with real Spark and real tables: every row once, by whatever cause.
 
 A program appends one row to one table and replaces a partition of another. A failure in it is put
 at the worst places: before anything was promised, after all was promised, and after all was done.
@@ -63,7 +63,7 @@ def location(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 class World:
-    """Runs of one program, and what stands in its table."""
+    """Runs of one program, and what its table holds."""
 
     def __init__(
         self, location: Location, instance: DagsterInstance, spark: SparkSession, dataset: str
@@ -178,9 +178,9 @@ def test_the_next_run_finishes_what_a_dead_one_has_promised(
 
     assert world.rows == ([1, 2] if world.ref.write == "append" else [2])
     assert world.events == 2
-    told = world.instance.fetch_materializations(AssetKey(["again", world.dataset]), limit=10).records
+    reports = world.instance.fetch_materializations(AssetKey(["again", world.dataset]), limit=10).records
     descriptions = [
-        record.asset_materialization and record.asset_materialization.description for record in told
+        record.asset_materialization and record.asset_materialization.description for record in reports
     ]
     assert sorted(map(str, descriptions)) == [
         "None",

@@ -30,10 +30,10 @@ def test_jobs_held_back_by_a_constraint_come_first_with_the_time_of_the_next_che
 def test_a_job_is_told_whole_or_not_at_all() -> None:
     text = skip_reason([trigger(str(n), key="k" * 100) for n in range(WAITING_JOBS_MAX)])
 
-    told, _, rest = text.partition("; and others")
-    assert told.startswith(f"{WAITING_JOBS_MAX} waiting: ") and told.endswith("not satisfied yet")
+    shown, _, rest = text.partition("; and others")
+    assert shown.startswith(f"{WAITING_JOBS_MAX} waiting: ") and shown.endswith("not satisfied yet")
     assert rest == ": see `tidegate jobs list`"
-    assert len(told) <= TEXT_CHARACTERS + len(f"{WAITING_JOBS_MAX} waiting: ")
+    assert len(shown) <= TEXT_CHARACTERS + len(f"{WAITING_JOBS_MAX} waiting: ")
 
 
 def test_more_jobs_than_are_looked_at_are_not_counted_wrongly() -> None:

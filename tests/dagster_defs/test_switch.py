@@ -185,4 +185,4 @@ def test_nothing_is_written_while_nothing_changes(ui: Ui, store: MemoryStore) ->
     ui.sync(store)
 
     assert dump(store) == before
-    assert ui.row() is None, "a switch that nobody has turned is left alone"
+    assert ui.row() is None, "a switch that no person has turned is left alone"

@@ -178,7 +178,7 @@ def test_the_ledger_balances_with_nothing_pending(finished: Finished) -> None:
     assert rows["flights/clean_flights_daily"].consumed == 3 * days
     assert rows["flights/clean_weather_as_it_comes"].consumed == weather
     assert all(row.pending == 0 for row in rows.values())
-    # The only events that came to nothing are those of the schedule that is suspended.
+    # The only events without a run are those of the schedule that is suspended.
     given_up = {name: row.discarded for name, row in rows.items() if row.discarded}
     assert set(given_up) == {"flights/carrier_report_after_each_day"}
     assert set(given_up["flights/carrier_report_after_each_day"]) == {"D-SUSPENDED"}

@@ -170,7 +170,7 @@ def test_a_key_belongs_to_the_coarser_period_in_which_it_begins(
         (by("day"), "year", "2016-01-01", 366),
         (DAY_AND_ORIGIN, "day", "2013-12-22", 3),
         (DAY_AND_ORIGIN, "week", "2013-12-22", 21),
-        # Days before the start never come, so nobody waits for them.
+        # Days before the start never come, so no job waits for them.
         (by("day", "2013-01-30"), "month", "2013-01-01", 2),
     ],
 )

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 UNPRIVILEGED = 65534
-"""The user and group "nobody" of every Linux."""
+"""The user and group without rights of every Linux."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""`pytest tests/golden --update-golden` writes the golden files anew; then read the difference."""
+"""`pytest tests/golden --update-golden` writes the golden files again; then read the difference."""
 
 import pytest
 

@@ -10,7 +10,7 @@
     deployed.yaml        what is deployed, with deploy.json for the rest of a deployment
     diff.txt, diff.json  the difference
 
-`pytest tests/golden --update-golden` writes them anew; read the difference before committing it.
+`pytest tests/golden --update-golden` writes them again; read the difference before committing it.
 """
 
 import runpy

@@ -1,7 +1,7 @@
 """Hostile and wrong YAML: every file here is refused at the right place, with a hint.
 
 Each row names a file beside this one and the codes and places that `tidegate lint` must
-print, in their order. "..." stands for any further ones of the same code. What the files
+print, in their order. "..." means any further ones of the same code. What the files
 cost is measured by `make bench`.
 """
 

@@ -2,7 +2,7 @@
 
     ```sh              commands; variables and the working folder last from block to block
     ```sh background   a command that stays at work while the following ones run
-    ```text            what the commands before it print, line by line; `…` stands for any text
+    ```text            what the commands before it print, line by line; `…` means any text
 
 Commands whose output is not yet as expected are run again, as a reader would, until it is.
 """
@@ -51,7 +51,7 @@ def _pattern(line: str) -> str:
 
 
 class Reader:
-    """Someone who types the commands of a page; leaving the context ends what stays at work."""
+    """A person who types the commands of a page; leaving the context ends what stays at work."""
 
     def __init__(self, folder: Path, variables: Mapping[str, str]) -> None:
         self._state = folder / "state.sh"

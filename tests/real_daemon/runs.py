@@ -132,7 +132,7 @@ class LiveRun:
 def install(patch: pytest.MonkeyPatch) -> None:
     """Let the op call the program of the run of its thread, and let runs log nothing but their events."""
     patch.setattr(program_op, "run_program", _run_program)
-    # Dagster configures logging anew for each run, by which two runs in one process lock each other out.
+    # Dagster configures logging for each run, by which two runs in one process lock each other out.
     patch.setattr(DagsterInstance, "get_yaml_python_handlers", _nothing)
     patch.setattr(context_creation_job, "default_system_loggers", _nothing)
 

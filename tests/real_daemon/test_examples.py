@@ -6,7 +6,7 @@ simulation, and every run must have been launched with the same partitions, argu
 The test has in its hands the clock, when a dispatcher ticks, and when a run's program ends; see `location.py`
 and `runs.py`. Some steps of examples cannot be the same in Dagster, and are played as what comes nearest:
 
-    down            the dispatcher does not tick; nobody kills the daemon here (`test_live.py` does)
+    down            the dispatcher does not tick; the daemon is not killed here (`test_live.py` does)
     restart         the evaluation fails after its work, so the daemon does not get its requests
     fail_launch     the dispatcher refuses the request, as for a partition that Dagster does not have yet
     run, id         Dagster names its runs itself; the names are put in before anything is compared

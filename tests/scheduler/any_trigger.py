@@ -60,7 +60,7 @@ def arrive(world: World, arrivals: Arrivals, by_hand: Callable[[int], object] = 
     """Everything arrives in its minute, and the engine is there all the time, until eleven.
 
     Args:
-        by_hand: what somebody does in each minute, before anything arrives in it.
+        by_hand: what a person does in each minute, before anything arrives in it.
     """
     numbered = [(minute, what, day, number) for number, (minute, what, day) in enumerate(sorted(arrivals))]
     world.tick("09:59")

@@ -23,7 +23,7 @@ def arrived(constraints: str, clock: str = "10:00", rest: str = "", before=()) -
 
 
 def busy(clock: str = "09:00", program: str = "q") -> tuple[str, str, str, str]:
-    """A run of a program that somebody else started."""
+    """A run of a program that a person started."""
     return (clock, program, "started", "hand")
 
 

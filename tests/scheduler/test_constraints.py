@@ -124,8 +124,15 @@ ONE = [
         None,
     ),
     ("the coming run fits", "[{load: {max_active_runs: 2}}]", [busy()], "PENDING_LAUNCH", None, None),
-    ("an ended run is no load", "[{load: {max_active_runs: 1}}]", SUCCESS, "PENDING_LAUNCH", None, None),
-    ("a gauge that nobody reports", "[{load: {gauge: cpu, max: 80}}]", (), "PENDING_LAUNCH", None, None),
+    (
+        "an ended run adds nothing to the load",
+        "[{load: {max_active_runs: 1}}]",
+        SUCCESS,
+        "PENDING_LAUNCH",
+        None,
+        None,
+    ),
+    ("a gauge that is never reported", "[{load: {gauge: cpu, max: 80}}]", (), "PENDING_LAUNCH", None, None),
     (
         "skip: the rate is used up",
         "[{rate: {max: 1, per: 2h, otherwise: skip}}]",

@@ -1,4 +1,4 @@
-"""Launches that come to nothing: tried again with longer pauses, then dead letters, then queued again."""
+"""Launches that fail: tried again with longer pauses, then dead letters, then queued again."""
 
 from datetime import timedelta
 

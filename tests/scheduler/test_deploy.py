@@ -157,8 +157,8 @@ def test_a_discarded_launch_gives_its_slots_back() -> None:
 def test_a_description_is_brought_in_and_resets_nothing() -> None:
     deployed = Deployed(WHOLE)
     deployed.job("a/daily", JobState.PENDING_TRIGGER)
-    told = msgspec.structs.replace(DAILY, description="loads")
-    deployed.deploy(an_app(told, JOINED, PAUSED))
+    described = msgspec.structs.replace(DAILY, description="loads")
+    deployed.deploy(an_app(described, JOINED, PAUSED))
     state = deployed.states()["a/daily"]
     assert (state.spec.description, state.active_since) == ("loads", NOW)
     assert deployed.outcomes() == [(JobState.PENDING_TRIGGER, None)]

@@ -1,4 +1,4 @@
-"""Crons: which fires are due, what a restart makes up for, and what a Dagster schedule enqueues."""
+"""Crons: which fires are due, what a restart catches up, and what a Dagster schedule enqueues."""
 
 import pytest
 
@@ -59,7 +59,7 @@ def test_a_fire_happens_once_however_often_the_scheduler_looks():
 
 
 CATCH_UPS = [
-    ("none makes up for nothing", ", catch_up: none", "03:30", {"D-EXPIRED": ["01:00", "02:00", "03:00"]}, 0),
+    ("none catches up nothing", ", catch_up: none", "03:30", {"D-EXPIRED": ["01:00", "02:00", "03:00"]}, 0),
     (
         "none still takes the one that is on time",
         ", catch_up: none",
@@ -68,7 +68,7 @@ CATCH_UPS = [
         1,
     ),
     (
-        "latest makes up for the last",
+        "latest catches up the last",
         ", catch_up: latest",
         "03:30",
         {"D-EXPIRED": ["01:00", "02:00"], "job": ["03:00"]},

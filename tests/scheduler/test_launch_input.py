@@ -1,4 +1,4 @@
-"""What a run is told besides keys: sizes, times, and which members of the trigger held."""
+"""What a run receives besides keys: sizes, times, and which members of the trigger held."""
 
 import msgspec
 

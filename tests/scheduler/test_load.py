@@ -1,4 +1,4 @@
-"""`load`: active runs of the whole store, or a gauge that somebody reports."""
+"""`load`: active runs of the whole store, or a gauge that is reported."""
 
 import pytest
 

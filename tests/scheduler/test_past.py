@@ -1,4 +1,4 @@
-"""`why --at`: told from the journal later, a past moment looks as it did then.
+"""`why --at`: read from the journal later, a past moment looks as it did then.
 
 Every history below is lived through with a witness, who asks `why` about every schedule and every job
 after each tick. At the end the same is asked about each of those instants, from the journal alone.
@@ -8,7 +8,7 @@ from datetime import datetime
 
 import pytest
 
-from tests.scheduler.witness import Witness, told
+from tests.scheduler.witness import Witness, shown
 from tests.scheduler.world import at
 from tidegate.scheduler.commands.gauge import report_gauges
 from tidegate.scheduler.explain.past import store_at
@@ -75,7 +75,7 @@ def assert_recalled(world: Witness) -> None:
             with world.store.reading() as reader:
                 pasts[instant] = store_at(reader, instant)
         with pasts[instant].reading() as reader:
-            assert told(explain(reader, name, instant)) == then, f"{name} at {instant}"
+            assert shown(explain(reader, name, instant)) == then, f"{name} at {instant}"
 
 
 def test_crons_clocks_and_catch_ups():

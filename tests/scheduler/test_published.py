@@ -1,4 +1,4 @@
-"""Events of published partitions: told once, whoever tells them and however often."""
+"""Events of published partitions: recorded once, by whatever process they are reported and however often."""
 
 from datetime import UTC, datetime, timedelta
 

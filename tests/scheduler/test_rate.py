@@ -26,7 +26,7 @@ ROWS = [
     ("one of two", 2, ("09:30",), "10:00", True, None),
     ("two of two: the older one goes first", 2, ("09:30", "09:50"), "10:00", False, "10:30"),
     ("the older one has gone", 2, ("09:30", "09:50"), "10:30", True, None),
-    ("it slides, and does not begin anew at the full hour", 2, ("09:58", "09:59"), "10:01", False, "10:58"),
+    ("it slides, and does not begin again at the full hour", 2, ("09:58", "09:59"), "10:01", False, "10:58"),
     ("more than allowed, by hand: so many must go", 2, ("09:10", "09:20", "09:30"), "10:00", False, "10:20"),
     ("two at one instant", 2, ("09:30", "09:30"), "10:00", False, "10:30"),
     ("a launch yet to come does not count", 1, ("10:01",), "10:00", True, None),

@@ -14,7 +14,7 @@ OWNED = RecoveryState(owner="first", until=NOON + MINUTE)
 @pytest.mark.parametrize(
     ("state", "now", "owner"),
     [
-        pytest.param(RecoveryState(), NOON, "second", id="nobody has it"),
+        pytest.param(RecoveryState(), NOON, "second", id="no process has it"),
         pytest.param(OWNED, NOON, "first", id="another owner's lease holds"),
         pytest.param(OWNED, NOON + MINUTE, "second", id="the lease is over"),
         pytest.param(RecoveryState(owner="first"), NOON, "second", id="an owner without a lease"),

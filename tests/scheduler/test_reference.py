@@ -1,4 +1,4 @@
-"""What the references in a schedule's `args` stand for, one sentence each."""
+"""What the references in a schedule's `args` mean, one sentence each."""
 
 import msgspec
 import pytest
@@ -38,7 +38,7 @@ ROWS = [
     ("no keys", "trigger.partitions", (), []),
     ("the bytes of all partitions", "trigger.bytes", ARRIVED, 123),
     ("rows as far as they are known", "trigger.rows", ARRIVED, 5),
-    ("rows that nobody told", "trigger.rows", ARRIVED[1:], None),
+    ("rows that were not reported", "trigger.rows", ARRIVED[1:], None),
     (
         "a partition written twice has its newest size",
         "trigger.bytes",

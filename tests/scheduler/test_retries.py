@@ -192,16 +192,16 @@ def test_why_names_the_attempt_the_failure_and_the_next_start():
     world.ends("11:00", 1)
     world.tick("11:00")
     with world.store.reading() as reader:
-        (told,) = explain(reader, "a/s", at("11:01"))
-    assert told.headline.startswith("W-RETRY: ")
-    assert told.headline.endswith("; attempt 2 of 3 comes next, run run1 failed: bad 1")
-    assert told.can_run_at == at("11:05")
-    assert [(each.kind, each.what, each.by) for each in told.missing] == [("retry", "time", at("11:05"))]
+        (found,) = explain(reader, "a/s", at("11:01"))
+    assert found.headline.startswith("W-RETRY: ")
+    assert found.headline.endswith("; attempt 2 of 3 comes next, run run1 failed: bad 1")
+    assert found.can_run_at == at("11:05")
+    assert [(each.kind, each.what, each.by) for each in found.missing] == [("retry", "time", at("11:05"))]
     world.tick("11:05")
     world.attempt("11:05", 2)
     with world.store.reading() as reader:
-        (told,) = explain(reader, world.only("s").id, at("11:06"))
-    assert told.headline == "LAUNCHED, run run2, attempt 2"
+        (found,) = explain(reader, world.only("s").id, at("11:06"))
+    assert found.headline == "LAUNCHED, run run2, attempt 2"
 
 
 def test_the_past_is_the_same():

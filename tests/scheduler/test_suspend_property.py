@@ -21,7 +21,7 @@ def world_of(trigger: str, batching: str) -> World:
 
 
 def seen(world: World) -> list[tuple[object, ...]]:
-    """What can be told of the jobs, but for the moments at which they were looked at."""
+    """What can be said of the jobs, but for the moments at which they were looked at."""
     return [(*_told(job), frozenset(collected(world, job))) for job in world.jobs("s")]
 
 

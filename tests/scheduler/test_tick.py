@@ -119,7 +119,7 @@ def test_the_journal_tells_the_story_of_a_job():
     world.tick("10:10")
     (job,) = world.launch_all("10:11")
     world.end("10:12", job)
-    told = [str(entry.kind) for entry in world.journal("s")]
-    assert told == [
+    kinds = [str(entry.kind) for entry in world.journal("s")]
+    assert kinds == [
         *("spec", "job-opened", "event", "satisfied", "waiting", "launch", "offered", "claim", "run", "run")
     ]

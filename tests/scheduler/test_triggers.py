@@ -95,7 +95,12 @@ POOLED = [
         "10:07",
     ),
     ("a run that succeeded", "{run: {program: r}}", [r("10:00", "r", "succeeded")], "10:00"),
-    ("a failed run is no success", "{run: {program: r}}", [r("10:00", "r", "failed")], "no job"),
+    (
+        "a failed run does not count as a success",
+        "{run: {program: r}}",
+        [r("10:00", "r", "failed")],
+        "no job",
+    ),
     ("a failed run", "{run: {program: r, status: failed}}", [r("10:00", "r", "failed")], "10:00"),
     ("a started run", "{run: {program: r, status: started}}", [r("10:00", "r", "started")], "10:00"),
     (

@@ -1,4 +1,4 @@
-"""What becomes of a job whose trigger is not satisfied: it waits, ages, and lets go of what is too old."""
+"""What becomes of a job whose trigger is not satisfied: it waits, ages, and drops what is too old."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Changing a schedule: `reset` starts anew, `carry` keeps the events under the new text (rules 11 and 24)."""
+"""Changing a schedule: `reset` starts from nothing, `carry` keeps the events (rules 11 and 24)."""
 
 import pytest
 

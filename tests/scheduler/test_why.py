@@ -1,4 +1,4 @@
-"""`why`: the same decision as the tick's, told to a person, at any instant, changing nothing."""
+"""`why`: the same decision as the tick's, shown to a person, at any instant, changing nothing."""
 
 import pytest
 
@@ -20,7 +20,7 @@ s:
 """
 
 
-def told(world: World, clock: str, target: str = "a/s") -> Explanation:
+def ask(world: World, clock: str, target: str = "a/s") -> Explanation:
     before = dump(world.store)
     with world.store.reading() as reader:
         (found,) = explain(reader, target, at(clock))
@@ -29,7 +29,7 @@ def told(world: World, clock: str, target: str = "a/s") -> Explanation:
 
 
 def test_a_schedule_for_which_nothing_has_come():
-    found = told(World(S), "10:00")
+    found = ask(World(S), "10:00")
     assert found.headline == "no waiting job: no event has arrived since the last job"
     assert [part.summary for part in found.trigger.parts] == [
         "0 of 1 new partitions of raw",
@@ -41,18 +41,18 @@ def test_a_schedule_for_which_nothing_has_come():
 def test_a_suspended_schedule_says_so():
     world = World(S)
     world.suspend("09:00", "s")
-    assert told(world, "10:00").headline == "suspended: events are ignored until it is resumed"
+    assert ask(world, "10:00").headline == "suspended: events are ignored until it is resumed"
 
 
 def test_a_suspended_schedule_with_a_backlog_says_that_it_keeps_what_comes():
     world = World(S.replace("status: active", "status: active\n  on_suspend: backlog"))
     world.suspend("09:00", "s")
-    assert told(world, "10:00").headline.startswith("suspended: no waiting job yet; new events are kept")
+    assert ask(world, "10:00").headline.startswith("suspended: no waiting job yet; new events are kept")
 
 
 def test_a_cron_says_when_it_comes():
     world = World('s: {program: q, status: active, trigger: {cron: "0 6 * * *"}}', start="07:00")
-    found = told(world, "10:00")
+    found = ask(world, "10:00")
     assert found.next_check == found.can_run_at == at("1d 06:00")
     assert found.trigger.summary == 'next fire of "0 6 * * *" at 2026-03-11T06:00:00+00:00'
 
@@ -61,7 +61,7 @@ def test_a_half_collected_job_names_what_is_missing_and_when_it_goes_on_without(
     world = World(S)
     world.arrive("10:00", "raw", "2026-03-09")
     world.tick("10:00")
-    found = told(world, "11:00")
+    found = ask(world, "11:00")
     assert found.headline == "W-TRIGGER: the trigger is not satisfied yet"
     assert [part.met for part in found.trigger.parts] == [True, False]
     assert found.next_check == at("13:00")
@@ -74,7 +74,7 @@ def test_a_satisfied_job_names_every_unmet_constraint_the_first_being_the_reason
     for dataset in ("raw", "other"):
         world.arrive("10:00", dataset, "2026-03-09")
     world.tick("10:00")
-    found = told(world, "10:00")
+    found = ask(world, "10:00")
     assert found.headline == "W-DELAY: the delay after the trigger has not passed"
     assert [(v.kind, v.met, v.reason) for v in found.constraints] == [
         ("delay", False, "W-DELAY"),
@@ -89,8 +89,8 @@ def test_when_only_time_is_missing_it_says_when_the_job_can_run():
     for dataset in ("raw", "other"):
         world.arrive("10:00", dataset, "2026-03-09")
     world.tick("10:00")
-    assert told(world, "10:00").can_run_at == at("22:00")
-    ready = told(world, "22:00")
+    assert ask(world, "10:00").can_run_at == at("22:00")
+    ready = ask(world, "22:00")
     assert (ready.headline, ready.can_run_at) == ("ready: the next tick launches it", at("22:00"))
 
 
@@ -101,7 +101,7 @@ def test_what_the_next_tick_gives_up():
     )
     world.arrive("10:00", "raw", "2026-03-09")
     world.tick("10:00")
-    assert told(world, "11:00").headline.startswith("the next tick discards it: D-TIMEOUT")
+    assert ask(world, "11:00").headline.startswith("the next tick discards it: D-TIMEOUT")
 
 
 def test_a_period_of_which_nothing_has_come():
@@ -109,10 +109,10 @@ def test_a_period_of_which_nothing_has_come():
         "s: {program: q, for_each: day, status: active,"
         " trigger: {partitions: {dataset: chunks, complete: day}}}"
     )
-    assert told(world, "10:00").trigger.summary == "no partition of chunks has arrived"
+    assert ask(world, "10:00").trigger.summary == "no partition of chunks has arrived"
     world.arrive("10:00", "chunks", "2026-03-09|JFK")
     world.tick("10:00")
-    assert told(world, "10:00").trigger.summary == (
+    assert ask(world, "10:00").trigger.summary == (
         "1 of 3 parts of chunks of day 2026-03-09; missing 2026-03-09|EWR, 2026-03-09|LGA"
     )
 
@@ -124,7 +124,7 @@ def test_many_missing_keys_are_not_all_named():
     )
     world.arrive("10:00", "hourly", "2026-03-09-00:00")
     world.tick("10:00")
-    assert told(world, "10:00").trigger.summary.endswith("2026-03-09-05:00 and 18 more")
+    assert ask(world, "10:00").trigger.summary.endswith("2026-03-09-05:00 and 18 more")
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_many_missing_keys_are_not_all_named():
 )
 def test_what_does_not_exist_is_refused(target, message):
     with pytest.raises(Refused, match=message):
-        told(World(S), "10:00", target)
+        ask(World(S), "10:00", target)
 
 
 def test_a_finished_job_says_what_became_of_it_with_its_history():
@@ -145,12 +145,12 @@ def test_a_finished_job_says_what_became_of_it_with_its_history():
     world.tick("10:00")
     (job,) = world.launch_all("10:00")
     world.end("10:05", job, "failed")
-    found = told(world, "11:00", job)
+    found = ask(world, "11:00", job)
     assert found.headline == f"FAILED (F-RUN: failed: the run failed), run run-{job}"
     assert found.history[0].kind == "job-opened"
 
 
-def test_a_waiting_job_is_told_in_one_line():
+def test_a_waiting_job_is_shown_in_one_line():
     world = World(
         "s: {program: q, for_each: partition, status: active,"
         " trigger: {partitions: {dataset: raw, count: 2, distinct: false}}}"
@@ -169,7 +169,7 @@ def test_what_would_unblock_a_half_collected_job():
     world = World(S)
     world.arrive("10:00", "raw", "2026-03-09")
     world.tick("10:00")
-    assert lacking(told(world, "11:00"))[:2] == [
+    assert lacking(ask(world, "11:00"))[:2] == [
         ("all", "time, if no event arrives", at("13:00")),
         ("partitions", "1 more new partition of other", None),
     ]
@@ -181,7 +181,7 @@ def test_what_would_unblock_a_job_whose_trigger_is_satisfied():
     for dataset in ("raw", "other"):
         world.arrive("10:00", dataset, "2026-03-09")
     world.tick("10:00")
-    assert lacking(told(world, "10:00")) == [
+    assert lacking(ask(world, "10:00")) == [
         ("delay", "time", at("10:10")),
         ("window", "time", at("22:00")),
         ("concurrency", "a free slot of program a/q", None),
@@ -204,7 +204,7 @@ def test_what_would_unblock_a_job_whose_trigger_is_satisfied():
     ],
 )
 def test_what_each_kind_of_trigger_needs(trigger, what):
-    (found,) = told(World(f"s: {{program: q, status: active, trigger: {trigger}}}"), "10:00").missing
+    (found,) = ask(World(f"s: {{program: q, status: active, trigger: {trigger}}}"), "10:00").missing
     assert found.what == what
     assert str(found.at).startswith("a.yaml:")
 
@@ -213,13 +213,13 @@ def test_what_a_period_needs_that_is_half_there_and_what_quiet_needs():
     world = World("s: {program: q, status: active, trigger: {partitions: {dataset: chunks, complete: day}}}")
     world.arrive("10:00", "chunks", "2026-03-09|JFK")
     world.tick("10:00")
-    assert lacking(told(world, "10:00")) == [
+    assert lacking(ask(world, "10:00")) == [
         ("partitions", "2 parts of chunks of 2026-03-09: 2026-03-09|EWR, 2026-03-09|LGA", None)
     ]
     world = World("s: {program: q, status: active, trigger: {partitions: {dataset: raw}, quiet: 10m}}")
     world.arrive("10:00", "raw", "2026-03-09")
     world.tick("10:00")
-    assert lacking(told(world, "10:05")) == [("partitions", "nothing new for 10m", at("10:10"))]
+    assert lacking(ask(world, "10:05")) == [("partitions", "nothing new for 10m", at("10:10"))]
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_what_a_busy_world_has_to_give(constraint, what):
     world.run("09:00", "q", "started", "hand")
     world.arrive("10:00", "raw", "2026-03-09")
     world.tick("10:00")
-    assert [each.what for each in told(world, "10:00").missing] == [what]
+    assert [each.what for each in ask(world, "10:00").missing] == [what]
 
 
 def test_a_held_job_needs_its_schedule_resumed():
@@ -252,7 +252,7 @@ def test_a_held_job_needs_its_schedule_resumed():
     world.suspend("10:05", "s")
     world.arrive("10:10", "raw", "2026-03-09")
     world.tick("10:10")
-    assert lacking(told(world, "10:10")) == [
+    assert lacking(ask(world, "10:10")) == [
         ("held", "a/s is suspended and holds its jobs; `tidegate schedules resume` releases them", None)
     ]
 
@@ -261,28 +261,28 @@ def test_a_job_whose_run_is_asked_for_says_how_often_and_what_was_answered():
     world = World("s: {program: q, status: active, trigger: {partitions: {dataset: raw}}}")
     world.arrive("10:00", "raw", "2026-03-09")
     world.tick("10:00")
-    assert told(world, "10:00").headline == (
+    assert ask(world, "10:00").headline == (
         "PENDING_LAUNCH: its run is asked for at the next tick of its dispatcher"
     )
     (request,) = world.offer_launches("10:01")
-    assert told(world, "10:02").headline == (
+    assert ask(world, "10:02").headline == (
         "PENDING_LAUNCH: its run was asked for once, last at 2026-03-10 10:01:00Z; no run is seen yet"
     )
     with world.store.transaction() as transaction:
         reject(transaction, request.job, 1, "q is not loaded", at("10:02"))
-    assert told(world, "10:02").headline == (
+    assert ask(world, "10:02").headline == (
         "PENDING_LAUNCH: its run was asked for once; the last request was rejected: q is not loaded;"
         " it holds no slots until it is offered again"
     )
     world.tick("10:05")
     world.offer_launches("10:05")
-    assert told(world, "10:06").headline == (
+    assert ask(world, "10:06").headline == (
         "PENDING_LAUNCH: its run was asked for 2 times, last at 2026-03-10 10:05:00Z;"
         " the answer before: q is not loaded"
     )
 
 
-def test_after_a_failure_the_last_job_is_told():
+def test_after_a_failure_the_last_job_is_shown():
     world = World("s: {program: q, status: active, trigger: {partitions: {dataset: raw}}}")
     world.arrive("10:00", "raw", "2026-03-09")
     world.tick("10:00")
@@ -291,7 +291,7 @@ def test_after_a_failure_the_last_job_is_told():
     world.end("10:05", job, "failed")
     world.tick("10:06")
 
-    found = told(world, "11:00")
+    found = ask(world, "11:00")
 
     assert found.headline == "no waiting job: no event has arrived since the last job, which failed"
     assert found.failed is not None
@@ -304,7 +304,7 @@ def test_a_job_that_was_triggered_by_hand_says_so():
     world = World(S)
     world.run("09:00", "q", "started", "hand")
     world.trigger("10:00", "s")
-    assert told(world, "10:00").headline.startswith("triggered by hand; W-DELAY: ")
+    assert ask(world, "10:00").headline.startswith("triggered by hand; W-DELAY: ")
 
 
 def test_the_timeout_of_a_running_program():
@@ -317,5 +317,5 @@ def test_the_timeout_of_a_running_program():
     world.tick("10:00")
     (job,) = world.launch_all("10:00")
     with world.store.reading() as reader:
-        (told,) = explain(reader, job, at("10:30"))
-    assert told.headline == f"LAUNCHED, run run-{job}; its timeout of 90m ends at 2026-03-10 11:30:00Z"
+        (found,) = explain(reader, job, at("10:30"))
+    assert found.headline == f"LAUNCHED, run run-{job}; its timeout of 90m ends at 2026-03-10 11:30:00Z"

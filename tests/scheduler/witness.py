@@ -10,7 +10,7 @@ from tidegate.scheduler.explain.past import store_at
 from tidegate.scheduler.explain.why import Explanation, explain
 
 BOOKS = ("closed", "next_check_at", "blocked_on", "offers", "offered_at", "decided_at", "launch", "resources")
-"""What a job carries for the engine itself, and nobody is told."""
+"""What a job carries for the engine itself, and shows to no person."""
 
 
 class Witness(World):
@@ -24,18 +24,18 @@ class Witness(World):
         report = super().tick(clock)
         with self.store.reading() as reader:
             names = [state.ref for state in reader.schedules()] + [job.id for job in reader.jobs()]
-            self.seen += [(at(clock), name, told(explain(reader, name, at(clock)))) for name in names]
+            self.seen += [(at(clock), name, shown(explain(reader, name, at(clock)))) for name in names]
         return report
 
     def recalled(self, instant: datetime, name: str) -> Any:
         with self.store.reading() as reader:
             past = store_at(reader, instant)
         with past.reading() as reader:
-            return told(explain(reader, name, instant))
+            return shown(explain(reader, name, instant))
 
 
-def told(explanations: tuple[Explanation, ...]) -> list[dict[str, Any]]:
-    """What people are told, as plain values, without the places: those may move in their file."""
+def shown(explanations: tuple[Explanation, ...]) -> list[dict[str, Any]]:
+    """What people see, as plain values, without the places: those may move in their file."""
     found = msgspec.to_builtins(explanations)
     for each in found:
         for job in filter(None, (each["job"], each["failed"])):

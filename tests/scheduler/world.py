@@ -2,7 +2,7 @@
 
 Times are written as on a clock, "10:00" or "10:00:30", of Tuesday 2026-03-10 in UTC; "1d 06:00" is
 the day after. The world deploys what the YAML says, hands events and observations to the
-store, and ticks only when it is told to.
+store, and ticks only when a test asks for it.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -114,7 +114,7 @@ class World:
         attempt: int = 1,
         died: bool = False,
     ) -> None:
-        """A run is seen: one of a job, or one that somebody else started."""
+        """A run is seen: one of a job, or one that a person started."""
         seen = RunObservation(
             run_id=id,
             program=f"a/{program}",
@@ -162,7 +162,7 @@ class World:
             return requeue(transaction, job, at(clock))
 
     def report(self, clock: str, **gauges: float) -> None:
-        """Somebody reports the values of gauges."""
+        """A person reports the values of gauges."""
         with self.store.transaction() as transaction:
             report_gauges(transaction, gauges, at(clock))
 

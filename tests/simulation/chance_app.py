@@ -81,7 +81,7 @@ class ChanceApp:
         return number
 
     def _try(self, specs: dict[str, int]) -> None:
-        # Schedules that trigger each other in a circle are refused only when they stand together.
+        # Schedules that trigger each other in a circle are refused only when they are together.
         try:
             app = compiled(specs)
         except Refused:

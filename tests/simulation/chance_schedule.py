@@ -1,6 +1,6 @@
 """Schedules made by chance, as the YAML would spell them: every kind of trigger, constraint and option.
 
-A number stands for a schedule, always the same one, so a schedule that lint accepts is compiled
+A number means a schedule, always the same one, so a schedule that lint accepts is compiled
 once whatever number of histories it appears in.
 """
 

@@ -265,7 +265,7 @@ class ChanceWorld(World):
             self.start_by_hand(self.dice.choice("pqr"))
 
     def _succeed_unseen(self) -> None:
-        """Somebody's run ends whose start nobody saw."""
+        """A run of a person ends whose start was not seen."""
         run = RunObservation(
             run_id=self.number("hand"),
             program=f"a/{self.dice.choice('pqr')}",
@@ -275,7 +275,7 @@ class ChanceWorld(World):
         self.see(run, RunStatus.SUCCEEDED)
 
     def see(self, run: RunObservation, status: RunStatus) -> RunObservation:
-        """See `World.see`; it may be told again."""
+        """See `World.see`; it may be reported again."""
         self._seen.append(super().see(run, status))
         return self._seen[-1]
 

@@ -2,8 +2,8 @@
 
 Two sorts of failure. A crash is the death of the process: nothing can catch it, the caller begins
 again like a restarted process. An error is what a database says whose server went away; said at
-the commit, nobody knows whether it was done. What was not committed is gone, what was committed
-stands although nobody heard of it.
+the commit, no process knows whether it was done. What was not committed is gone, what was committed
+stays although no process heard of it.
 """
 
 import random
@@ -88,7 +88,7 @@ class FaultyStore:
             with self.store.transaction() as transaction:
                 sql = isinstance(self.store, SqlStore)
                 yield transaction if sql else _FaultyTransaction(transaction, self)
-                # The commit itself is no statement of ours.
+                # The commit itself is not a statement of ours.
                 self._inside = False
                 self.pass_point("commit", fails=fated == "commit")
         finally:

@@ -1,7 +1,7 @@
 """Hands on the engine: each does one thing to a store, again and again until it is done.
 
 A process that died in a transaction begins again like a restarted one. The hands remember which
-runs are going on and who was told to work, as the world outside of the store does.
+runs are going on and who was asked to work, as the world outside of the store does.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Hands:
         return self.within(lambda transaction: offer_launches(transaction, now or self.now, "a", limit))
 
     def reject(self, request: LaunchRequest) -> None:
-        """A request comes to nothing."""
+        """A request fails."""
         self.within(lambda t: reject(t, request.job, request.attempt, "refused by chance", self.now))
 
     def start(self, request: LaunchRequest, *, seen_queued: bool = False, seen_started: bool = True) -> bool:
@@ -124,7 +124,7 @@ class Hands:
         return True
 
     def start_job(self, job: Job, run_id: str) -> None:
-        """The run of a job begins, whoever asked for it."""
+        """The run of a job begins, by whatever request."""
         assert job.launch is not None
         run = RunObservation(
             run_id=run_id,
@@ -139,7 +139,7 @@ class Hands:
             self.see(run, RunStatus.STARTED)
 
     def start_by_hand(self, program: str) -> None:
-        """Somebody else starts a run."""
+        """A person starts a run."""
         run = RunObservation(
             run_id=self.number("hand"), program=f"a/{program}", status=RunStatus.STARTED, at=self.now
         )
@@ -170,7 +170,7 @@ class Hands:
         self.within(lambda transaction: observe_runs(transaction, seen, self.now))
 
     def gauge(self, name: str, value: float) -> None:
-        """Somebody reports a number."""
+        """A person reports a number."""
         self.within(lambda transaction: report_gauges(transaction, {name: value}, self.now))
 
     def number(self, prefix: str) -> str:

@@ -1,7 +1,7 @@
 """Whether every input was heeded: a part of the oracle.
 
 An event must have reached every leaf that listens to it, and a cron must have fired at each of its
-instants, be it into a job or into a discard with its code. Judged for schedules that stood as they
+instants, be it into a job or into a discard with its code. Judged for schedules that were as they
 are from before the input on; what a deployment in between has changed is judged by other means.
 """
 

@@ -1,4 +1,4 @@
-"""The seeds that have failed once. They are played for ever, each with the steps it failed with."""
+"""The seeds that have failed once. They are played in every run, each with the steps it failed with."""
 
 from pathlib import Path
 

@@ -103,6 +103,6 @@ class Knowledge:
             holders.discard(holder)
 
     def forget_launch(self, holder: str) -> None:
-        """A launch came to nothing, and counts in no rate."""
+        """A launch failed, and counts in no rate."""
         for launches in self.launches.values():
             launches[:] = [each for each in launches if each[1] != holder]

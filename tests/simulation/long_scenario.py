@@ -173,7 +173,7 @@ def ticking(hands: Hands) -> None:
 
 
 def launching(hands: Hands) -> None:
-    """What is offered is launched; the broken program's requests come to nothing."""
+    """What is offered is launched; the broken program's requests fail."""
     for request in hands.offer_launches():
         if request.launch.program == "broken":
             hands.reject(request)
@@ -198,7 +198,7 @@ def ending_all(hands: Hands) -> None:
 
 
 def seeing_a_run_of_somebody_else(hands: Hands) -> None:
-    """Somebody starts the program q."""
+    """A person starts the program q."""
     hands.start_by_hand("q")
 
 
@@ -218,12 +218,12 @@ def resuming(schedule: str) -> Step:
 
 
 def by_hand(schedule: str) -> Step:
-    """Somebody triggers a schedule."""
+    """A person triggers a schedule."""
     return lambda hands: hands.within(lambda t: trigger(t, f"a/{schedule}", hands.now)) and None
 
 
 def cancelling(hands: Hands) -> None:
-    """Somebody discards the oldest waiting job; done twice it would take the next one."""
+    """A person discards the oldest waiting job; done twice it would take the next one."""
     with hands.store.reading() as reader:
         waiting = reader.jobs(states=WAITING)
     if waiting:
@@ -231,7 +231,7 @@ def cancelling(hands: Hands) -> None:
 
 
 def queueing_again(hands: Hands) -> None:
-    """Somebody queues the dead letters again."""
+    """A person queues the dead letters again."""
     with hands.store.reading() as reader:
         dead = [job.id for job in dead_letters(reader)]
     for job in dead:

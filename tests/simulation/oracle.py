@@ -161,7 +161,7 @@ class Oracle:
         assert not job.closed, "legal states: an event joined a job that was queued again"
         assert (event, leaf) not in job.events, "no duplicates: the job has this event at this leaf"
         if "moved_from" in entry.data:
-            # A changed schedule lets what it has collected stand at other leaves.
+            # A changed schedule moves what it has collected to other leaves.
             old = entry.data["moved_from"]
             gone = None if old is None else job.events.pop((event, old), None)
             assert old is None or gone is not None, "no loss: the job never had this event"

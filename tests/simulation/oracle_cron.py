@@ -1,4 +1,4 @@
-"""When a cron must have fired, told by brute force: every minute is looked at, with a clock on the wall.
+"""When a cron must have fired, found by brute force: every minute is looked at, with a clock on the wall.
 
 It knows the few forms that chance schedules use. The day on which clocks change is left to the tests
 of the cron itself, and so are business days.

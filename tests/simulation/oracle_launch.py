@@ -1,4 +1,4 @@
-"""What must hold at the instant at which a launch is decided, told apart from the engine's checks.
+"""What must hold at the instant at which a launch is decided, decided apart from the engine's checks.
 
 Constraints come as plain JSON. A timeout or a person may override a wait, and the entry must name
 it then; nothing overrides concurrency.

@@ -31,7 +31,7 @@ def check_retry(job: JobSeen, specs: dict[str, dict[str, Any]], entry: Entry) ->
 
 def read_recovered(known: Knowledge, job: JobSeen, entry: Entry) -> None:
     """Another process has published what a run promised: a job without a run has succeeded, once."""
-    assert not job.recovered, "recovery: told twice"
+    assert not job.recovered, "recovery: reported twice"
     job.recovered = True
     if job.state == RUNS:
         return

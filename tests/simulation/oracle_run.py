@@ -7,7 +7,7 @@ from tidegate.scheduler.model.journal import Entry
 
 
 def read_run(known: Knowledge, entry: Entry, job: JobSeen | None) -> None:
-    """A run was seen: one of a job, or one that somebody else started."""
+    """A run was seen: one of a job, or one that a person started."""
     data, run = entry.data, entry.run_id or ""
     at = datetime.fromisoformat(data["at"])
     ended = data["status"] not in ("queued", "started")

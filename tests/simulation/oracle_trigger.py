@@ -1,4 +1,4 @@
-"""Whether a trigger can hold with what a job has collected, told apart from the engine.
+"""Whether a trigger can hold with what a job has collected, decided apart from the engine.
 
 For `holds` the engine may be stricter (`quiet`, `sequence`, the order of arrival), never more generous: what
 does not hold by these sums must not have been called satisfied. A `wait_at_most` lets its trigger

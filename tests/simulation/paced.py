@@ -188,7 +188,7 @@ def _by_hand(dice: random.Random, chance: ChanceApp, name: str) -> Input:
 
 
 def _of_others(dice: random.Random, chance: ChanceApp, name: str) -> Input:
-    """Somebody starts a run of a program, or the last one of it ends."""
+    """A person starts a run of a program, or the last one of it ends."""
     program, ends = dice.choice("pqr"), dice.choice((RunStatus.SUCCEEDED, RunStatus.FAILED))
 
     def give(hands: Hands) -> None:

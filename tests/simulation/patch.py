@@ -1,14 +1,14 @@
 """Applies a unified diff to a folder, by its text and not by its line numbers.
 
 Code above a place may grow without harm; code at the place may not: what is to be replaced must
-stand there, exactly once.
+be there, exactly once.
 """
 
 from pathlib import Path
 
 
 class DoesNotApply(Exception):
-    """The text that the patch replaces does not stand there, or more than once."""
+    """The text that the patch replaces is not there, or more than once."""
 
 
 def apply_patch(patch: str, folder: Path) -> None:

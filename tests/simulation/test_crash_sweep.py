@@ -4,7 +4,7 @@ A point is a call in a transaction (on SQLite a statement), the moment before a 
 after it. The history up to the step with the point is taken from a snapshot; then the process
 dies, comes back and does the step again. What had not been committed must leave no trace: the
 store is the same as after the undisturbed step, hence all that follows is. After a commit of
-which nobody heard the step is done twice; then the scenario is played to its end, where every job
+which no process heard the step is done twice; then the scenario is played to its end, where every job
 must have come to the same end, for the same reason, with the same manifest.
 """
 
@@ -80,7 +80,7 @@ class RewindingSqlite:
 
 
 class Undisturbed:
-    """The scenario without a crash: what stands before and after each step, and its points."""
+    """The scenario without a crash: the state before and after each step, and its points."""
 
     def __init__(self, rewinding: Rewinding) -> None:
         self.steps: list[tuple[Step, Any, Hands, list[Place], Any]] = []
@@ -100,8 +100,10 @@ def essence(tables: Mapping[str, Any]) -> list[Any]:
     When a job was launched is not part of it, nor which run it got: a request that was lost leaves
     again later.
     """
-    told = ("id", "state", "reason", "satisfied_at", "attempt", "by_hand", "closed")
-    jobs = [[*(job[name] for name in told), (job["launch"] or {}).get("manifest")] for job in tables["jobs"]]
+    compared = ("id", "state", "reason", "satisfied_at", "attempt", "by_hand", "closed")
+    jobs = [
+        [*(job[name] for name in compared), (job["launch"] or {}).get("manifest")] for job in tables["jobs"]
+    ]
     events = sorted(event["id"] for event in tables["events"] if event["kind"] != "run")
     deliveries = [each[:5] for each in tables["deliveries"] if not each[0].startswith("run:")]
     return [jobs, deliveries, tables["slots"], events]

@@ -8,8 +8,8 @@ What may differ is when a request really leaves: with the first tick after its d
 So may, therefore, the offers of a launch and when its run begins and ends; and what these ends set free
 or trigger follows them. Here the runs live by a clock of their own, so nothing of that is left over:
 all that is compared is equal to the letter. Two things are left out: how often a launch was offered,
-for nobody is asked here, and the engine's clock, which an idle tick does not write.
-A scheduler that did nothing for more than fifteen minutes was away, and is no slow one.
+for no person is asked here, and the engine's clock, which an idle tick does not write.
+A scheduler that did nothing for more than fifteen minutes was away, and does not count as a slow one.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Histories of chance, told from their journals: the past that `why --at` asks is what the store held.
+"""Histories of chance, read from their journals: the past that `why --at` asks is what the store held.
 
 A world lives on by a few deeds at a time; after each stretch the store that the journal makes is
 compared with the one that the engine has kept, in all that decisions rest on.
@@ -68,7 +68,7 @@ def held(reader: Reader, latest: datetime) -> dict[str, Any]:
     return {
         "schedules": {state.ref: (state.fingerprint, state.status, state.clocks) for state in states},
         "apps": {deployed.name: deployed.revision for deployed in reader.apps()},
-        "jobs": {job.id: told(job) for job in reader.jobs()},
+        "jobs": {job.id: shown(job) for job in reader.jobs()},
         "collected": {
             job: [(each.event.id, each.leaf, each.event.arrived) for each in found]
             for job, found in reader.deliveries(waiting).items()
@@ -83,7 +83,7 @@ def held(reader: Reader, latest: datetime) -> dict[str, Any]:
     }
 
 
-def told(job: Job) -> dict[str, Any]:
+def shown(job: Job) -> dict[str, Any]:
     """A job without the engine's books, and once it is over without what no longer matters."""
     found = msgspec.to_builtins(job)
     over = () if job.waiting else ("held_at", "held_for", "first_event_at", "closed", "decided_at")

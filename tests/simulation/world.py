@@ -68,24 +68,24 @@ class World(Hands):
         for job in waiting:
             assert (
                 job.next_check_at or job.blocked_on or str(job.reason) in IDLE or job.run_id or job.launch
-            ), f"liveness: nobody will ever look at {job}"
+            ), f"liveness: no tick will ever look at {job}"
         for ref, row in ledger.items():
             counted = row.consumed + row.pending + sum(row.discarded.values())
             assert counted == self.oracle.heeded.counted(ref), f"the ledger of {ref} does not close: {row}"
 
     def _same_jobs(self, jobs: dict[str, Job]) -> None:
-        told = self.oracle.known.jobs
-        assert jobs.keys() == told.keys(), "jobs: the journal and the table disagree"
+        journaled = self.oracle.known.jobs
+        assert jobs.keys() == journaled.keys(), "jobs: the journal and the table disagree"
         for id, job in jobs.items():
-            states = STATES[told[id].state]
-            assert str(job.state) in states, f"{job.state} in the table, {told[id]} in the journal"
-            assert job.recovered == told[id].recovered, f"{job}, {told[id]}"
-            if job.recovered and told[id].state == "ended":
+            states = STATES[journaled[id].state]
+            assert str(job.state) in states, f"{job.state} in the table, {journaled[id]} in the journal"
+            assert job.recovered == journaled[id].recovered, f"{job}, {journaled[id]}"
+            if job.recovered and journaled[id].state == "ended":
                 assert str(job.state) == "SUCCEEDED" or job.reason == "F-CANCELLED", f"{job} was published"
-            if told[id].state == "waiting":
-                assert told[id].reason in (None, job.reason) or job.by_hand, f"{job}, {told[id]}"
+            if journaled[id].state == "waiting":
+                assert journaled[id].reason in (None, job.reason) or job.by_hand, f"{job}, {journaled[id]}"
             if job.launch is not None:
-                assert sum(told[id].launches.values()) >= 1, job
+                assert sum(journaled[id].launches.values()) >= 1, job
 
 
 IDLE = ("W-TRIGGER", "W-HELD", "W-QUIET")

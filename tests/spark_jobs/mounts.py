@@ -1,6 +1,6 @@
 """Gives a local folder the URL of a cluster's file system, by Hadoop's own mount tables.
 
-What stands behind it is a local disk; what is gone through is Hadoop: its paths, its
+Behind it is a local disk; what is gone through is Hadoop: its paths, its
 FileContext, its exceptions, the very calls of that scheme.
 """
 

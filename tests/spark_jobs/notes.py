@@ -1,6 +1,6 @@
 """Commit sequences without files and without Spark, and a clock of their own, for the tests of recovery.
 
-A `Note` is a step whose whole effect is that its text stands in `WORLD`. The world says as well what goes
+A `Note` is a step whose whole effect is that its text is in `WORLD`. The world says as well what goes
 wrong, and who is called while a step is executed.
 """
 
@@ -34,10 +34,10 @@ class World:
     """What has happened, and what will go wrong.
 
     Attributes:
-        written: the notes that stand, in the order in which they were executed, again if twice.
+        written: the notes that are there, in the order in which they were executed, again if twice.
         broken: notes that cannot be written, and what is raised.
-        unclear: notes that cannot tell whether they stand.
-        meanwhile: called with the note while one is executed, before it stands.
+        unclear: notes that cannot tell whether they are there.
+        meanwhile: called with the note while one is executed, before it is there.
     """
 
     written: list[str] = field(default_factory=list[str])
@@ -115,12 +115,12 @@ def failures(store: CommitStepStore, commit: str) -> tuple[int, str]:
 
 
 class ScriptedClock:
-    """A clock that stands, and moves only by what is waited for.
+    """A clock that is stopped, and moves only by what is waited for.
 
     Attributes:
         beats: how many heartbeats are to come now.
         quiet: set once they have.
-        polled: called each time somebody has waited for another owner.
+        polled: called each time a process has waited for another owner.
     """
 
     def __init__(self, beats: int = 0, polled: Callable[[], object] = lambda: None) -> None:

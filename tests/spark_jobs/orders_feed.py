@@ -1,6 +1,6 @@
 """A source of the user's own, as `incremental: tests.spark_jobs.orders_feed` names it, and a program.
 
-What the source holds and what was asked of it stands in module variables, which the tests set.
+What the source holds and what was asked of it is in module variables, which the tests set.
 """
 
 from collections.abc import Callable, Mapping

@@ -67,7 +67,7 @@ def stage_rows(
 
 
 def begin(store: CommitStepStore, commit: str, datasets: Sequence[str], at_least: int = 0) -> int:
-    """Opens an attempt that nobody gives up, and returns its token."""
+    """Opens an attempt that is never abandoned, and returns its token."""
     return store.begin(commit, datasets, until=NEVER, at_least=at_least)
 
 

@@ -1,4 +1,4 @@
-"""Publishing a folder by copying it: half a copy is no publish, and nobody else's file is taken for ours."""
+"""Publishing a folder by copying it: half a copy is not a publish, and a foreign file is not ours."""
 
 from collections.abc import Callable
 from itertools import count

@@ -1,6 +1,6 @@
 """One contract, every file system: local files, and Hadoop's behind the URLs of three schemes.
 
-HDFS and object stores need a cluster. What Hadoop gives without one stands in for them: `viewfs:`
+HDFS and object stores need a cluster. What Hadoop gives without one replaces them: `viewfs:`
 takes the same way as `hdfs:`, by FileContext and a rename that overwrites nothing, and `gs:`
 that of a store which shows a file when it is closed. Mounted there is a local disk.
 """

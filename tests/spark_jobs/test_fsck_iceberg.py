@@ -34,7 +34,7 @@ def findings(house: House, store: MemoryCommitStepStore | None = None) -> list[t
     return [(one.kind, one.where, one.what) for one in fsck(examined)]
 
 
-def read_up_to(house: House, commit: str, position: str, *, told: str) -> None:
+def read_up_to(house: House, commit: str, position: str, *, recorded: str) -> None:
     """A run that has read `raw` up to a position, and whose snapshot tells one."""
     consumer, source = f"{house.app}/p", f"{house.app}/raw"
     token = house.store.begin(commit, [house.ref("append").id], until=NEVER)
@@ -46,7 +46,7 @@ def read_up_to(house: House, commit: str, position: str, *, told: str) -> None:
         house.store,
         commit=commit,
         token=token,
-        facts={"tidegate.watermarks": json.dumps({source: {"JFK": told}})},
+        facts={"tidegate.watermarks": json.dumps({source: {"JFK": recorded}})},
         watermarks=[watermark],
     )
     publication.stage(house.frame((D22, 1, "a")), house.ref("append"), (D22,))
@@ -54,13 +54,13 @@ def read_up_to(house: House, commit: str, position: str, *, told: str) -> None:
 
 
 def test_a_sound_table_is_sound(house: House) -> None:
-    read_up_to(house, "c1", "offset 7", told="offset 7")
+    read_up_to(house, "c1", "offset 7", recorded="offset 7")
 
     assert findings(house) == []
 
 
 def test_a_watermark_that_its_own_snapshot_denies(house: House) -> None:
-    read_up_to(house, "c1", "offset 7", told="offset 5")
+    read_up_to(house, "c1", "offset 7", recorded="offset 5")
 
     ((kind, where, what),) = findings(house)
 
@@ -69,7 +69,7 @@ def test_a_watermark_that_its_own_snapshot_denies(house: House) -> None:
 
 
 def test_a_snapshot_that_tells_only_a_digest_denies_nothing(house: House) -> None:
-    read_up_to(house, "c1", "offset 7", told="offset 7")
+    read_up_to(house, "c1", "offset 7", recorded="offset 7")
     house.store.set_watermark((f"{house.app}/p", f"{house.app}/raw", "JFK", 2), "offset 9", "by hand")
 
     assert findings(house) == []
@@ -98,7 +98,7 @@ def test_a_dead_run_and_then_its_staging(house: House) -> None:
 def test_a_rollback_behind_a_watermark(house: House) -> None:
     house.publish(house.frame((D22, 0, "a")), house.ref("append"), D22)
     first = house.table().currentSnapshot().snapshotId()
-    read_up_to(house, "c9", "offset 7", told="offset 7")
+    read_up_to(house, "c9", "offset 7", recorded="offset 7")
     house.maintain(f"rollback_to_snapshot(snapshot_id => {first})")
 
     (rollback, watermark) = findings(house)

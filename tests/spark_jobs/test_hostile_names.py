@@ -97,7 +97,7 @@ def around(folder: Path) -> set[str]:
 
 @pytest.fixture
 def fenced(tmp_path: Path) -> Iterator[Warehouse]:
-    """A warehouse in the midst of other folders; whatever appears outside of it fails the test."""
+    """A warehouse among other folders; whatever appears outside of it fails the test."""
     project = tmp_path / "out" / "project"
     project.mkdir(parents=True)
     before = around(tmp_path)

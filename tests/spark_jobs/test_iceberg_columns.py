@@ -93,7 +93,7 @@ def test_a_column_is_the_same_in_any_case_of_letters(house: House) -> None:
 
 
 def test_a_merge_keeps_columns_that_were_renamed_or_are_new(house: House) -> None:
-    """Rows that stay are written anew with the columns of today, not with those of their snapshot."""
+    """Rows that stay are written again with the columns of today, not with those of their snapshot."""
     ref = house.ref("merge", DAILY, "t", "id")
     house.publish(house.frame((D22, 1, "a"), (D22, 2, "b")), ref, D22)
     house.table().updateSchema().renameColumn("value", "word").commit()

@@ -86,7 +86,7 @@ class Project:
         return spark.range(1).selectExpr(f"'{DAY}' day", f"{number} id")
 
     def seen(self) -> dict[str, list[Any]]:
-        """What readers see, each table as it stands."""
+        """What readers see, each table as it is."""
         found: dict[str, list[Any]] = {}
         for ref in TABLES:
             frame = read(self.spark, ref, self.warehouse)
@@ -142,7 +142,7 @@ def in_own_thread(work: Callable[[], object]) -> Callable[[], None]:
         def guarded() -> None:
             try:
                 work()
-            except BaseException as failure:  # noqa: BLE001 -- told to the thread that waits
+            except BaseException as failure:  # noqa: BLE001 -- reported to the thread that waits
                 failures.append(failure)
 
         thread = threading.Thread(target=guarded)
@@ -175,7 +175,7 @@ def test_a_driver_killed_before_any_of_its_changes(project: Project) -> None:
         project.write(number)
         project.check(number)
         if code == 0:
-            # Rubbish of any of the dead would still lie there.
+            # What any dead process left would still be there.
             project.check_history(number)
             break
         assert code == SIGKILL
@@ -225,7 +225,7 @@ def test_driver_and_jvm_killed_around_the_swap(
 
 
 def test_lost_staging_fails_loudly_and_keeps_the_promise(project: Project) -> None:
-    """P10: nobody may publish over it as if nothing had been promised."""
+    """P10: no run may publish over it as if nothing had been promised."""
     number = next(NUMBERS)
 
     def dying() -> None:

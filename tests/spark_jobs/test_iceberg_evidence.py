@@ -178,7 +178,7 @@ def test_a_commit_whose_answer_was_lost_is_looked_up(
     failure: Callable[[Any], Exception],
     after: list[tuple[Any, ...]],
 ) -> None:
-    """Whether it happened or not: nobody guesses, nothing is lost, nothing comes twice."""
+    """Whether it happened or not: nothing is guessed, nothing is lost, nothing comes twice."""
     ref = house.ref(mode, DAILY, "t", *(("id",) if mode == "merge" else ()))
     before = [(D22, 1, "a"), (D22, 2, "a"), (D23, 1, "a")]
     house.publish(house.frame(*before), ref, D22, D23)

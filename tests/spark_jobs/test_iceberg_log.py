@@ -24,7 +24,7 @@ def test_a_log_survives_its_text() -> None:
     assert decode_log(None) == PublishLog()
     assert decode_log(encode_log(log_with(5))) == log_with(5)
     with pytest.raises(ValueError):
-        decode_log("somebody's own text")
+        decode_log("a text of its own")
 
 
 @pytest.mark.parametrize(

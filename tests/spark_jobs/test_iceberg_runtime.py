@@ -66,7 +66,7 @@ def test_maven_and_another_catalog_by_setting(kind: dict[str, str]) -> None:
             {"type": "hadoop", "warehouse": "/lake"},
         ),
         ({"catalog-impl": "x.Own"}, {"catalog-impl": "x.Own", "warehouse": "/lake"}),
-        # What a REST server calls a warehouse is no place.
+        # What a REST server calls a warehouse is not a place.
         ({"type": "rest", "uri": "http://h"}, {"type": "rest", "uri": "http://h"}),
         ({"type": "jdbc", "uri": "jdbc:x:"}, {"type": "jdbc", "uri": "jdbc:x:", "warehouse": "/lake"}),
     ],

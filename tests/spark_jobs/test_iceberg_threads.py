@@ -11,7 +11,7 @@ pytestmark = pytest.mark.spark
 
 
 def test_the_first_use_of_a_session_may_be_in_a_thread(spark: SparkSession) -> None:
-    # A session of its own opens the catalog anew, as that of a new process does.
+    # A session of its own opens the catalog again, as that of a new process does.
     fresh = spark.newSession()
     with ThreadPoolExecutor(1) as pool:
         catalog = pool.submit(IcebergCatalog, fresh).result()

@@ -150,7 +150,7 @@ def test_two_drivers_at_once(
     assert child.exitcode == 0
     tokens, outcomes, stale, conflicts = json.loads(answer.read_text())
 
-    assert first.stale + stale > 0, "nobody was ever too late: this was no race"
+    assert first.stale + stale > 0, "no driver was ever too late: the drivers did not race"
     failures = [text for one in (first.outcomes, outcomes) for text in one.values() if isinstance(text, str)]
     assert failures == []
     assert len(first.conflicts) + len(conflicts) == 2, "of two merges of the same row one comes second"

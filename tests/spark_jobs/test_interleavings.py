@@ -2,7 +2,7 @@
 
 Each history is a table that is appended to from a source that grows. Drivers run jobs: they recover,
 read what is new since the watermark, stage, and publish. They are stopped between any two effects for as
-long as it pleases the seed, while clocks go on, leases run out and a cleaner removes what nobody
+long as it pleases the seed, while clocks go on, leases run out and a cleaner removes what no attempt
 may need. Readers look on all the time.
 """
 
@@ -40,7 +40,7 @@ class World:
     """One history: the table, what is staged, and who is at work.
 
     Attributes:
-        table: the rows of each commit, which nobody ever changes.
+        table: the rows of each commit, which are never changed.
         staged: the rows of each token.
         landed: how many rows the source has.
         seen: how often which ending came about.
@@ -106,11 +106,11 @@ class World:
                     self.seen[type(failure).__name__] += 1
 
     def clean(self) -> None:
-        """Removes what is staged and belongs to nobody."""
+        """Removes what is staged and belongs to no attempt."""
         staged = list(self.staged)
         self.turns.point()
         for attempt in expire_dead_attempts(self.store, self.clock.now()):
-            self.seen["given up"] += attempt.token > 0
+            self.seen["abandoned"] += attempt.token > 0
         for token in set(staged) - needed_tokens(self.store):
             self.turns.point()
             if self.staged.pop(token, None) is not None:
@@ -214,7 +214,7 @@ def history(seed: int) -> Counter[str]:
         elif chance < 0.1:
             world.landed += dice.randrange(3)
         else:
-            # Mostly the same one again, or nobody would get far.
+            # Mostly the same one again, or none would get far.
             if last not in turns.drivers or chance < 0.3:
                 last = dice.choice(turns.drivers)
             turns.step(last)
@@ -250,7 +250,7 @@ def test_every_row_is_there_once(seed: int) -> None:
 
 
 ENDINGS = (
-    *("published", "published already", "killed", "given up", "swept"),
+    *("published", "published already", "killed", "abandoned", "swept"),
     *("CommitBusy", "CommitConflict", "CommitFailed", "CommitFenced", "ConnectionError"),
 )
 """Histories of all kinds are drawn: each of these comes about in some of them."""

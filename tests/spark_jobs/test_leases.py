@@ -1,4 +1,4 @@
-"""Leases: a living run keeps its attempt, and one that stood still can do no harm any more."""
+"""Leases: a living run keeps its attempt, and one that was stopped can do no harm any more."""
 
 import os
 import threading
@@ -58,7 +58,7 @@ def test_an_attempt_is_closed_when_its_run_fails(store: MemoryCommitStepStore) -
 
 
 def test_a_run_that_was_given_up_publishes_nothing(store: MemoryCommitStepStore) -> None:
-    """The process stood still for longer than its lease; meanwhile somebody cleared its staging."""
+    """The process was stopped for longer than its lease; meanwhile another one cleared its staging."""
     clock = ScriptedClock()
     with AttemptLease(store, "c1", ["app/a"], clock=clock) as token:
         clock.move(LEASE_SECONDS)
@@ -72,14 +72,14 @@ def test_a_run_that_was_given_up_publishes_nothing(store: MemoryCommitStepStore)
 
 
 def test_a_run_that_was_given_up_fails_for_that_reason(store: MemoryCommitStepStore) -> None:
-    """Its staging was removed while it wrote, and what it says of that would lead nobody to the cause."""
+    """Its staging was removed while it wrote, and what it says of that would not lead to the cause."""
     clock = ScriptedClock()
-    with pytest.raises(CommitFenced) as told, AttemptLease(store, "c1", ["app/a"], clock=clock) as token:
+    with pytest.raises(CommitFenced) as raised, AttemptLease(store, "c1", ["app/a"], clock=clock) as token:
         store.end(token)
         clock.beats = 1
         end_of_heartbeat("an attempt of commit c1")
         raise FileNotFoundError("part-00000.parquet")
-    assert isinstance(told.value.__cause__, FileNotFoundError)
+    assert isinstance(raised.value.__cause__, FileNotFoundError)
 
 
 @pytest.mark.parametrize("finished", [False, True])
@@ -196,7 +196,7 @@ def owner_that_was_killed() -> str:
 
 
 def test_whoever_loses_a_sequence_stops_and_waits_for_the_new_owner(store: MemoryCommitStepStore) -> None:
-    """It stood still in the middle of a step for longer than its lease; another one took over."""
+    """It was stopped in the middle of a step for longer than its lease; another one took over."""
     sequence, clock = promise(store, "c1", texts=3), ScriptedClock()
     other = "elsewhere/1/0123456789ab/7/1"
 

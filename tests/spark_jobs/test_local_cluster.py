@@ -2,7 +2,7 @@
 
 `local-cluster[…]` is Spark's own standalone cluster in small. Nothing that only works in one
 process survives it: the Iceberg jar must travel to the executors, and so must the program's functions. One
-executor is killed in the midst of the write, and its tasks are run again by another.
+executor is killed during the write, and its tasks are run again by another.
 """
 
 import os

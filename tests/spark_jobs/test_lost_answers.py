@@ -22,7 +22,7 @@ def test_a_put_whose_answer_was_lost_is_looked_up() -> None:
 
 
 def test_a_put_that_was_never_heard_has_promised_nothing_and_never_will() -> None:
-    """What was staged can be thrown away: nobody can put it any more."""
+    """What was staged can be thrown away: no run can put it any more."""
     store = wired(MemoryCommitStepStore(), before=gone("put"))
     sequence = attempt(store, "c1")
     with pytest.raises(ConnectionError):

@@ -235,7 +235,7 @@ def test_a_publish_killed_at_any_point_happens_once(project: Project, case: Case
 @pytest.mark.endurance  # many processes, one killed after the other or all at once
 @EVERY_CASE
 def test_a_recovery_killed_at_any_point_is_recovered(project: Project, case: Case) -> None:
-    """P11: the writer dies right after its promise, and then whoever keeps it, again and again."""
+    """P11: the writer dies right after its promise, and then each process that keeps it, again and again."""
     promise_and_die(project)
 
     points = kill_points(lambda: recover(["test/table"], project.store(), project.context))
@@ -257,7 +257,7 @@ def test_a_dataset_is_not_written_before_its_unfinished_publish_is_finished(proj
 
 
 def test_lost_staging_fails_loudly_and_keeps_the_promise(project: Project) -> None:
-    """P10: nobody may publish over it as if nothing had been promised."""
+    """P10: no run may publish over it as if nothing had been promised."""
     promise_and_die(project)
     for ref in project.refs:
         project.files.delete(f"{ref.root(project.warehouse)}/_staging")
@@ -330,7 +330,7 @@ def test_two_processes_add_to_one_partition_at_once_and_lose_nothing(project: Pr
 
 
 def _added(first: int, number: int) -> list[int]:
-    """Two rows that nobody else writes, and one that all write."""
+    """Two rows that no other run writes, and one that all write."""
     return [first + number * 20, first + number * 20 + 10, 5]
 
 

@@ -1,4 +1,4 @@
-"""What dead runs have left is finished once, in order, side by side, and not for ever in vain."""
+"""What dead runs have left is finished once, in order, side by side, and not without end in vain."""
 
 import threading
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The step that tells the scheduler: it is done once everything is told, and needs someone to tell."""
+"""The step that tells the scheduler: it is done once everything is reported, and needs a store."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -62,9 +62,9 @@ def test_it_stands_after_the_publish_and_before_the_broom(tmp_path: Path, tells:
 
     steps = sequence_of("c1", 1, [table], reports_events=tells).steps
 
-    told = [step for step in steps if isinstance(step, ReportEvent)]
-    assert len(told) == reports
-    for step in told:
+    named = [step for step in steps if isinstance(step, ReportEvent)]
+    assert len(named) == reports
+    for step in named:
         place = steps.index(step)
         assert Effect.PUBLISHES in {earlier.effect for earlier in steps[:place]}
         assert {later.effect for later in steps[place + 1 :]} == {Effect.CLEANS}

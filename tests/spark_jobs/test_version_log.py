@@ -1,4 +1,4 @@
-"""What each write mode makes of a table, and whose rows stand when runs overtake each other."""
+"""What each write mode makes of a table, and whose rows stay when runs overtake each other."""
 
 import msgspec
 import pytest

@@ -67,7 +67,7 @@ class Lake:
         return sorted(frame.collect())
 
     def left(self) -> list[str]:
-        """What stands beside the data and the versions."""
+        """What is beside the data and the versions."""
         return [entry.name for entry in LocalFiles().list(f"{self.folder}/lake/app/t/_staging")]
 
 

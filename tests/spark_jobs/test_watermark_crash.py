@@ -43,7 +43,7 @@ TABLE = daily("table", "append")
 
 
 class Paths:
-    """Stands for Spark where files are read: remembers their paths, which are all that is wanted."""
+    """Plays Spark where files are read: remembers their paths, which are all that is wanted."""
 
     schema = None
 

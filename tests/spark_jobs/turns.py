@@ -48,7 +48,7 @@ class Turns:
         return driver
 
     def point(self) -> None:
-        """Here a driver may stop for long, or for ever. Whoever is no driver passes by."""
+        """Here a driver may stop for long, or without end. What is not a driver passes by."""
         driver = self.current()
         if driver is None:
             return
@@ -72,7 +72,7 @@ class Turns:
             raise driver.failure
 
     def kill(self, driver: Driver) -> None:
-        """Ends it where it stands."""
+        """Ends it where it is."""
         driver.dead = True
         self.step(driver)
         assert driver.done
@@ -109,7 +109,7 @@ def far(store: MemoryCommitStepStore, turns: Turns, loses: Callable[[], bool]) -
 
 
 class SkewedClock:
-    """The clocks of the drivers, which agree within half a lease. Nobody's lease is ever prolonged."""
+    """The clocks of the drivers, which agree within half a lease. No lease is ever prolonged."""
 
     def __init__(self, turns: Turns) -> None:
         self.time = NOON

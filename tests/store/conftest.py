@@ -27,7 +27,7 @@ def sqlite_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def open_empty(url: str, request: pytest.FixtureRequest) -> Store:
-    """The store at a URL that nobody has opened yet."""
+    """The store at a URL that was never opened."""
     if url == MEMORY:
         return MemoryStore()
     if url.startswith("sqlite"):

@@ -26,7 +26,7 @@ def app(name: str, **fields: Any) -> DeployedApp:
 
 
 def schedule(ref: str, **fields: Any) -> ScheduleState:
-    """A deployed schedule, active unless told otherwise."""
+    """A deployed schedule, active unless said otherwise."""
     spec = Schedule(name=ref.partition("/")[2], program="p", trigger=CronTrigger(cron="0 6 * * *"))
     given = {"spec": spec, "fingerprint": "f", "status": "active", "deployed_at": NOON, **fields}
     return ScheduleState(ref=ref, **given)
@@ -44,7 +44,7 @@ def delivery(of: Event, schedule: str = "a/s", leaf: str = "", **fields: Any) ->
 
 
 def job(id: str, schedule: str = "a/s", **fields: Any) -> Job:
-    """A job, waiting for its trigger unless told otherwise."""
+    """A job, waiting for its trigger unless said otherwise."""
     return Job(id=id, schedule=schedule, **{"opened_at": NOON, **fields})
 
 

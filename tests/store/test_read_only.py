@@ -1,4 +1,4 @@
-"""Stores that a user may only read: what it reads, and what it is told when it writes."""
+"""Stores that a user may only read: what it reads, and which error it gets when it writes."""
 
 import shutil
 import uuid

@@ -203,7 +203,7 @@ def test_dumps_of_the_same_history_are_equal_in_every_store(store: Store) -> Non
 
 
 @pytest.mark.parametrize(
-    ("failure", "told"),
+    ("failure", "raised"),
     [
         (DatabaseError("SELECT 1", None, Exception("server closed the connection")), StoreError),
         (OperationalError("SELECT 1", None, Exception("disk I/O error")), StoreError),
@@ -212,10 +212,10 @@ def test_dumps_of_the_same_history_are_equal_in_every_store(store: Store) -> Non
     ids=["lost in an answer", "failed", "a bug of ours"],
 )
 def test_what_the_database_fails_at_is_told_as_such_and_no_bug_is(
-    failure: Exception, told: type[Exception], tmp_path: Path
+    failure: Exception, raised: type[Exception], tmp_path: Path
 ) -> None:
     opened = open_sql_store(f"sqlite:///{tmp_path}/store.db")
-    with pytest.raises(told), opened.transaction():
+    with pytest.raises(raised), opened.transaction():
         raise failure
     opened.close()
 

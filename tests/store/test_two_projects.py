@@ -1,7 +1,11 @@
 """Two projects on one store, each in a process of its own that deploys in turns with the other and at once.
 
+<<<<<<< HEAD
 Each keeps its apps, and a name is one project's. One project's triggers over the other's dataset fire,
 whoever ticks.
+=======
+One project's triggers over the other's dataset fire, by whatever project's tick.
+>>>>>>> a9ac8e1 (Write the tests in the same plain English as the product, and check it)
 """
 
 import multiprocessing
@@ -141,7 +145,7 @@ def rounds_of(url: str, project: str, meet: Barrier) -> None:
 def test_a_dataset_of_the_other_project_triggers_through_deployments_in_turns_and_at_once(
     sql_store: Store, sql_url: str
 ) -> None:
-    # In turns: whoever names the other comes second, and a later deployment of either changes nothing else.
+    # In turns: the project that names the other comes second; a later deployment changes nothing else.
     for project in ("feeds", "sales", "feeds", "sales"):
         assert in_child(partial(turn_of, sql_url, project)) == 0
     land(sql_store, ["2026-02-28"], NOON + timedelta(seconds=1))

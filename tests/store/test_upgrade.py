@@ -43,7 +43,7 @@ def old_job(connection: Connection, id: str, state: JobState, **values: object) 
 
 
 def write_0001(connection: Connection) -> None:
-    """A schedule, an event, a waiting job, two jobs with launches, and a run that somebody else started."""
+    """A schedule, an event, a waiting job, two jobs with launches, and a run that a person started."""
     noon, minute = NOON_MICROSECONDS, MINUTE_MICROSECONDS
     insert(
         connection,
@@ -60,7 +60,7 @@ def write_0001(connection: Connection) -> None:
     old_job(connection, "waits", JobState.PENDING_TRIGGER)
     old_job(connection, "runs", JobState.LAUNCHED, launch=OLD_PLAN, decided_at=noon + minute)
     old_job(connection, "offered", JobState.PENDING_LAUNCH, launch=OLD_PLAN, decided_at=noon + 2 * minute)
-    # The checksum that version 0001 wrote, as it stands in stores that are in use.
+    # The checksum that version 0001 wrote, as it is in stores that are in use.
     insert(
         connection,
         "commit_sequences",

@@ -1,4 +1,4 @@
-"""`tidegate dev`: a mistake in the YAML changes nothing, and nothing to run is told at once."""
+"""`tidegate dev`: a mistake in the YAML changes nothing, and nothing to run is reported at once."""
 
 import pytest
 from typer.testing import CliRunner

@@ -83,7 +83,7 @@ def test_a_dagster_that_cannot_be_opened_stops_no_publish(
     store: SqlCommitStepStore, engine_store: SqlStore, warehouse: Warehouse
 ) -> None:
     load_settings().dagster_home.mkdir(parents=True)
-    (warehouse.project / "dagster.yaml").write_text("storage: {of: nobody}")
+    (warehouse.project / "dagster.yaml").write_text("storage: {of: nothing}")
 
     result = invoke("recover")
 
@@ -194,12 +194,12 @@ def test_an_abandoned_commit_leaves_a_record_and_no_staging(
     assert read_rows(warehouse, TABLE) == {SECOND: [2]}
 
 
-@pytest.mark.parametrize(("done", "told"), [
+@pytest.mark.parametrize(("done", "shown"), [
     (PublishFolder, "Readers do not see its data"),
     (PublishVersion, "All data is published"),
 ])  # fmt: skip
 def test_what_readers_will_see_is_shown_before_an_abandonment(
-    store: SqlCommitStepStore, warehouse: Warehouse, done: type, told: str
+    store: SqlCommitStepStore, warehouse: Warehouse, done: type, shown: str
 ) -> None:
     context = CommitContext(files=LocalFiles())
     table = stage_rows(warehouse, OTHER, {FIRST: [3]}, commit="c3", token=3)
@@ -208,7 +208,7 @@ def test_what_readers_will_see_is_shown_before_an_abandonment(
     for step in sequence.steps[: 1 + [type(step) for step in sequence.steps].index(done)]:
         step.execute(context)
 
-    assert told in run("abandon", "c3", "--yes")
+    assert shown in run("abandon", "c3", "--yes")
 
 
 def test_of_several_tables_the_half_that_is_done_stays(

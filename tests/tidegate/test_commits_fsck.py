@@ -73,7 +73,7 @@ def test_clean_removes_what_is_orphaned_and_nothing_else(
 ) -> None:
     token = store.begin("c3", [TABLE.id], until=now())
     stage_rows(warehouse, TABLE, {FIRST: [3]}, commit="c3", token=token)
-    assert [kind for kind, _ in findings()] == ["dead run"], "its staging is its own until it is given up"
+    assert [kind for kind, _ in findings()] == ["dead run"], "its staging is its own until it is abandoned"
 
     assert findings("--clean") == []
 

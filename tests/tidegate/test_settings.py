@@ -1,4 +1,4 @@
-"""Settings: what a project's file may say, its defaults, and what a wrong file is told."""
+"""Settings: what a project's file may say, its defaults, and the errors of a wrong one."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -110,7 +110,7 @@ def test_the_environment_names_the_project(project_folder: Path, monkeypatch: py
     monkeypatch.chdir("/")
     monkeypatch.setenv("TIDEGATE_PROJECT", str(project_folder))
     assert load_settings().project == project_folder
-    # A folder that somebody named is meant itself: its parents are not searched.
+    # A folder that a person named is meant itself: its parents are not searched.
     monkeypatch.setenv("TIDEGATE_PROJECT", str(project_folder / "schedules"))
     with pytest.raises(SettingsError, match=r"no tidegate.toml in .*/schedules; "):
         load_settings()

@@ -1,7 +1,7 @@
 """Rules on English: the words of our first dialect, which cost each reader a translation.
 
-A page is searched whole. Of a Python file its docstrings, comments and strings are searched; a folder
-joins `FOLDERS` once it is clean. Code between backticks is left alone.
+A page is searched whole. Of a Python file its docstrings, comments and strings are searched.
+Code between backticks is left alone.
 """
 
 import ast
@@ -11,24 +11,8 @@ from collections.abc import Iterator
 from tests.tidy.finding import Finding, Source
 from tests.tidy.links import without_code
 
-FOLDERS = (
-    "README.md",
-    "docs/",
-    "schedules/",
-    "tidegate/domain/",
-    "tidegate/compiler/",
-    "benchmarks/",
-    "tidegate/__init__.py",
-    "tidegate/definitions.py",
-    "tidegate/cli/",
-    "tidegate/dagster_defs/",
-    "tidegate/demo/",
-    "tidegate/processes/",
-    "tidegate/project/",
-    "tidegate/scheduler/",
-    "tidegate/spark_jobs/",
-)
-"""What is held to plain English; paths from the project's folder."""
+LISTS = ("tests/tidy/english.py", "tests/test_tidy.py")
+"""Where the words themselves are written."""
 
 INSTEAD = {
     r"told|tells? (?:of|that|it)": "said, reported, shown",

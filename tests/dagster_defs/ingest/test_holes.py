@@ -1,4 +1,4 @@
-"""Holes: which ids are missing, what fills them, and when they are given up."""
+"""Holes: which ids are missing, what fills them, and when they are abandoned."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -99,7 +99,7 @@ def test_a_story_with_anything_changed_fails(name: str, monkeypatch: pytest.Monk
     found = observed(name, monkeypatch)
     broken = list(mutations(SCENARIOS[name][1]))
     assert [what for what, scenario in broken if not judge(scenario, *found)] == []
-    tally.reach("wrong expectations told", len(broken))
+    tally.reach("wrong expectations reported", len(broken))
 
 
 def test_there_is_something_to_change() -> None:

@@ -1,4 +1,4 @@
-"""Calendars and changes of the clocks through the whole engine, told as scenarios."""
+"""Calendars and changes of the clocks through the whole engine, written as scenarios."""
 
 import pytest
 
@@ -81,7 +81,7 @@ examples:
     until: 2026-03-10T00:00:00
     expect_only: [on_business_nights]
     given:
-      # The night from Saturday to Sunday belongs to Saturday, which is no business day.
+      # The night from Saturday to Sunday belongs to Saturday, which is not a business day.
       - {at: 2026-03-08T03:00:00, partitions: {dataset: raw, keys: [2026-03-07]}}
     expect:
       - at: 2026-03-08T03:00:00

@@ -54,7 +54,7 @@ FAILING = {
         "discarded joined D-SUSPENDED",
     ),
     "a refusal that was not expected": (
-        f"{START}\nexpect_only: []\ngiven: [{{at: +0s, update: {{nightly: {{program: nobody}}}}}}]",
+        f"{START}\nexpect_only: []\ngiven: [{{at: +0s, update: {{nightly: {{program: unknown}}}}}}]",
         "no launch, discard or refusal that is not listed",
         "refused nightly N302",
     ),

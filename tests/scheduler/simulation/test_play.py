@@ -96,7 +96,7 @@ expect: [{{launch: nightly, args: {{a: 1, b: 2}}}}]
 {START}
 given:
   - {{at: +0s, resume: nightly}}
-  - {{at: +1h, update: {{nightly: {{program: nobody}}}}}}
+  - {{at: +1h, update: {{nightly: {{program: unknown}}}}}}
   - {{at: +2h, update: {{nightly: {{trigger: {{cron: "0 0 30 2 *"}}}}}}}}
 until: +1d
 expect:
@@ -248,7 +248,7 @@ given:
 until: +1h
 expect: [{{at: +0s, refused: V205}}, {{at: +1m, refused: V205}}, {{at: +3m, refused: N305}}]
 """,
-    "a gauge holds back and lets go": f"""
+    "a gauge holds back and releases": f"""
 {START}
 given:
   - {{at: +0s, update: {{by_day: {{constraints: [{{load: {{gauge: cluster_load, max: 50}}}}]}}}}}}
@@ -273,7 +273,7 @@ expect:
   - {{at: +18h, waiting: nightly, reason: W-HELD, collected: 1}}
   - {{at: +1d, launch: nightly, partitions: [2026-03-10]}}
 """,
-    "several launches that several expectations could stand for": f"""
+    "several launches that several expectations could mean": f"""
 {START}
 programs: {{p: {{ends: failed}}}}
 given: [{{at: +0s, partitions: {{dataset: raw, keys: [2026-03-08, 2026-03-09]}}}}]

@@ -263,7 +263,7 @@ class Reference:
         return any(now <= each.minute + self._stretch(each.leaf) for each in self._below(path, sees, now))
 
     def _evidence(self, trigger: Trigger, path: str, sees: Sees, now: int) -> bool:
-        """Whether anything that counts stands behind a part: an arrival, or what it came to hold by."""
+        """Whether anything that counts is behind a part: an arrival, or what it came to hold by."""
         seen = sees
         if trigger.collect_within is not None:
             seen = Sees(sees.later_than, (*sees.cuts, (path, now - minutes(trigger.collect_within))))

@@ -14,7 +14,7 @@ ROWS = [
     ("nothing is quiet before it holds", Q, [came("10:00", "", "a")], None),
     ("it counts from the moment it holds", Q, [came("10:00", "", "a"), came("10:30", "", "b")], "10:40"),
     (
-        "what comes starts it anew",
+        "what comes starts it again",
         Q,
         [came("10:00", "", "a"), came("10:05", "", "b"), came("10:14", "", "c")],
         "10:24",

@@ -1,6 +1,6 @@
 """Reads Avro container files, as far as Iceberg's manifests need it.
 
-The oracle of the crash tests wants to see what stands in a table's metadata without the
+The oracle of the crash tests wants to see what is in a table's metadata without the
 library that wrote it, so this is the file format itself: a header with a schema in JSON, then
 blocks of records, each block compressed and closed by the header's sync marker. Nothing is
 interpreted here; logical types stay what they are stored as.
@@ -23,11 +23,11 @@ def read_avro(path: str) -> list[dict[str, Any]]:
     """Every record of a file, in order.
 
     Raises:
-        ValueError: it is no whole Avro file.
+        ValueError: it is not a whole Avro file.
     """
     data = io.BytesIO(Path(path).read_bytes())
     if data.read(len(MAGIC)) != MAGIC:
-        raise ValueError(f"{path} is no Avro file")
+        raise ValueError(f"{path} is not an Avro file")
     named: dict[str, Any] = {}
     header = _read(data, {"type": "map", "values": "bytes"}, named)
     schema = json.loads(header["avro.schema"])

@@ -1,6 +1,6 @@
 """Drivers that can be killed: processes forked from the tests, each with a connection of its own to our JVM.
 
-Forking costs a second less than a JVM. What the JVM was told before the kill it does to the end,
+Forking costs a second less than a JVM. What the JVM was asked before the kill it does to the end,
 as a real one does that outlives its driver for a moment; whole JVMs are killed in the sweep.
 """
 
@@ -20,7 +20,7 @@ CLEAN = 3
 
 
 def stop() -> None:
-    """Stands still until somebody sends SIGCONT: a machine that hangs, a pause of the collector."""
+    """Does nothing until a process sends SIGCONT: a machine that hangs, a pause of the collector."""
     # To this thread, which then takes no further step; the others of the process stop with it.
     signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
 
@@ -41,9 +41,9 @@ def start(work: Work, prepare: Work = lambda: None) -> int:
 
 @contextmanager
 def stopping(work: Work, prepare: Work) -> Iterator[int]:
-    """A driver that stands still at some point of its work. Whoever wakes it waits for its end."""
+    """A driver that is stopped at some point of its work. The caller that wakes it waits for its end."""
     child = start(work, prepare)
-    assert os.WIFSTOPPED(os.waitpid(child, os.WUNTRACED)[1]), "it has ended and did not stand still"
+    assert os.WIFSTOPPED(os.waitpid(child, os.WUNTRACED)[1]), "it has ended and did not stop"
     try:
         yield child
     except BaseException:
@@ -53,7 +53,7 @@ def stopping(work: Work, prepare: Work) -> Iterator[int]:
 
 
 def go_on(child: int) -> None:
-    """Wakes a driver that stands still."""
+    """Wakes a driver that is stopped."""
     os.kill(child, signal.SIGCONT)
 
 
@@ -65,7 +65,7 @@ def _run(work: Work) -> None:
     except SparkJobError as failure:
         print(f"a driver failed: {failure}")
         code = CLEAN
-    except BaseException:  # noqa: BLE001 -- printed, and told to the parent by the exit code
+    except BaseException:  # noqa: BLE001 -- printed, and reported to the parent by the exit code
         traceback.print_exc()
     finally:
         os._exit(code)

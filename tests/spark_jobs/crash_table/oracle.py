@@ -1,4 +1,4 @@
-"""What really stands in a table: read from the files themselves, with none of our code.
+"""What a table really holds: read from the files themselves, with none of our code.
 
 The judge of the crash tests. It knows the published formats only: of Iceberg the metadata file,
 the manifest list and the manifests; of our Parquet tables the newest file of `_versions`. The
@@ -22,7 +22,7 @@ LOOKS = 50
 """How often the newest state may vanish between being found and being read."""
 
 Rows = Counter[int]
-"""The ids in a table, with how often each stands there."""
+"""The ids in a table, with how often each is there."""
 
 
 @dataclass

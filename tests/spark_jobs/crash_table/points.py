@@ -84,7 +84,7 @@ def _locked(*_: object) -> Iterator[None]:
 
 
 def before_link(folder: str) -> Callable[[Strike], None]:
-    """Strikes when a file in such a folder is written, under a name that nobody reads, and not yet linked."""
+    """Strikes when a file in such a folder is written under a name that no reader reads, before its link."""
 
     def install(strike: Strike) -> None:
         real = os.link

@@ -109,7 +109,7 @@ class Project:
             for name, kind in self.outputs.items()
         ]
 
-    # --- what stands ---------------------------------------------------------------------
+    # --- what is there -------------------------------------------------------------------
 
     def table(self, name: str) -> Path:
         """The folder of an output."""
@@ -118,7 +118,7 @@ class Project:
         )
 
     def rows(self, name: str) -> Rows:
-        """What stands in an output now."""
+        """What an output holds now."""
         read = self.oracle.iceberg if self.outputs[name] == "iceberg" else self.oracle.parquet
         return read(self.table(name))
 
@@ -128,14 +128,14 @@ class Project:
         return sorted(number for mark in marks.values() for number in _numbers_in(json.loads(mark.position)))
 
     def check(self, files: Sequence[int]) -> None:
-        """Exactly the rows of these files stand in every output, and the watermark says so."""
+        """Exactly the rows of these files are in every output, and the watermark says so."""
         for name in self.outputs:
             assert self.rows(name) == rows_of(files), f"{name} holds other rows"
         assert self.files_read() == sorted(files), "the watermark names other files"
         assert self.store().list_unfinished() == ()
 
     def rubbish(self) -> list[str]:
-        """Files and tables that no state of an output names: what no one will ever read or remove."""
+        """Files and tables that no state of an output names: what no process will ever read or remove."""
         found = [f"staging table {name}" for name in self._staging_tables() - self._staged_by_others]
         for name, kind in self.outputs.items():
             table = self.table(name)
@@ -158,7 +158,7 @@ def rows_of(files: Sequence[int]) -> Rows:
 
 
 def _numbers_in(position: object) -> list[int]:
-    """The landed files that a position names, wherever in it their names stand."""
+    """The landed files that a position names, wherever in it their names are."""
     if isinstance(position, str):
         name = position.rpartition("/")[2]
         return [int(name[1:6])] if name.endswith(".parquet") else []

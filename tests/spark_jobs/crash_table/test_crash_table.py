@@ -62,7 +62,7 @@ class Case:
         """A run that must end well, after which exactly these files have been added.
 
         Args:
-            tidy: nobody else is at work, so that nothing staged may be left.
+            tidy: no other process is at work, so that nothing staged may be left.
         """
         self.project.load(commit)
         self.done += files
@@ -70,7 +70,7 @@ class Case:
         assert not tidy or self.project.rubbish() == []
 
     def killed(self, commit: str, point: Point, new: list[int]) -> None:
-        """A run that is killed at a point. Readers see whole states, and the promise stands or not."""
+        """A run that is killed at a point. Readers see whole states, and the promise is kept or not."""
         kind = dict.fromkeys(self.project.outputs.values())
         child = driver.start(lambda: self.project.load(commit), lambda: point.install(kill_self))
         assert end(child) == SIGKILL, f"{point} of {[*kind]} was not met"
@@ -178,7 +178,7 @@ def tear(project: Project, commit: str) -> None:
 
 @pytest.mark.parametrize("kind", BOTH)
 def test_lost_staging_fails_loudly_and_keeps_the_promise(case: Case) -> None:
-    """P10: nobody may go on as if nothing had been promised."""
+    """P10: no run may go on as if nothing had been promised."""
     commit, new = case.commit(), case.land(2)
     point = Point(row="P10", where="before step 1", install=after(SqlCommitStepStore, "put"))
     case.killed(commit, point, new)
@@ -189,7 +189,7 @@ def test_lost_staging_fails_loudly_and_keeps_the_promise(case: Case) -> None:
         assert case.project.store().exists(commit)
         case.sees_whole_states([])
         assert case.project.files_read() == case.done
-    # Somebody has brought it back.
+    # A person has brought it back.
     case.loaded(commit, new)
 
 
@@ -230,7 +230,7 @@ DURING_RECOVERY = {
 
 @pytest.mark.parametrize("kind", BOTH)
 def test_killed_during_recovery_again_and_again(case: Case, kind: str) -> None:
-    """P11: whoever recovers dies as well, at one point after the other."""
+    """P11: the recovering process dies as well, at one point after the other."""
     commit, new = case.commit(), case.land(2)
     case.killed(commit, Point(row="P2", where="", install=after(SqlCommitStepStore, "put")), new)
     points = {point.where: point for point in points_of(kind)}

@@ -62,7 +62,7 @@ class Sweep:
         while self.kills < kills:
             self.land()
             if not self._commit or self.chance.random() < 0.3:
-                # The job was given up after its crash, or has ended well: here comes the next one.
+                # The job was abandoned after its crash, or has ended well: here comes the next one.
                 self.next_commit()
             if self.kills % WHOLE_EVERY == WHOLE_EVERY - PREPARED_BEFORE:
                 self.whole.prepare()

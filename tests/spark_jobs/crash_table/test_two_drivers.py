@@ -1,7 +1,7 @@
 """Two drivers at once on the same datasets: one effect, and the loser fails cleanly or has nothing to do.
 
 Two processes meet at a barrier before the same call of the store, and then go on together; which of them
-wins is nobody's business. Afterwards the tables hold the landed rows once, and nothing is left over.
+wins does not matter. Afterwards the tables hold the landed rows once, and nothing is left over.
 """
 
 import os
@@ -37,7 +37,7 @@ class Barrier:
         os.read(self._gate, 1)
 
     def lift(self) -> None:
-        """For whoever started them: opens when all have come."""
+        """For the process that started them: opens when all have come."""
         for _ in range(self._count):
             os.read(self._came, 1)
         os.write(self._open, b"." * self._count)

@@ -1,7 +1,7 @@
 """Drivers with a JVM of their own, which is killed with them, in the middle of whatever it does.
 
-Such a driver costs seconds to start, so the next one is started while others work. It stands ready
-until it is told what to run, tells when it begins, and is killed from outside at a moment that no call marks.
+Such a driver costs seconds to start, so the next one is started while others work. It waits
+until it learns what to run, tells when it begins, and is killed from outside at a moment that no call marks.
 """
 
 import os
@@ -30,15 +30,15 @@ class WholeDriver:
         """Starts the next driver, which costs seconds, and does not wait for it."""
         if self._ready is not None:
             return
-        (told, tell), (hear, tells) = os.pipe(), os.pipe()
+        (orders, tell), (hear, tells) = os.pipe(), os.pipe()
 
         def serve() -> None:
             os.close(tell)
             os.close(hear)
-            self._serve(told, tells)
+            self._serve(orders, tells)
 
         self._ready = Started(process=fork(serve), tell=tell, hear=hear)
-        os.close(told)
+        os.close(orders)
         os.close(tells)
 
     def run_and_kill(self, commit: str, moment: float) -> bool:
@@ -63,20 +63,20 @@ class WholeDriver:
         return code != 0
 
     def close(self) -> None:
-        """Lets a driver go that nobody has needed; it takes its JVM along."""
+        """Ends a driver that no test has needed; it takes its JVM along."""
         if self._ready is not None:
             started, self._ready = self._ready, None
             _line(started.hear)
             os.write(started.tell, b"\n")
             started.end()
 
-    def _serve(self, told: int, tells: int) -> None:
+    def _serve(self, orders: int, tells: int) -> None:
         own = session(
             SparkSettings(master="local[1]", conf={"spark.driver.memory": "1g"}, iceberg=self._iceberg)
         )
         gateway: Any = own.sparkContext._gateway
         os.write(tells, f"{gateway.proc.pid}\n".encode())
-        if commit := _line(told):
+        if commit := _line(orders):
             os.write(tells, b"begins\n")
             self._project.load(commit, own)
         own.stop()

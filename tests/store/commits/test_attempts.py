@@ -29,7 +29,7 @@ def test_an_attempt_is_open_until_it_puts_ends_or_is_given_up(store: CommitStepS
 
 
 def test_an_attempt_that_is_not_open_cannot_put(store: CommitStepStore) -> None:
-    """Whoever was given up has lost its staging, and must not promise to publish it."""
+    """A run that was abandoned has lost its staging, and must not promise to publish it."""
     token = begin(store)
     assert not store.expire(token, NOON + LEASE - timedelta(microseconds=1))
     assert store.expire(token, NOON + LEASE)
@@ -75,7 +75,7 @@ def test_a_failure_is_counted_once_and_lets_go(store: CommitStepStore) -> None:
     put(store, "c1")
     for number in (1, 2):
         store.take("c1", "first", now=NOON, until=NOON + LEASE)
-        assert store.fail("c1", "somebody else", "no", NOON) == number - 1
+        assert store.fail("c1", "another owner", "no", NOON) == number - 1
         assert store.fail("c1", "first", f"error {number}", NOON) == number
         assert store.fail("c1", "first", "not its owner any more", NOON) == number
 
@@ -102,7 +102,7 @@ def test_an_abandoned_sequence_is_on_record_and_its_id_is_never_used_again(store
     put(store, "c1", "steps", ["app/a", "app/b"], [("app/p", "app/s", "", 1)])
     late = begin(store, "c1")
     store.take("c1", "first", now=NOON, until=NOON + LEASE)
-    assert not store.abandon("c1", "somebody is at work", NOON)
+    assert not store.abandon("c1", "a process is at work", NOON)
     store.fail("c1", "first", "its staging is gone", NOON)
     assert not store.was_abandoned("c1")
 
