@@ -34,7 +34,7 @@ soak: .venv/stamp ## the endurance tests with EFFORT=n times the seeds (default 
 
 pages: .venv/stamp ## write the pages of docs/ that are rendered from the code: diagnostics, settings
 	$(BIN)/python -c 'from tidegate.compiler.render import catalogue_markdown as page; print(page.catalogue_markdown(), end="")' > docs/diagnostics.md
-	$(BIN)/python -m tidegate.project.settings_markdown > docs/settings.md
+	$(BIN)/python -m tidegate.project.settings.markdown > docs/settings.md
 
 screenshots: .venv/stamp ## take the pictures in docs/images from a real Dagster, with headless Chromium
 	$(BIN)/python -m docs.screenshots

@@ -32,7 +32,7 @@ from tidegate.demo.class_archive import archive_file, java_options
 from tidegate.domain.error import UserError
 from tidegate.demo.feed import Chunk
 from tidegate.demo.landing import Landing
-from tidegate.project.settings import Settings, load_settings
+from tidegate.project.settings.settings import Settings, load_settings
 from tidegate.project.yaml_files import compile_paths
 
 ROOT = Path(__file__).parents[1]

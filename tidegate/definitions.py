@@ -11,7 +11,7 @@ from dagster import Definitions, definitions
 
 from tidegate.dagster_defs.definitions.definitions import build_definitions
 from tidegate.dagster_defs.definitions.location import Location
-from tidegate.project.settings import Settings, load_settings
+from tidegate.project.settings.settings import Settings, load_settings
 from tidegate.project.spark import spark_settings, warehouse
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store

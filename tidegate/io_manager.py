@@ -37,7 +37,7 @@ from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.io_manager.dataset import dataset_of
 from tidegate.dagster_defs.io_manager.tables import AssetTables
 from tidegate.dagster_defs.run.recovery import recovery_job, recovery_schedule
-from tidegate.project.settings import Settings, settings_with
+from tidegate.project.settings.settings import Settings, settings_with
 from tidegate.project.spark import spark_settings
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store

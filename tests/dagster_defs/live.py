@@ -19,7 +19,7 @@ from tidegate.domain.model import App
 from tidegate.processes.dagster import DagsterProcesses
 from tidegate.processes.graphql import ask
 from tidegate.processes.home import site_of
-from tidegate.project.settings import load_settings
+from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.model.job import FINISHED, Job
 from tidegate.scheduler.store.open import open_store
 

@@ -21,7 +21,7 @@ from tests.spark_jobs.test_flights import assert_same, collected
 from tidegate.demo.feed import days_from, feed_plan
 from tidegate.demo.project import make_project, replacements
 from tidegate.demo.run import REFERENCE, WEEKLY, Demo
-from tidegate.project.settings import Settings
+from tidegate.project.settings.settings import Settings
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store
@@ -39,7 +39,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tidegate.scheduler.store.open import open_store
 from tidegate.demo.summary import print_summary
-from tidegate.project.settings import load_settings
+from tidegate.project.settings.settings import load_settings
 
 settings = load_settings(Path(sys.argv[1]))
 with open_store(settings.store_url).reading() as reader:

@@ -48,7 +48,7 @@ from dagster import AssetKey, DagsterInstance
 import tidegate.compiler, tidegate.scheduler, tidegate.spark_jobs, tidegate.dagster_defs
 from tidegate.dagster_defs.definitions.definitions import build_definitions
 from tidegate.definitions import location_of
-from tidegate.project.settings import load_settings
+from tidegate.project.settings.settings import load_settings
 
 job = build_definitions(location_of(load_settings())).get_implicit_global_asset_job_def()
 with DagsterInstance.ephemeral() as instance:

@@ -34,7 +34,7 @@ def define(folder: Path) -> None:
     """Build the Dagster definitions of the deployed project, as a code server does."""
     from tidegate.dagster_defs.definitions.definitions import build_definitions
     from tidegate.definitions import location_of
-    from tidegate.project.settings import load_settings
+    from tidegate.project.settings.settings import load_settings
 
     os.chdir(folder)
     repository = build_definitions(location_of(load_settings())).get_repository_def()

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.scheduler.world import app_of, at
-from tidegate.scheduler.decision.launch_check import check_launch
+from tidegate.scheduler.decision.launch.check import check_launch
 
 HEAD = """
 app: a

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.scheduler.job_view_of import JOB, SECOND
 from tests.scheduler.world import World, at
 from tidegate.domain.model import Priority
-from tidegate.scheduler.decision.launch_order import launch_order_key
+from tidegate.scheduler.decision.launch.order import launch_order_key
 
 BOUND = timedelta(hours=1)
 """The bound that the documentation states."""

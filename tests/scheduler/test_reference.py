@@ -6,7 +6,7 @@ import pytest
 from tests.scheduler.job_view_of import job_view_of, partition, upstream
 from tests.scheduler.world import World, at
 from tidegate.domain.upstream_run import UpstreamRun
-from tidegate.scheduler.decision.launch_plan import plan_launch
+from tidegate.scheduler.decision.launch.plan import plan_launch
 from tidegate.scheduler.decision.references import values_of
 from tidegate.scheduler.model.job import LaunchPlan
 

@@ -11,7 +11,7 @@ from pyspark.sql import Row, SparkSession
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App
 from tidegate.domain.published import PublishedPartition
-from tidegate.project.settings import load_settings
+from tidegate.project.settings.settings import load_settings
 from tidegate.project.spark import warehouse
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store

@@ -20,7 +20,7 @@ from tidegate.spark_jobs.files.filesystem import LocalFiles
 from tidegate.spark_jobs.files.scheme import scheme_of
 from tidegate.spark_jobs.parquet import output as parquet
 from tidegate.spark_jobs.parquet.steps.copy_folder import CopyFolder
-from tidegate.spark_jobs.parquet.steps.publish_folder import PublishFolder
+from tidegate.spark_jobs.parquet.steps.publish.folder import PublishFolder
 from tidegate.spark_jobs.publication.table import read, sequence_of
 
 pytestmark = pytest.mark.spark

@@ -9,7 +9,7 @@ from typer.testing import CliRunner, Result
 
 from tidegate.cli.main import application
 from tidegate.domain.error import UserError
-from tidegate.project.settings import load_settings
+from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.protocol import Store

@@ -13,7 +13,7 @@ from tests.spark_jobs.staging import DAILY, daily, put, stage_rows
 from tidegate.cli.commits.inspect import app
 from tidegate.domain.model import App, Dataset, Program
 from tidegate.project.environment import PROJECT_VARIABLE, STORE_VARIABLE
-from tidegate.project.settings import load_settings
+from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.model.deployed import DeployedApp
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store

@@ -7,7 +7,7 @@ from tests.tidegate.project import SALES, Project
 from tidegate.cli.develop.dev import redeploy
 from tidegate.cli.main import application
 from tidegate.processes.lock import project_lock
-from tidegate.project.settings import load_settings
+from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.store.open import open_store
 
 

@@ -13,7 +13,7 @@ from tidegate.cli.main import application
 from tidegate.compiler.schema import schema_text
 from tidegate.domain.error import UserError
 from tidegate.project.create import APP_FILE, FILES, STARTER, create_project
-from tidegate.project.settings import load_settings
+from tidegate.project.settings.settings import load_settings
 
 REFUSED = "tidegate.toml, .gitignore"
 

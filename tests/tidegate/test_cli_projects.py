@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from tests.tidegate.project import SALES, SETTINGS, Project, sales_as
 from tidegate.cli.develop.dev import redeploy
 from tidegate.cli.main import application
-from tidegate.project.settings import load_settings
+from tidegate.project.settings.settings import load_settings
 
 OTHER = sales_as("other")
 STAYS = "= app sales is not in the YAML and stays; `tidegate deploy --remove-apps` removes it"

@@ -4,7 +4,7 @@ import pytest
 
 from tests.tidegate.project import SALES, Project
 from tidegate.cli.develop.dev import redeploy
-from tidegate.project.settings import load_settings
+from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store
 

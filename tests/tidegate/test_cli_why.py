@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.tidegate.project import Project
-from tidegate.project.settings import load_settings
+from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.spark_jobs.commit.recovery import BLOCKED_AFTER

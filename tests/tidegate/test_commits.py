@@ -25,7 +25,7 @@ from tests.tidegate.promised import store as store
 from tests.tidegate.promised import warehouse as warehouse
 from tidegate.cli.commits.project import CommitsProject
 from tidegate.domain.error import UserError
-from tidegate.project.settings import load_settings
+from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.model.event import publish_event_id
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.store import SqlStore
@@ -36,8 +36,8 @@ from tidegate.spark_jobs.commit.sequence import CommitSequence
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 from tidegate.spark_jobs.files.filesystem import LocalFiles
 from tidegate.spark_jobs.iceberg.steps.drop_staging_tables import DropStagingTables
-from tidegate.spark_jobs.parquet.steps.publish_folder import PublishFolder
-from tidegate.spark_jobs.parquet.steps.publish_version import PublishVersion
+from tidegate.spark_jobs.parquet.steps.publish.folder import PublishFolder
+from tidegate.spark_jobs.parquet.steps.publish.version import PublishVersion
 from tidegate.spark_jobs.publication.table import sequence_of
 
 pytestmark = pytest.mark.store  # each test migrates a database

@@ -25,7 +25,7 @@ from tests.tidegate.promised import engine_store as engine_store
 from tests.tidegate.promised import store as store
 from tests.tidegate.promised import warehouse as warehouse
 from tidegate.domain.error import UserError
-from tidegate.project.settings import load_settings
+from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.store import SqlStore
 from tidegate.spark_jobs.commit.context import CommitContext

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from tests.tidegate.project import Project
 from tidegate.cli.main import application
-from tidegate.project.settings import load_settings
+from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.store.open import open_store
 from tidegate.spark_jobs.iceberg import runtime
 

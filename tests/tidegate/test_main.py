@@ -14,7 +14,7 @@ from tidegate.cli.commands import COMMANDS
 from tidegate.cli.main import application
 from tidegate.domain.error import UserError
 from tidegate.domain.size import SizeError
-from tidegate.project.settings import SettingsError
+from tidegate.project.settings.settings import SettingsError
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.error import StoreError
 from tidegate.spark_jobs.errors import SparkJobError

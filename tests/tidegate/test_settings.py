@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.project.settings import SettingsError, load_settings
-from tidegate.project.settings_file import TICK_SECONDS_MAX
-from tidegate.project.settings_markdown import settings_markdown
+from tidegate.project.settings.language import TICK_SECONDS_MAX
+from tidegate.project.settings.markdown import settings_markdown
+from tidegate.project.settings.settings import SettingsError, load_settings
 from tidegate.project.spark import spark_settings, warehouse
 from tidegate.scheduler.tick.tick import AWAY_AFTER
 from tidegate.spark_jobs.iceberg.runtime import IcebergSettings

@@ -12,7 +12,7 @@ from tidegate.cli.commits import watermarks
 from tidegate.cli.commits.watermarks import app
 from tidegate.domain.error import UserError
 from tidegate.project.environment import PROJECT_VARIABLE, STORE_VARIABLE
-from tidegate.project.settings import load_settings
+from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.spark_jobs.commit.sequence import watermark_resource

@@ -18,7 +18,7 @@ from tidegate.domain.model import App
 if TYPE_CHECKING:
     from tidegate.compiler.compile import Compilation
     from tidegate.domain.model.dataset import DatasetFormat
-    from tidegate.project.settings import Settings
+    from tidegate.project.settings.settings import Settings
 
 
 def check_yaml(
@@ -60,8 +60,8 @@ def check_yaml(
 
 def settings_here() -> "Settings | None":
     """Return the settings of the working folder's project; None outside a project."""
-    from tidegate.project.settings import find_settings_file, load_settings
-    from tidegate.project.settings_file import SettingsError
+    from tidegate.project.settings.language import SettingsError
+    from tidegate.project.settings.settings import find_settings_file, load_settings
 
     try:
         find_settings_file()

@@ -7,7 +7,7 @@ refuses) are a `UserError`, which the command line prints.
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from tidegate.project.settings import Settings, load_settings
+from tidegate.project.settings.settings import Settings, load_settings
 from tidegate.scheduler.store.error import StoreMissing
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.open import open_store

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tidegate.project.settings import Settings
+    from tidegate.project.settings.settings import Settings
 
 
 def run_address(settings: "Settings", run_id: str | None) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from dagster import AssetKey, AssetMaterialization, DagsterInstance
 
 from tidegate.demo.feed import Chunk, Landed, chunk_key, land
-from tidegate.project.settings import Settings
+from tidegate.project.settings.settings import Settings
 
 APP = "flights"
 FOLDER = "landing"

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from tidegate.domain.error import UserError
 from tidegate.domain.value import Value
-from tidegate.project.settings import Settings, load_settings
+from tidegate.project.settings.settings import Settings, load_settings
 from tidegate.project.shipped import example_app
 
 ZONE = ZoneInfo("America/New_York")

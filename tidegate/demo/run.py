@@ -22,7 +22,7 @@ from tidegate.demo.landing import Landing
 from tidegate.domain.error import UserError
 from tidegate.processes.dagster import DagsterProcesses, ManagedProcess
 from tidegate.processes.home import site_of
-from tidegate.project.settings import Settings
+from tidegate.project.settings.settings import Settings
 from tidegate.scheduler.commands.deploy import deploy
 from tidegate.scheduler.commands.manual import trigger
 from tidegate.scheduler.model.job import FINISHED, Job, JobState

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from tidegate.cli.operate.ledger import print_ledger
 from tidegate.cli.printing import print_table
-from tidegate.project.settings import Settings
+from tidegate.project.settings.settings import Settings
 from tidegate.scheduler.launch.outbox import launch_reason
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason

@@ -10,7 +10,7 @@ from pathlib import Path
 from tidegate.processes.dagster import Site, free_port
 from tidegate.project.create import STARTER
 from tidegate.project.environment import PROJECT_VARIABLE
-from tidegate.project.settings import Settings
+from tidegate.project.settings.settings import Settings
 
 SETTINGS_NAME = "dagster.yaml"
 

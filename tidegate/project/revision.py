@@ -9,8 +9,8 @@ import tomllib
 from pathlib import Path
 
 from tidegate.domain.error import UserError
-from tidegate.project.settings import SETTINGS_FILE, Settings
-from tidegate.project.settings_file import SettingsError, decode
+from tidegate.project.settings.language import SettingsError, decode
+from tidegate.project.settings.settings import SETTINGS_FILE, Settings
 from tidegate.project.yaml_files import MAX_FILES, SUFFIXES
 
 GIT_SECONDS = 60

@@ -5,7 +5,7 @@ properties, the Iceberg catalog and the file systems. This module does not start
 warehouse starts one at the first access to a cluster's file system.
 """
 
-from tidegate.project.settings import Settings
+from tidegate.project.settings.settings import Settings
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 from tidegate.spark_jobs.files.all_files import AllFiles
 from tidegate.spark_jobs.iceberg.runtime import IcebergSettings

@@ -28,8 +28,8 @@ from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog
 from tidegate.spark_jobs.iceberg.steps.drop_staging_tables import DropStagingTables
 from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
 from tidegate.spark_jobs.parquet.steps.copy_folder import CopyFolder
-from tidegate.spark_jobs.parquet.steps.publish_folder import PublishFolder
-from tidegate.spark_jobs.parquet.steps.publish_version import PublishVersion
+from tidegate.spark_jobs.parquet.steps.publish.folder import PublishFolder
+from tidegate.spark_jobs.parquet.steps.publish.version import PublishVersion
 
 BOTH = ("parquet", "iceberg")
 

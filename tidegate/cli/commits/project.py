@@ -16,7 +16,7 @@ from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.domain.model import App
 from tidegate.domain.part_name import app_of
 from tidegate.domain.published import PartitionFact
-from tidegate.project.settings import Settings, load_settings
+from tidegate.project.settings.settings import Settings, load_settings
 from tidegate.scheduler.intake.published import PublishedEvents
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store

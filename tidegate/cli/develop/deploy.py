@@ -42,7 +42,7 @@ def deploy(
     import msgspec
 
     from tidegate.cli.opened_store import opened_store
-    from tidegate.project.settings import load_settings
+    from tidegate.project.settings.settings import load_settings
     from tidegate.scheduler.commands.deploy import deploy as deploy_apps
     from tidegate.scheduler.commands.live import difference
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tidegate.domain.model import App
     from tidegate.processes.dagster import DagsterProcesses
     from tidegate.processes.lock import ProjectLock
-    from tidegate.project.settings import Settings
+    from tidegate.project.settings.settings import Settings
 
 DEFAULT_PORT = 3000
 
@@ -49,7 +49,7 @@ def dev(
 ) -> None:
     """Run Dagster on the project; redeploy when the YAML changes."""
     from tidegate.processes.lock import project_lock
-    from tidegate.project.settings import load_settings
+    from tidegate.project.settings.settings import load_settings
 
     settings = load_settings()
     with project_lock(settings.project) as lock:

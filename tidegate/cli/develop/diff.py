@@ -29,7 +29,7 @@ from tidegate.domain.error import UserError
 if TYPE_CHECKING:
     from tidegate.compiler.plan.diff import Diff
     from tidegate.domain.model import App
-    from tidegate.project.settings import Settings
+    from tidegate.project.settings.settings import Settings
 
 
 def diff(
@@ -48,7 +48,7 @@ def diff(
     format: FormatOption = Format.TEXT,
 ) -> None:
     """Show what a deploy would change, or what changed between two git revisions of the YAML."""
-    from tidegate.project.settings import load_settings
+    from tidegate.project.settings.settings import load_settings
 
     if old is None:
         plan(update_schedules, app, remove_apps, imports, format)

@@ -74,7 +74,7 @@ def _ok(compilation: "Compilation") -> str:
 
 
 def _schedules_folder() -> Path:
-    from tidegate.project.settings import load_settings
+    from tidegate.project.settings.settings import load_settings
 
     return load_settings().schedules
 

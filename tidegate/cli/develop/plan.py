@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tidegate.compiler.plan.ownership import Scope
     from tidegate.domain.model import App
     from tidegate.domain.model.dataset import DatasetFormat
-    from tidegate.project.settings import Settings
+    from tidegate.project.settings.settings import Settings
     from tidegate.scheduler.store.protocol import Reader
 
 EXIT_REFUSED = 1
@@ -63,7 +63,7 @@ def plan(
 ) -> None:
     """Show what a deploy would change; exit code 2 if there are changes, 1 if they would be refused."""
     from tidegate.cli.opened_store import opened_store
-    from tidegate.project.settings import load_settings
+    from tidegate.project.settings.settings import load_settings
     from tidegate.scheduler.commands.live import difference
 
     settings = load_settings()

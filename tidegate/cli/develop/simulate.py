@@ -88,7 +88,7 @@ def _app(path: Path | None, found: "ScenarioFile", file: Path, format: Format) -
 
     left_out: tuple[Path, ...] = ()
     if path is None:
-        from tidegate.project.settings import load_settings
+        from tidegate.project.settings.settings import load_settings
 
         settings = load_settings()
         path = settings.schedules

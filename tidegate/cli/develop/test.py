@@ -55,7 +55,7 @@ def _compiled(paths: list[Path] | None, format: Format) -> "Compilation":
     """Compile the files; print the diagnostics, and exit if one is an error."""
     from tidegate.compiler.render.diagnostics_json import diagnostics_json
     from tidegate.compiler.render.diagnostics_text import diagnostics_text, summary_text
-    from tidegate.project.settings import load_settings
+    from tidegate.project.settings.settings import load_settings
 
     if not paths:
         paths = [load_settings().schedules]

@@ -118,7 +118,7 @@ def show_job(
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.operate.attempts import COLUMNS, attempts
     from tidegate.cli.run_address import run_address
-    from tidegate.project.settings import load_settings
+    from tidegate.project.settings.settings import load_settings
 
     with opened_store() as store, store.reading() as reader:
         found = find_job(reader, job)

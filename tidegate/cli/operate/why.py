@@ -36,7 +36,7 @@ def why(
     from tidegate.cli.operate.blocked_outputs import with_blocked
     from tidegate.cli.operate.dead_holders import with_dead
     from tidegate.cli.run_address import run_address
-    from tidegate.project.settings import load_settings
+    from tidegate.project.settings.settings import load_settings
     from tidegate.scheduler.explain.past import store_at
     from tidegate.scheduler.explain.why import explain
     from tidegate.scheduler.tick.tick import engine_clock

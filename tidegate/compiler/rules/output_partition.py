@@ -10,7 +10,7 @@ The default follows from the trigger and the outputs (docs/rules.md, "What a run
     outputs with time partitions only                            current
     anything else                                                refused
 
-A run without a partition to write cannot be launched (`scheduler.decision.launch_check`).
+A run without a partition to write cannot be launched (`scheduler.decision.launch.check`).
 """
 
 from collections.abc import Iterator

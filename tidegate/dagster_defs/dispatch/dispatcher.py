@@ -38,7 +38,7 @@ from tidegate.dagster_defs.ingest.intake import ingest
 from tidegate.dagster_defs.ingest.reconcile import reconcile
 from tidegate.dagster_defs.run.dead_runs import end_dead_runs
 from tidegate.dagster_defs.run.tags import APP
-from tidegate.scheduler.decision.launch_check import check_launch
+from tidegate.scheduler.decision.launch.check import check_launch
 from tidegate.scheduler.launch.outbox import LaunchRequest, offer_launches, reject
 from tidegate.scheduler.model.deployed import Status
 from tidegate.scheduler.model.job import WAITING

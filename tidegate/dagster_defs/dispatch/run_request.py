@@ -1,7 +1,7 @@
 """The conversion of the engine's launch request to a validated Dagster run request.
 
 Dagster validates the requests of a tick as one batch: a single unknown partition would fail all
-the others, tick after tick. So each request is checked here (`scheduler.decision.launch_check`)
+the others, tick after tick. So each request is checked here (`scheduler.decision.launch.check`)
 against the loaded definitions.
 
 Partitions of a run:
@@ -38,7 +38,7 @@ from tidegate.dagster_defs.run.tags import (
     SCHEDULE,
     shortened,
 )
-from tidegate.scheduler.decision.launch_check import check_launch
+from tidegate.scheduler.decision.launch.check import check_launch
 from tidegate.scheduler.launch.outbox import LaunchRequest
 
 KEYS_IN_TAG = 5

@@ -22,7 +22,7 @@ def land(
     from tidegate.demo.feed import LAST_DAY, days_from, feed_plan, parse_day
     from tidegate.demo.landing import Landing
     from tidegate.processes.home import prepare_home
-    from tidegate.project.settings import load_settings
+    from tidegate.project.settings.settings import load_settings
 
     settings = load_settings()
     start = parse_day(day or first)

@@ -16,8 +16,8 @@ from tidegate.scheduler.commands.existing_events import collect_existing
 from tidegate.scheduler.decision.after import opened, record
 from tidegate.scheduler.decision.fate import Change
 from tidegate.scheduler.decision.job_view import JobView
-from tidegate.scheduler.decision.launch_check import not_begun
-from tidegate.scheduler.decision.launch_plan import output_scheme, plan_launch
+from tidegate.scheduler.decision.launch.check import not_begun
+from tidegate.scheduler.decision.launch.plan import output_scheme, plan_launch
 from tidegate.scheduler.decision.route import is_full
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import WAITING, Job, JobState, job_id

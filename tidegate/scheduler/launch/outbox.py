@@ -20,7 +20,7 @@ from tidegate.domain.back_off import back_off
 from tidegate.domain.model import Priority
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.after import record
-from tidegate.scheduler.decision.launch_order import launch_order_key
+from tidegate.scheduler.decision.launch.order import launch_order_key
 from tidegate.scheduler.model.job import Job, JobState, LaunchPlan
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason

@@ -13,7 +13,7 @@ from tidegate.compiler.scenarios.scenario import Behaviour
 from tidegate.domain.model import App
 from tidegate.domain.partition_key import validate_key
 from tidegate.domain.value import Value
-from tidegate.scheduler.decision.launch_check import check_launch
+from tidegate.scheduler.decision.launch.check import check_launch
 from tidegate.scheduler.intake.observe import RunObservation
 from tidegate.scheduler.launch.claim import claim
 from tidegate.scheduler.launch.outbox import LaunchRequest, reject

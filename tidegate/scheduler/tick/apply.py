@@ -1,7 +1,7 @@
 """Apply: turn decisions into rows and journal entries of the working set.
 
 It decides nothing: decisions come from `scheduler.decision.decide`, launch plans from
-`scheduler.decision.launch_plan`. An error in the decision about one job postpones only that job.
+`scheduler.decision.launch.plan`. An error in the decision about one job postpones only that job.
 """
 
 from collections.abc import Sequence
@@ -14,8 +14,8 @@ from tidegate.scheduler.decision.after import record
 from tidegate.scheduler.decision.decide import Decision, Discard, Launch, Wait, decide, decide_again
 from tidegate.scheduler.decision.end_job import discard_entry, end_job
 from tidegate.scheduler.decision.job_view import JobView
-from tidegate.scheduler.decision.launch_input import with_input
-from tidegate.scheduler.decision.launch_plan import plan_launch
+from tidegate.scheduler.decision.launch.input import with_input
+from tidegate.scheduler.decision.launch.plan import plan_launch
 from tidegate.scheduler.decision.route import is_full
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import Job, LaunchPlan

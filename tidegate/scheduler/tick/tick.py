@@ -25,7 +25,7 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.decision.constraints import COUNTING_RUNS
 from tidegate.scheduler.decision.decide import Decision, Wait
 from tidegate.scheduler.decision.fires import after_fires, due_fires, postponed, programs_timed, with_timer
-from tidegate.scheduler.decision.launch_order import LaunchOrderKey, launch_order_key
+from tidegate.scheduler.decision.launch.order import LaunchOrderKey, launch_order_key
 from tidegate.scheduler.decision.route import Router, leaf_at
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import Event, EventKind, Subscription, event_facts

@@ -24,9 +24,9 @@ from tidegate.spark_jobs.parquet.output import (
     table_state,
 )
 from tidegate.spark_jobs.parquet.steps.copy_folder import CopyFolder
-from tidegate.spark_jobs.parquet.steps.publish_folder import PublishFolder
-from tidegate.spark_jobs.parquet.steps.publish_merge import PublishMerge
-from tidegate.spark_jobs.parquet.steps.publish_version import PublishVersion
+from tidegate.spark_jobs.parquet.steps.publish.folder import PublishFolder
+from tidegate.spark_jobs.parquet.steps.publish.merge import PublishMerge
+from tidegate.spark_jobs.parquet.steps.publish.version import PublishVersion
 from tidegate.spark_jobs.parquet.steps.show_version import ShowVersion
 from tidegate.spark_jobs.parquet.version_log import head
 from tidegate.spark_jobs.parquet.view import show_newest, stale

@@ -28,8 +28,8 @@ from tidegate.spark_jobs.datasets.table_state import TableState
 from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.parquet.folders import read_folders
 from tidegate.spark_jobs.parquet.staging import StagedFolder, seal, write_by_key
-from tidegate.spark_jobs.parquet.steps.publish_merge import PublishMerge
-from tidegate.spark_jobs.parquet.steps.publish_version import PublishVersion
+from tidegate.spark_jobs.parquet.steps.publish.merge import PublishMerge
+from tidegate.spark_jobs.parquet.steps.publish.version import PublishVersion
 from tidegate.spark_jobs.parquet.steps.show_version import ShowVersion
 from tidegate.spark_jobs.parquet.version_log import PartitionEntry, TableVersion, head
 

@@ -15,9 +15,9 @@ from tidegate.spark_jobs.files.filesystem import FileSystem, is_data
 from tidegate.spark_jobs.parquet.merge import SURVIVORS_MARK
 from tidegate.spark_jobs.parquet.output import DATA_FOLDER
 from tidegate.spark_jobs.parquet.steps.copy_folder import CopyFolder
-from tidegate.spark_jobs.parquet.steps.publish_folder import PublishFolder
-from tidegate.spark_jobs.parquet.steps.publish_merge import PublishMerge
-from tidegate.spark_jobs.parquet.steps.publish_version import PublishVersion
+from tidegate.spark_jobs.parquet.steps.publish.folder import PublishFolder
+from tidegate.spark_jobs.parquet.steps.publish.merge import PublishMerge
+from tidegate.spark_jobs.parquet.steps.publish.version import PublishVersion
 from tidegate.spark_jobs.parquet.version_log import (
     VERSIONS_FOLDER,
     read_version,

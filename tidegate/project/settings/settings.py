@@ -17,7 +17,7 @@ from typing import Any
 from tidegate.domain.model import OnUpdate
 from tidegate.domain.model.dataset import DatasetFormat
 from tidegate.project.environment import PROJECT_VARIABLE, STORE_VARIABLE
-from tidegate.project.settings_file import SettingsError, SettingsFile, StoreSection, decode
+from tidegate.project.settings.language import SettingsError, SettingsFile, StoreSection, decode
 
 SETTINGS_FILE = "tidegate.toml"
 MAY_LACK_HOST = ("file", "hdfs", "viewfs")

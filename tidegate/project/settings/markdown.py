@@ -3,14 +3,14 @@
 import msgspec
 
 from tidegate.project.environment import READ, SET
-from tidegate.project.settings_file import SECTIONS, keys_of
+from tidegate.project.settings.language import SECTIONS, keys_of
 
 _INTRODUCTION = (
     "# Settings",
     "",
     "A project is a folder with a `tidegate.toml`. Every section and key may be left out, so that an empty",
     "file makes a project. Paths are relative to the file. An unknown key, a wrong type or a wrong value is",
-    "refused, with the remedy. This page is rendered from `tidegate/project/settings_file.py` and",
+    "refused, with the remedy. This page is rendered from `tidegate/project/settings/language.py` and",
     "`tidegate/project/environment.py`; `make pages` writes it again.",
 )
 _KEYS_HEAD = ("| key | value | default | example | meaning |", "|---|---|---|---|---|")

@@ -25,7 +25,7 @@ from tidegate.spark_jobs.errors import CommitConflict
 from tidegate.spark_jobs.parquet.changes import Begun, merged_meanwhile, written_meanwhile
 from tidegate.spark_jobs.parquet.merge import merged_partitions
 from tidegate.spark_jobs.parquet.refusal import refuse_commit
-from tidegate.spark_jobs.parquet.steps.publish_version import CONFLICT_TRIES, seen_in_log
+from tidegate.spark_jobs.parquet.steps.publish.version import CONFLICT_TRIES, seen_in_log
 from tidegate.spark_jobs.parquet.version_log import PartitionEntry, TableVersion, head, put_version
 
 

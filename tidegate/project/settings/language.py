@@ -1,8 +1,8 @@
 """The language of `tidegate.toml`: every section and key with its type, default and description.
 
 msgspec decodes the file into these classes, and `docs/settings.md` is rendered from them
-(`tidegate.project.settings_markdown`); no other list of the keys exists. Values (paths, URLs) are
-interpreted in `tidegate.project.settings`.
+(`tidegate.project.settings.markdown`); no other list of the keys exists. Values (paths, URLs) are
+interpreted in `tidegate.project.settings.settings`.
 """
 
 import re

@@ -1,0 +1,1 @@
+"""The commit steps that publish: a folder, a merge, a version."""
