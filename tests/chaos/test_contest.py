@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.chaos.child import Child, Say
-from tests.simulation.oracle import Oracle
+from tests.simulation.oracle.oracle import Oracle
 from tests.tally import PROMISED, reach
 from tidegate.compiler.compile import compile_files
 from tidegate.scheduler.commands.deploy import deploy

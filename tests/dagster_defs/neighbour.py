@@ -12,7 +12,7 @@ from tidegate.compiler.compile import compile_files
 from tidegate.compiler.plan.ownership import Scope
 from tidegate.processes.dagster import HOST, DagsterProcesses
 from tidegate.processes.home import site_of
-from tidegate.project.settings import load_settings
+from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.commands.deploy import deploy
 from tidegate.scheduler.commands.live import deployed_apps
 

@@ -8,7 +8,7 @@ from dagster import DagsterInstance, DagsterRunStatus
 from tests.dagster_defs.instance import evaluate, repository_of
 from tests.dagster_defs.sample import NOW, deploy, location_of, sample_app, sample_store
 from tests.dagster_defs.test_program_op import Runner, add_job, execute
-from tests.spark_jobs.test_process import of_a_dead_process
+from tests.spark_jobs.commit.test_process import of_a_dead_process
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
 from tidegate.dagster_defs.definitions.location import Location

@@ -16,8 +16,8 @@ from dagster import DagsterInstance
 from pyspark.sql import SparkSession
 
 from tests.effort import some
-from tests.spark_jobs.reference import Reference, Row
-from tests.spark_jobs.test_flights import assert_same, collected
+from tests.spark_jobs.flights.reference import Reference, Row
+from tests.spark_jobs.flights.test_flights import assert_same, collected
 from tidegate.demo.feed import days_from, feed_plan
 from tidegate.demo.project import make_project, replacements
 from tidegate.demo.run import REFERENCE, WEEKLY, Demo

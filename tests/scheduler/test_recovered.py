@@ -3,7 +3,7 @@
 import pytest
 
 from tests.doubles.dump import dump
-from tests.scheduler.retried_runs import HEARS, WAITS, Runs
+from tests.scheduler.decision.retried_runs import HEARS, WAITS, Runs
 from tests.scheduler.world import World, at
 from tidegate.domain.published import PartitionFact
 from tidegate.scheduler.explain.past import store_at

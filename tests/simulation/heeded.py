@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from tests.simulation.oracle_cron import due
+from tests.simulation.oracle.cron import due
 from tidegate.scheduler.model.journal import Entry
 
 Specs = Mapping[str, dict[str, Any]]

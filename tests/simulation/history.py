@@ -2,7 +2,7 @@
 
 import random
 
-from tests.simulation.chance_world import ChanceWorld
+from tests.simulation.chance.world import ChanceWorld
 from tests.simulation.faulty_store import FaultyStore
 from tidegate.scheduler.store.protocol import Store
 

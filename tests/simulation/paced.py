@@ -12,8 +12,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from tests.doubles.dump import dump
-from tests.simulation.chance_app import ChanceApp
-from tests.simulation.chance_schedule import DATASETS, GAUGE_MAX, GAUGES
+from tests.simulation.chance.app import ChanceApp
+from tests.simulation.chance.schedule import DATASETS, GAUGE_MAX, GAUGES
 from tests.simulation.faulty_store import FaultyStore
 from tests.simulation.hands import Hands
 from tidegate.scheduler.commands.manual import cancel, resume, suspend, trigger

@@ -20,7 +20,7 @@ from tests.effort import EFFORT
 from tests.simulation.faulty_store import FaultyStore, Place
 from tests.simulation.hands import Hands
 from tests.simulation.long_scenario import START, Step, scenario
-from tests.simulation.oracle import Oracle
+from tests.simulation.oracle.oracle import Oracle
 from tests.simulation.quick_sqlite import quick_sqlite
 from tests.tally import PROMISED, reach
 from tidegate.scheduler.store.memory.store import MemoryStore

@@ -12,8 +12,8 @@ import msgspec
 import pytest
 
 from tests.effort import much
-from tests.scheduler.witness import BOOKS
-from tests.simulation.chance_world import ChanceWorld
+from tests.scheduler.explain.witness import BOOKS
+from tests.simulation.chance.world import ChanceWorld
 from tests.simulation.faulty_store import FaultyStore
 from tests.simulation.quick_sqlite import quick_sqlite
 from tidegate.scheduler.explain.past import store_at

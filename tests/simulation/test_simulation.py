@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from tests.doubles.dump import dump
-from tests.simulation.chance_app import NUMBERS, accepted
-from tests.simulation.chance_schedule import chance_schedule
+from tests.simulation.chance.app import NUMBERS, accepted
+from tests.simulation.chance.schedule import chance_schedule
 from tests.simulation.history import FAULT_RATE, STEPS, history
 from tests.simulation.kept_seeds import kept_seeds
 from tests.simulation.paced import compare_paces

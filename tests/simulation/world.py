@@ -8,7 +8,7 @@ import msgspec
 
 from tests.simulation.faulty_store import FaultyStore
 from tests.simulation.hands import Hands
-from tests.simulation.oracle import Oracle
+from tests.simulation.oracle.oracle import Oracle
 from tests.simulation.places import without_places
 from tidegate.domain.model import App, Schedule
 from tidegate.scheduler.model.event import Event

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from tests.doubles.commit_store import MemoryCommitStepStore
-from tests.spark_jobs.flights_app import BY_AIRPORT, DAILY, FlightsProject
+from tests.spark_jobs.flights.app import BY_AIRPORT, DAILY, FlightsProject
 from tidegate.domain.model import Dataset, Program
 from tidegate.domain.published import PublishedPartition
 from tidegate.spark_jobs.commit import publish as publishing

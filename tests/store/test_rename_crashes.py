@@ -11,7 +11,7 @@ import pytest
 from tests.crashes.processes import SIGKILL, in_child, kill_self
 from tests.crashes.statements import BOTH, Boom, dying_before, listening
 from tests.doubles.dump import dump
-from tests.scheduler.renaming import DAYS, EVERYTHING, app, arrive, put, read_once, waiting
+from tests.scheduler.commands.renaming import DAYS, EVERYTHING, app, arrive, put, read_once, waiting
 from tests.store.commits.sequences import content
 from tests.tally import reach
 from tidegate.scheduler.store.sql.open import open_sql_store

@@ -1,11 +1,7 @@
 """Two projects on one store, each in a process of its own that deploys in turns with the other and at once.
 
-<<<<<<< HEAD
 Each keeps its apps, and a name is one project's. One project's triggers over the other's dataset fire,
 whoever ticks.
-=======
-One project's triggers over the other's dataset fire, by whatever project's tick.
->>>>>>> a9ac8e1 (Write the tests in the same plain English as the product, and check it)
 """
 
 import multiprocessing

@@ -23,7 +23,7 @@ from tests.tidegate.project import Project
 from tidegate.processes.alive import CodeServer, DagsterState, Dispatcher, dagster_state
 from tidegate.processes.dagster import HOST, free_port
 from tidegate.processes.home import prepare_home
-from tidegate.project.settings import load_settings
+from tidegate.project.settings.settings import load_settings
 
 pytestmark = pytest.mark.dagster
 

@@ -8,7 +8,7 @@ import pytest
 from tests.tidegate.project import Project
 from tidegate.cli.last_tick import TickWatch, scheduler_lines, state_lines
 from tidegate.processes.alive import CodeServer, DagsterState, Dispatcher
-from tidegate.project.settings import load_settings
+from tidegate.project.settings.settings import load_settings
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

@@ -12,7 +12,7 @@ from tidegate.domain.wording import plural
 
 if TYPE_CHECKING:
     from tidegate.processes.alive import DagsterState, Dispatcher
-    from tidegate.project.settings import Settings
+    from tidegate.project.settings.settings import Settings
 
 TICKS_MISSED = 12
 """After so many ticks that did not come, something is wrong: a minute where one comes every five seconds."""

@@ -20,7 +20,7 @@ from tidegate.processes.dagster import code_state
 if TYPE_CHECKING:
     from dagster import DagsterInstance
 
-    from tidegate.project.settings import Settings
+    from tidegate.project.settings.settings import Settings
 
 HOME_VARIABLE = "DAGSTER_HOME"
 SENSOR_DAEMON = "SENSOR"

@@ -1,0 +1,175 @@
+"""The launch plan: which partitions a run writes, its time, its business date, its upstream runs."""
+
+from datetime import UTC, datetime
+
+import msgspec
+import pytest
+
+from tests.scheduler.launch.test_launching import S, pending
+from tests.scheduler.world import World, app_of, at
+from tidegate.domain.model import PartitionScheme, TimeDimension
+from tidegate.scheduler.decision.job_view import JobView
+from tidegate.scheduler.decision.launch.plan import business_date, plan_launch
+from tidegate.scheduler.intake.observe import RunObservation, observe_runs
+from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.run import RunStatus
+
+PLANS = [
+    ("manifest: every key of the outputs' own scheme", S + "}", ("2026-03-08", "2026-03-09")),
+    ("current: the last day that is over", S + ", output_partition: current}", ("2026-03-09",)),
+    (
+        "key, the default with for_each",
+        S.replace("status", "for_each: partition, status") + "}",
+        ("2026-03-08",),
+    ),
+    (
+        "business date, though the other member and no cron began it",
+        "s: {program: p, status: active, output_partition: business_date,"
+        ' trigger: {any: [{cron: "0 6 1 1 *"}, {partitions: {dataset: raw}}]}}',
+        ("2026-03-09",),
+    ),
+    ("a program without outputs", S.replace("program: p", "program: q") + "}", ()),
+]
+
+
+@pytest.mark.parametrize(("sentence", "schedule", "expected"), PLANS, ids=[row[0] for row in PLANS])
+def test_output_partitions(sentence, schedule, expected):
+    world = pending("2026-03-08", "2026-03-09", schedules=schedule)
+    assert (
+        world.jobs("s")[0].launch.partitions == expected or world.jobs("s")[1].launch.partitions == expected
+    )
+
+
+def test_a_schedule_of_an_earlier_version_that_writes_none_of_its_partitions():
+    app = app_of(S + "}")
+    schedule = msgspec.structs.replace(app.schedules["s"], output_partition="none")
+    job = Job(id="j", schedule="a/s", opened_at=at("10:00"))
+    assert plan_launch(JobView(app=app, schedule=schedule, job=job), at("10:00")).partitions == ()
+
+
+UPSTREAM = [
+    (
+        "what the run wrote",
+        {"out": ("2026-03-01", "2026-03-02")},
+        ("2026-03-01", "2026-03-02"),
+    ),
+    ("of another cut: the last day that is over", {"chunks": ("2026-03-01|EWR",)}, ("2026-03-09",)),
+    ("of a dataset that was removed", {"gone": ("2026-03-01",)}, ("2026-03-09",)),
+    ("not known", {}, ("2026-03-09",)),
+]
+
+AFTER_P = "s: {program: t, status: active, trigger: {run: {program: p}}"
+
+
+@pytest.mark.parametrize(("sentence", "outputs", "written"), UPSTREAM, ids=[row[0] for row in UPSTREAM])
+@pytest.mark.parametrize("says", ["", ", output_partition: {from: trigger.run.outputs.out}"])
+def test_what_a_run_after_a_run_writes(sentence, outputs, written, says):
+    world = after_run(AFTER_P + says + "}", outputs)
+    assert world.only("s").launch.partitions == written
+
+
+def test_only_the_named_dataset_of_the_upstream_run_counts():
+    says = ", output_partition: {from: trigger.run.outputs.out}}"
+    world = after_run(AFTER_P + says, {"out": ("2026-03-01",), "raw": ("2026-03-05",)})
+    assert world.only("s").launch.partitions == ("2026-03-01",)
+
+
+def test_every_upstream_run_counts():
+    schedule = "s: {program: t, status: active, trigger: {run: {program: p, count: 2}}}"
+    world = after_run(schedule, {"out": ("2026-03-05",)}, {"out": ("2026-03-01",)})
+    assert world.only("s").launch.partitions == ("2026-03-01", "2026-03-05")
+
+
+def after_run(schedule: str, *outputs: dict[str, tuple[str, ...]]) -> World:
+    """A world in which runs of p have written something."""
+    world = World(schedule)
+    with world.store.transaction() as transaction:
+        seen = [
+            RunObservation(
+                run_id=f"x{n}", program="a/p", status=RunStatus.SUCCEEDED, at=at("10:00"), outputs=each
+            )
+            for n, each in enumerate(outputs)
+        ]
+        observe_runs(transaction, seen, at("10:00"))
+    world.tick("10:00")
+    return world
+
+
+BY_TIME = [
+    ("a cron in any, with nothing collected", '{any: [{cron: "0 6 * * *"}, {partitions: {dataset: raw}}]}'),
+    ("a size over another cut", "{size: {dataset: hourly, rows: 5}}"),
+    ("a run of a program without outputs", "{run: {program: q}}"),
+]
+
+
+@pytest.mark.parametrize(("sentence", "trigger"), BY_TIME, ids=[row[0] for row in BY_TIME])
+def test_outputs_cut_by_time_get_the_last_day_that_is_over(sentence, trigger):
+    world = World(f"s: {{program: p, status: active, trigger: {trigger}}}")
+    world.arrive("05:00", "hourly", "2026-02-01-05:00", rows=9)
+    world.run("05:00", "q", "succeeded", "x")
+    world.tick("06:00")
+    assert world.only("s").launch.partitions == ("2026-03-09",)
+
+
+def test_outputs_that_begin_later_than_what_was_collected_take_its_keys():
+    world = World("s: {program: t, status: active, trigger: {partitions: {dataset: raw}}}")
+    world.arrive("10:00", "raw", "2026-03-09")
+    world.tick("10:00")
+    assert world.only("s").launch.partitions == ("2026-03-09",)
+
+
+def test_the_plan_of_a_cron_has_its_time_and_business_date():
+    world = World('s: {program: p, status: active, trigger: {cron: "30 4 * * *"}, args: {n: 1}}')
+    world.tick("04:30")
+    plan = world.only("s").launch
+    assert (plan.scheduled_time, plan.business_date, plan.partitions) == (
+        at("04:30"),
+        "2026-03-09",
+        ("2026-03-09",),
+    )
+    assert plan.args == {"n": 1}
+
+
+def test_the_plan_of_run_triggers_names_each_upstream_run_once():
+    world = World(
+        "s: {program: q, status: active, trigger: {any: [{run: {program: r, count: 2}},"
+        " {run: {program: r, status: completed, count: 2}}]}}"
+    )
+    world.run("10:00", "r", "succeeded", "x")
+    world.run("10:01", "r", "succeeded", "y")
+    world.tick("10:01")
+    assert world.only("s").launch.upstream_runs == ("x", "y")
+
+
+def scheme(cycle, zone="UTC") -> PartitionScheme:
+    return PartitionScheme(time=TimeDimension(name="t", cycle=cycle, start="2013-01-01", timezone=zone))
+
+
+DATES = [
+    ("a day before, without partitioned outputs", "2026-03-10T06:00:00+00:00", None, "UTC", "2026-03-09"),
+    ("the local day counts", "2026-03-10T03:30:00+00:00", None, "America/New_York", "2026-03-08"),
+    (
+        "half past midnight in New York: the day that has just ended there",
+        "2026-03-10T04:30:00+00:00",
+        None,
+        "America/New_York",
+        "2026-03-09",
+    ),
+    ("an hour before", "2026-03-10T06:10:00+00:00", scheme("hour"), "UTC", "2026-03-10-05:00"),
+    ("a month before", "2026-03-10T06:10:00+00:00", scheme("month"), "UTC", "2026-02-01"),
+    ("a year before", "2026-03-10T06:10:00+00:00", scheme("year"), "UTC", "2025-01-01"),
+    (
+        "the wall time of the schedule names the partition of another zone",
+        "2026-03-10T03:30:00+00:00",
+        scheme("day", "UTC"),
+        "America/New_York",
+        "2026-03-08",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "scheduled", "outputs", "zone", "expected"), DATES, ids=[d[0] for d in DATES]
+)
+def test_business_date(sentence, scheduled, outputs, zone, expected):
+    assert business_date(datetime.fromisoformat(scheduled).astimezone(UTC), outputs, zone) == expected

@@ -1,0 +1,120 @@
+"""The load of landed flights: each file once, whatever is delivered late, again, corrected or twice."""
+
+from datetime import date
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as sf
+
+from tests.spark_jobs.flights.app import FlightsProject
+from tests.spark_jobs.flights.reference import Reference
+from tests.spark_jobs.flights.test_flights import assert_same, collected
+from tidegate.demo.feed import Landed, land_flights
+from tidegate.spark_jobs.errors import OutputError
+
+pytestmark = pytest.mark.spark
+
+DAY = date(2013, 12, 22)
+KEY = str(DAY)
+EWR, JFK, LGA = 304, 312, 279
+"""Flights of that day."""
+
+
+class Load:
+    """A project whose flights of one day land airport by airport."""
+
+    def __init__(self, folder: Path, spark: SparkSession) -> None:
+        self.project = FlightsProject(folder, spark)
+        self.landing = folder / "landing"
+
+    def land(self, *origins: str) -> Landed:
+        return [land_flights(self.landing, DAY, origin) for origin in origins][-1]
+
+    def run(self) -> int:
+        """Runs the program for the day; the number of rows that it loaded."""
+        (published,) = self.project.run("clean_flights", KEY)
+        return published.rows
+
+    def check(self) -> None:
+        """The table is what pandas makes of the source."""
+        assert_same(collected(self.project.read("clean_flights")), Reference([KEY]).clean_flights())
+
+
+@pytest.fixture
+def load(tmp_path: Path, spark: SparkSession) -> Load:
+    return Load(tmp_path, spark)
+
+
+def _rewrite(file: str, table: pa.Table, name: str = "flights.parquet") -> None:
+    pq.write_table(table, Path(file).with_name(name))
+
+
+def _delayed(file: str, minutes: int) -> pa.Table:
+    table = pq.ParquetFile(file).read()
+    place = table.schema.get_field_index("dep_delay")
+    delays = [None if delay is None else delay + minutes for delay in table["dep_delay"].to_pylist()]
+    return table.set_column(
+        place, table.schema.field(place), pa.array(delays, table.schema.field(place).type)
+    )
+
+
+def test_each_run_loads_what_has_landed_since_the_one_before(load: Load) -> None:
+    load.land("JFK")
+    assert load.run() == JFK
+    assert load.run() == 0
+    load.land("EWR", "LGA")
+    assert load.run() == EWR + LGA
+
+    load.check()
+
+
+def test_a_file_that_is_delivered_again_changes_nothing(load: Load) -> None:
+    load.land("EWR", "JFK", "LGA")
+    load.run()
+    load.land("JFK")
+
+    assert load.run() == JFK
+    load.check()
+
+
+def test_a_corrected_file_takes_the_place_of_its_rows_and_of_no_others(load: Load) -> None:
+    load.land("EWR", "LGA")
+    file = load.land("JFK").file
+    load.run()
+    before = load.project.read("clean_flights").groupBy("origin").agg(sf.sum("dep_delay")).collect()
+    _rewrite(file, _delayed(file, 100))
+
+    assert load.run() == JFK
+
+    flights = load.project.read("clean_flights")
+    assert flights.count() == EWR + JFK + LGA
+    after = flights.groupBy("origin").agg(sf.sum("dep_delay"), sf.count("dep_delay")).collect()
+    totals = dict(tuple(row) for row in before)
+    assert {row[0]: row[1] - totals[row[0]] for row in after} == {
+        row[0]: 100 * row[2] if row[0] == "JFK" else 0 for row in after
+    }
+
+
+def test_rows_that_come_in_two_files_are_one(load: Load) -> None:
+    load.land("EWR", "LGA")
+    file = load.land("JFK").file
+    _rewrite(file, pq.ParquetFile(file).read(), name="flights-again.parquet")
+
+    assert load.run() == EWR + JFK + LGA
+    load.check()
+
+
+def test_two_files_that_disagree_load_nothing_until_one_is_gone(load: Load) -> None:
+    load.land("EWR", "LGA")
+    file = load.land("JFK").file
+    _rewrite(file, _delayed(file, 100), name="flights-other.parquet")
+    with pytest.raises(OutputError, match="several rows with the same merge keys"):
+        load.run()
+
+    Path(file).with_name("flights-other.parquet").unlink()
+
+    assert load.run() == EWR + JFK + LGA
+    load.check()
