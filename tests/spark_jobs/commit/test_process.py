@@ -103,10 +103,11 @@ def test_an_owner_has_ended_with_its_process_or_with_its_machine(monkeypatch: py
         "elsewhere/1/m/b/s/7/1",
         "a/b/host/1/m/b/s/7/1",
         f"host/1/{UNKNOWN}/7/1",
-        renamed(pid="x"),
-        renamed(machine=UNKNOWN, boot="before"),
+        # Every worker of the tests has another process in these names, so they need ids.
+        pytest.param(renamed(pid="x"), id="no number"),
+        pytest.param(renamed(machine=UNKNOWN, boot="before"), id="no machine"),
     ],
 )
-def test_of_whom_nothing_is_known_nobody_is_taken_for_dead(name: str) -> None:
+def test_a_process_of_which_nothing_is_known_is_not_taken_for_dead(name: str) -> None:
     assert state_of(name) is ProcessState.UNKNOWN
     assert not is_gone(name)
