@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.spark_jobs.notes import NOON
+from tests.spark_jobs.commit.notes import NOON
 from tests.spark_jobs.shared_table import COPY_TWICE, COUNT, D22, D23, MEANWHILE, Shared
 from tidegate.domain.model import WriteMode
 from tidegate.spark_jobs.commit.recovery import recover

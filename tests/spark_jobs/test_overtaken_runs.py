@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.spark_jobs.notes import NOON
+from tests.spark_jobs.commit.notes import NOON
 from tests.spark_jobs.shared_table import COUNT, D22, MEANWHILE, Shared
 from tidegate.domain.model import WriteMode
 from tidegate.domain.model.dataset import DatasetFormat
@@ -22,7 +22,8 @@ from tidegate.spark_jobs.errors import CommitAbandoned
 from tidegate.spark_jobs.files.filesystem import FileSystem
 from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, TableName
 from tidegate.spark_jobs.parquet import version_log
-from tidegate.spark_jobs.parquet.steps import publish_merge, publish_version
+from tidegate.spark_jobs.parquet.steps.publish import merge as publish_merge
+from tidegate.spark_jobs.parquet.steps.publish import version as publish_version
 from tidegate.spark_jobs.parquet.version_log import TableVersion
 
 pytestmark = pytest.mark.spark

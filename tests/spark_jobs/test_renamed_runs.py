@@ -14,7 +14,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.databases import new_url
-from tests.spark_jobs import orders_feed
+from tests.spark_jobs.incremental import orders_feed
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.deploy import deploy
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.spark
 
 DAY = "2013-12-22"
 DAILY = "partitions: {cycle: day, start: 2013-01-01}"
-COPIED = "run: tests.spark_jobs.orders_feed.copied"
+COPIED = "run: tests.spark_jobs.incremental.orders_feed.copied"
 BEFORE = f"""
 app: APP
 datasets:

@@ -6,7 +6,7 @@ from typing import ClassVar
 import pytest
 
 from tests.doubles.commit_store import MemoryCommitStepStore
-from tests.spark_jobs.notes import CONTEXT
+from tests.spark_jobs.commit.notes import CONTEXT
 from tests.spark_jobs.staging import begin
 from tidegate.domain.published import PublishedPartition
 from tidegate.domain.value import Value

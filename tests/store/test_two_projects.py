@@ -1,7 +1,7 @@
 """Two projects on one store, each in a process of its own that deploys in turns with the other and at once.
 
 Each keeps its apps, and a name is one project's. One project's triggers over the other's dataset fire,
-whoever ticks.
+by whatever project's tick.
 """
 
 import multiprocessing

@@ -13,7 +13,7 @@ from tests.tidegate.project import Project
 from tidegate.cli.develop import dev
 from tidegate.processes.dagster import DagsterProcesses, ManagedProcess, ProcessFailed
 from tidegate.processes.home import site_of
-from tidegate.project.settings import load_settings
+from tidegate.project.settings.settings import load_settings
 
 pytestmark = pytest.mark.dagster
 
