@@ -109,10 +109,10 @@ class TidegateIOManager(ConfigurableIOManager):
     @property
     def spark_session(self) -> SparkSession:
         """The session of this process, for assets that create DataFrames; it is started if there is none."""
-        if self.pyspark is not None:
-            return self.pyspark.spark_session
+        # A `PySparkResource` has none before Dagster has set it up; then its session is the active one.
+        own = None if self.pyspark is None else self.pyspark.spark_session
         # A session that the code of an asset has started is the one that its frames belong to.
-        return SparkSession.getActiveSession() or session(spark_settings(self._settings()))
+        return own or SparkSession.getActiveSession() or session(spark_settings(self._settings()))
 
     def spark_properties(self) -> dict[str, str]:
         """Return the Spark properties that tables need, for a session that is started elsewhere.

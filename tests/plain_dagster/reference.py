@@ -8,6 +8,13 @@ import pandas as pd
 
 Row = tuple[object, ...]
 
+COLUMNS = {
+    "flights": ("day", "origin", "carrier", "flight", "tailnum", "dep_delay"),
+    "by_carrier": ("day", "origin", "carrier", "flights", "minutes_late"),
+    "loads": ("day", "flights"),
+    "carriers": ("carrier", "flights", "minutes_late"),
+}
+
 
 def expected(days: Sequence[str]) -> dict[str, list[Row]]:
     """Every table after these days were loaded, its rows sorted."""

@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 from tests import tally
 from tests.crashes.processes import SIGKILL, end, kill_self
 from tests.effort import much
-from tests.plain_dagster.reference import Row, expected, rows
+from tests.plain_dagster.reference import COLUMNS, Row, expected, rows
 from tests.spark_jobs.crash_table import driver
 from tests.spark_jobs.crash_table.chance import at_call, tell_calls
 from tidegate import TidegateIOManager, io_manager
@@ -123,11 +123,3 @@ def tables_of(spark: SparkSession) -> dict[str, list[Row]]:
         assert frame is not None
         found[spec.key.path[-1]] = rows(frame.select(*COLUMNS[spec.key.path[-1]]).toPandas())
     return found
-
-
-COLUMNS = {
-    "flights": ("day", "origin", "carrier", "flight", "tailnum", "dep_delay"),
-    "by_carrier": ("day", "origin", "carrier", "flights", "minutes_late"),
-    "loads": ("day", "flights"),
-    "carriers": ("carrier", "flights", "minutes_late"),
-}

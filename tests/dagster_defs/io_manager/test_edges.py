@@ -9,6 +9,7 @@ import pytest
 from dagster import (
     AssetKey,
     ConfigurableResource,
+    DagsterInstance,
     DailyPartitionsDefinition,
     Definitions,
     asset,
@@ -66,6 +67,23 @@ def test_what_cannot_be_published_is_refused(house: House) -> None:
     lacks = failure(house, daily, reader, selection=[reader], partition_key="2023-03-01")
     assert lacks.startswith("daily: partition 2023-03-01 was never materialised; materialise it first")
     assert house.staging() == []
+
+
+def test_what_another_instance_of_dagster_has_published_is_read(house: House) -> None:
+    @asset(partitions_def=DAYS)
+    def daily() -> DataFrame:
+        return house.spark.range(2).toDF("n")
+
+    @asset
+    def total(daily: DataFrame) -> DataFrame:
+        return daily.groupBy().count()
+
+    house.run(daily, partition_key="2023-03-01")
+    # `dagster asset materialize` without DAGSTER_HOME has a new one for each run.
+    with DagsterInstance.ephemeral() as house.instance:
+        house.run(daily, total, selection=[total])
+
+    assert house.rows(total) == [(2,)]
 
 
 def test_outputs_of_ops_are_refused(house: House) -> None:

@@ -1,11 +1,5 @@
 """`dagster dev` in the folder of a new project: before anything is deployed, and after that."""
 
-import contextlib
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,17 +7,16 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from tests.dagster_dev import dagster_dev
 from tidegate.cli.main import application
 from tidegate.dagster_defs.definitions.names import NOTHING_DEPLOYED, RECOVERY
 from tidegate.dagster_defs.definitions.nothing_deployed import NOTHING_DEPLOYED_TEXT
-from tidegate.processes.dagster import CHECKOUT, HOST, LOCATION_NAME, free_port
-from tidegate.processes.graphql import answers, ask, reload_location
+from tidegate.processes.dagster import LOCATION_NAME
+from tidegate.processes.graphql import ask, reload_location
 from tidegate.project.create import create_project
 
 pytestmark = pytest.mark.dagster
 
-READY_SECONDS = 180
-END_SECONDS = 60
 ELSEWHERE = ("DAGSTER_HOME", "TIDEGATE_PROJECT", "TIDEGATE_STORE_URL")
 
 QUESTION = """
@@ -66,33 +59,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def url(project: Path) -> Iterator[str]:
     """The address of the UI of `dagster dev`, once it answers."""
-    port = free_port()
-    log = project / "dagster-dev.log"
-    environment = {**os.environ, "PYTHONPATH": str(CHECKOUT)}
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "dagster", "dev", "-h", HOST, "-p", str(port)],
-            cwd=project,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    try:
-        deadline = time.monotonic() + READY_SECONDS
-        while not answers(f"http://{HOST}:{port}"):
-            assert process.poll() is None, log.read_text()
-            assert time.monotonic() < deadline, log.read_text()
-            time.sleep(0.5)
-        yield f"http://{HOST}:{port}"
-    finally:
-        process.send_signal(signal.SIGINT)
-        try:
-            process.wait(END_SECONDS)
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
+    with dagster_dev(project) as found:
+        yield found
 
 
 def location(url: str) -> dict[str, Any]:

@@ -76,13 +76,15 @@ class AssetTables:
         step = dagster_step.step_of(context)
         with self._acting(step):
             ref, keys = self._input(context), _keys(context)
-            if step is not None:
-                _refuse_missing(context, keys)
             with table_settings(self._spark()):
                 if step is not None:
                     # A run with a larger token has read at least the same rows.
                     self._outputs_of(step)
                 rows = read(self._spark(), ref, self._location.warehouse, keys)
+                # Another instance of Dagster, or one that `dagster asset materialize` has forgotten, may have
+                # published them.
+                if step is not None and _none_known(context, keys) and (rows is None or rows.isEmpty()):
+                    raise _missing(context, keys)
         if rows is None:
             log.warning("%s was never published, so its reader gets None", ref.id)
         return rows
@@ -171,14 +173,17 @@ def _keys(context: InputContext) -> tuple[str, ...] | None:
     return tuple("".join(key) for key in context.asset_partition_keys)
 
 
-def _refuse_missing(context: InputContext, keys: tuple[str, ...] | None) -> None:
-    """Raise OutputError if not a single one of the partitions was ever materialised."""
+def _none_known(context: InputContext, keys: tuple[str, ...] | None) -> bool:
+    """Return whether this instance has materialised none of the partitions, and that is not allowed."""
     if not keys or (context.definition_metadata or {}).get(ALLOW_MISSING):
-        return
-    known = context.instance.get_materialized_partitions(context.asset_key)
-    if known.isdisjoint(keys):
-        shown = ", ".join(keys[:3]) + (", …" if len(keys) > 3 else "")
-        raise OutputError(
-            f"{context.asset_key.to_user_string()}: partition {shown} was never materialised",
-            f'materialise it first, or give the input the metadata {{"{ALLOW_MISSING}": True}}',
-        )
+        return False
+    return context.instance.get_materialized_partitions(context.asset_key).isdisjoint(keys)
+
+
+def _missing(context: InputContext, keys: tuple[str, ...] | None) -> OutputError:
+    keys = keys or ()
+    shown = ", ".join(keys[:3]) + (", …" if len(keys) > 3 else "")
+    return OutputError(
+        f"{context.asset_key.to_user_string()}: partition {shown} was never materialised",
+        f'materialise it first, or give the input the metadata {{"{ALLOW_MISSING}": True}}',
+    )
