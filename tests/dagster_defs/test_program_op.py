@@ -212,6 +212,15 @@ def test_a_range_reports_each_partition_with_its_own_size(
     assert materialised(result) == [("clean", key, 10 + index) for index, key in enumerate(keys)]
 
 
+def test_an_output_that_a_person_has_abandoned_is_not_reported(
+    location: Location, instance: DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(program_op, "run_program", lambda *_, **__: ())
+    for dataset, partition in (("clean", "2023-03-09"), ("report", None)):
+        result = execute(location, instance, dataset, partition=partition)
+        assert result.success and materialised(result) == []
+
+
 def test_a_run_by_hand_writes_the_partitions_that_were_chosen(
     location: Location, instance: DagsterInstance, runner: Runner
 ) -> None:

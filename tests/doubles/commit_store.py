@@ -14,6 +14,7 @@ from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.commits import (
     AbandonedCommit,
     CommitAttempt,
+    OutputRecord,
     Put,
     RecoveryState,
     Watermark,
@@ -40,6 +41,7 @@ class MemoryCommitStepStore(CommitStepStore):
         self._attempts: dict[int, CommitAttempt] = {}
         self._marks: dict[tuple[str, str], dict[str, Watermark]] = {}
         self._abandoned: dict[str, AbandonedCommit] = {}
+        self._outputs: dict[str, dict[str, OutputRecord]] = {}
         self._token = 0
 
     def create(self) -> None:
@@ -179,7 +181,9 @@ class MemoryCommitStepStore(CommitStepStore):
             record = self._records.get(sequence)
             return None if record is None else record.result
 
-    def abandon(self, sequence: str, note: str, now: datetime) -> bool:
+    def abandon(
+        self, sequence: str, note: str, now: datetime, published: Mapping[str, str] | None = None
+    ) -> bool:
         """See `CommitStepStore.abandon`."""
         with self._lock:
             record = self._unfinished(sequence)
@@ -195,8 +199,37 @@ class MemoryCommitStepStore(CommitStepStore):
                 at=now,
             )
             self._abandoned[sequence] = kept
+            for name, parts in (published or {}).items():
+                self._keep(sequence, name, parts, record.state.error, note, now)
             del self._records[sequence]
             return True
+
+    def abandon_output(
+        self, sequence: str, dataset: str, *, before: str, body: str, note: str, now: datetime
+    ) -> bool:
+        """See `CommitStepStore.abandon_output`."""
+        with self._lock:
+            record = self._unfinished(sequence)
+            if record is None or record.body != before or not record.state.is_free(now):
+                return False
+            if dataset not in record.datasets:
+                return False
+            others = tuple(name for name in record.datasets if name != dataset)
+            self._keep(sequence, dataset, None, record.state.error, note, now)
+            self._records[sequence] = replace(record, body=body, datasets=others, state=RecoveryState())
+            return True
+
+    def output_records(self, sequence: str) -> Sequence[OutputRecord]:
+        """See `CommitStepStore.output_records`."""
+        with self._lock:
+            return tuple(record for _, record in sorted(self._outputs.get(sequence, {}).items()))
+
+    def _keep(
+        self, sequence: str, dataset: str, published: str | None, error: str, note: str, now: datetime
+    ) -> None:
+        self._outputs.setdefault(sequence, {})[dataset] = OutputRecord(
+            dataset=dataset, published=published, error=error, note=note, at=now
+        )
 
     def was_abandoned(self, sequence: str) -> bool:
         """See `CommitStepStore.was_abandoned`."""

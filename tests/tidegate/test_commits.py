@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from tests.spark_jobs.staging import put, read_rows, stage_rows
+from tests.spark_jobs.staging import daily, put, read_rows, stage_rows
 from tests.tidegate.promised import (
     FIRST,
     LEASE,
@@ -33,6 +33,7 @@ from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.process import new_owner
 from tidegate.spark_jobs.commit.recovery import BLOCKED_AFTER
 from tidegate.spark_jobs.commit.sequence import CommitSequence
+from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 from tidegate.spark_jobs.files.filesystem import LocalFiles
 from tidegate.spark_jobs.iceberg.steps.drop_staging_tables import DropStagingTables
@@ -225,6 +226,42 @@ def test_of_several_tables_the_half_that_is_done_stays(
     assert "run the program again" in output and "does not trigger any schedule" in output
     assert (read_rows(warehouse, TABLE), read_rows(warehouse, OTHER)) == ({FIRST: [3]}, {})
     assert findings() == [], "what was published of it is known"
+
+
+def test_rows_that_the_next_run_would_append_again_are_not_left_behind(
+    store: SqlCommitStepStore, warehouse: Warehouse
+) -> None:
+    refs = (daily("table", "append"), daily("other", "append"))
+    tables = [stage_rows(warehouse, ref, {FIRST: [3]}, commit="c3", token=3) for ref in refs]
+    move = SetWatermark(consumer="test/both", source="test/raw", part="", number=1, position="7", commit="c3")
+    sequence = sequence_of("c3", 3, tables, [move])
+    put(store, sequence)
+    for step in sequence.steps[:3]:
+        step.execute(CommitContext(files=LocalFiles()))
+
+    with pytest.raises(UserError, match="test/table has the rows of this commit") as refused:
+        run("abandon", "c3", "--yes")
+    assert refused.value.hint.endswith("tidegate commits abandon c3 --output test/other")
+
+    run("abandon", "c3", "--yes", "--output", "test/other")
+    run("recover")
+    assert store.watermarks("test/both", "test/raw")[""].position == "7"
+    assert (read_rows(warehouse, TABLE)[FIRST], read_rows(warehouse, OTHER)) == ([3], {})
+
+
+def test_by_force_the_next_run_appends_them_again(store: SqlCommitStepStore, warehouse: Warehouse) -> None:
+    table = stage_rows(warehouse, daily("table", "append"), {FIRST: [3]}, commit="c3", token=3)
+    move = SetWatermark(consumer="test/both", source="test/raw", part="", number=1, position="7", commit="c3")
+    sequence = sequence_of("c3", 3, [table], [move])
+    put(store, sequence)
+    for step in sequence.steps[:2]:
+        step.execute(CommitContext(files=LocalFiles()))
+
+    with pytest.raises(UserError) as refused:
+        run("abandon", "c3", "--yes")
+    assert "add --force" in refused.value.hint
+    run("abandon", "c3", "--yes", "--force")
+    assert store.was_abandoned("c3") and store.output_records("c3") == ()
 
 
 def test_it_asks_first(store: SqlCommitStepStore) -> None:

@@ -20,6 +20,7 @@ from typing import Protocol
 from tidegate.domain.commits import (
     AbandonedCommit,
     CommitAttempt,
+    OutputRecord,
     Put,
     RecoveryState,
     Watermark,
@@ -115,12 +116,33 @@ class CommitStepStore(Protocol):
         """Return the result that `remove` kept for a finished sequence."""
         ...
 
-    def abandon(self, sequence: str, note: str, now: datetime) -> bool:
+    def abandon(
+        self, sequence: str, note: str, now: datetime, published: Mapping[str, str] | None = None
+    ) -> bool:
         """Remove an unfinished sequence permanently and keep a record of it.
 
         Return False if it does not exist, or if an owner holds a valid lease. Its id is never used
         again: the part that was published is in its tables under that id.
+
+        Args:
+            published: the partitions of its published outputs, by "app/dataset", which the next run of the
+                same work does not repeat. Each gets a record.
         """
+        ...
+
+    def abandon_output(
+        self, sequence: str, dataset: str, *, before: str, body: str, note: str, now: datetime
+    ) -> bool:
+        """Replace the text of an unfinished sequence by one without an output, and keep a record of that.
+
+        The dataset can be written by others from then on, and the failures of the sequence are forgotten.
+        Return False if the sequence is not unfinished, its text is not `before`, it does not write the
+        dataset, or an owner holds a valid lease.
+        """
+        ...
+
+    def output_records(self, sequence: str) -> Sequence[OutputRecord]:
+        """Return the records of single outputs that `abandon` and `abandon_output` kept, by dataset."""
         ...
 
     def was_abandoned(self, sequence: str) -> bool:

@@ -86,6 +86,24 @@ class AbandonedCommit(Value, kw_only=True):
     at: datetime
 
 
+class OutputRecord(Value, kw_only=True):
+    """The record of one output of a commit that a person abandoned, wholly or without its other outputs.
+
+    Attributes:
+        dataset: "app/dataset".
+        published: its published partitions, encoded by the writer of the commit, when the whole commit was
+            abandoned after this output was published; None when this output alone was abandoned.
+        error: the message of the commit's last failure.
+        note: why the person abandoned it.
+    """
+
+    dataset: str
+    published: str | None
+    error: str
+    note: str
+    at: datetime
+
+
 class Watermark(NamedTuple):
     """How far a program has read one part of a dataset.
 

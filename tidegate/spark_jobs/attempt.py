@@ -21,6 +21,7 @@ from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.published import PublishedPartition
 from tidegate.spark_jobs.commit.context import CommitContext, Events
 from tidegate.spark_jobs.commit.lease import AttemptLease
+from tidegate.spark_jobs.commit.outputs import published_before
 from tidegate.spark_jobs.commit.publish import id_to_publish, recover, resolve
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.errors import CommitConflict, CommitFenced, OutputError
@@ -91,11 +92,14 @@ class OutputAttempt:
         Raises:
             CommitBlocked, CommitUnknown, CommitFailed, CommitBusy: the datasets must not be written.
         """
+        self._look_up_abandoned(self._work)
         commit = id_to_publish(self._work, self._store)
         recover([output.ref.id for output in self._outputs.values()], self._store, self._context(commit))
         if self._look_up(commit) and self._missing():
             # Another selection of the outputs was published under this id.
-            commit = id_to_publish(f"{self._work}.{'+'.join(self._missing())}", self._store)
+            work = f"{self._work}.{'+'.join(self._missing())}"
+            self._look_up_abandoned(work)
+            commit = id_to_publish(work, self._store)
             self._look_up(commit)
         refs = [self._outputs[name].ref for name in self._missing()]
         if not refs:
@@ -197,6 +201,12 @@ class OutputAttempt:
         log.warning("commit %s is already published; what it has published is not written again", commit)
         self._keep(commit, parts)
         return True
+
+    def _look_up_abandoned(self, work: str) -> None:
+        """Keep what abandoned commits of this work have published."""
+        for dataset, parts in published_before(work, self._store).items():
+            log.warning("%s has the rows of the abandoned commit %s, and is not written again", dataset, work)
+            self._keep(work, parts)
 
     def _keep(self, commit: str, parts: Parts) -> None:
         for name in self._missing():

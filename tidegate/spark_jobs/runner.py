@@ -19,6 +19,7 @@ from tidegate.domain.partition_key import validate_key
 from tidegate.domain.published import PublishedPartition
 from tidegate.spark_jobs.commit.context import CommitContext, Events, NoEvents
 from tidegate.spark_jobs.commit.lease import AttemptLease
+from tidegate.spark_jobs.commit.outputs import published_before
 from tidegate.spark_jobs.commit.publish import id_to_publish, recover, resolve
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, dataset_ref
 from tidegate.spark_jobs.datasets.key_selection import KeySelection
@@ -82,32 +83,29 @@ def run_program(
     reads = {name: _ref(app, datasets, name, program) for name in program.reads}
     touched = [ref.id for ref in writes] + [new.resource(reads[name]) for name in program.incremental]
     recover(touched, commit_store, context)
+    before = _before(commit_id, program, writes, keys, commit_store)
     commit_id = id_to_publish(commit_id, commit_store)
     published = _published(commit_id, program, commit_store, context)
     if published is not None:
         return published
+    scheme, writes = _output_scheme(writes, program), [ref for ref in writes if ref not in before]
     # The token is taken before the inputs are read: a run with a larger token reads at least the same rows.
     states = states_of(writes, warehouse, commit_store, start)
     with AttemptLease(commit_store, commit_id, touched, at_least=largest_token(states)) as token:
-        selection = KeySelection(_output_scheme(writes, program), params.partitions)
-        inputs = _inputs(program, reads, selection, warehouse, new, start, params, elsewhere)
-        outputs = outputs_of(program, load_program(program.run)(start(), inputs, params))
+        outputs: Mapping[str, DataFrame] = {}
+        if writes:
+            selection = KeySelection(scheme, params.partitions)
+            inputs = _inputs(program, reads, selection, warehouse, new, start, params, elsewhere)
+            outputs = outputs_of(program, load_program(program.run)(start(), inputs, params))
         publication = Publication(
             warehouse, commit_store, commit=commit_id, token=token, states=states, spark=start, events=events,
             job=params.job, facts=manifest_facts(params) | new.facts(), watermarks=new.steps(commit_id),
+            before=before,
         )  # fmt: skip
-        try:
-            for ref in writes:
-                publication.stage(outputs[ref.name], ref, keys[ref.name], reads=ref in reads.values())
-            new.check()
-        except Exception:
-            publication.discard()
-            # Another attempt that publishes removes the staging of all: then the work is done.
-            published = _published(commit_id, program, commit_store, context)
-            if published is None:
-                raise
-            return published
-        published = _publish(publication)
+        staged = [(outputs[ref.name], ref, keys[ref.name], ref in reads.values()) for ref in writes]
+        published = _publish(
+            publication, staged, new, lambda: _published(commit_id, program, commit_store, context)
+        )
     for ref in writes:
         prune_table(ref, warehouse, commit_store)
     return published
@@ -147,7 +145,52 @@ def _refuse_missing(missing: Sequence[DatasetRef], warehouse: Warehouse) -> None
         )
 
 
-def _publish(publication: Publication) -> tuple[PublishedPartition, ...]:
+def _before(
+    commit: str,
+    program: Program,
+    writes: Sequence[DatasetRef],
+    keys: Mapping[str, tuple[str, ...]],
+    commit_store: CommitStepStore,
+) -> dict[DatasetRef, tuple[PublishedPartition, ...]]:
+    """Return the outputs that an abandoned commit of the same work has published; they are not repeated.
+
+    None for a program that reads only what is new: it may read more rows than the abandoned commit did.
+    """
+    published = {} if program.incremental else published_before(commit, commit_store)
+    found: dict[DatasetRef, tuple[PublishedPartition, ...]] = {}
+    for ref in writes:
+        parts = published.get(ref.id, ())
+        if {part.key for part in parts} >= {*keys[ref.name]}:
+            found[ref] = parts
+            log.warning(
+                "%s: %s has the rows of the abandoned commit %s already, and is not written again",
+                program.name, ref.id, commit,
+            )  # fmt: skip
+    return found
+
+
+def _publish(
+    publication: Publication,
+    outputs: Sequence[tuple[DataFrame, DatasetRef, tuple[str, ...], bool]],
+    new: IncrementalReads,
+    already: Callable[[], tuple[PublishedPartition, ...] | None],
+) -> tuple[PublishedPartition, ...]:
+    """Stage and publish the outputs, unless another attempt has published them meanwhile.
+
+    Args:
+        outputs: the rows of each, its dataset and partitions, and whether the program reads that dataset too.
+    """
+    try:
+        for frame, ref, keys, reads in outputs:
+            publication.stage(frame, ref, keys, reads=reads)
+        new.check()
+    except Exception:
+        publication.discard()
+        # Another attempt that publishes removes the staging of all: then the work is done.
+        published = already()
+        if published is None:
+            raise
+        return published
     try:
         return publication.publish()
     except (CommitConflict, CommitFenced):

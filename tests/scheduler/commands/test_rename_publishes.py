@@ -37,11 +37,18 @@ def sql(tmp_path: Path):
 def test_watermarks_and_evidence_move_with_a_rename(sql: SqlStore) -> None:
     commits = read_once(sql)
     commits.set_watermark(("b/l", "b/landed", "stale", 1), '["old"]', "c0")
+    token = commits.begin("c2", ("a/out", "a/rest"), until=at("09:00"))
+    assert commits.put("c2", ("a/out", "a/rest"), token, "{}") == "stored"
+    published = '[{"dataset":"out","key":"2026-03-01","rows":1,"bytes":1,"files":1}]'
+    assert commits.abandon("c2", "", at("09:00"), {"a/out": published})
     put(sql, "10:00", app(**EVERYTHING))
     assert commits.followers() == (("b/l", "b/landed"),)
     assert sorted(commits.watermarks("b/l", "b/landed")) == list(DAYS)
     assert commits.torn() == ()
     assert '"dataset":"o"' in (commits.result("c1") or "")
+    (record,) = commits.output_records("c2")
+    assert record.dataset == "b/o"
+    assert '"dataset":"o"' in (record.published or "")
 
 
 def test_a_rename_waits_for_a_publish_and_a_later_run_of_the_former_name_is_refused(sql: SqlStore) -> None:

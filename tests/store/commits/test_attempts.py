@@ -119,6 +119,52 @@ def test_an_abandoned_sequence_is_on_record_and_its_id_is_never_used_again(store
     assert put(store, "c1~2", "new steps", ["app/a"], [("app/p", "app/s", "", 1)]) == "stored"
 
 
+def test_published_outputs_of_an_abandoned_sequence_are_on_record(store: CommitStepStore) -> None:
+    put(store, "c1", "steps", ["app/a", "app/b", "app/c"])
+    store.take("c1", "first", now=NOON, until=NOON + LEASE)
+    store.fail("c1", "first", "app/c is gone", NOON)
+
+    assert store.abandon("c1", "by hand", NOON, {"app/b": "[2]", "app/a": "[1]"})
+
+    assert [(each.dataset, each.published) for each in store.output_records("c1")] == [
+        ("app/a", "[1]"),
+        ("app/b", "[2]"),
+    ]
+    assert {(each.error, each.note, each.at) for each in store.output_records("c1")} == {
+        ("app/c is gone", "by hand", NOON)
+    }
+
+
+def test_one_output_of_a_sequence_is_abandoned_and_the_rest_stays(store: CommitStepStore) -> None:
+    put(store, "c1", "steps", ["app/a", "app/b"], [("app/p", "app/s", "", 1)])
+    store.take("c1", "first", now=NOON, until=NOON + LEASE)
+
+    def abandon(dataset: str = "app/b", before: str = "steps", now: datetime = NOON) -> bool:
+        return store.abandon_output("c1", dataset, before=before, body="fewer", note="gone", now=now)
+
+    assert not abandon(), "its owner is at work"
+    store.fail("c1", "first", "app/b is gone", NOON)
+    assert not abandon(before="others"), "the text has changed"
+    assert not abandon(dataset="app/x"), "it does not write that"
+    assert abandon()
+    assert not abandon(before="fewer"), "it has no such output any more"
+
+    assert (store.get("c1"), store.list_unfinished("app/a")) == ("fewer", ("c1",))
+    assert store.list_unfinished("app/b") == ()
+    assert not store.was_abandoned("c1")
+    state = store.recovery_state("c1")
+    assert state is not None and (state.failures, state.error) == (0, ""), "it is tried again"
+    (record,) = store.output_records("c1")
+    assert (record.dataset, record.published, record.note) == ("app/b", None, "gone")
+    assert (record.error, record.at) == ("app/b is gone", NOON)
+    assert put(store, "c2", "steps", ["app/b"], [("app/p", "app/s", "", 1)]) == "moved"
+
+    store.remove("c1", "result")
+    assert store.result("c1") == "result"
+    assert not abandon(before="fewer"), "it is finished"
+    assert store.output_records("c1") == (record,)
+
+
 def test_the_newest_abandoned_come_first(store: CommitStepStore) -> None:
     for number in range(3):
         put(store, f"c{number}")

@@ -68,6 +68,7 @@ def test_what_is_asked_often_uses_an_index(store: SqlCommitStepStore) -> None:
         lambda: store.watermarks("app/p", "app/s"),
         lambda: store.watermarks("app/p", "app/s", ""),
         store.abandoned,
+        lambda: store.output_records("c1"),
     ]
     put(store, "c1")
     for ask in questions:

@@ -41,6 +41,16 @@ METHODS: list[tuple[str, Method]] = [
     ("fail", lambda store: store.fail("taken", "owner", "error", NOON)),
     ("remove", lambda store: store.remove("taken", "result")),
     ("abandon", lambda store: store.abandon("taken", "by hand", NOON + LEASE)),
+    (
+        "abandon with published outputs",
+        lambda store: store.abandon("taken", "", NOON + LEASE, {"app/a": "[]", "app/b": "[]"}),
+    ),
+    (
+        "abandon output",
+        lambda store: store.abandon_output(
+            "failed", "app/b", before="steps", body="fewer", note="", now=NOON
+        ),
+    ),
     ("forget watermarks", lambda store: store.forget_watermarks("app/r", "app/s")),
     ("first move", lambda store: store.set_watermark(("app/q", "app/s", "", 1), "p1", "c1")),
     ("next move", lambda store: store.set_watermark(("app/r", "app/s", "", 2), "p2", "c2")),
@@ -60,6 +70,9 @@ def engine(sql_store: SqlStore) -> Engine:
     put(store, "taken", "steps", ["app/a"], [("app/q", "app/s", "LGA", 1)])
     store.take("taken", "owner", now=NOON, until=NOON + LEASE)
     store.set_watermark(("app/r", "app/s", "", 1), "p1", "c1")
+    put(store, "failed", "steps", ["app/a", "app/b"])
+    store.take("failed", "owner", now=NOON, until=NOON + LEASE)
+    store.fail("failed", "owner", "app/b is gone", NOON)
     return engine
 
 
@@ -97,7 +110,7 @@ def test_every_method_that_writes_is_killed() -> None:
         "recovery_state",
         "result",
     }
-    reads |= {"abandoned", "torn"}
+    reads |= {"abandoned", "output_records", "torn"}
     named = {name.replace(" ", "_").removesuffix("_over_a_torn_one") for name, _ in METHODS}
     methods = {name for name in vars(SqlCommitStepStore) if not name.startswith("_")}
     assert methods - reads - {"watermarks", "followers", "set_watermark"} <= named

@@ -99,9 +99,15 @@ class CommitMachine(RuleBasedStateMachine):
     def remove(self, commit: str, result: str) -> None:
         self.both(lambda store: store.remove(commit, result))
 
-    @rule(commit=COMMITS, note=TEXTS, now=INSTANTS)
-    def abandon(self, commit: str, note: str, now: datetime) -> None:
-        self.both(lambda store: store.abandon(commit, note, now))
+    @rule(commit=COMMITS, note=TEXTS, now=INSTANTS, published=st.sampled_from([{}, {"app/b": "[]"}]))
+    def abandon(self, commit: str, note: str, now: datetime, published: dict[str, str]) -> None:
+        self.both(lambda store: store.abandon(commit, note, now, published))
+
+    @rule(commit=COMMITS, dataset=st.sampled_from(["app/a", "app/b"]), before=TEXTS, body=TEXTS, now=INSTANTS)
+    def abandon_output(self, commit: str, dataset: str, before: str, body: str, now: datetime) -> None:
+        self.both(
+            lambda store: store.abandon_output(commit, dataset, before=before, body=body, note="", now=now)
+        )
 
     @rule(move=MOVES, position=TEXTS, commit=COMMITS)
     def set_watermark(self, move: Any, position: str, commit: str) -> None:
@@ -123,6 +129,7 @@ def shown(store: CommitStepStore) -> Any:
         ],
         [store.was_abandoned(commit) for commit in NAMES],
         store.abandoned(),
+        [store.output_records(commit) for commit in NAMES],
         [
             {
                 part: (mark.number, mark.position, mark.commit)

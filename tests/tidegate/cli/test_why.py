@@ -62,5 +62,6 @@ def test_it_names_the_outputs_that_cannot_be_written_and_the_remedy(deployed: Pr
 
     assert "sales/report, by commit c1: CommitUnknown: the staged folder is gone" in printed
     assert "tidegate commits show c1, then recover or abandon it" in printed
+    assert "--output" not in printed
     (found,) = deployed.json("why", "report_daily")
     assert [each["dataset"] for each in found["blocked"]] == ["sales/report"]

@@ -67,6 +67,7 @@ def show(commit: Annotated[str, typer.Argument(help="The commit id, from `commit
                 typer.echo(_state(state, now()))
                 if state.error:
                     typer.echo(f"last error, at {instant(state.failed_at)}: {state.error}")
+            _show_outputs(project.commits, commit)
             for number, step in enumerate(sequence.steps, start=1):
                 answer = verify_step(step, project.context)
                 typer.echo(f"{number:>4}  {answer.verdict:<9} {step.describe()}")
@@ -124,6 +125,7 @@ def _row(commits: CommitStepStore, commit: str) -> dict[str, Any]:
         "blocked": is_blocked(state),
         "error": state.error,
         "failed_at": state.failed_at,
+        "abandoned": [record.dataset for record in commits.output_records(commit)],
     }
     try:
         sequence = read_sequence(commit, body)
@@ -144,7 +146,7 @@ def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
         str(row["steps"] or "-"),
         row["state"],
         instant(row["failed_at"]),
-        ", ".join(row["datasets"]) or "-",
+        ", ".join([*row["datasets"], *(f"{name} (abandoned)" for name in row["abandoned"])]) or "-",
         row["error"] or "-",
     )
 
@@ -159,6 +161,16 @@ def _state(state: RecoveryState, at: datetime) -> str:
     if state.failures:
         return f"waiting for a retry after {state.failures} failed tries"
     return "waiting for recovery"
+
+
+def _show_outputs(commits: CommitStepStore, commit: str) -> None:
+    """Print the records of single outputs of a commit that was abandoned, wholly or in part."""
+    for record in commits.output_records(commit):
+        note = f": {record.note}" if record.note else ""
+        if record.published is None:
+            typer.echo(f"output {record.dataset} was abandoned at {instant(record.at)}{note}")
+        else:
+            typer.echo(f"output {record.dataset} was published before, and is not written again")
 
 
 def _show_other(project: CommitsProject, commit: str) -> None:
@@ -177,6 +189,7 @@ def _show_other(project: CommitsProject, commit: str) -> None:
         typer.echo(f"{commit}: abandoned at {instant(record.at)}, token {record.token}{because}")
         if record.error:
             typer.echo(f"      last error: {record.error}")
+    _show_outputs(project.commits, commit)
     if result is not None:
         typer.echo(f"{commit}: finished")
         for one in decode_result(result):

@@ -4,6 +4,8 @@ The engine does not check commits before a launch; a run with a blocked output f
 `tidegate why` therefore shows the blocked outputs too.
 """
 
+import json
+
 import msgspec
 
 from tidegate.scheduler.explain.why import Blocked, Explanation
@@ -11,6 +13,7 @@ from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.protocol import Reader, Store
 from tidegate.scheduler.store.sql.store import SqlStore
 from tidegate.spark_jobs.commit.recovery import is_blocked
+from tidegate.spark_jobs.commit.sequence import is_watermark_resource
 
 
 def with_blocked(explanation: Explanation, store: Store, reader: Reader) -> Explanation:
@@ -33,6 +36,17 @@ def _written(explanation: Explanation, reader: Reader) -> tuple[str, ...]:
     return () if program is None else tuple(f"{name}/{dataset}" for dataset in program.writes)
 
 
+def _remedy(commits: SqlCommitStepStore, commit: str, dataset: str) -> str:
+    remedy = f"tidegate commits show {commit}, then recover or abandon it"
+    try:
+        written: list[str] = json.loads(commits.get(commit) or "{}").get("datasets", [])
+    except ValueError:
+        return remedy
+    if any(name != dataset and not is_watermark_resource(name) for name in written):
+        return f"{remedy}, or only its lost outputs: tidegate commits abandon {commit} --output DATASET"
+    return remedy
+
+
 def _blocked(commits: SqlCommitStepStore, dataset: str) -> tuple[Blocked, ...]:
     found = [(commit, commits.recovery_state(commit)) for commit in commits.list_unfinished(dataset)]
     return tuple(
@@ -40,7 +54,7 @@ def _blocked(commits: SqlCommitStepStore, dataset: str) -> tuple[Blocked, ...]:
             dataset=dataset,
             commit=commit,
             error=state.error,
-            remedy=f"tidegate commits show {commit}, then recover or abandon it",
+            remedy=_remedy(commits, commit, dataset),
         )
         for commit, state in found
         if state is not None and is_blocked(state)

@@ -151,7 +151,8 @@ def report(
 
 
 def _is_output(dataset: Dataset, parts: list[PublishedPartition], chosen: set[str]) -> bool:
-    return dataset.partitions is None or {part.key for part in parts} == chosen
+    # An output that a person has abandoned has no parts.
+    return bool(parts) if dataset.partitions is None else {part.key for part in parts} == chosen
 
 
 def _output(
@@ -163,8 +164,7 @@ def _output(
 ) -> MaterializeResult[Any]:
     version = DataVersion(work.commit_id)
     if dataset.partitions is None:
-        metadata = _facts(parts[0], work) if parts else None
-        return MaterializeResult(key, metadata=metadata, data_version=version)
+        return MaterializeResult(key, metadata=_facts(parts[0], work), data_version=version)
     for part in parts:
         context.add_asset_metadata(_facts(part, work), asset_key=key, partition_key=part.key)
     return MaterializeResult(key, data_version=version)

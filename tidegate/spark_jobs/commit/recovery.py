@@ -167,7 +167,8 @@ def _check_not_blocked(sequence: CommitSequence, store: CommitStepStore) -> None
             f"commit {sequence.id} has failed {state.failures} times, and"
             f" {', '.join(sequence.datasets)} cannot be written; its last error: {state.error}",
             f"inspect it with `tidegate commits show {sequence.id}`, fix the cause and run"
-            f" `tidegate commits recover`, or discard it with `tidegate commits abandon {sequence.id}`",
+            f" `tidegate commits recover`, or discard it with `tidegate commits abandon {sequence.id}`"
+            " (one output of several with --output DATASET)",
         )
 
 

@@ -14,6 +14,9 @@ from tidegate.domain.published import PublishedPartition
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.step import CommitStep, decode_step, encode_step
 
+READS = " <- "
+"""Between a consumer and its source; no name of a dataset has spaces."""
+
 
 class CommitSequence(Value, kw_only=True):
     """The steps of one publish.
@@ -39,7 +42,12 @@ def watermark_resource(consumer: str, source: str) -> str:
 
     It differs from every dataset name. The next run of the consumer looks for it, as for its outputs.
     """
-    return f"{consumer} <- {source}"
+    return f"{consumer}{READS}{source}"
+
+
+def is_watermark_resource(name: str) -> bool:
+    """Return whether a name of a sequence's `datasets` is that of watermarks."""
+    return READS in name
 
 
 def encode_sequence(sequence: CommitSequence) -> str:

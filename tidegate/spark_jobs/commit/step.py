@@ -114,6 +114,10 @@ class PublishStep(CommitStep, RefusableStep, Protocol):
         """
         ...
 
+    def owns(self, step: CommitStep) -> bool:
+        """Return whether a step concerns this output alone; this step does."""
+        ...
+
 
 StepType = TypeVar("StepType", bound=Value)
 

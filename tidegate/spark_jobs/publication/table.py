@@ -113,6 +113,8 @@ class Publication:
         states: the outputs when the run began, by dataset id (`states_of`); one that is not listed is
             taken as it is when it is staged.
         events: receives the published partitions; None means that they are not reported.
+        before: outputs that an abandoned commit of the same work has published, with their partitions; they
+            are part of the result, and are not written again.
     """
 
     def __init__(
@@ -128,6 +130,7 @@ class Publication:
         watermarks: Sequence[SetWatermark] = (),
         states: Mapping[str, TableState] | None = None,
         events: Events | None = None,
+        before: Mapping[DatasetRef, Sequence[PublishedPartition]] | None = None,
     ) -> None:
         self.commit = commit
         self.token = token
@@ -138,6 +141,7 @@ class Publication:
         self._warehouse = warehouse
         self._store = store
         self._reports_events = events is not None
+        self._before = dict(before or {})
         self._context = CommitContext(
             files=warehouse.files, spark=spark, watermarks=store, events=events or NoEvents()
         )
@@ -179,8 +183,9 @@ class Publication:
             if conflict is not None:
                 raise conflict
         sequence = sequence_of(
-            self.commit, self.token, self._staged, self._watermarks, reports_events=self._reports_events
-        )
+            self.commit, self.token, self._staged, self._watermarks,
+            reports_events=self._reports_events, before=self._before,
+        )  # fmt: skip
         published = publish(sequence, self._store, self._context)
         # Staging is left only when another attempt of the same commit was first; then nothing refers to it.
         self.discard()
@@ -201,6 +206,7 @@ def sequence_of(
     watermarks: Sequence[SetWatermark] = (),
     *,
     reports_events: bool = False,
+    before: Mapping[DatasetRef, Sequence[PublishedPartition]] | None = None,
 ) -> CommitSequence:
     """Return the steps that publish staged tables: data, watermarks, events, and then the cleaning.
 
@@ -209,11 +215,13 @@ def sequence_of(
 
     Args:
         reports_events: report the published partitions to the scheduler.
+        before: see `Publication`.
     """
+    parts = [*(before or {}).items(), *((staged.ref, staged.result()) for staged in tables)]
     facts = tuple(
-        PartitionFact(staged.ref.id, one.key, one.rows, one.bytes, staged.ref.asset)
-        for staged in tables
-        for one in staged.result()
+        PartitionFact(ref.id, one.key, one.rows, one.bytes, ref.asset)
+        for ref, found in parts
+        for one in found
     )
     in_order = sorted(tables, key=lambda staged: not staged.version_step().repeatable)
     return CommitSequence(
@@ -231,7 +239,7 @@ def sequence_of(
             *((ReportEvent(commit=commit, partitions=facts),) if reports_events and facts else ()),
             *(staged.cleaning_step() for staged in tables),
         ),
-        result=tuple(one for staged in tables for one in staged.result()),
+        result=tuple(one for _, found in parts for one in found),
     )
 
 

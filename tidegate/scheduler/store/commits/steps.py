@@ -18,18 +18,19 @@ from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.commits import (
     AbandonedCommit,
     CommitAttempt,
+    OutputRecord,
     Put,
     RecoveryState,
     Watermark,
     WatermarkMove,
 )
+from tidegate.scheduler.store.commits import abandoned as commit_abandoned
 from tidegate.scheduler.store.commits import attempts as commit_attempts
 from tidegate.scheduler.store.commits import recovery_states
 from tidegate.scheduler.store.commits import watermarks as commit_watermarks
 from tidegate.scheduler.store.commits.former_names import refuse_former_names
 from tidegate.scheduler.store.commits.tables import (
     COMMIT_TABLES,
-    commit_abandoned,
     commit_datasets,
     commit_sequences,
 )
@@ -106,7 +107,7 @@ class SqlCommitStepStore(CommitStepStore):
                 return "known"
             if not commit_attempts.is_open(connection, token, sequence):
                 return "fenced"
-            if self._is_abandoned(connection, sequence):
+            if commit_abandoned.is_abandoned(connection, sequence):
                 return "fenced"
             if not self._may_move(connection, moves):
                 return "moved"
@@ -202,47 +203,64 @@ class SqlCommitStepStore(CommitStepStore):
             row = self._row(connection, sequence)
         return None if row is None else row.result
 
-    def abandon(self, sequence: str, note: str, now: datetime) -> bool:
+    def abandon(
+        self, sequence: str, note: str, now: datetime, published: Mapping[str, str] | None = None
+    ) -> bool:
         """Remove an unfinished sequence without an owner permanently, and keep a record of it."""
         with writing(self._engine) as connection:
             row = self._unfinished(connection, sequence)
             state = recovery_states.recovery_state(connection, sequence)
             if row is None or not state.is_free(now):
                 return False
-            kept = {
-                "sequence": sequence,
-                "token": row.token,
-                "datasets": row.datasets,
-                "body": row.body,
-                "error": state.error,
-                "note": note,
-                "at": now,
-            }
-            connection.execute(insert(commit_abandoned).values(kept))
+            commit_abandoned.keep_abandoned(connection, row, state.error, note, now, published or {})
             self._forget(connection, sequence)
             return True
+
+    def abandon_output(
+        self, sequence: str, dataset: str, *, before: str, body: str, note: str, now: datetime
+    ) -> bool:
+        """Take one output out of an unfinished sequence without an owner, and keep a record of that."""
+        with writing(self._engine) as connection:
+            row = self._unfinished(connection, sequence)
+            state = recovery_states.recovery_state(connection, sequence)
+            if row is None or row.body != before or not state.is_free(now):
+                return False
+            written = json.loads(row.datasets)
+            if dataset not in written:
+                return False
+            listed = json.dumps([name for name in written if name != dataset], ensure_ascii=False)
+            changed = {
+                "datasets": listed,
+                "body": body,
+                "checksum": _checksum(sequence, row.token, listed, body, None),
+            }
+            connection.execute(
+                update(commit_sequences).where(commit_sequences.c.id == sequence).values(**changed)
+            )
+            connection.execute(
+                delete(commit_datasets).where(
+                    commit_datasets.c.sequence == sequence, commit_datasets.c.dataset == dataset
+                )
+            )
+            recovery_states.forget_recovery_state(connection, sequence)
+            record = OutputRecord(dataset=dataset, published=None, error=state.error, note=note, at=now)
+            commit_abandoned.keep_output(connection, sequence, record)
+            return True
+
+    def output_records(self, sequence: str) -> Sequence[OutputRecord]:
+        """Return the records of single outputs of a commit that was abandoned, wholly or in part."""
+        with reading(self._engine) as connection:
+            return commit_abandoned.output_records(connection, sequence)
 
     def was_abandoned(self, sequence: str) -> bool:
         """Return whether a sequence of this id was abandoned."""
         with reading(self._engine) as connection:
-            return self._is_abandoned(connection, sequence)
+            return commit_abandoned.is_abandoned(connection, sequence)
 
     def abandoned(self, limit: int = 100) -> Sequence[AbandonedCommit]:
         """Return the records of abandoned sequences, newest first."""
-        order = (commit_abandoned.c.at.desc(), commit_abandoned.c.token.desc())
         with reading(self._engine) as connection:
-            return tuple(
-                AbandonedCommit(
-                    commit=row.sequence,
-                    token=row.token,
-                    datasets=tuple(json.loads(row.datasets)),
-                    body=row.body,
-                    error=row.error,
-                    note=row.note,
-                    at=row.at,
-                )
-                for row in connection.execute(select(commit_abandoned).order_by(*order).limit(limit))
-            )
+            return commit_abandoned.abandoned_commits(connection, limit)
 
     def watermarks(self, consumer: str, source: str, part: str | None = None) -> Mapping[str, Watermark]:
         """Return how far a program has read a dataset, by part, or one part of it."""
@@ -273,10 +291,6 @@ class SqlCommitStepStore(CommitStepStore):
     def _unfinished(self, connection: Connection, sequence: str) -> Row[Any] | None:
         row = self._row(connection, sequence)
         return None if row is None or row.result is not None else row
-
-    def _is_abandoned(self, connection: Connection, sequence: str) -> bool:
-        record = select(commit_abandoned.c.token).where(commit_abandoned.c.sequence == sequence)
-        return connection.execute(record).first() is not None
 
     def _may_move(self, connection: Connection, moves: Sequence[WatermarkMove]) -> bool:
         holders = commit_watermarks.promised_by(connection, moves)

@@ -105,6 +105,19 @@ commit_abandoned = Table(
 )
 Index("ix_commit_abandoned_at", commit_abandoned.c.at)
 
+commit_outputs = Table(
+    "commit_outputs",
+    metadata,
+    Column("sequence", Text, primary_key=True),
+    # "app/name".
+    Column("dataset", Text, primary_key=True),
+    # JSON of its published partitions; NULL for an output that was abandoned alone.
+    Column("published", Text, nullable=True),
+    Column("error", Text, nullable=False),
+    Column("note", Text, nullable=False),
+    Column("at", Instant, nullable=False),
+)
+
 COMMIT_TABLES = (
     commit_sequences,
     commit_datasets,
@@ -114,4 +127,5 @@ COMMIT_TABLES = (
     commit_moves,
     commit_watermarks,
     commit_abandoned,
+    commit_outputs,
 )

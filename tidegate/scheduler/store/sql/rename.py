@@ -16,6 +16,7 @@ from sqlalchemy import Column, Connection, delete, func, select, update
 from tidegate.compiler.plan.renames import Renames
 from tidegate.scheduler.store.commits.tables import (
     commit_abandoned,
+    commit_outputs,
     commit_sequences,
     commit_watermarks,
 )
@@ -89,6 +90,14 @@ def _finished(connection: Connection, names: Renames) -> None:
 
 
 def _abandoned(connection: Connection, names: Renames) -> None:
+    of_renamed = select(commit_outputs).where(commit_outputs.c.dataset.in_(names.datasets))
+    for row in connection.execute(of_renamed).all():
+        published = None if row.published is None else _renamed_result(row.published, [row.dataset], names)
+        connection.execute(
+            update(commit_outputs)
+            .where(commit_outputs.c.sequence == row.sequence, commit_outputs.c.dataset == row.dataset)
+            .values(dataset=names.datasets[row.dataset], published=published)
+        )
     for row in connection.execute(select(commit_abandoned.c.sequence, commit_abandoned.c.datasets)).all():
         listed = _renamed_list(row.datasets, names)
         if listed != row.datasets:

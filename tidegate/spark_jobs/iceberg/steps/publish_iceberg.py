@@ -18,7 +18,15 @@ import msgspec
 from tidegate.domain.model import OnForeign, WriteMode
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
-from tidegate.spark_jobs.commit.step import NOT_DONE, Effect, Verdict, Verified, step_kind, unknown
+from tidegate.spark_jobs.commit.step import (
+    NOT_DONE,
+    CommitStep,
+    Effect,
+    Verdict,
+    Verified,
+    step_kind,
+    unknown,
+)
 from tidegate.spark_jobs.datasets.table_state import TableState
 from tidegate.spark_jobs.errors import CommitConflict, OutputError
 from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, StaleTable, sql_name
@@ -29,6 +37,7 @@ from tidegate.spark_jobs.iceberg.log import PROPERTY, PublishLog
 from tidegate.spark_jobs.iceberg.merge import Merge
 from tidegate.spark_jobs.iceberg.publisher import Publisher, staged_table
 from tidegate.spark_jobs.iceberg.refusal import refuse_commit
+from tidegate.spark_jobs.iceberg.steps.drop_staging_tables import DropStagingTables
 from tidegate.spark_jobs.iceberg.table import keys_of, log_of
 
 SHOWN_FILES = 3
@@ -148,6 +157,10 @@ class PublishIceberg(Value, kw_only=True):
             dimensions=self.dimensions,
             partitions=partitions,
         )
+
+    def owns(self, step: CommitStep) -> bool:
+        """See `PublishStep.owns`."""
+        return step == self or (isinstance(step, DropStagingTables) and step.table == self.table)
 
     def describe(self) -> str:
         """See `CommitStep.describe`."""

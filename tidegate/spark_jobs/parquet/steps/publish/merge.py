@@ -18,13 +18,14 @@ from pyspark.errors import PySparkException
 
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
-from tidegate.spark_jobs.commit.step import Effect, Verified, step_kind
+from tidegate.spark_jobs.commit.step import CommitStep, Effect, Verified, step_kind
 from tidegate.spark_jobs.datasets.columns import ColumnClash
 from tidegate.spark_jobs.datasets.table_state import TableState
 from tidegate.spark_jobs.errors import CommitConflict
 from tidegate.spark_jobs.parquet.changes import Begun, merged_meanwhile, written_meanwhile
 from tidegate.spark_jobs.parquet.merge import merged_partitions
 from tidegate.spark_jobs.parquet.refusal import refuse_commit
+from tidegate.spark_jobs.parquet.steps.owned import in_table
 from tidegate.spark_jobs.parquet.steps.publish.version import CONFLICT_TRIES, seen_in_log
 from tidegate.spark_jobs.parquet.version_log import PartitionEntry, TableVersion, head, put_version
 
@@ -117,6 +118,10 @@ class PublishMerge(Value, kw_only=True):
     def refuse(self, context: CommitContext) -> None:
         """See `RefusableStep.refuse`."""
         refuse_commit(context.files, self.root, self.commit)
+
+    def owns(self, step: CommitStep) -> bool:
+        """See `PublishStep.owns`."""
+        return step == self or in_table(self.root, step)
 
     def describe(self) -> str:
         """See `CommitStep.describe`."""

@@ -11,13 +11,14 @@ from typing import ClassVar
 from tidegate.domain.model import WriteMode
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
-from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Effect, Verified, step_kind, unknown
+from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, CommitStep, Effect, Verified, step_kind, unknown
 from tidegate.spark_jobs.datasets.columns import ColumnClash
 from tidegate.spark_jobs.datasets.table_state import TableState
 from tidegate.spark_jobs.errors import CommitConflict
 from tidegate.spark_jobs.files.filesystem import FileSystem
 from tidegate.spark_jobs.parquet.changes import Begun, written_meanwhile
 from tidegate.spark_jobs.parquet.refusal import refuse_commit
+from tidegate.spark_jobs.parquet.steps.owned import in_table
 from tidegate.spark_jobs.parquet.version_log import (
     RECENT_COMMITS,
     PartitionEntry,
@@ -91,6 +92,10 @@ class PublishVersion(Value, kw_only=True):
     def refuse(self, context: CommitContext) -> None:
         """See `RefusableStep.refuse`."""
         refuse_commit(context.files, self.root, self.commit)
+
+    def owns(self, step: CommitStep) -> bool:
+        """See `PublishStep.owns`."""
+        return step == self or in_table(self.root, step)
 
     def describe(self) -> str:
         """See `CommitStep.describe`."""
