@@ -52,6 +52,14 @@ def write_three(spark: SparkSession, inputs: object, params: Any) -> dict[str, D
     return dict.fromkeys(NAMES, frame)
 
 
+class Died(Exception):
+    """The process ends here."""
+
+
+def dies(*_: object, **__: object) -> None:
+    raise Died
+
+
 @dataclass(frozen=True, kw_only=True)
 class Three:
     """A project in which one program appends to three tables."""
@@ -125,8 +133,8 @@ def three(
     three = Three(app=app, spark=spark, engine_store=store, warehouse=warehouse)
     three.run(1)
     with monkeypatch.context() as patch:
-        patch.setattr(publishing, "finish", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-        with pytest.raises(KeyboardInterrupt):
+        patch.setattr(publishing, "finish", dies)
+        with pytest.raises(Died):
             three.run(2)
     project = CommitsProject(settings=load_settings(), store=store)
     sequence = project.sequence("c2")
@@ -150,10 +158,8 @@ def test_one_output_is_abandoned_and_the_others_are_finished(
             run("abandon", "c2", "--yes", *(f"--output={three.name(name)}" for name in names))
     lost = ("abandon", "c2", "--yes", "--output", three.name("c"), "--reason", "it was dropped")
     with monkeypatch.context() as patch:
-        patch.setattr(
-            SqlCommitStepStore, "abandon_output", lambda *_, **__: (_ for _ in ()).throw(SystemExit)
-        )
-        with pytest.raises(SystemExit):
+        patch.setattr(SqlCommitStepStore, "abandon_output", dies)
+        with pytest.raises(Died):
             run(*lost)  # The table refuses the commit, and the store does not know of it.
 
     printed = run(*lost)
