@@ -31,7 +31,6 @@ from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.store import SqlStore
 from tidegate.spark_jobs.attempt import Output, OutputAttempt
 from tidegate.spark_jobs.commit import publish as publishing
-from tidegate.spark_jobs.commit.context import NoEvents
 from tidegate.spark_jobs.commit.outputs import outputs_in
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse, dataset_ref
 from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog
@@ -204,7 +203,7 @@ def test_nor_by_an_io_manager(three: Three) -> None:
         outputs=outputs,
         job="",
         spark=lambda: three.spark,
-        events=lambda _: NoEvents(),
+        events=lambda _: PublishedEvents(lambda: three.engine_store, now),
     )
     attempt.begin()
     assert attempt.published.keys() == {"a", "b"}
