@@ -28,6 +28,7 @@ from tidegate.spark_jobs.incremental.reads import IncrementalReads, manifest_fac
 from tidegate.spark_jobs.programs.loading import load_program
 from tidegate.spark_jobs.programs.params import Params
 from tidegate.spark_jobs.programs.program import outputs_of
+from tidegate.spark_jobs.publication.evaluate_once import evaluated_once
 from tidegate.spark_jobs.publication.table import (
     Publication,
     largest_token,
@@ -103,9 +104,10 @@ def run_program(
             before=before,
         )  # fmt: skip
         staged = [(outputs[ref.name], ref, keys[ref.name], ref in reads.values()) for ref in writes]
-        published = _publish(
-            publication, staged, new, lambda: _published(commit_id, program, commit_store, context)
-        )
+        with evaluated_once(start(), outputs, program.evaluate_once, warehouse, token):
+            published = _publish(
+                publication, staged, new, lambda: _published(commit_id, program, commit_store, context)
+            )
     for ref in writes:
         prune_table(ref, warehouse, commit_store)
     return published

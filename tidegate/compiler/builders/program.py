@@ -4,15 +4,18 @@ An entry of `reads` is a name, or a mapping that asks for incremental reading. `
 checks, for the whole app, whether incremental reading is possible.
 """
 
+from typing import Any
+
 from tidegate.compiler.builders.duration import optional_duration
 from tidegate.compiler.builders.renamed_from import renamed_from
 from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.diagnostics.diagnostic import Related
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
 from tidegate.domain.model import Program
+from tidegate.domain.model.dataset import EvaluateOnce
 from tidegate.domain.part_name import name_in
 from tidegate.domain.spark_conf import fault_of
-from tidegate.domain.wording import shown
+from tidegate.domain.wording import plural, shown
 
 _WRITE_HINT = "let a program of that app write it, or write a dataset of this app"
 _YES = ("true", "yes", "on", "y")
@@ -36,11 +39,26 @@ def build_program(key: ScalarNode, node: MappingNode, scope: Scope) -> Program:
         writes=tuple(dict.fromkeys(scope.name_of(n) for n in writes)),
         incremental=_incremental(node, scope),
         spark_conf=_spark_conf(node, scope),
+        evaluate_once=_evaluate_once(node, len(writes), scope),
         timeout=optional_duration(node, "timeout", scope),
         renamed_from=renamed_from(node),
         description=node.text("description"),
         at=scope.at(key),
     )
+
+
+def _evaluate_once(program: MappingNode, outputs: int, scope: Scope) -> EvaluateOnce:
+    """Return how shared parts of the outputs are kept; report a program that has nothing to share."""
+    written = program.get("evaluate_once")
+    if isinstance(written, ScalarNode) and outputs < 2:
+        scope.findings.add(
+            "V209",
+            written,
+            f"`evaluate_once` has no effect with {plural(outputs, 'output')}, got {shown(written.value)}",
+            "delete it: it says how what several outputs have in common is kept",
+        )
+    how: Any = program.text("evaluate_once")
+    return how or "cache"
 
 
 def _spark_conf(program: MappingNode, scope: Scope) -> dict[str, str]:

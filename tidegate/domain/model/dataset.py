@@ -12,6 +12,7 @@ from tidegate.domain.value import Value
 
 Cycle = Literal["minute", "hour", "day", "week", "month", "year"]
 DatasetFormat = Literal["parquet", "iceberg"]
+EvaluateOnce = Literal["cache", "checkpoint", "never"]
 WriteMode = Literal["append", "overwrite_partitions", "merge", "full"]
 OnForeign = Literal["refuse", "replace"]
 
@@ -99,6 +100,7 @@ class Program(Value, kw_only=True):
         incremental: the datasets of which it reads only the data that is new since its last commit. True
             if the dataset's format finds the new data, else the dotted path of a module that does.
         spark_conf: Spark properties of its runs, over those of the project.
+        evaluate_once: how what several outputs share is kept, so that it is evaluated once for all of them.
         timeout: a run that takes longer is terminated and has failed; None for no limit.
         renamed_from: former names; the first one that is deployed goes on under this name.
     """
@@ -109,6 +111,7 @@ class Program(Value, kw_only=True):
     writes: tuple[str, ...] = ()
     incremental: dict[str, bool | str] = {}
     spark_conf: dict[str, str] = {}
+    evaluate_once: EvaluateOnce = "cache"
     timeout: timedelta | None = None
     renamed_from: tuple[str, ...] = ()
     description: str = ""

@@ -11,7 +11,7 @@ their `put`, even if the run was only paused.
 """
 
 import json
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 
 from pyspark.sql import SparkSession
@@ -21,6 +21,7 @@ from tidegate.domain.commits import CommitAttempt
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.datasets.table_report import Orphan
 from tidegate.spark_jobs.errors import CommitUnknown
+from tidegate.spark_jobs.publication.evaluate_once import CHECKPOINTS, checkpoint_folder
 from tidegate.spark_jobs.publication.formats import formats
 from tidegate.spark_jobs.repair.leftovers import dead_attempts
 
@@ -52,6 +53,7 @@ def find_orphans(
         mine = [ref for ref in refs if ref.format == name]
         if mine:
             staged += format.staged(mine, warehouse, spark)
+    staged += _checkpoints(warehouse)
     needed = needed_tokens(store) if staged else frozenset[int]()
     return tuple(one for one in staged if one.token not in needed)
 
@@ -79,6 +81,18 @@ def remove_orphans(
         mine = [one for one in orphans if one.format == name]
         if mine:
             format.remove(mine, by_id, warehouse, spark)
+    for one in orphans:
+        if one.format == CHECKPOINTS:
+            warehouse.files.delete(one.place)
+
+
+def _checkpoints(warehouse: Warehouse) -> Iterator[Orphan]:
+    """Yield the folders of checkpoints, needed or not."""
+    folder = checkpoint_folder(warehouse)
+    for entry in warehouse.files.list(folder):
+        if entry.is_folder and entry.name.isdecimal():
+            place = f"{folder}/{entry.name}"
+            yield Orphan(token=int(entry.name), dataset="", place=place, format=CHECKPOINTS)
 
 
 def _token(commit: str, body: str) -> int:
