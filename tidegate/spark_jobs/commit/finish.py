@@ -147,16 +147,28 @@ def _withdrawn(
 
 
 def _record_failure(commit: str, store: CommitStepStore, owner: str, error: Exception, clock: Clock) -> bool:
-    """Count a failure. Return False when the sequence is finished, by this or another process."""
+    """Count a failure. Return False when the sequence is finished, by this or another process.
+
+    A failure that cannot be counted ends the lease all the same, so that nobody waits for it.
+    """
     try:
         if store.result(commit) is not None:
             return False
-        message = f"{type(error).__name__}: {error}"[:ERROR_CHARACTERS]
-        failures = store.fail(commit, owner, message, clock.now())
+        failures = store.fail(commit, owner, _message(error), clock.now())
         log.warning("could not finish commit %s (failure %d): %s", commit, failures, error)
     except Exception as unreachable:  # noqa: BLE001 -- the caller raises the failure itself
         log.warning("could not record a failure of commit %s: %s", commit, unreachable)
+        try:
+            store.release(commit, owner)
+        except Exception as silent:  # noqa: BLE001 -- then the lease expires by itself
+            log.warning("could not end the lease of commit %s: %s", commit, silent)
     return True
+
+
+def _message(error: Exception) -> str:
+    """Return the text of a failure that every database takes: some refuse NUL and halves of characters."""
+    text = f"{type(error).__name__}: {error}"[:ERROR_CHARACTERS]
+    return text.replace("\0", " ").encode("utf-8", "replace").decode()
 
 
 def _result(commit: str, store: CommitStepStore) -> tuple[PublishedPartition, ...]:
