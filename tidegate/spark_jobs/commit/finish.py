@@ -149,7 +149,7 @@ def _withdrawn(
 def _record_failure(commit: str, store: CommitStepStore, owner: str, error: Exception, clock: Clock) -> bool:
     """Count a failure. Return False when the sequence is finished, by this or another process.
 
-    A failure that cannot be counted ends the lease all the same, so that nobody waits for it.
+    A failure that cannot be counted ends the lease all the same, so that no process waits for it.
     """
     try:
         if store.result(commit) is not None:
