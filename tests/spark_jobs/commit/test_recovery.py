@@ -25,7 +25,6 @@ from tests.spark_jobs.commit.notes import empty_world as empty_world
 from tests.spark_jobs.staging import begin
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
-from tidegate.scheduler.store.error import StoreError
 from tidegate.spark_jobs.commit.context import NoEvents
 from tidegate.spark_jobs.commit.publish import id_to_publish, publish, resolve
 from tidegate.spark_jobs.commit.recovery import (
@@ -192,42 +191,6 @@ def abandon_at_once(store: CommitStepStore, note: str) -> None:
     assert state is not None
     store.release(commit, state.owner)
     assert store.abandon(commit, "by hand", NOON)
-
-
-@pytest.mark.parametrize("method", ["fail", "result"])
-def test_a_failure_that_cannot_be_counted_frees_the_lease(
-    store: CommitStepStore, monkeypatch: pytest.MonkeyPatch, method: str
-) -> None:
-    promise(store, "c1", "app/a")
-    WORLD.broken["c1 1"] = RuntimeError("the catalog says no")
-
-    def unable(*_: object) -> None:
-        raise StoreError("the column is too short")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(store, method, unable)
-        with pytest.raises(RuntimeError, match="the catalog says no"):
-            recover(["app/a"], store, CONTEXT)
-    state = store.recovery_state("c1")
-    assert state is not None and (state.owner, state.until, state.failures) == ("", None, 0)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(store, method, unable)
-        patch.setattr(store, "release", unable)
-        with pytest.raises(RuntimeError, match="the catalog says no"):
-            recover(["app/a"], store, CONTEXT)
-    state = store.recovery_state("c1")
-    assert state is not None and state.owner, "then it expires"
-
-
-def test_a_message_that_databases_refuse_is_counted(store: CommitStepStore) -> None:
-    promise(store, "c1", "app/a")
-    WORLD.broken["c1 1"] = RuntimeError("no file of this name: \udce9\0.parquet")
-    with pytest.raises(RuntimeError):
-        recover(["app/a"], store, CONTEXT)
-    state = store.recovery_state("c1")
-    assert state is not None and state.failures == 1
-    assert state.error == "RuntimeError: no file of this name: ? .parquet"
 
 
 def test_one_that_is_abandoned_meanwhile_is_not_missed(store: CommitStepStore) -> None:
