@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from tests.spark_jobs.iceberg_house import DAILY
+from tests.spark_jobs.iceberg.house import DAILY
 from tests.tidegate.promised import now, run
 from tidegate.cli.commits.project import CommitsProject
 from tidegate.domain.error import UserError
@@ -22,7 +22,7 @@ from tidegate.domain.model import App, Dataset, Program
 from tidegate.domain.model.dataset import DatasetFormat
 from tidegate.domain.published import PublishedPartition
 from tidegate.project.environment import PROJECT_VARIABLE, STORE_VARIABLE
-from tidegate.project.settings import load_settings
+from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.intake.published import PublishedEvents
 from tidegate.scheduler.model.deployed import DeployedApp
 from tidegate.scheduler.model.event import publish_event_id

@@ -16,7 +16,7 @@ from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 from tidegate.spark_jobs.iceberg.steps.drop_staging_tables import DropStagingTables
 from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
-from tidegate.spark_jobs.parquet.steps.publish_merge import PublishMerge
+from tidegate.spark_jobs.parquet.steps.publish.merge import PublishMerge
 from tidegate.spark_jobs.publication.table import sequence_of
 
 DAY = "2013-12-22"

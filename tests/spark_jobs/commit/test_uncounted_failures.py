@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.spark_jobs.notes import CONTEXT, WORLD, promise
-from tests.spark_jobs.notes import empty_world as empty_world
-from tests.spark_jobs.test_recovery import store as store
+from tests.spark_jobs.commit.notes import CONTEXT, WORLD, promise
+from tests.spark_jobs.commit.notes import empty_world as empty_world
+from tests.spark_jobs.commit.test_recovery import store as store
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.scheduler.store.error import StoreError
 from tidegate.spark_jobs.commit.recovery import recover
