@@ -12,7 +12,7 @@ import msgspec
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.published import PublishedPartition
 from tidegate.spark_jobs.commit.sequence import CommitSequence, decode_result, is_watermark_resource
-from tidegate.spark_jobs.commit.step import CommitStep, Effect, PublishStep
+from tidegate.spark_jobs.commit.step import CommitStep, Effect, OutputStep
 from tidegate.spark_jobs.commit.steps.report_event import ReportEvent
 
 
@@ -27,7 +27,7 @@ class SequenceOutput:
     """
 
     dataset: str
-    step: PublishStep
+    step: OutputStep
     parts: tuple[PublishedPartition, ...]
 
 
@@ -38,7 +38,7 @@ def outputs_in(sequence: CommitSequence) -> tuple[SequenceOutput, ...]:
     return tuple(
         SequenceOutput(dataset=name, step=step, parts=_parts(sequence, name))
         for name, step in zip(names, steps, strict=False)
-        if isinstance(step, PublishStep)
+        if isinstance(step, OutputStep)
     )
 
 

@@ -114,6 +114,11 @@ class PublishStep(CommitStep, RefusableStep, Protocol):
         """
         ...
 
+
+@runtime_checkable
+class OutputStep(PublishStep, Protocol):
+    """The step that publishes one output of a sequence, and knows the other steps of that output."""
+
     def owns(self, step: CommitStep) -> bool:
         """Return whether a step concerns this output alone; this step does."""
         ...

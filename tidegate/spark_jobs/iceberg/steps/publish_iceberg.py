@@ -159,7 +159,7 @@ class PublishIceberg(Value, kw_only=True):
         )
 
     def owns(self, step: CommitStep) -> bool:
-        """See `PublishStep.owns`."""
+        """See `OutputStep.owns`."""
         return step == self or (isinstance(step, DropStagingTables) and step.table == self.table)
 
     def describe(self) -> str:

@@ -94,7 +94,7 @@ class PublishVersion(Value, kw_only=True):
         refuse_commit(context.files, self.root, self.commit)
 
     def owns(self, step: CommitStep) -> bool:
-        """See `PublishStep.owns`."""
+        """See `OutputStep.owns`."""
         return step == self or in_table(self.root, step)
 
     def describe(self) -> str:
