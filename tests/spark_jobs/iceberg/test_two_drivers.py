@@ -153,7 +153,7 @@ def test_two_drivers_at_once(
     assert first.stale + stale > 0, "no driver was ever too late: the drivers did not race"
     failures = [text for one in (first.outcomes, outcomes) for text in one.values() if isinstance(text, str)]
     assert failures == []
-    assert len(first.conflicts) + len(conflicts) == 2, "of two merges of the same row one comes second"
+    assert first.conflicts or conflicts, "of two merges of the same new row, one is a conflict"
     for turn in range(2):
         assert first.outcomes[f"same{turn}"] == [tuple(one) for one in outcomes[f"same{turn}"]] == [(D22, 1)]
 
