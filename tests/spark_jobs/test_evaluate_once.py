@@ -103,8 +103,8 @@ def test_rows_of_a_lost_executor_are_read_from_the_checkpoint(
 ) -> None:
     stage = Publication.stage
 
-    def losing(self: Publication, *given: Any) -> None:
-        stage(self, *given)
+    def losing(self: Publication, *given: Any, **named: Any) -> None:
+        stage(self, *given, **named)
         context: Any = runs.spark.sparkContext
         for id in list(context._jsc.getPersistentRDDs()):
             context._jsc.sc().env().blockManager().removeRdd(id)
@@ -115,7 +115,7 @@ def test_rows_of_a_lost_executor_are_read_from_the_checkpoint(
 
 
 def test_checkpoints_of_a_killed_run_are_orphans(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
-    def dies(*_: object) -> None:
+    def dies(*_: object, **__: object) -> None:
         raise SystemExit
 
     with monkeypatch.context() as patch:
