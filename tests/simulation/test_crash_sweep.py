@@ -1,4 +1,4 @@
-"""One long scenario, in which the process dies once at every point there is, each in a history of its own.
+"""One long scenario, in which the process dies once at each point (see `every`), each time in a history of its own.
 
 A point is a call in a transaction (on SQLite a statement), the moment before a commit, and the one
 after it. The history up to the step with the point is taken from a snapshot; then the process
@@ -45,7 +45,7 @@ class Rewinding(Protocol):
 class RewindingMemory:
     """Committed tables are never changed, so a reference to them is a snapshot."""
 
-    every = 1
+    every = max(1, round(4 / EFFORT))
 
     def __init__(self) -> None:
         self.store = MemoryStore()
@@ -60,7 +60,7 @@ class RewindingMemory:
 class RewindingSqlite:
     """A snapshot is a copy of the database in memory."""
 
-    every = max(1, round(4 / EFFORT))
+    every = max(1, round(8 / EFFORT))
 
     def __init__(self, folder: Path) -> None:
         self.store: SqlStore = quick_sqlite(folder)
