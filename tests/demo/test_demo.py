@@ -1,11 +1,12 @@
 """The main job, whole: feeds land, the real daemon reacts, real Spark publishes, tables equal pandas.
 
-On three days with the daemon killed in the middle; with more effort (`tests.effort`) also undisturbed, on the
-default days, as `make demo` runs it.
+On three days while its processes are killed at random (`chaos`); with more effort (`tests.effort`) also
+undisturbed, on the default days, as `make demo` runs it.
 """
 
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, date, datetime
@@ -15,6 +16,7 @@ import pytest
 from dagster import DagsterInstance
 from pyspark.sql import SparkSession
 
+from tests.demo.chaos import KILLS, Chaos
 from tests.effort import some
 from tests.spark_jobs.flights.reference import Reference, Row
 from tests.spark_jobs.flights.test_flights import assert_same, collected
@@ -32,6 +34,11 @@ pytestmark = [
     pytest.mark.timeout(900),
 ]
 
+SEED = 1
+CLEANED_SECONDS = 150
+"""The recovery job runs each minute, and takes a Spark session."""
+
+POLL_SECONDS = 10
 
 SUMMARY = """
 import sys
@@ -50,8 +57,9 @@ with open_store(settings.store_url).reading() as reader:
 class Finished:
     """What a demo left behind."""
 
-    def __init__(self, settings: Settings, demo: Demo, days: Sequence[date]) -> None:
+    def __init__(self, settings: Settings, demo: Demo, days: Sequence[date], found_by_fsck: str) -> None:
         self.settings = settings
+        self.found_by_fsck = found_by_fsck
         self.days = [str(day) for day in days]
         self.jobs = demo.jobs()
         with demo.store.reading() as reader:
@@ -81,6 +89,19 @@ def _asset(name: str):
     return AssetKey(["flights", name])
 
 
+def found_by_fsck(settings: Settings) -> str:
+    """What `tidegate commits fsck` finds, as soon as the recovery job has left nothing, or after a while."""
+    until = time.monotonic() + CLEANED_SECONDS
+    while True:
+        command = [sys.executable, "-m", "tidegate.cli.main", "commits", "fsck"]
+        answer = subprocess.run(
+            command, cwd=settings.project, check=False, capture_output=True, text=True, timeout=300
+        )
+        if answer.returncode == 0 or time.monotonic() > until:
+            return (answer.stdout + answer.stderr * answer.returncode).strip()
+        time.sleep(POLL_SECONDS)
+
+
 def run_demo(folder: Path, days: Sequence[date], disturb: Callable[[Demo], None]) -> Finished:
     """A demo from start to rest."""
     settings = make_project(folder / "project", replacements(datetime.now(UTC)))
@@ -89,22 +110,7 @@ def run_demo(folder: Path, days: Sequence[date], disturb: Callable[[Demo], None]
         demo.start()
         demo.land(feed_plan(days, seed=1))
         demo.settle([str(day) for day in days])
-        return Finished(settings, demo, days)
-
-
-class Killer:
-    """Kills the daemon once, when the first runs have ended and others are under way, and starts it again."""
-
-    def __init__(self) -> None:
-        self.killed_with: Counter[str] = Counter()
-
-    def __call__(self, demo: Demo) -> None:
-        states = Counter(str(job.state) for job in demo.jobs())
-        if self.killed_with or not states[JobState.SUCCEEDED] or not states[JobState.LAUNCHED]:
-            return
-        self.killed_with = states
-        demo.daemon.kill()
-        demo.daemon = demo.processes.start_daemon()
+        return Finished(settings, demo, days, found_by_fsck(settings))
 
 
 @pytest.fixture(scope="module")
@@ -116,10 +122,10 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Finished:
 
 @pytest.fixture(scope="module")
 def killed(tmp_path_factory: pytest.TempPathFactory) -> Finished:
-    """Three days, among them the short one and the one without weather; the daemon dies in the middle."""
-    killer = Killer()
-    finished = run_demo(tmp_path_factory.mktemp("killed"), days_from(date(2013, 12, 29), 3), killer)
-    assert killer.killed_with, "the demo ended before the daemon could be killed"
+    """Three days, among them the short one and the one without weather, while processes are killed."""
+    chaos = Chaos(seed=SEED)
+    finished = run_demo(tmp_path_factory.mktemp("killed"), days_from(date(2013, 12, 29), 3), chaos)
+    assert chaos.killed.total() == KILLS, f"the demo ended after {chaos.killed}"
     return finished
 
 
@@ -148,11 +154,19 @@ def test_every_landed_file_of_flights_was_loaded_once(finished: Finished) -> Non
 
 
 def test_no_job_runs_twice(finished: Finished) -> None:
-    tagged = Counter(run.tags["tidegate/job"] for run in finished.dagster_runs if "tidegate/job" in run.tags)
-    launched = {job.id for job in finished.jobs if job.launched_at is not None}
+    """A run of its own for each attempt, and no further attempt after a success."""
+    of_jobs = [run for run in finished.dagster_runs if "tidegate/job" in run.tags]
+    runs = Counter(run.tags["tidegate/job"] for run in of_jobs)
+    succeeded = Counter(run.tags["tidegate/job"] for run in of_jobs if run.is_success)
+    attempts = {job.id: job.attempt for job in finished.jobs if job.launched_at is not None}
 
-    assert set(tagged) == launched
-    assert set(tagged.values()) == {1}
+    assert dict(runs) == attempts
+    assert set(succeeded.values()) == {1}
+
+
+def test_nothing_is_left_over(finished: Finished) -> None:
+    """No unfinished sequence, no attempt of a dead run, no orphaned staging."""
+    assert finished.found_by_fsck == "no problems found"
 
 
 def test_every_job_that_was_launched_succeeded(finished: Finished) -> None:

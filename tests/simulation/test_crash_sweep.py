@@ -1,4 +1,6 @@
-"""One long scenario, in which the process dies once at each point (see `every`), each time in a history of its own.
+"""One long scenario, in which the process dies once at each point, each time in a history of its own.
+
+In `make test` at each fourth or eighth call, in a soak at all (see `every`).
 
 A point is a call in a transaction (on SQLite a statement), the moment before a commit, and the one
 after it. The history up to the step with the point is taken from a snapshot; then the process

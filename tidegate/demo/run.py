@@ -89,7 +89,7 @@ class Demo:
         if not self._archive.is_file():
             making = [sys.executable, "-m", "tidegate.demo.class_archive", str(self._archive)]
             self._archiving = ManagedProcess("class-archive", making, self.site)
-        self.processes.start_code_server()
+        self.code_server = self.processes.start_code_server()
         self.daemon = self.processes.start_daemon()
 
     def land(self, chunks: Sequence[Chunk]) -> None:
