@@ -23,10 +23,10 @@ from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.store import SqlStore
 
 KILLS = much(7)
-PAUSE_SECONDS = (6, 14)
+PAUSE_SECONDS = (2, 8)
 """Between two kills, by chance."""
 
-AIM_SECONDS = 8.0
+AIM_SECONDS = 30.0
 """How long a kill that is aimed at a publish waits for one, before it strikes at what there is."""
 
 LOOK_SECONDS = 0.02
