@@ -14,6 +14,7 @@ from tidegate.dagster_defs.definitions.location import Location
 from tidegate.project.settings.settings import Settings, load_settings
 from tidegate.project.spark import spark_settings, warehouse
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
+from tidegate.scheduler.store.patience import patient_commits
 from tidegate.scheduler.store.sql.open import open_sql_store
 
 
@@ -23,7 +24,7 @@ def location_of(settings: Settings) -> Location:
     store = cache(lambda: open_sql_store(settings.store_url, create=False))
     return Location(
         open_store=store,
-        open_commits=lambda: SqlCommitStepStore(store().engine),
+        open_commits=lambda: patient_commits(SqlCommitStepStore(store().engine)),
         warehouse=warehouse(settings),
         project=settings.name,
         spark=spark_settings(settings),

@@ -40,6 +40,7 @@ from tidegate.dagster_defs.run.recovery import recovery_job, recovery_schedule
 from tidegate.project.settings.settings import Settings, settings_with
 from tidegate.project.spark import spark_settings
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
+from tidegate.scheduler.store.patience import patient_commits
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.store import SqlStore
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
@@ -131,7 +132,7 @@ class TidegateIOManager(ConfigurableIOManager):
 
         return Location(
             open_store=store,
-            open_commits=lambda: SqlCommitStepStore(store().engine),
+            open_commits=lambda: patient_commits(SqlCommitStepStore(store().engine)),
             warehouse=Warehouse(
                 path=settings.warehouse, project=settings.paths_from, files=AllFiles(self._spark)
             ),

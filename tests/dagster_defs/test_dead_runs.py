@@ -1,6 +1,7 @@
 """Runs whose process has ended without a word: reported as failed, and started again by the engine."""
 
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from dagster import DagsterInstance, DagsterRunStatus
@@ -16,7 +17,7 @@ from tidegate.dagster_defs.definitions.names import RECOVERY
 from tidegate.dagster_defs.definitions.plan_state import deployed_plan
 from tidegate.dagster_defs.dispatch import dispatcher
 from tidegate.dagster_defs.ingest.event_log import storage_id
-from tidegate.dagster_defs.run import program_op
+from tidegate.dagster_defs.run import program_op, run_lease
 from tidegate.dagster_defs.run.dead_runs import START_SECONDS, end_dead_runs
 from tidegate.dagster_defs.run.tags import PROJECT
 from tidegate.domain.model import App
@@ -24,6 +25,8 @@ from tidegate.scheduler.launch.claim import claim
 from tidegate.scheduler.launch.owners import RunOwner, own, owners
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.store.memory.store import MemoryStore
+from tidegate.spark_jobs import jvm
+from tidegate.spark_jobs.commit.lease import Heartbeat
 from tidegate.spark_jobs.commit.process import this_process
 
 pytestmark = pytest.mark.dagster
@@ -169,6 +172,21 @@ def test_the_op_records_its_process_until_dagster_has_the_end(
     look(instance, store, timedelta(hours=1))
     with store.reading() as reader:
         assert owners(reader) == {}
+
+
+def test_a_run_kills_its_jvm_that_hangs_for_a_whole_lease(
+    store: MemoryStore, instance: DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[object] = []
+
+    class Recorded(Heartbeat):
+        def __init__(self, *given: Any, **named: Any) -> None:
+            made.append(named.get("hung"))
+            super().__init__(*given, **named)
+
+    monkeypatch.setattr(run_lease, "Heartbeat", Recorded)
+    with run_lease.run_lease(location_of(store), instance, "run-1"):
+        assert made == [jvm.kill]
 
 
 def test_the_dispatcher_looks(instance: DagsterInstance, store: MemoryStore) -> None:

@@ -5,14 +5,19 @@ from pathlib import Path
 
 import pytest
 from dagster import DagsterInstance
+from py4j.protocol import Py4JNetworkError
 
 from tests.dagster_defs.sample import location_of
 from tests.dagster_defs.test_program_op import Runner, add_job, execute, materialised
 from tests.doubles.commit_store import MemoryCommitStepStore
+from tests.doubles.wired import wired
 from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.run import cleaning, program_op
 from tidegate.dagster_defs.run.failure_text import failure_text
+from tidegate.scheduler.store import patience
+from tidegate.scheduler.store.error import StoreAway
 from tidegate.scheduler.store.memory.store import MemoryStore
+from tidegate.spark_jobs import jvm
 from tidegate.spark_jobs.errors import CommitConflict, CommitFailed, CommitFenced, OutputError
 
 pytestmark = pytest.mark.dagster
@@ -44,6 +49,7 @@ def location(store: MemoryStore) -> Location:
         (CommitConflict("another run has read raw meanwhile"), 3),
         (CommitFenced("the attempt was abandoned"), 3),
         (ConnectionResetError("the name node went away"), 3),
+        (StoreAway("the server is restarted"), 3),
         (OutputError("rows outside the run's partitions"), 1),
         (CommitFailed("step 2 is not done"), 1),
     ],
@@ -61,6 +67,48 @@ def test_what_may_pass_is_tried_three_times(
     (failure,) = [event for event in result.all_events if event.is_step_failure]
     assert failure.step_failure_data.user_failure_data is not None
     assert failure.step_failure_data.user_failure_data.description == failure_text(error, Path.cwd())
+
+
+@pytest.mark.parametrize(
+    "error", [Py4JNetworkError("Answer from Java side is empty"), CommitFailed("step 2 is not done")]
+)
+def test_a_run_whose_jvm_has_ended_is_tried_again_and_says_so(
+    location: Location,
+    instance: DagsterInstance,
+    runner: Runner,
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+) -> None:
+    monkeypatch.setattr(jvm, "has_ended", lambda: True)
+    runner.error = error
+
+    result = execute(location, instance, "clean", partition="2023-03-09")
+
+    assert len(runner.calls) == 3
+    (failure,) = [event for event in result.all_events if event.is_step_failure]
+    said = str(failure.step_failure_data.user_failure_data)
+    assert f"the JVM of Spark has ended: {type(error).__name__}" in said
+    assert "spark.driver.memory" in said
+
+
+def test_a_store_that_is_away_when_the_run_begins_and_when_it_claims_its_job_is_waited_for(
+    store: MemoryStore, instance: DagsterInstance, runner: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(patience, "FIRST_PAUSE_SECONDS", 0.001)
+    calls: list[str] = []
+
+    def lost_at_times(method: str) -> None:
+        calls.append(method)
+        if method == "transaction" and calls.count(method) in (1, 3):
+            raise StoreAway("the server is restarted")
+
+    location = replace(location_of(store), open_store=lambda: wired(store, before=lost_at_times))
+    tags = add_job(store, "2023-03-09")
+
+    result = execute(location, instance, "clean", partition="2023-03-09", tags=tags)
+
+    assert result.success
+    assert len(runner.calls) == 1
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,10 @@ class SourceError(SparkJobError):
     """The new rows cannot be determined, or the source broke its contract. Nothing was published."""
 
 
+class SparkLost(SparkJobError):
+    """The JVM of Spark has ended under the run."""
+
+
 class CommitUnknown(SparkJobError):
     """A step cannot determine whether it was done. The sequence is kept: a person must inspect it."""
 

@@ -6,6 +6,7 @@ import pytest
 
 from tests.tidegate.project import Project
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
+from tidegate.scheduler.intake.recovered import observe_recovered
 from tidegate.scheduler.launch.claim import claim
 from tidegate.scheduler.launch.failure import note_failure
 from tidegate.scheduler.launch.outbox import offer_launches
@@ -99,3 +100,16 @@ def test_the_run_has_its_address_in_the_ui_where_the_settings_name_it(
     settings.write_text(settings.read_text() + '[dagster]\nwebserver_url = "https://ui.example.com/"\n')
     assert "its run in Dagster: https://ui.example.com/runs/run-1" in deployed.run("why", name)
     assert "https://ui.example.com/runs/run-1" in deployed.run("jobs", "show", failed)
+
+
+def test_a_failed_job_whose_publish_recovery_has_finished_says_so(deployed: Project, failed: str) -> None:
+    store = deployed.store()
+    with store.transaction() as transaction:
+        observe_recovered(transaction, failed, datetime.now(UTC))
+    store.close()
+    shown = deployed.run("jobs", "show", failed)
+    assert "SUCCEEDED" in shown
+    assert "run-1 (its publish was finished by recovery)" in shown
+    assert "recovered" in shown, "the history has the entry"
+    said = f"SUCCEEDED, run run-1; recovery finished the publish of run run-1; {SAID}"
+    assert said in " ".join(deployed.run("why", failed).split())

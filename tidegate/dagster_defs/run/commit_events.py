@@ -16,6 +16,7 @@ from tidegate.dagster_defs.definitions.names import asset_key
 from tidegate.dagster_defs.run.tags import COMMIT, DATA_VERSION_TAG
 from tidegate.domain.published import PartitionFact
 from tidegate.scheduler.intake.published import PublishedEvents
+from tidegate.scheduler.store.patience import patiently
 from tidegate.scheduler.store.protocol import Store
 
 log = logging.getLogger(__name__)
@@ -44,22 +45,22 @@ class CommitEvents:
 
     def reported(self, commit: str, partitions: Sequence[PartitionFact]) -> bool:
         """See `Events.reported`: what counts is whether the engine knows."""
-        return self._ours.reported(commit, partitions)
+        return patiently(lambda: self._ours.reported(commit, partitions))
 
     def report(self, commit: str, partitions: Sequence[PartitionFact]) -> None:
         """See `Events.report`."""
         if commit == self._own:
-            self._ours.report(commit, partitions)
+            patiently(lambda: self._ours.report(commit, partitions))
             return
         # Dagster first: a crash in between causes a second report in the UI instead of none.
         for part in partitions:
             self._report(commit, part)
-        self._others.report(commit, partitions)
+        patiently(lambda: self._others.report(commit, partitions))
 
     def finished(self, commit: str) -> None:
         """See `Events.finished`. The run that publishes its own commit says so by its end."""
         if commit != self._own:
-            self._others.finished(commit)
+            patiently(lambda: self._others.finished(commit))
 
     def _report(self, commit: str, part: PartitionFact) -> None:
         try:

@@ -35,12 +35,15 @@ from tidegate.dagster_defs.run.work import Work, params_of, run_partitions, work
 from tidegate.domain.model import Dataset
 from tidegate.domain.published import PublishedPartition
 from tidegate.scheduler.launch.failure import note_failure
-from tidegate.spark_jobs.errors import CommitConflict, CommitFenced, SparkJobError
+from tidegate.scheduler.store.error import StoreAway
+from tidegate.scheduler.store.patience import patiently
+from tidegate.spark_jobs import jvm
+from tidegate.spark_jobs.errors import CommitConflict, CommitFenced, SparkJobError, SparkLost
 from tidegate.spark_jobs.runner import run_program
 from tidegate.spark_jobs.session.session import program_conf, session
 
 STEP_RETRIES = 2
-"""Retries of the step after a transient failure: a conflict or an I/O error."""
+"""Retries of the step after what may pass: a conflict, failed I/O, the end of the JVM, an absent store."""
 RETRY_WAIT_SECONDS = 10
 """Longer than the publish of another run takes, which causes a conflict."""
 
@@ -59,8 +62,8 @@ def _run(
     context: AssetExecutionContext, assets: ProgramAssets, location: Location
 ) -> tuple[Work, tuple[PublishedPartition, ...]] | None:
     """Run the program; return what it has published, or None if the run has nothing to do."""
-    commits = location.open_commits()
-    work = work_of(context, assets, location.open_store(), commits, location.clock())
+    commits, store = patiently(location.open_commits), patiently(location.open_store)
+    work = patiently(lambda: work_of(context, assets, store, commits, location.clock()))
     if work is None:
         return None
     if commits.result(work.commit_id) is not None:
@@ -84,21 +87,31 @@ def _run(
                 commit_id=work.commit_id,
                 events=events,
             )
-    except (SparkJobError, OSError) as error:
-        if isinstance(error, OSError):
-            # If the staging was unreachable, the run could not remove it.
-            cleaning.request(location.open_store(), location.project)
-        raise _failure(context, location, work, error) from error
     except Exception as error:
-        raise _end(context, location, work, error) from error
+        expected = _lost(error) if jvm.was_lost(error) else error
+        if not isinstance(expected, SparkJobError | OSError | StoreAway):
+            raise _end(context, location, work, error) from error
+        if isinstance(expected, OSError | SparkLost):
+            # If the staging was unreachable, the run could not remove it.
+            patiently(lambda: cleaning.request(store, location.project))
+        raise _failure(context, location, work, expected) from error
     return work, published
 
 
+def _lost(error: Exception) -> SparkLost:
+    """Return the failure of a run whose JVM has ended under it."""
+    return SparkLost(
+        f"the JVM of Spark has ended: {type(error).__name__}",
+        "it was killed, often for its memory: give the driver more with spark.driver.memory, or start the run"
+        " where more is free",
+    )
+
+
 def _failure(
-    context: AssetExecutionContext, location: Location, work: Work, error: SparkJobError | OSError
+    context: AssetExecutionContext, location: Location, work: Work, error: SparkJobError | OSError | StoreAway
 ) -> Failure | RetryRequested:
     """Return the Dagster result of an expected failure: a retry if the failure is transient."""
-    transient = isinstance(error, OSError | CommitConflict | CommitFenced)
+    transient = isinstance(error, OSError | CommitConflict | CommitFenced | SparkLost | StoreAway)
     if transient and context.op_execution_context.retry_number < STEP_RETRIES:
         context.log.warning(f"retry in {RETRY_WAIT_SECONDS} s with the same commit id: {error}")
         return RetryRequested(max_retries=STEP_RETRIES, seconds_to_wait=RETRY_WAIT_SECONDS)
@@ -112,11 +125,11 @@ def _end(context: AssetExecutionContext, location: Location, work: Work, error: 
     if tag is not None:
         run_id, now = context.run.run_id, location.clock()
         try:
-            note_failure(location.open_store(), work.job, work.attempt, run_id, text, now)
+            patiently(lambda: note_failure(location.open_store(), work.job, work.attempt, run_id, text, now))
         except Exception as unwritten:  # noqa: BLE001 -- what made the run fail is what has to be seen
             context.log.warning(f"the failure is not noted at job {work.job}: {unwritten}")
     # An expected failure is the same at every try; what a program raises may pass.
-    return Failure(description=text, allow_retries=not isinstance(error, SparkJobError | OSError))
+    return Failure(description=text, allow_retries=not isinstance(error, SparkJobError | OSError | StoreAway))
 
 
 def report(

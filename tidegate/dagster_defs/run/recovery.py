@@ -39,6 +39,7 @@ from tidegate.dagster_defs.run.run_lease import run_lease
 from tidegate.dagster_defs.run.tags import PROJECT
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.scheduler.store.error import StoreMissing
+from tidegate.scheduler.store.patience import patiently
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.recovery import recover_all
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, dataset_ref
@@ -115,7 +116,7 @@ def recovery_schedule(location: Location) -> ScheduleDefinition:
 
 def _recover(context: OpExecutionContext, refs: Sequence[DatasetRef], location: Location) -> None:
     """Run each part even if another fails, and raise the failures at the end."""
-    commits, store = location.open_commits(), location.open_store()
+    commits, store = patiently(location.open_commits), patiently(location.open_store)
 
     def spark() -> SparkSession:
         return session(location.spark)

@@ -14,5 +14,9 @@ class StoreReadOnly(StoreError):
     """This user may not write the store, or not even read it."""
 
 
+class StoreAway(StoreError):
+    """The store's server is away, perhaps for seconds: it was restarted, or another takes its place."""
+
+
 class StoreMissing(StoreError):
     """There is no store at this address yet."""

@@ -13,6 +13,7 @@ from datetime import timedelta
 
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.published import PublishedPartition
+from tidegate.spark_jobs import jvm
 from tidegate.spark_jobs.commit.clock import SYSTEM_CLOCK, Clock
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.lease import LEASE, LEASE_SECONDS, Ownership
@@ -147,13 +148,21 @@ def _withdrawn(
 
 
 def _record_failure(commit: str, store: CommitStepStore, owner: str, error: Exception, clock: Clock) -> bool:
-    """Count a failure. Return False when the sequence is finished, by this or another process.
+    """Count a failure, unless the JVM has ended, which says nothing of the sequence.
 
     A failure that cannot be counted ends the lease all the same, so that no process waits for it.
+
+    Returns:
+        False when the sequence is finished, by this or another process.
     """
     try:
         if store.result(commit) is not None:
             return False
+        if jvm.was_lost(error):
+            # The next try, with a new JVM, need not wait for the lease.
+            store.release(commit, owner)
+            log.warning("could not finish commit %s, since the JVM has ended: %s", commit, error)
+            return True
         failures = store.fail(commit, owner, _message(error), clock.now())
         log.warning("could not finish commit %s (failure %d): %s", commit, failures, error)
     except Exception as unreachable:  # noqa: BLE001 -- the caller raises the failure itself

@@ -1,9 +1,10 @@
 """Leases with a heartbeat: of a run that may still put a sequence, and of the owner that finishes one.
 
-A thread renews a lease three times per lease period until the work is done. The two leases differ in what
-losing them means: an attempt whose lease expired cannot put its sequence any more (the store refuses it, so
-correctness does not depend on this module), while an owner that was replaced only stops duplicate work.
-The clocks of two machines may differ by less than half a lease.
+A thread renews a lease three times per lease period until the work is done, as long as the JVM of this
+process answers: one that hangs lets its leases lapse. The two leases differ in what losing them means: an
+attempt whose lease expired cannot put its sequence any more (the store refuses it, so correctness does not
+depend on this module), while an owner that was replaced only stops duplicate work. The clocks of two machines
+may differ by less than half a lease.
 """
 
 import logging
@@ -13,6 +14,7 @@ from datetime import timedelta
 from types import TracebackType
 
 from tidegate.domain.commit_store import CommitStepStore
+from tidegate.spark_jobs import jvm
 from tidegate.spark_jobs.commit.clock import SYSTEM_CLOCK, Clock
 from tidegate.spark_jobs.errors import CommitFenced
 
@@ -29,10 +31,25 @@ log = logging.getLogger(__name__)
 class Heartbeat:
     """Calls `beat` three times per lease from a thread, until it returns False or is stopped."""
 
-    def __init__(self, what: str, beat: Callable[[], bool], clock: Clock) -> None:
+    def __init__(
+        self,
+        what: str,
+        beat: Callable[[], bool],
+        clock: Clock,
+        *,
+        answers: Callable[[], bool] = jvm.answers,
+        hung: Callable[[], None] | None = None,
+    ) -> None:
+        """Args:
+        what: what is leased, for the log.
+        answers: whether the process still works; while it does not, the lease is not renewed.
+        hung: called once the process has not worked for a whole lease.
+        """
         self._what = what
         self._beat = beat
         self._clock = clock
+        self._answers = answers
+        self._hung = hung
         self._stop = threading.Event()
         # A daemon thread: one that hangs on the network must not keep the process from ending.
         self._thread = threading.Thread(target=self._run, name=f"lease of {what}", daemon=True)
@@ -47,8 +64,14 @@ class Heartbeat:
         self._thread.join(LEASE_SECONDS)
 
     def _run(self) -> None:
-        held = True
+        held, worked_at = True, self._clock.now()
         while held and not self._clock.wait(self._stop, LEASE_SECONDS / RENEWALS_PER_LEASE):
+            if not self._answers():
+                log.warning("the lease of %s is not renewed: the JVM of Spark does not answer", self._what)
+                if self._hung is not None and self._clock.now() - worked_at >= LEASE:
+                    self._hung()
+                continue
+            worked_at = self._clock.now()
             try:
                 held = self._beat()
             except Exception as error:  # noqa: BLE001 -- whatever the store's driver raises

@@ -1,10 +1,10 @@
 """One Spark session per process, shared by every program that runs in it.
 
-A session takes seconds to start and keeps a JVM, so it is started once and never stopped
-by a run. It belongs to the process that started it: a forked child would use its
-parent's JVM over a shared socket, so the child drops the inherited objects and starts a session
-of its own. Settings come from the caller as `SparkSettings`; the table layout and the reference
-results depend on the fixed settings below.
+A session takes seconds to start and keeps a JVM, so it is started once and never stopped by a run. It belongs
+to the process that started it: a forked child would use its parent's JVM over a shared socket, so the child
+drops the inherited objects and starts a session of its own. A session whose JVM has ended is dropped too.
+Settings come from the caller as `SparkSettings`; the table layout and the reference results depend on the
+fixed settings below.
 """
 
 import os
@@ -21,6 +21,7 @@ from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from tidegate.domain.spark_conf import FIXED
+from tidegate.spark_jobs import jvm
 from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.files.scheme import scheme_of
 from tidegate.spark_jobs.iceberg.runtime import IcebergSettings, iceberg_conf
@@ -90,6 +91,10 @@ def session(settings: SparkSettings) -> SparkSession:
     """
     with _lock:
         known = _sessions.get(os.getpid())
+        if known is not None and jvm.has_ended():
+            # Killed, or out of memory: none of its objects works again.
+            _drop_inherited()
+            known = None
         # A stopped context has no `_jsc`; PySpark has no public API for that.
         if known is not None and known.sparkContext._jsc is not None:
             changed = {name for name, _ in _wanted.items() ^ _applied.items()}

@@ -10,11 +10,11 @@ from pathlib import Path
 from sqlalchemy import URL, Engine, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
-from tidegate.scheduler.store.error import StoreError, StoreMissing
+from tidegate.scheduler.store.error import StoreAway, StoreError, StoreMissing
 from tidegate.scheduler.store.sql.engine import BEGIN_ATTEMPTS, postgres_engine, sqlite_engine
 from tidegate.scheduler.store.sql.read_only import closed_read_only, not_permitted, refused
 from tidegate.scheduler.store.sql.schema import bring_up_to_date
-from tidegate.scheduler.store.sql.store import SqlStore
+from tidegate.scheduler.store.sql.store import SqlStore, is_away
 
 URL_FORMS = "write sqlite:///relative/path.db, sqlite:////absolute/path.db or postgresql://user@host/database"
 
@@ -31,7 +31,8 @@ def open_sql_store(url: str, *, create: bool = True) -> SqlStore:
         said = str(error.orig if isinstance(error, DBAPIError) else error).strip()
         if refused(said):
             raise not_permitted(engine.url, said, writes=create) from error
-        raise StoreError(
+        kind = StoreAway if is_away(error) else StoreError
+        raise kind(
             f"the store {engine.url.render_as_string()} cannot be used: {said}",
             "check the address, the server and the permissions",
         ) from error

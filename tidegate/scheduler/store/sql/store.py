@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DatabaseError, DBAPIError, InterfaceError, OperationalError, PendingRollbackError
 
-from tidegate.scheduler.store.error import StoreError
+from tidegate.scheduler.store.error import StoreAway, StoreError
 from tidegate.scheduler.store.sql.engine import BEGIN_ATTEMPTS, BUSY_SECONDS, for_reading, for_writing
 from tidegate.scheduler.store.sql.read_only import not_permitted, refused
 from tidegate.scheduler.store.sql.reader import SqlReader
@@ -19,6 +19,21 @@ from tidegate.scheduler.store.sql.writer import SqlTransaction
 
 LOCK_TIMEOUTS = ("database is locked", "canceling statement due to lock timeout")
 """What SQLite and PostgreSQL say when another writer held the lock for too long."""
+
+AWAY = (
+    "Connection refused",
+    "Is the server running",
+    "the database system is ",
+    "terminating connection",
+    "closed the connection unexpectedly",
+    "has been closed unexpectedly",
+    "connection already closed",
+    "reset by peer",
+    "could not receive data from server",
+    "could not send data to server",
+    "timeout expired",
+)
+"""Parts of what PostgreSQL and its driver say while a server is restarted, or another one takes its place."""
 
 NOTHING_KEPT = "nothing of this transaction was kept; repair the database, and try again"
 MAYBE_KEPT = "this transaction was kept whole or not at all; repair the database, and try again"
@@ -69,6 +84,13 @@ def _is_its_fault(error: Exception) -> bool:
     )
 
 
+def is_away(error: Exception) -> bool:
+    """Return whether a failure may pass by itself: the server is away, or the connection to it broke."""
+    said = str(error.orig if isinstance(error, DBAPIError) else error)
+    broken = isinstance(error, DBAPIError) and error.connection_invalidated
+    return broken or any(part in said for part in AWAY)
+
+
 @contextmanager
 def store_errors(engine: Engine, hint: str, *, writes: bool = True) -> Generator[None]:
     """Turn failures of the database (a full disk, a server that went away) into a `StoreError`.
@@ -84,9 +106,8 @@ def store_errors(engine: Engine, hint: str, *, writes: bool = True) -> Generator
         if not _is_its_fault(error):
             raise
         said = error.orig if isinstance(error, DBAPIError) else error
-        raise StoreError(
-            f"the store {engine.url.render_as_string()} failed: {str(said).strip()}", hint
-        ) from error
+        kind = StoreAway if is_away(error) else StoreError
+        raise kind(f"the store {engine.url.render_as_string()} failed: {str(said).strip()}", hint) from error
 
 
 class SqlStore:

@@ -1,0 +1,105 @@
+"""A real JVM that is killed, or stopped: its session is not used again, and no sequence is blamed.
+
+In a process of its own, so that the session of the other tests is left alone.
+"""
+
+import os
+import signal
+import threading
+from typing import Any, ClassVar
+
+import pytest
+
+from tests.crashes.processes import in_child
+from tests.doubles.commit_store import MemoryCommitStepStore
+from tests.spark_jobs.commit.notes import CONTEXT, failures
+from tests.spark_jobs.staging import begin
+from tidegate.domain.published import PublishedPartition
+from tidegate.domain.value import Value
+from tidegate.spark_jobs import jvm
+from tidegate.spark_jobs.commit.context import CommitContext
+from tidegate.spark_jobs.commit.recovery import recover_all
+from tidegate.spark_jobs.commit.sequence import CommitSequence, encode_sequence
+from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Effect, Verified, step_kind
+from tidegate.spark_jobs.session.session import SparkSettings, session
+
+pytestmark = pytest.mark.spark
+
+SETTINGS = SparkSettings(master="local[1]", conf={"spark.driver.memory": "512m"})
+DEATHS: list[int] = []
+DONE_BY: list[int] = []
+
+
+def pid() -> int:
+    gateway: Any = session(SETTINGS).sparkContext._gateway
+    return gateway.proc.pid
+
+
+@step_kind("deadly")
+class Deadly(Value, kw_only=True):
+    """Counts with Spark; the first time its JVM is killed meanwhile."""
+
+    effect: ClassVar[Effect] = Effect.PUBLISHES
+
+    def verify(self, context: CommitContext) -> Verified:
+        """See `CommitStep.verify`."""
+        return DONE if DONE_BY else NOT_DONE
+
+    def execute(self, context: CommitContext) -> None:
+        """See `CommitStep.execute`."""
+        spark = session(SETTINGS)
+        if not DEATHS:
+            DEATHS.append(pid())
+            os.kill(pid(), signal.SIGKILL)
+        DONE_BY.append(spark.range(10).count())
+
+    def describe(self) -> str:
+        """See `CommitStep.describe`."""
+        return "count"
+
+
+def killed_during_recovery() -> None:
+    """The JVM is killed while recovery works; the next try gets another one and finishes."""
+    store = MemoryCommitStepStore()
+    part = PublishedPartition(dataset="a", key="", rows=1, bytes=1, files=1)
+    sequence = CommitSequence(
+        id="c1",
+        datasets=("app/a",),
+        token=begin(store, "c1", ("app/a",)),
+        steps=(Deadly(),),
+        result=(part,),
+    )
+    assert store.put("c1", ("app/a",), sequence.token, encode_sequence(sequence)) == "stored"
+
+    (first,) = recover_all(store, CONTEXT)
+    assert first.error is not None and jvm.was_lost(first.error), first.error
+    assert failures(store, "c1") == (0, "")
+
+    (second,) = recover_all(store, CONTEXT)
+    assert second.error is None
+    assert pid() not in DEATHS
+
+
+def stopped_during_a_call() -> None:
+    """The JVM hangs: it answers nothing, and once it is killed the call that waits for it fails."""
+    spark, hangs = session(SETTINGS), pid()
+    assert jvm.answers()
+    os.kill(hangs, signal.SIGSTOP)
+    assert not jvm.answers(0.5)
+    assert not jvm.has_ended()
+    threading.Timer(0.5, jvm.kill).start()
+    with pytest.raises(Exception) as raised:
+        spark.range(10).count()
+    assert jvm.was_lost(raised.value), raised.value
+    again = session(SETTINGS)
+    assert again.range(3).count() == 3
+    assert pid() != hangs
+    again.stop()
+
+
+def test_a_jvm_that_dies_or_hangs_is_replaced_and_blocks_nothing() -> None:
+    def work() -> None:
+        killed_during_recovery()
+        stopped_during_a_call()
+
+    assert in_child(work) == 0
