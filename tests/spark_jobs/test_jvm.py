@@ -110,6 +110,9 @@ def test_an_error_of_a_living_jvm_is_an_error(
     monkeypatch.setattr(jvm, "END_SECONDS", SHORT_SECONDS)
     assert not jvm.was_lost(ValueError("no fares"))
     assert not jvm.was_lost(ConnectionRefusedError("of a catalog"))
+    assert jvm.was_lost(RuntimeError("[JAVA_GATEWAY_EXITED] Java gateway process exited")), (
+        "died at its start"
+    )
     caused = RuntimeError("the step failed")
     caused.__cause__ = EOFError()
     assert not jvm.was_lost(caused)
