@@ -17,7 +17,7 @@ PROMISED = {
     "crashes in them": much(1_000),
     "simulated ticks in memory": much(20_000),
     "points of the crash sweep": 300,
-    "real processes killed": much(10),
+    "real processes killed": 10 + much(7),
     "contested firings": much(10_000),
     "planted bugs found": 10,
     "kills of Spark writers": 50 + much(30),
