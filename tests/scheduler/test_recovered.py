@@ -194,3 +194,14 @@ def test_the_past_is_the_same():
     with world.store.reading() as present, store_at(present, at("11:01")).reading() as past:
         (job,) = past.jobs()
         assert (job.state, past.slots(["program:a/q"])) == ("PENDING_LAUNCH", {"program:a/q": 1})
+
+
+def test_the_past_of_a_job_that_waited_for_its_next_attempt_is_the_same():
+    world = Runs("")
+    world.ends("11:00", 1, died=True)
+    world.tick("11:00")
+    recover(world, "11:00:05")
+    (wanted,) = dump(world.store)["jobs"]
+    with world.store.reading() as present, store_at(present, at("11:01")).reading() as past:
+        (job,) = past.jobs()
+    assert (job.state, job.run_id) == (wanted["state"], wanted["run_id"]) == ("SUCCEEDED", "run1")

@@ -7,9 +7,10 @@ import pytest
 
 from tests.doubles.dump import dump
 from tidegate.compiler.plan.diff import Diff
-from tidegate.compiler.plan.ownership import Scope
+from tidegate.compiler.plan.ownership import Scope, Storage
 from tidegate.domain.model import App, CronTrigger, Program, Schedule
 from tidegate.scheduler.commands.deploy import delete_schedules, deploy
+from tidegate.scheduler.commands.storages import record_storage, storages_of
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.store.memory.store import MemoryStore
 
@@ -110,3 +111,13 @@ def test_deleting_a_schedule_leaves_the_owners() -> None:
         delete_schedules(transaction, ["b/s"], NOON)
     assert shared.owners() == {"a": "one", "b": "two"}
     assert shared.schedules() == ["a/s"]
+
+
+def test_where_a_project_has_its_data_is_recorded_until_it_moves():
+    store, lake = MemoryStore(), Storage(paths_from="/feeds", warehouse="/lake")
+    moved = Storage(paths_from="/feeds", warehouse="/tables")
+    for storage, known in ((None, None), (lake, lake), (lake, lake), (None, lake), (moved, moved)):
+        with store.transaction() as transaction:
+            record_storage(transaction, Scope(project="feeds", storage=storage))
+        with store.reading() as reader:
+            assert storages_of(reader).get("feeds") == known
