@@ -55,7 +55,7 @@ def report(spark, inputs, params):
 def notify(spark, inputs, params):
     """Nothing at all, or for far too long; its process can be killed by the number that it leaves."""
     if Path("too-long").exists():
-        Path("process").write_text(str(os.getpid()))
+        Path(f"process-{params.job}").write_text(str(os.getpid()))
         time.sleep(600)
     return {}
 '''

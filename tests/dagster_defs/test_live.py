@@ -243,13 +243,17 @@ def test_a_run_that_takes_longer_than_its_timeout_is_terminated_and_has_failed(l
 
 
 def test_a_run_that_is_killed_with_the_code_server_is_found_and_started_again(live: Live) -> None:
-    order, process = live.folder / "too-long", live.folder / "process"
-    process.unlink(missing_ok=True)
+    order = live.folder / "too-long"
     order.touch()
     before = {job.id for job in live.jobs("notify_after")}
     launch(live, "report")
-    live.until("the run", process.exists)
-    (killed,) = [job for job in live.jobs("notify_after") if job.id not in before]
+    killed = live.until(
+        "the job", lambda: next((job for job in live.jobs("notify_after") if job.id not in before), None)
+    )
+    assert killed is not None
+    # The file of this job: the process of the test before may still be on its way to the same place.
+    process = live.folder / f"process-{killed.id}"
+    live.until("its run", lambda: process.exists() and process.read_text())
     live.code_server.signal_group(signal.SIGKILL)
     live.code_server.wait(10)
     state = dagster_state(live.settings, ["flights"])
