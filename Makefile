@@ -20,10 +20,10 @@ demo: .venv/stamp ## run the example project on real flights, from landing to re
 dev: .venv/stamp ## run Dagster on the project, with its UI; redeploys when the YAML changes
 	$(BIN)/tidegate dev
 
-check: static ## format, lint, types, imports and the fast tests; under a minute
+check: static ## format, lint, types, imports and the fast tests; two minutes or three
 	$(PYTEST) -m fast
 
-test: static ## check, and all other tests: PostgreSQL, Dagster, Spark, endurance; about ten minutes
+test: static ## check, and all other tests: PostgreSQL, Dagster, Spark, endurance; about half an hour on two cores
 	$(PYTEST)
 
 bench: .venv/stamp ## measure, each figure beside its reference
