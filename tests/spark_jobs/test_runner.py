@@ -251,3 +251,23 @@ def test_what_does_not_fit_is_refused_in_words(
     assert message in str(caught.value)
     assert caught.value.hint
     assert runs.store.list_unfinished() == ()
+
+
+def only_noted(spark: SparkSession, inputs: dict[str, DataFrame | None], params: Any) -> dict[str, Any]:
+    """A program without outputs."""
+    CALLS.params.append(params)
+    return {}
+
+
+def test_a_program_without_outputs_is_called(spark: SparkSession, calls: Calls, tmp_path: Path) -> None:
+    run_program(
+        spark,
+        Warehouse(path=tmp_path / "warehouse", project=tmp_path),
+        MemoryCommitStepStore(),
+        app="test",
+        program=Program(name="notify", run=f"{__name__}.only_noted"),
+        datasets={},
+        params=Params(),
+        commit_id="c1",
+    )
+    assert len(calls.params) == 1

@@ -94,7 +94,8 @@ def run_program(
     states = states_of(writes, warehouse, commit_store, start)
     with AttemptLease(commit_store, commit_id, touched, at_least=largest_token(states)) as token:
         outputs: Mapping[str, DataFrame] = {}
-        if writes:
+        # Not called where an abandoned commit has published every output; one without outputs always is.
+        if writes or not program.writes:
             selection = KeySelection(scheme, params.partitions)
             inputs = _inputs(program, reads, selection, warehouse, new, start, params, elsewhere)
             outputs = outputs_of(program, load_program(program.run)(start(), inputs, params))

@@ -163,8 +163,9 @@ def _record_failure(commit: str, store: CommitStepStore, owner: str, error: Exce
             store.release(commit, owner)
             log.warning("could not finish commit %s, since the JVM has ended: %s", commit, error)
             return True
-        failures = store.fail(commit, owner, _message(error), clock.now())
-        log.warning("could not finish commit %s (failure %d): %s", commit, failures, error)
+        message = _message(error)
+        failures = store.fail(commit, owner, message, clock.now())
+        log.warning("could not finish commit %s (failure %d): %s", commit, failures, message)
     except Exception as unreachable:  # noqa: BLE001 -- the caller raises the failure itself
         log.warning("could not record a failure of commit %s: %s", commit, unreachable)
         try:
