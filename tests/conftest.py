@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests import leftovers, tally, tiers
+from tests.databases import own_postgres_server as own_postgres_server
 from tests.databases import postgres_server as postgres_server
 from tests.databases import postgres_url as postgres_url
 from tests.databases import sql_url as sql_url

