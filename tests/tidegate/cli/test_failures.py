@@ -88,6 +88,8 @@ def test_why_shows_a_job_whose_run_is_asked_for(deployed: Project) -> None:
     deployed.arrive("2026-03-09", "2026-03-10")
     assert "PENDING_LAUNCH: its run is asked for at the next tick" in deployed.run("why", "report_daily")
     assert "last tick of the scheduler: " in deployed.run("why", "report_daily")
+    (found,) = deployed.json("why", "report_daily")
+    assert found["scheduler"][0].startswith("last tick of the scheduler: ")
 
 
 @pytest.mark.parametrize("target", ["the job", "report_daily"])
@@ -99,6 +101,8 @@ def test_the_run_has_its_address_in_the_ui_where_the_settings_name_it(
     settings = deployed.folder / "tidegate.toml"
     settings.write_text(settings.read_text() + '[dagster]\nwebserver_url = "https://ui.example.com/"\n')
     assert "its run in Dagster: https://ui.example.com/runs/run-1" in deployed.run("why", name)
+    (found,) = deployed.json("why", name)
+    assert found["run_address"] == "https://ui.example.com/runs/run-1"
     assert "https://ui.example.com/runs/run-1" in deployed.run("jobs", "show", failed)
 
 

@@ -29,6 +29,7 @@ def test_it_tells_a_past_moment_as_it_was(deployed: Project) -> None:
     assert now["trigger"]["summary"] == "1 of 2 new partitions of orders"
     (then,) = deployed.json("why", "report_daily", "--at", before.isoformat())
     assert then["trigger"]["summary"] == "0 of 2 new partitions of orders"
+    assert then["scheduler"] == [], "what is alive now says nothing about then"
     assert then["headline"] == "no waiting job: no event has arrived since the last job"
     local = before.astimezone().isoformat(sep=" ")
     assert deployed.json("why", "report_daily", "--at", local) == [then]

@@ -52,19 +52,32 @@ def why(
         if at is None:
             blocked = [with_blocked(each, store, present) for each in explanations]
             explanations = tuple(with_dead(each, present, now) for each in blocked)
-    if format is Format.JSON:
-        print_json(explanations)
-        return
     settings = load_settings()
-    for explanation in explanations:
+    addresses = [run_address(settings, _run_of(explanation)) for explanation in explanations]
+    apps = sorted({explanation.schedule.partition("/")[0] for explanation in explanations})
+    shared = projects > {settings.name}
+    alive = [] if at is not None else list(scheduler_lines(settings, apps, ticked_at, now, shared=shared))
+    if format is Format.JSON:
+        print_json([_as_json(*each, alive) for each in zip(explanations, addresses, strict=True)])
+        return
+    for explanation, address in zip(explanations, addresses, strict=True):
         print_rich(explanation_tree(explanation))
-        shown = explanation.failed or explanation.job
-        if shown is not None and (address := run_address(settings, shown.run_id)):
+        if address:
             typer.echo(f"its run in Dagster: {address}")
-    if at is None:
-        apps = sorted({explanation.schedule.partition("/")[0] for explanation in explanations})
-        for line in scheduler_lines(settings, apps, ticked_at, now, shared=projects > {settings.name}):
-            typer.echo(line)
+    for line in alive:
+        typer.echo(line)
+
+
+def _run_of(explanation: "Explanation") -> str | None:
+    shown = explanation.failed or explanation.job
+    return None if shown is None else shown.run_id
+
+
+def _as_json(explanation: "Explanation", address: str, alive: list[str]) -> dict[str, object]:
+    """An explanation with the two facts that the engine does not know: its run's page, and what is alive."""
+    import msgspec
+
+    return {**msgspec.to_builtins(explanation), "run_address": address, "scheduler": alive}
 
 
 def past_instant(text: str, now: datetime) -> datetime:
