@@ -18,6 +18,7 @@ from tests.databases import own_postgres_server as own_postgres_server
 from tests.databases import postgres_server as postgres_server
 from tests.databases import postgres_url as postgres_url
 from tests.databases import sql_url as sql_url
+from tidegate.demo.class_archive import archive_file, java_options
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,11 +43,15 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make room for what the workers pass on, and mark every process that this run starts."""
+    """Make room for what the workers pass on, and prepare the environment of every process of this run.
+
+    Its JVMs live for seconds or minutes: started for that, they need a third of the processor time.
+    """
     config.stash[TALLY] = Counter()
     config.stash[LEFT] = []
     if not hasattr(config, "workerinput"):
         leftovers.begin()
+        os.environ["JDK_JAVA_OPTIONS"] = java_options(archive_file())
 
 
 @pytest.hookimpl(trylast=True)

@@ -4,7 +4,7 @@ A run of the demo processes some hundred rows, so half of the processor time is 
 twenty thousand classes. A JVM can write its loaded classes into an archive when it ends, and later
 JVMs map it (Java's class data sharing). This module is also a program that creates the archive
 with a small Spark workload; the demo starts it in parallel with the first runs. A JVM ignores a
-missing or incompatible archive.
+missing or incompatible archive. `make test` creates it too, for its hundred JVMs.
 """
 
 import hashlib
@@ -80,4 +80,6 @@ def _work(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    make(Path(sys.argv[1]))
+    path = Path(sys.argv[1]) if len(sys.argv) > 1 else archive_file()
+    if not path.exists():
+        make(path)
