@@ -6,7 +6,8 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.spark_jobs.iceberg.house import D22, DAILY, House
+from tests.spark_jobs.iceberg.house import D22, D23, DAILY, ROWS, House
+from tidegate.domain.model import WriteMode
 from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.publication.table import read
 
@@ -116,3 +117,24 @@ def test_files_are_written_as_the_table_wants_them(house: House) -> None:
     (file,) = house.live_files() - first
     assert pq.ParquetFile(file).metadata.row_group(0).column(0).compression == "GZIP"
     assert pq.read_table(file)["id"].to_pylist() == [9, 1]
+
+
+@pytest.mark.parametrize("write", ["append", "overwrite_partitions", "merge"])
+def test_partitions_keep_their_column_wherever_it_is_in_the_table(house: House, write: WriteMode) -> None:
+    """A dropped column shifts those behind it: a new table with the same columns numbers them otherwise."""
+    ref = house.ref(write, DAILY, "t", *(["id"] if write == "merge" else []))
+    columns = "note string, id int, day string"
+    house.publish(house.frame(("x", 1, D22), columns=columns), ref, D22)
+    house.table().updateSchema().deleteColumn("note").commit()
+    house.publish(house.frame((2, D22), columns="id int, day string"), ref, D22)
+    assert house.rows(ref) == ([(2, D22)] if write == "overwrite_partitions" else [(1, D22), (2, D22)])
+
+
+def test_a_table_that_was_partitioned_later_is_published_into(house: House) -> None:
+    ref = house.ref("append")
+    house.spark.sql(f"CREATE NAMESPACE tidegate.{house.app}")
+    house.spark.sql(f"CREATE TABLE tidegate.{house.app}.t ({ROWS})")
+    house.spark.sql(f"ALTER TABLE tidegate.{house.app}.t ADD PARTITION FIELD day")
+    house.publish(house.frame((D22, 1, "a")), ref, D22)
+    house.publish(house.frame((D23, 2, "b")), ref, D23)
+    assert house.rows(ref) == [(D22, 1, "a"), (D23, 2, "b")]

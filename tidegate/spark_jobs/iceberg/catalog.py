@@ -313,6 +313,11 @@ class IcebergCatalog:
         return self.api.DataFiles
 
     @cached_property
+    def metrics(self) -> Any:
+        """Iceberg's `Metrics` of a data file."""
+        return self.api.Metrics
+
+    @cached_property
     def text(self) -> Any:
         """Java's class `String`."""
         return self.java.java.lang.Class.forName("java.lang.String")

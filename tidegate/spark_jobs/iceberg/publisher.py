@@ -33,6 +33,7 @@ from tidegate.spark_jobs.iceberg.table import (
     data_file,
     draft_table,
     dropped_columns,
+    file_under,
     keep_snapshots,
     log_of,
     partition_filter,
@@ -118,7 +119,7 @@ class Publisher:
             change = self._change(transaction, keys, kept, merged)
             for file in (*files, *(merged.survivors if merged is not None else ())):
                 add = change.appendFile if step.mode == "append" else change.addFile
-                add(catalog.data_files.builder(spec).copy(file).build())
+                add(file_under(catalog, spec, file))
             for name, value in self._summary(keys).items():
                 change.set(name, value)
             change.commit()

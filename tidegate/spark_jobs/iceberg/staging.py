@@ -70,7 +70,8 @@ def write_staging(
         # Dropping the staging table must keep the data files: they may be published.
         "gc.enabled": "false",
     }
-    draft = catalog.draft(private, wide, table.spec(), properties)
+    # The partitions come with the field ids below: a new table would give its own ids to their columns.
+    draft = catalog.draft(private, wide, catalog.api.PartitionSpec.unpartitioned(), properties)
     with java_failures(f"create {sql_name(private)}"):
         # A new table assigns new field ids to its columns; the data files need those of the real table.
         alike = (

@@ -135,6 +135,37 @@ def added_files(table: Any, snapshot: Any) -> Iterator[Any]:
         yield from each(snapshot.addedDataFiles(table.io()))
 
 
+def file_under(catalog: IcebergCatalog, spec: Any, file: Any) -> Any:
+    """Return a data file as one of another table with the same partitions.
+
+    Iceberg's own copy demands the number that the partition spec has in the file's table; each table
+    counts its specs for itself.
+    """
+    measured = catalog.metrics(
+        None,
+        file.columnSizes(),
+        file.valueCounts(),
+        file.nullValueCounts(),
+        file.nanValueCounts(),
+        file.lowerBounds(),
+        file.upperBounds(),
+    )
+    builder = (
+        catalog.data_files.builder(spec)
+        .withPath(file.location())
+        .withFormat(file.format())
+        .withFileSizeInBytes(file.fileSizeInBytes())
+        .withMetrics(measured)
+        .withRecordCount(file.recordCount())
+        .withSplitOffsets(file.splitOffsets())
+    )
+    if spec.isPartitioned():
+        builder = builder.withPartition(file.partition())
+    if file.keyMetadata() is not None:
+        builder = builder.withEncryptionKeyMetadata(file.keyMetadata())
+    return builder.build()
+
+
 def data_file(catalog: IcebergCatalog, file: Any, dimensions: Sequence[str]) -> DataFile:
     """Convert Iceberg's data file to a value."""
     return DataFile(
