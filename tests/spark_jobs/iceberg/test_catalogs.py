@@ -5,20 +5,18 @@ metastore in this JVM, on the Derby database that Spark brings along.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
 from tests.spark_jobs.iceberg.house import D22, D23, House
+from tests.spark_jobs.iceberg.other_catalogs import metastore_options, other_catalog
 from tests.spark_jobs.iceberg.rest_catalog import RestCatalog
 from tidegate.spark_jobs.commit.step import Verdict
 from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog
 from tidegate.spark_jobs.iceberg.catalog_options import catalog_fault, with_defaults
-from tidegate.spark_jobs.iceberg.runtime import CATALOG
 
 pytestmark = pytest.mark.spark
 
@@ -32,24 +30,7 @@ def rest(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 @pytest.fixture(scope="module")
 def metastore(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    folder = tmp_path_factory.mktemp("hive house")
-    settings = {
-        "javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={folder}/metastore;create=true",
-        "datanucleus.schema.autoCreateAll": "true",
-        "hive.metastore.schema.verification": "false",
-        "hive.metastore.warehouse.dir": f"{folder}/warehouse",
-    }
-    java: Any = spark._jvm
-    java.java.lang.System.setProperty("derby.stream.error.file", f"{folder}/derby.log")
-    # A metastore makes its own tables, but not those of its locks: for these it ships a script.
-    hive: Any = java.org.apache.hadoop.hive
-    conf = hive.conf.HiveConf()
-    for name, value in settings.items():
-        conf.set(name, value)
-    hive.metastore.txn.TxnDbUtil.prepDb(conf)
-    return {"type": "hive", "warehouse": f"{folder}/warehouse"} | {
-        f"hadoop.{name}": value for name, value in settings.items()
-    }
+    return metastore_options(spark, str(tmp_path_factory.mktemp("hive house")))
 
 
 @pytest.fixture(params=["rest", "hive"])
@@ -68,27 +49,8 @@ def rest_house(rest: RestCatalog, tmp_path: Path, spark: SparkSession) -> Iterat
 
 def _house_with(spark: SparkSession, folder: Path, options: dict[str, str]) -> Iterator[House]:
     assert catalog_fault(options, str(folder)) is None
-    with _other_catalog(spark, with_defaults(options, str(folder))) as other:
+    with other_catalog(spark, with_defaults(options, str(folder))) as other:
         yield House(folder, other)
-
-
-@contextmanager
-def _other_catalog(spark: SparkSession, options: dict[str, str]) -> Iterator[SparkSession]:
-    """A session that has another catalog under the same name."""
-    other = spark.newSession()
-    prefix = f"spark.sql.catalog.{CATALOG}"
-    for name in ("type", "warehouse"):
-        other.conf.unset(f"{prefix}.{name}")
-    for name, value in options.items():
-        other.conf.set(f"{prefix}.{name}", value)
-    java: Any = other._jvm
-    java.SparkSession.setActiveSession(other._jsparkSession)
-    SparkSession._activeSession = other
-    try:
-        yield other
-    finally:
-        java.SparkSession.setActiveSession(spark._jsparkSession)
-        SparkSession._activeSession = spark
 
 
 def test_every_write_mode_publishes_once(house: House) -> None:
@@ -176,7 +138,7 @@ def test_a_catalog_that_cannot_be_opened_names_the_setting(
 ) -> None:
     assert catalog_fault(options, str(tmp_path)) is None, "nothing of this shows in the settings"
     with (
-        _other_catalog(spark, with_defaults(options, str(tmp_path))) as other,
+        other_catalog(spark, with_defaults(options, str(tmp_path))) as other,
         pytest.raises(OutputError) as refused,
     ):
         IcebergCatalog(other)

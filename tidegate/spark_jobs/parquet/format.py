@@ -24,7 +24,7 @@ from tidegate.spark_jobs.parquet.output import (
     table_state,
 )
 from tidegate.spark_jobs.parquet.steps.copy_folder import CopyFolder
-from tidegate.spark_jobs.parquet.steps.publish.folder import PublishFolder
+from tidegate.spark_jobs.parquet.steps.publish.folder import PublishFolder, harm_of
 from tidegate.spark_jobs.parquet.steps.publish.merge import PublishMerge
 from tidegate.spark_jobs.parquet.steps.publish.version import PublishVersion
 from tidegate.spark_jobs.parquet.steps.show_version import ShowVersion
@@ -132,13 +132,11 @@ class ParquetFormat:
         files, root = warehouse.files, ref.root(warehouse)
         version = head(files, root)
         missing = tuple(
-            MissingData(
-                key=key, what=f"its version {version.number} refers to {folder}, which does not exist"
-            )
+            MissingData(key=key, what=f"its version {version.number} refers to {folder}, {fault}")
             for key, entry in sorted(version.partitions.items())
             for folder in entry.folders
             # A newer version may have been published meanwhile, and the folder pruned.
-            if not files.exists(f"{root}/{folder}") and head(files, root).number == version.number
+            if (fault := harm_of(files, f"{root}/{folder}")) and head(files, root).number == version.number
         )
         outdated = stale(files, root)
         return TableReport(commits=version.commits(), missing=missing, outdated=outdated or "")

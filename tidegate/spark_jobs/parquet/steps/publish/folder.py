@@ -16,6 +16,8 @@ from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Effect, Verified, st
 from tidegate.spark_jobs.files.filesystem import FileSystem, is_data
 
 MARKER = "_commit.json"
+SHOWN = 3
+"""File names in a message."""
 
 
 class FolderMarker(Value, kw_only=True):
@@ -85,6 +87,22 @@ def write_marker(files: FileSystem, folder: str, *, commit: str, token: int) -> 
 def data_files(files: FileSystem, folder: str) -> dict[str, int]:
     """Return the size in bytes of each data file of a folder, by name."""
     return {e.name: e.size for e in files.list(folder) if not e.is_folder and is_data(e.name)}
+
+
+def harm_of(files: FileSystem, folder: str) -> str | None:
+    """Return what has happened to a published folder; None while it has the files that were published."""
+    if not files.exists(folder):
+        return "which does not exist"
+    content = files.read(f"{folder}/{MARKER}")
+    if content is None:
+        return None
+    published = msgspec.json.decode(content, type=FolderMarker).files
+    found = data_files(files, folder)
+    lost = sorted(name for name, size in published.items() if found.get(name) != size)
+    if lost:
+        return f"where {len(lost)} data files do not exist or have another length: {', '.join(lost[:SHOWN])}"
+    strange = sorted(found.keys() - published.keys())
+    return f"where others have put files, which are read: {', '.join(strange[:SHOWN])}" if strange else None
 
 
 def fault_of(files: FileSystem, folder: str, expected: FolderMarker) -> str | None:
