@@ -1,10 +1,14 @@
 """Processes that tests fork, so that a kill is a real one: no clean-up, no exception.
 
-Fork them where the test has no connection open that they would close.
+Fork them where the test has no connection open that they would close. None outlives its worker: an orphan
+has the worker's end of the pipe to the test run, which would then wait for the worker for ever.
 """
 
+import ctypes
+import faulthandler
 import os
 import signal
+import sys
 import traceback
 from collections.abc import Callable
 
@@ -14,16 +18,29 @@ SIGKILL = -signal.SIGKILL
 FAILED = 1
 """The exit code of a process whose work has raised an exception, which it has printed."""
 
+LONGEST_SECONDS = 240.0
+"""A process that works for longer hangs: it prints where, and fails. Shorter than a test's own timeout."""
+
+PR_SET_PDEATHSIG = 1
+
 Work = Callable[[], object]
 
 
-def fork(work: Work) -> int:
-    """Start a process that does some work and ends. Return its id."""
+def fork(work: Work, seconds: float | None = LONGEST_SECONDS) -> int:
+    """Start a process that does some work and ends. Return its id.
+
+    Args:
+        seconds: how long it may take; None for a process that waits for others.
+    """
     child = os.fork()
     if child:
         return child
     code = FAILED
     try:
+        if sys.platform == "linux":
+            ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if seconds is not None:
+            faulthandler.dump_traceback_later(seconds, exit=True, file=2)
         work()
         code = 0
     except BaseException:  # noqa: BLE001 -- printed, and reported to the parent by the exit code

@@ -8,7 +8,7 @@ from tidegate.scheduler.store.memory.store import MemoryStore
 
 pytestmark = pytest.mark.endurance  # tens of thousands of ticks
 
-LOTS = 4
+LOTS = 2
 STEPS = 600
 TICKS_IN_A_ROW = 10
 

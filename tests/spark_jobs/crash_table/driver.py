@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from tests.crashes.processes import FAILED, Work
+from tests.crashes.processes import FAILED, Work, fork
 from tests.spark_jobs.crash_table.points import share_jvm
 from tidegate.spark_jobs.errors import SparkJobError
 
@@ -27,16 +27,17 @@ def stop() -> None:
 
 def start(work: Work, prepare: Work = lambda: None) -> int:
     """Starts a driver that does some work, and gives its process id."""
-    child = os.fork()
-    if child:
-        return child
-    share_jvm()
-    prepare()
-    # A thread of its own has a connection of its own to the JVM.
-    thread = threading.Thread(target=_run, args=(work,))
-    thread.start()
-    thread.join()
-    os._exit(FAILED)
+
+    def drive() -> None:
+        share_jvm()
+        prepare()
+        # A thread of its own has a connection of its own to the JVM.
+        thread = threading.Thread(target=_run, args=(work,))
+        thread.start()
+        thread.join()
+        os._exit(FAILED)
+
+    return fork(drive)
 
 
 @contextmanager

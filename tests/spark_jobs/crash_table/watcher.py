@@ -49,7 +49,7 @@ class Watcher:
             os.nice(NICENESS)
             self._look(reading)
 
-        self._child = fork(look)
+        self._child = fork(look, None)
         os.close(reading)
 
     def stop(self) -> dict[str, Seen]:

@@ -37,7 +37,7 @@ class WholeDriver:
             os.close(hear)
             self._serve(orders, tells)
 
-        self._ready = Started(process=fork(serve), tell=tell, hear=hear)
+        self._ready = Started(process=fork(serve, None), tell=tell, hear=hear)
         os.close(orders)
         os.close(tells)
 

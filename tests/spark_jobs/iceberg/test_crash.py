@@ -39,8 +39,8 @@ from tidegate.spark_jobs.session.session import SparkSettings, session
 pytestmark = [pytest.mark.spark, pytest.mark.endurance]  # dozens of drivers are killed one after the other
 
 MAXIMUM_CHANGES = 200
-EVERY = max(1, round(2 / EFFORT))
-"""The driver dies before each n-th change: each second one in `make test`, every one in a soak."""
+EVERY = max(1, round(3 / EFFORT))
+"""The driver dies before each n-th change: each third one in `make test`, every one in a soak."""
 CHANGING_JAVA = ("append", "commit", "create", "createNamespace", "delete", "dropTable", "parquet")
 
 DAY = "2013-12-22"
