@@ -1,7 +1,7 @@
 """Processes that tests fork, so that a kill is a real one: no clean-up, no exception.
 
 Fork them where the test has no connection open that they would close. None outlives its worker: an orphan
-has the worker's end of the pipe to the test run, which would then wait for the worker for ever.
+has the worker's end of the pipe to the test run, which would then wait for the worker forever.
 """
 
 import ctypes

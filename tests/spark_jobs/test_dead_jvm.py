@@ -9,6 +9,7 @@ import threading
 from typing import Any, ClassVar
 
 import pytest
+from pyspark import SparkContext
 
 from tests.crashes.processes import in_child
 from tests.doubles.commit_store import MemoryCommitStepStore
@@ -97,9 +98,33 @@ def stopped_during_a_call() -> None:
     again.stop()
 
 
+def killed_while_it_starts() -> None:
+    """The JVM is killed before there is a session; the next try gets another JVM."""
+    context: Any = SparkContext
+    begin = context._initialize_context
+
+    def dying(self: Any, conf: Any) -> Any:
+        DEATHS.append(self._gateway.proc.pid)
+        os.kill(DEATHS[-1], signal.SIGKILL)
+        return begin(self, conf)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(context, "_initialize_context", dying)
+        with pytest.raises(Exception) as raised:
+            session(SETTINGS)
+    assert jvm.was_lost(raised.value), raised.value
+    assert session(SETTINGS).range(3).count() == 3
+    assert pid() not in DEATHS
+    session(SETTINGS).stop()
+
+
 def test_a_jvm_that_dies_or_hangs_is_replaced_and_blocks_nothing() -> None:
     def work() -> None:
         killed_during_recovery()
         stopped_during_a_call()
 
     assert in_child(work) == 0
+
+
+def test_a_jvm_that_dies_while_it_starts_is_replaced() -> None:
+    assert in_child(killed_while_it_starts) == 0

@@ -29,9 +29,9 @@ pytestmark = [pytest.mark.spark, pytest.mark.endurance]  # dozens of drivers are
 
 KEPT = Path(__file__).with_name("seeds.txt")
 USUAL = range(1, 1 + much(1))
-KILLS = 34
+KILLS = 20
 """Of each seed, those with the JVM included."""
-WHOLE_EVERY = 12
+WHOLE_EVERY = 8
 """Every so many kills takes the JVM as well: each costs the start of another one."""
 PREPARED_BEFORE = 6
 """How many kills before it such a driver is started."""

@@ -91,8 +91,8 @@ def session(settings: SparkSettings) -> SparkSession:
     """
     with _lock:
         known = _sessions.get(os.getpid())
-        if known is not None and jvm.has_ended():
-            # Killed, or out of memory: none of its objects works again.
+        if jvm.has_ended():
+            # Killed, or out of memory, perhaps before there was a session: none of its objects works again.
             _drop_inherited()
             known = None
         # A stopped context has no `_jsc`; PySpark has no public API for that.
