@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests import leftovers, tally, tiers
+from tests import leftovers, tally, tiers, traced
 from tests.databases import own_postgres_server as own_postgres_server
 from tests.databases import postgres_server as postgres_server
 from tests.databases import postgres_url as postgres_url
@@ -49,6 +49,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     config.stash[TALLY] = Counter()
     config.stash[LEFT] = []
+    config.pluginmanager.register(traced)
     if not hasattr(config, "workerinput"):
         leftovers.begin()
         os.environ["JDK_JAVA_OPTIONS"] = java_options(archive_file())

@@ -11,12 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.tidy.purity import IMPURE, PURE
+from tests.traced import FIXED, FOLDERS
 
 ROOT = Path(__file__).parent.parent
-TESTS = ("tests/domain", "tests/compiler", "tests/golden", "tests/hostile", "tests/scheduler")
-FIXED = "fast and not hypothesis"
-"""The fast tests, without those that draw their examples: what is covered must not be a matter of chance."""
-
 SECONDS = 500
 """A traced run that takes longer fails."""
 
@@ -33,7 +30,7 @@ def coverage(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.endurance  # runs the fast tests of the pure packages once more, traced: most of a minute
+@pytest.mark.endurance  # runs the fast tests of the pure packages, traced: two minutes
 def test_the_pure_modules_are_covered_branch_by_branch(tmp_path: Path) -> None:
     data = f"--data-file={tmp_path / 'coverage'}"
     sources = ",".join(folder.rstrip("/") for folder in PURE)
@@ -41,7 +38,7 @@ def test_the_pure_modules_are_covered_branch_by_branch(tmp_path: Path) -> None:
 
     run = coverage(
         "run", "--branch", data, f"--source={sources}", f"--omit={omitted}",
-        "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", FIXED, *TESTS,
+        "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", FIXED, *FOLDERS,
     )  # fmt: skip
     report = coverage("report", data, "--show-missing", "--skip-covered", "--fail-under=100")
 
