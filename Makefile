@@ -12,7 +12,7 @@ UV := uv==0.13.8
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev check test bench soak pages screenshots lock clean static archive
+.PHONY: help demo dev check test bench soak pages screenshots lock clean static fast archive
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,10 +23,10 @@ demo: .venv/stamp ## run the example project on real flights, from landing to re
 dev: .venv/stamp ## run Dagster on the project, with its UI; redeploys when the YAML changes
 	$(BIN)/tidegate dev
 
-check: static ## format, lint, types, imports and the fast tests; two minutes or three
-	$(PYTEST) -m fast
+check: .venv/stamp ## format, lint, types, imports and the fast tests; a minute or two
+	@$(MAKE) --no-print-directory -j2 static fast
 
-test: .venv/stamp ## check, and all other tests: PostgreSQL, Dagster, Spark, endurance; about half an hour on two cores
+test: .venv/stamp ## check, and all other tests: PostgreSQL, Dagster, Spark, endurance; a quarter of an hour on two cores
 	@$(MAKE) --no-print-directory -j2 static archive
 	$(PYTEST)
 
@@ -58,6 +58,9 @@ static: .venv/stamp
 	$(BIN)/ruff check -q $(CODE)
 	$(BIN)/lint-imports --no-logo >.venv/lint-imports.log || { cat .venv/lint-imports.log; exit 1; }
 	$(BIN)/basedpyright
+
+fast: .venv/stamp
+	$(PYTEST:auto=2) -m "fast and not hypothesis"
 
 # The classes of Spark's JVM, which start faster from it (tidegate/demo/class_archive.py).
 archive: .venv/stamp

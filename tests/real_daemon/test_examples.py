@@ -53,7 +53,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Played | BaseE
     return play_real(CASES, tmp_path_factory.mktemp("real"))
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.name}: {case.scenario.name}")
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.name}: {case.title}")
 def test_dagster_does_what_the_example_says(case: Case, played: dict[str, Played | BaseException]) -> None:
     real = played[case.name]
     if isinstance(real, BaseException):
