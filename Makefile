@@ -26,7 +26,7 @@ dev: .venv/stamp ## run Dagster on the project, with its UI; redeploys when the 
 check: .venv/stamp ## format, lint, types, imports and the fast tests; a minute or two
 	@$(MAKE) --no-print-directory -j2 static fast
 
-test: .venv/stamp ## check, and all other tests: PostgreSQL, Dagster, Spark, endurance; a quarter of an hour on two cores
+test: .venv/stamp ## check, and all other tests: PostgreSQL, Dagster, Spark, endurance; some twenty minutes on two cores
 	@$(MAKE) --no-print-directory -j2 static archive
 	$(PYTEST)
 

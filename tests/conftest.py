@@ -5,6 +5,7 @@ as long as a worker does, and the workers take whole files (`--dist loadfile`), 
 file has built for its tests is built once.
 """
 
+import gc
 import os
 from collections import Counter
 from pathlib import Path
@@ -33,6 +34,15 @@ LEFT = pytest.StashKey[list[str]]()
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what is fast, and begin with the files that take longest."""
     tiers.arrange(items)
+
+
+def pytest_collection_finish() -> None:
+    """Exempt what is loaded by now from garbage collection: thousands of tests, and the libraries under them.
+
+    A collection then looks at what a test has made, and a forked process does not copy the rest.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)  # unknown in a run without xdist

@@ -250,7 +250,7 @@ ZOMBIES = [
 
 
 @pytest.mark.parametrize("same", [True, False], ids=["same commit", "other commit"])
-@pytest.mark.parametrize(("kind", "point"), some(ZOMBIES, 6), ids=str)
+@pytest.mark.parametrize(("kind", "point"), some(ZOMBIES, 4), ids=str)
 def test_a_zombie_goes_on(case: Case, point: Point, same: bool, clock: LaterClock) -> None:
     """P12: it hangs for longer than its lease, another one does the work, and then it wakes up."""
     commit, new = case.commit(), case.land(2)

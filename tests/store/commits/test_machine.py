@@ -17,6 +17,7 @@ from sqlalchemy import Engine, delete
 
 from tests.databases import new_url
 from tests.doubles.commit_store import MemoryCommitStepStore
+from tests.effort import much
 from tests.store.commits.sequences import NOON
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
@@ -154,9 +155,10 @@ def run_machine(url: str, *, examples: int, steps: int) -> None:
 
 @pytest.mark.endurance  # hundreds of histories
 def test_sqlite_agrees_with_memory(tmp_path: Path) -> None:
-    run_machine(f"sqlite:///{tmp_path}/store.db", examples=25, steps=40)
+    run_machine(f"sqlite:///{tmp_path}/store.db", examples=much(12), steps=40)
 
 
 @pytest.mark.store
+@pytest.mark.endurance  # a soak plays more of them
 def test_postgres_agrees_with_memory(request: pytest.FixtureRequest, tmp_path: Path) -> None:
-    run_machine(new_url("postgres", request, tmp_path), examples=10, steps=40)
+    run_machine(new_url("postgres", request, tmp_path), examples=much(8), steps=40)
