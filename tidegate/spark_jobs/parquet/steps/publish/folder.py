@@ -6,7 +6,7 @@ its marker equals the expected one and its files are those in the marker: a fold
 another writer, or an incomplete copy, never counts.
 """
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import msgspec
 
@@ -93,10 +93,12 @@ def harm_of(files: FileSystem, folder: str) -> str | None:
     """Return what has happened to a published folder; None while it has the files that were published."""
     if not files.exists(folder):
         return "which does not exist"
-    content = files.read(f"{folder}/{MARKER}")
-    if content is None:
+    marker = _marker(files, folder)
+    if marker is None:
         return None
-    published = msgspec.json.decode(content, type=FolderMarker).files
+    if isinstance(marker, str):
+        return f"whose {marker}"
+    published = marker.files
     found = data_files(files, folder)
     lost = sorted(name for name, size in published.items() if found.get(name) != size)
     if lost:
@@ -107,13 +109,11 @@ def harm_of(files: FileSystem, folder: str) -> str | None:
 
 def fault_of(files: FileSystem, folder: str, expected: FolderMarker) -> str | None:
     """Return why a folder is not the expected one; None when it is."""
-    content = files.read(f"{folder}/{MARKER}")
-    if content is None:
+    marker = _marker(files, folder)
+    if marker is None:
         return f"it has no {MARKER}"
-    try:
-        marker: Any = msgspec.json.decode(content, type=FolderMarker)
-    except msgspec.DecodeError:
-        return f"its {MARKER} cannot be read"
+    if isinstance(marker, str):
+        return f"its {marker}"
     if marker != expected:
         return f"it belongs to commit {marker.commit}, token {marker.token}"
     found = data_files(files, folder)
@@ -123,3 +123,14 @@ def fault_of(files: FileSystem, folder: str, expected: FolderMarker) -> str | No
         )
         return f"files differ: {', '.join(changed[:5])}"
     return None
+
+
+def _marker(files: FileSystem, folder: str) -> FolderMarker | str | None:
+    """Return the marker of a folder, what is wrong with it, or None where there is none."""
+    content = files.read(f"{folder}/{MARKER}")
+    if content is None:
+        return None
+    try:
+        return msgspec.json.decode(content, type=FolderMarker)
+    except msgspec.DecodeError:
+        return f"{MARKER} cannot be read"
