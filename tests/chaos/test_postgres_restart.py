@@ -12,8 +12,8 @@ from tests.tally import reach
 
 pytestmark = [pytest.mark.store, pytest.mark.endurance]  # a server of its own, which is restarted
 
-RESTARTS = 2
-ROUNDS = 40
+RESTARTS = 3
+ROUNDS = 60
 STEPS_BETWEEN = 20
 
 

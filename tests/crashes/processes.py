@@ -12,13 +12,15 @@ import sys
 import traceback
 from collections.abc import Callable
 
+from tests.effort import EFFORT
+
 SIGKILL = -signal.SIGKILL
 """The exit code of a process that was killed."""
 
 FAILED = 1
 """The exit code of a process whose work has raised an exception, which it has printed."""
 
-LONGEST_SECONDS = 240.0
+LONGEST_SECONDS = 240.0 * max(1.0, EFFORT)
 """A process that works for longer hangs: it prints where, and fails. Shorter than a test's own timeout."""
 
 PR_SET_PDEATHSIG = 1

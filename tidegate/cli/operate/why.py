@@ -56,9 +56,11 @@ def why(
     addresses = [run_address(settings, _run_of(explanation)) for explanation in explanations]
     apps = sorted({explanation.schedule.partition("/")[0] for explanation in explanations})
     shared = projects > {settings.name}
-    alive = [] if at is not None else list(scheduler_lines(settings, apps, ticked_at, now, shared=shared))
+    # Asked last: Dagster may take seconds to answer.
+    alive = iter(()) if at is not None else scheduler_lines(settings, apps, ticked_at, now, shared=shared)
     if format is Format.JSON:
-        print_json([_as_json(*each, alive) for each in zip(explanations, addresses, strict=True)])
+        lines = list(alive)
+        print_json([_as_json(*each, lines) for each in zip(explanations, addresses, strict=True)])
         return
     for explanation, address in zip(explanations, addresses, strict=True):
         print_rich(explanation_tree(explanation))
