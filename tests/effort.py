@@ -1,7 +1,8 @@
 """How much the tests of the endurance tier do: a representative share in `make test`, more in `make soak`.
 
 The environment variable `TESTS_EFFORT` is a factor, 1 by default. Numbers of seeds, histories,
-examples and kills are written as `much(n)`: n in `make test`, five times n in a soak of effort 5.
+examples and kills are written as `much(n)`: n in `make test`, five times n in a soak of effort 5. A sweep
+that strikes each n-th point of all in `make test` says `every(n)`, and strikes at each point in a soak.
 Where there is a fixed list of cases, `some(cases, n)` takes n of them, evenly spread, until the
 effort reaches all. Every test keeps at least one.
 """
@@ -18,6 +19,11 @@ EFFORT = float(os.environ.get("TESTS_EFFORT", "1"))
 def much(usual: int, *, effort: float = EFFORT) -> int:
     """Scale a number that is right for `make test`."""
     return max(1, round(usual * effort))
+
+
+def every(usual: int, *, effort: float = EFFORT) -> int:
+    """Scale the distance between two points of a sweep: the smaller it is, the more points are met."""
+    return max(1, round(usual / effort))
 
 
 def some(cases: Iterable[T], usual: int, *, effort: float = EFFORT) -> list[T]:

@@ -12,7 +12,7 @@ from tests.tally import reach
 
 pytestmark = pytest.mark.endurance  # some seconds: every process opens the store again, and dies
 KILLS = much(3)
-ROUNDS = 80
+ROUNDS = 40
 """More than the killed ones get through; the last one goes on to the end."""
 STEPS_MAX = 25
 """A process is killed after at most so many steps, in the middle of the one that follows."""

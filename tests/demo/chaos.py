@@ -22,7 +22,7 @@ from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.store import SqlStore
 
-KILLS = much(7)
+KILLS = much(5)
 PAUSE_SECONDS = (2, 8)
 """Between two kills, by chance."""
 

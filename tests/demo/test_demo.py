@@ -1,6 +1,6 @@
 """The main job, whole: feeds land, the real daemon reacts, real Spark publishes, tables equal pandas.
 
-On three days while its processes are killed at random (`chaos`); with more effort (`tests.effort`) also
+On two days while its processes are killed at random (`chaos`); with more effort (`tests.effort`) also
 undisturbed, on the default days, as `make demo` runs it.
 """
 
@@ -122,9 +122,9 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Finished:
 
 @pytest.fixture(scope="module")
 def killed(tmp_path_factory: pytest.TempPathFactory) -> Finished:
-    """Three days, among them the short one and the one without weather, while processes are killed."""
+    """Two days, the short one and the one without weather, while processes are killed."""
     chaos = Chaos(seed=SEED)
-    finished = run_demo(tmp_path_factory.mktemp("killed"), days_from(date(2013, 12, 29), 3), chaos)
+    finished = run_demo(tmp_path_factory.mktemp("killed"), days_from(date(2013, 12, 30), 2), chaos)
     assert chaos.killed.total() == KILLS, f"the demo ended after {chaos.killed}"
     return finished
 

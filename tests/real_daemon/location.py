@@ -75,7 +75,6 @@ def location_of(place: Place, store: SqlStore) -> Location:
         open_store=lambda: store,
         open_commits=lambda: SqlCommitStepStore(store.engine),
         warehouse=Warehouse(path=place.folder / "warehouse", project=place.folder),
-        dispatch_interval_seconds=1,
         clock=scripted_time.now,
     )
 

@@ -11,7 +11,7 @@ Every run is also compared with what it was launched for: its partitions in Dags
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -45,6 +45,8 @@ from tidegate.scheduler.simulation.world import Launches, Report
 from tidegate.scheduler.store.sql.store import SqlStore
 from tidegate.spark_jobs.programs.params import Params
 
+BEFORE = timedelta(seconds=1)
+
 
 class RealWorld:
     """The world of one case; see `tidegate.scheduler.simulation.world.World`.
@@ -75,8 +77,8 @@ class RealWorld:
         self._live: dict[str, LiveRun] = {}
         self._external: dict[str, LiveRun] = {}
         self._loaded = self._programs()
-        # A daemon that is alive has ticked before the scenario begins.
-        self.tick((), scenario.start)
+        # A daemon that is alive has ticked before the scenario begins; what is due at its start waits for it.
+        self.tick((), scenario.start - BEFORE)
 
     # --- World ---
 

@@ -1,6 +1,6 @@
 """One long scenario, in which the process dies once at each point, each time in a history of its own.
 
-In `make test` at each fourth or eighth call, in a soak at all (see `every`).
+In `make test` at each fourth or twelfth call, in a soak at all (see `every`).
 
 A point is a call in a transaction (on SQLite a statement), the moment before a commit, and the one
 after it. The history up to the step with the point is taken from a snapshot; then the process
@@ -17,8 +17,8 @@ from typing import Any, Protocol
 
 import pytest
 
+from tests import effort
 from tests.doubles.dump import dump
-from tests.effort import EFFORT
 from tests.simulation.faulty_store import FaultyStore, Place
 from tests.simulation.hands import Hands
 from tests.simulation.long_scenario import START, Step, scenario
@@ -47,7 +47,7 @@ class Rewinding(Protocol):
 class RewindingMemory:
     """Committed tables are never changed, so a reference to them is a snapshot."""
 
-    every = max(1, round(4 / EFFORT))
+    every = effort.every(4)
 
     def __init__(self) -> None:
         self.store = MemoryStore()
@@ -62,7 +62,7 @@ class RewindingMemory:
 class RewindingSqlite:
     """A snapshot is a copy of the database in memory."""
 
-    every = max(1, round(8 / EFFORT))
+    every = effort.every(12)
 
     def __init__(self, folder: Path) -> None:
         self.store: SqlStore = quick_sqlite(folder)

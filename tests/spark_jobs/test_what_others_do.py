@@ -303,7 +303,7 @@ def abandon_a_commit_whose_driver_sleeps(table: Table) -> None:
 OTHERS = [(name, catalog) for name in ROWS["iceberg"] for catalog in ICEBERG[1:]]
 CASES = [
     *((name, ICEBERG[0]) for name in ROWS["iceberg"]),
-    *(pytest.param(*case, marks=pytest.mark.endurance) for case in some(OTHERS, 5)),
+    *(pytest.param(*case, marks=pytest.mark.endurance) for case in some(OTHERS, 3)),
 ]
 """Every row in the first catalog; in the others some, and each row in a soak."""
 

@@ -21,7 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tests.crashes.processes import SIGKILL, in_child, kill_self
 from tests.crashes.strikes import before_remote_change, each_call, each_java
-from tests.effort import EFFORT
+from tests.effort import every
 from tests.spark_jobs.staging import begin
 from tidegate.domain.model import PartitionScheme, TimeDimension
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
@@ -39,8 +39,8 @@ from tidegate.spark_jobs.session.session import SparkSettings, session
 pytestmark = [pytest.mark.spark, pytest.mark.endurance]  # dozens of drivers are killed one after the other
 
 MAXIMUM_CHANGES = 200
-EVERY = max(1, round(3 / EFFORT))
-"""The driver dies before each n-th change: each third one in `make test`, every one in a soak."""
+EVERY = every(5)
+"""The driver dies before each n-th change."""
 CHANGING_JAVA = ("append", "commit", "create", "createNamespace", "delete", "dropTable", "parquet")
 
 DAY = "2013-12-22"

@@ -155,7 +155,7 @@ def run_machine(url: str, *, examples: int, steps: int) -> None:
 
 @pytest.mark.endurance  # hundreds of histories
 def test_sqlite_agrees_with_memory(tmp_path: Path) -> None:
-    run_machine(f"sqlite:///{tmp_path}/store.db", examples=much(12), steps=40)
+    run_machine(f"sqlite:///{tmp_path}/store.db", examples=much(8), steps=40)
 
 
 @pytest.mark.store

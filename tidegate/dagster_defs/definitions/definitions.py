@@ -25,6 +25,7 @@ from tidegate.dagster_defs.definitions.plan_state import (
 )
 from tidegate.dagster_defs.dispatch.dispatcher import DEAD_RUNS_SECONDS, Native, dispatcher
 from tidegate.dagster_defs.dispatch.pace import Turns
+from tidegate.dagster_defs.dispatch.rounds import Rounds
 from tidegate.dagster_defs.run.recovery import recovery_job, recovery_schedule, refs_of
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.store.error import StoreMissing
@@ -72,8 +73,8 @@ def _automation(plan: AssetPlan, states: tuple[ScheduleState, ...], location: Lo
     for state in states:
         if state.ref in names and state.app in native:
             native[state.app][state.ref] = (names[state.ref], state.status)
-    looks = Turns(DEAD_RUNS_SECONDS)
-    dispatchers = [dispatcher(app, plan, native[app], location, looks) for app in apps]
+    looks, rounds = Turns(DEAD_RUNS_SECONDS), Rounds(location.dispatch_interval_seconds)
+    dispatchers = [dispatcher(app, plan, native[app], location, looks, rounds) for app in apps]
     return Definitions(
         sensors=dispatchers if plan.plan.apps else [nothing_deployed(location)],
         schedules=[

@@ -17,7 +17,7 @@ from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 from tidegate.spark_jobs.session.session import SparkSettings
 
 DISPATCH_INTERVAL_SECONDS = 5
-"""The sensor daemon evaluates its sensors every five seconds; a shorter interval has no effect."""
+"""As often as the sensor daemon evaluates its sensors; dispatch/rounds.py has the shorter intervals."""
 
 
 def utc_now() -> datetime:

@@ -9,6 +9,7 @@ it. "Preview tick result" in the UI also runs the body, which then changes nothi
 """
 
 from collections.abc import Callable
+from contextlib import closing
 from datetime import datetime
 
 from dagster import (
@@ -31,6 +32,7 @@ from tidegate.dagster_defs.definitions.plan_state import deployed_plan
 from tidegate.dagster_defs.dispatch.overdue import end_overdue
 from tidegate.dagster_defs.dispatch.pace import Pace, Turns
 from tidegate.dagster_defs.dispatch.preview import PREVIEW_TEXT, is_real_tick
+from tidegate.dagster_defs.dispatch.rounds import Rounds
 from tidegate.dagster_defs.dispatch.run_request import Invalid, run_request
 from tidegate.dagster_defs.dispatch.skip_reason import WAITING_JOBS_MAX, skip_reason
 from tidegate.dagster_defs.dispatch.switch import sync_switches
@@ -55,20 +57,23 @@ seconds, a dead run of this machine is found within 15 s."""
 
 
 def dispatcher(
-    app: str, plan: AssetPlan, native: Native, location: Location, looks: Turns
+    app: str, plan: AssetPlan, native: Native, location: Location, looks: Turns, rounds: Rounds
 ) -> SensorDefinition:
     """Build the dispatcher sensor of an app.
 
     Args:
         native: the app's schedules that have a switch in the UI.
         looks: the looks for dead runs, shared by the dispatchers of a process.
+        rounds: their ticks in an evaluation, also shared.
     """
     pace = Pace()
     return SensorDefinition(
         name=dispatcher_name(app),
         # The assets that the app's programs write; Dagster leaves external assets of the group out.
         asset_selection=AssetSelection.groups(app),
-        evaluation_fn=lambda context: Dispatch(context, app, plan, native, location, pace, looks).run(),
+        evaluation_fn=lambda context: Dispatch(
+            context, app, plan, native, location, pace, looks, rounds
+        ).run(),
         # The daemon evaluates every five seconds, slightly too early for an interval of exactly five.
         # Dagster treats 0 as unset, which means 30 seconds.
         minimum_interval_seconds=max(location.dispatch_interval_seconds - 1, 1),
@@ -90,6 +95,7 @@ class Dispatch:
         location: Location,
         switch_pace: Pace,
         looks: Turns,
+        rounds: Rounds,
     ) -> None:
         self._context = context
         self._app = app
@@ -98,11 +104,12 @@ class Dispatch:
         self._location = location
         self._switch_pace = switch_pace
         self._looks = looks
+        self._rounds = rounds
         self._deployed = plan
         self._failures: list[Exception] = []
 
     def run(self) -> SensorResult | SkipReason:
-        """Run one tick.
+        """Run one tick, or several until there is something to launch.
 
         Raises:
             Exception: the first failure of a step, if there is nothing to launch; Dagster then
@@ -111,6 +118,16 @@ class Dispatch:
         store = self._location.open_store()
         if not is_real_tick(self._context.log_key):
             return SkipReason(f"{PREVIEW_TEXT}; {self._waiting(store)}")
+        with closing(self._rounds.ticks()) as ticks:
+            for _ in ticks:
+                requests = self._launches(store)
+                if requests:
+                    return SensorResult(run_requests=requests)
+                if self._failures:
+                    raise self._failures[0]
+        return SkipReason(self._waiting(store))
+
+    def _launches(self, store: Store) -> list[RunRequest]:
         for step in (
             self._load_deployed,
             self._switches,
@@ -121,12 +138,7 @@ class Dispatch:
             self._tick,
         ):
             self._attempt(step, store)
-        requests = self._requests(store)
-        if requests:
-            return SensorResult(run_requests=requests)
-        if self._failures:
-            raise self._failures[0]
-        return SkipReason(self._waiting(store))
+        return self._requests(store)
 
     def _attempt(self, step: Callable[[Store], None], store: Store) -> None:
         try:
