@@ -15,7 +15,7 @@ pytestmark = pytest.mark.dagster
 
 
 class Clock:
-    """A clock that goes on only while somebody sleeps or works."""
+    """A clock that goes on only while something sleeps or works."""
 
     def __init__(self) -> None:
         self.now = 100.0

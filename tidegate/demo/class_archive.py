@@ -14,7 +14,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xlog:disable"
+QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xlog:disable" + (
+    # Hadoop's local file system starts a `chmod` for each file that it creates.
+    " -Djdk.lang.Process.launchMechanism=VFORK" if sys.platform == "linux" else ""
+)
 """Options for a JVM that runs for seconds: they minimise the start-up time."""
 
 

@@ -172,8 +172,8 @@ class DagsterSection(Section, frozen=True, kw_only=True):
         _key(
             f"a whole number from 1 to {TICK_SECONDS_MAX}",
             "5",
-            "How often the scheduler looks for new work, in seconds. Below five: until there is a run to launch,"
-            " since Dagster asks every five.",
+            "How often the scheduler looks for new work, in seconds. Below five: until there is a run to"
+            " launch, since Dagster asks every five.",
             least=1,
             most=TICK_SECONDS_MAX,
         ),

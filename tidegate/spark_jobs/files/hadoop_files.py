@@ -24,6 +24,7 @@ from pyspark.sql import SparkSession
 from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.files.filesystem import Entry, LocalFiles
 from tidegate.spark_jobs.files.scheme import promises_of, scheme_of
+from tidegate.spark_jobs.java_classes import java_classes
 
 MISSING = ("java.io.FileNotFoundException", "java.nio.file.NoSuchFileException")
 TAKEN = ("org.apache.hadoop.fs.FileAlreadyExistsException", "java.nio.file.FileAlreadyExistsException")
@@ -220,7 +221,7 @@ class HadoopFiles:
 
     @property
     def _java(self) -> Any:
-        return self._spark()._jvm
+        return java_classes(self._spark())
 
     @property
     def _conf(self) -> Any:

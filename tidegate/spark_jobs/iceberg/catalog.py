@@ -21,6 +21,7 @@ from pyspark.sql import SparkSession
 from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.iceberg.catalog_options import opening_fault
 from tidegate.spark_jobs.iceberg.runtime import CATALOG
+from tidegate.spark_jobs.java_classes import java_classes
 
 STAGING_NAMESPACE = "_tidegate_staging"
 """No app has this name: names of apps begin with a letter."""
@@ -76,7 +77,7 @@ class IcebergCatalog:
         prefix = f"spark.sql.catalog.{CATALOG}"
         self.spark = spark
         with java_failures("open the Iceberg catalog"):
-            self.java: Any = spark._jvm
+            self.java: Any = java_classes(spark)
             self.api: Any = self.java.org.apache.iceberg
             if spark.conf.get(prefix, None) is None:
                 raise OutputError(

@@ -20,6 +20,7 @@ from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.step import CommitStep
 from tidegate.spark_jobs.datasets.partition_columns import NO_VALUE
 from tidegate.spark_jobs.files.filesystem import FileSystem, is_data
+from tidegate.spark_jobs.java_classes import java_classes
 from tidegate.spark_jobs.parquet.steps.copy_folder import CopyFolder, digests_of
 from tidegate.spark_jobs.parquet.steps.publish.folder import FolderMarker, PublishFolder, write_marker
 from tidegate.spark_jobs.parquet.version_log import PartitionEntry
@@ -168,7 +169,7 @@ def _rows_by_folder(spark: SparkSession, files: FileSystem, folder: str) -> dict
 
 def _rows_in(spark: SparkSession, file: str) -> int:
     """Return the number of rows in a file. PySpark has no API to read a footer."""
-    java: Any = spark._jvm
+    java: Any = java_classes(spark)
     parquet = java.org.apache.parquet.hadoop
     context: Any = spark.sparkContext
     path = java.org.apache.hadoop.fs.Path(file)

@@ -22,6 +22,7 @@ from pyspark.storagelevel import StorageLevel
 
 from tidegate.domain.model.dataset import EvaluateOnce
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
+from tidegate.spark_jobs.java_classes import java_classes
 
 log = logging.getLogger(__name__)
 
@@ -111,7 +112,7 @@ def _size(plan: Any) -> int:
 
 
 def _frame(spark: SparkSession, plan: Any) -> DataFrame:
-    java: Any = spark._jvm
+    java: Any = java_classes(spark)
     return DataFrame(java.org.apache.spark.sql.Dataset.ofRows(spark._jsparkSession, plan), spark)
 
 
