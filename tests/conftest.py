@@ -121,14 +121,28 @@ def iceberg_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def spark(iceberg_warehouse: Path) -> "SparkSession":
-    """One Spark session for all Spark tests of a worker process."""
+    """One Spark session for all Spark tests of a worker process.
+
+    It interprets its queries and writes no checksum files: for a few rows, compiling a query and starting two
+    processes for each file (Hadoop's `chmod`) cost more than the query. Runs of the demo and of the other
+    tests with a daemon have Spark as it is.
+    """
     from tidegate.spark_jobs.iceberg.runtime import IcebergSettings
+    from tidegate.spark_jobs.java_classes import java_classes
     from tidegate.spark_jobs.session.session import SparkSettings, session
 
-    return session(
+    started = session(
         SparkSettings(
             master="local[1]",
-            conf={"spark.driver.memory": "1g"},
+            conf={
+                "spark.driver.memory": "1g",
+                "spark.sql.codegen.wholeStage": "false",
+                "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+            },
             iceberg=IcebergSettings(warehouse=str(iceberg_warehouse)),
         )
     )
+    context: Any = started.sparkContext
+    files = java_classes(started).org.apache.hadoop.fs.FileSystem.getLocal(context._jsc.hadoopConfiguration())
+    files.setWriteChecksum(False)
+    return started
