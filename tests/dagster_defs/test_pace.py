@@ -2,18 +2,8 @@
 
 import pytest
 
+from tests.doubles.clock import Clock
 from tidegate.dagster_defs.dispatch.pace import SHARE, Pace, Turns
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
-
-    def pass_(self, seconds: float) -> None:
-        self.now += seconds
 
 
 def test_a_quick_step_is_always_done() -> None:
@@ -26,11 +16,11 @@ def test_a_slow_step_waits_until_it_has_earned_its_time() -> None:
     clock = Clock()
     pace = Pace(clock)
 
-    assert pace.run(lambda: clock.pass_(2))
-    clock.pass_(2 / SHARE - 2 - 0.1)
-    assert not pace.run(lambda: clock.pass_(2))
-    clock.pass_(0.2)
-    assert pace.run(lambda: clock.pass_(2))
+    assert pace.run(lambda: clock.let_pass(2))
+    clock.let_pass(2 / SHARE - 2 - 0.1)
+    assert not pace.run(lambda: clock.let_pass(2))
+    clock.let_pass(0.2)
+    assert pace.run(lambda: clock.let_pass(2))
 
 
 def test_a_failed_step_has_taken_its_time_too() -> None:
@@ -38,7 +28,7 @@ def test_a_failed_step_has_taken_its_time_too() -> None:
     pace = Pace(clock)
 
     def fail() -> None:
-        clock.pass_(2)
+        clock.let_pass(2)
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
@@ -51,9 +41,9 @@ def test_a_turn_comes_once_per_interval_whoever_asks() -> None:
     turns = Turns(10, clock)
 
     assert turns.run(lambda: done.append("first"))
-    clock.pass_(9.9)
+    clock.let_pass(9.9)
     assert not turns.run(lambda: done.append("too early"))
-    clock.pass_(0.1)
+    clock.let_pass(0.1)
     assert turns.run(lambda: done.append("second"))
     assert done == ["first", "second"]
 

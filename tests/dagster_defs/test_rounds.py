@@ -7,24 +7,12 @@ from dagster import DagsterInstance
 
 from tests.dagster_defs.instance import evaluate, report_day, repository_of
 from tests.dagster_defs.sample import location_of
+from tests.doubles.clock import Clock
 from tidegate.dagster_defs.definitions import definitions
 from tidegate.dagster_defs.dispatch.rounds import Rounds
 from tidegate.scheduler.store.memory.store import MemoryStore
 
 pytestmark = pytest.mark.dagster
-
-
-class Clock:
-    """A clock that goes on only while something sleeps or works."""
-
-    def __init__(self) -> None:
-        self.now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
-
-    def sleep(self, seconds: float) -> None:
-        self.now += seconds
 
 
 @pytest.mark.parametrize(
@@ -44,16 +32,16 @@ def test_an_evaluation_ticks_until_its_round_ends(interval: int, work: float, ex
     clock = Clock()
     began, ticked = clock.now, list[float]()
 
-    for _ in Rounds(interval, clock, clock.sleep).ticks():
+    for _ in Rounds(interval, clock, clock.let_pass).ticks():
         ticked.append(clock.now - began)
-        clock.now += work
+        clock.let_pass(work)
 
     assert ticked == expected
 
 
 def test_one_dispatcher_of_a_process_stays_and_the_others_tick_once() -> None:
     clock = Clock()
-    shared = Rounds(1, clock, clock.sleep)
+    shared = Rounds(1, clock, clock.let_pass)
     first = shared.ticks()
     next(first)
     next(first)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy.exc import DBAPIError, OperationalError
 
+from tests.doubles.clock import Clock
 from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.doubles.wired import wired
 from tidegate.scheduler.store.error import StoreAway, StoreError
@@ -24,20 +25,6 @@ SAID = [
     ("database or disk is full", False),
     ("canceling statement due to lock timeout", False),
 ]
-
-
-class Clock:
-    """A clock that moves by what is waited for."""
-
-    def __init__(self) -> None:
-        self.now, self.pauses = 0.0, list[float]()
-
-    def __call__(self) -> float:
-        return self.now
-
-    def pause(self, seconds: float) -> None:
-        self.now += seconds
-        self.pauses.append(seconds)
 
 
 def away_for(times: int, kind: type[StoreError] = StoreAway) -> Callable[[], str]:
@@ -64,21 +51,21 @@ def test_a_broken_connection_may_pass_whatever_the_driver_says() -> None:
 
 def test_a_deed_is_repeated_with_growing_pauses_until_the_store_is_back() -> None:
     clock = Clock()
-    assert patiently(away_for(6), clock=clock, pause=clock.pause) == "done"
+    assert patiently(away_for(6), clock=clock, pause=clock.let_pass) == "done"
     assert clock.pauses == [0.5, 1, 2, 4, 5, 5]
 
 
 def test_patience_ends() -> None:
     clock = Clock()
     with pytest.raises(StoreAway):
-        patiently(away_for(1000), clock=clock, pause=clock.pause)
+        patiently(away_for(1000), clock=clock, pause=clock.let_pass)
     assert PATIENCE_SECONDS - 5 <= clock.now <= PATIENCE_SECONDS
 
 
 def test_what_does_not_pass_is_not_repeated() -> None:
     clock = Clock()
     with pytest.raises(StoreError):
-        patiently(away_for(1, StoreError), clock=clock, pause=clock.pause)
+        patiently(away_for(1, StoreError), clock=clock, pause=clock.let_pass)
     assert clock.pauses == []
 
 
