@@ -2,7 +2,7 @@
 
 
 class Clock:
-    """Seconds that stand still until they are let pass.
+    """Seconds that pass when they are let pass.
 
     Attributes:
         now: the seconds since the start.

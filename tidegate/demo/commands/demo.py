@@ -40,12 +40,14 @@ def demo(
 def _run(folder: Path, days: list[str], seed: int) -> None:
     from datetime import UTC, date, datetime
 
-    from tidegate.demo.feed import feed_plan
+    from tidegate.demo.feed import FEED_PACKAGES, check_packages, feed_plan
     from tidegate.demo.progress import Progress
     from tidegate.demo.project import make_project, replacements
     from tidegate.demo.run import Demo
     from tidegate.demo.summary import print_summary
+    from tidegate.spark_jobs.iceberg.runtime import RUNTIME_WHEEL
 
+    check_packages(*FEED_PACKAGES, RUNTIME_WHEEL)
     started = datetime.now(UTC)
     changes = replacements(started)
     typer.echo("The example app, schedules/flights.yaml, with waits shortened for the demo:")
