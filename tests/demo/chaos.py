@@ -26,10 +26,14 @@ KILLS = much(5)
 PAUSE_SECONDS = (2, 8)
 """Between two kills, by chance."""
 
+LANDING_SECONDS = 5.0
+"""From one delivery to the next: files land while processes die."""
+
 AIM_SECONDS = 30.0
 """How long a kill that is aimed at a publish waits for one, before it strikes at what there is."""
 
 LOOK_SECONDS = 0.02
+POLL_SECONDS = 0.5
 DEATHS = 2
 """After so many the engine does not start a job again."""
 
@@ -61,6 +65,13 @@ class Chaos:
         if _may_die(demo):
             self._strike(demo)
             self._plan()
+
+    def between_deliveries(self, demo: Demo) -> None:
+        """Go on killing for a while, before the next file lands."""
+        until = time.monotonic() + LANDING_SECONDS
+        while time.monotonic() < until:
+            self(demo)
+            time.sleep(POLL_SECONDS)
 
     def _plan(self) -> None:
         self._next = time.monotonic() + self._chance.uniform(*PAUSE_SECONDS)

@@ -1,7 +1,7 @@
 """The main job, whole: feeds land, the real daemon reacts, real Spark publishes, tables equal pandas.
 
-On two days while its processes are killed at random (`chaos`); with more effort (`tests.effort`) also
-undisturbed, on the default days, as `make demo` runs it.
+While its processes are killed at random and files go on landing (`chaos`): two days, and more of them with
+more effort (`tests.effort`); then also undisturbed, on the default days, as `make demo` runs it.
 """
 
 import subprocess
@@ -9,7 +9,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -17,7 +17,7 @@ from dagster import DagsterInstance
 from pyspark.sql import SparkSession
 
 from tests.demo.chaos import KILLS, Chaos
-from tests.effort import some
+from tests.effort import EFFORT, much, some
 from tests.spark_jobs.flights.reference import Reference, Row
 from tests.spark_jobs.flights.test_flights import assert_same, collected
 from tidegate.demo.feed import days_from, feed_plan
@@ -31,7 +31,7 @@ from tidegate.scheduler.store.sql.open import open_sql_store
 pytestmark = [
     pytest.mark.spark,
     pytest.mark.dagster,
-    pytest.mark.timeout(900),
+    pytest.mark.timeout(900 * max(1.0, EFFORT)),
 ]
 
 SEED = 1
@@ -39,6 +39,10 @@ CLEANED_SECONDS = 150
 """The recovery job runs each minute, and takes a Spark session."""
 
 POLL_SECONDS = 10
+
+LAST_DAY = date(2013, 12, 31)
+KILLED_DAYS = min(10, much(2))
+"""How many days land while processes are killed, the last ones of the year: the short one is among them."""
 
 SUMMARY = """
 import sys
@@ -102,13 +106,25 @@ def found_by_fsck(settings: Settings) -> str:
         time.sleep(POLL_SECONDS)
 
 
-def run_demo(folder: Path, days: Sequence[date], disturb: Callable[[Demo], None]) -> Finished:
-    """A demo from start to rest."""
+def run_demo(
+    folder: Path,
+    days: Sequence[date],
+    disturb: Callable[[Demo], None],
+    pause: Callable[[Demo], None] = lambda demo: None,
+) -> Finished:
+    """A demo from start to rest.
+
+    Args:
+        disturb: called at every poll, and after each delivery.
+        pause: called after each delivery.
+    """
     settings = make_project(folder / "project", replacements(datetime.now(UTC)))
     with Demo(settings, disturb) as demo:
         demo.deploy()
         demo.start()
-        demo.land(feed_plan(days, seed=1))
+        for chunk in feed_plan(days, seed=1):
+            demo.land([chunk])
+            pause(demo)
         demo.settle([str(day) for day in days])
         return Finished(settings, demo, days, found_by_fsck(settings))
 
@@ -122,9 +138,10 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Finished:
 
 @pytest.fixture(scope="module")
 def killed(tmp_path_factory: pytest.TempPathFactory) -> Finished:
-    """Two days, the short one and the one without weather, while processes are killed."""
+    """Some days, among them the short one and the one without weather, while processes are killed."""
     chaos = Chaos(seed=SEED)
-    finished = run_demo(tmp_path_factory.mktemp("killed"), days_from(date(2013, 12, 30), 2), chaos)
+    days = days_from(LAST_DAY - timedelta(days=KILLED_DAYS - 1), KILLED_DAYS)
+    finished = run_demo(tmp_path_factory.mktemp("killed"), days, chaos, chaos.between_deliveries)
     assert chaos.killed.total() == KILLS, f"the demo ended after {chaos.killed}"
     return finished
 

@@ -97,6 +97,23 @@ def test_one_that_was_killed_has_ended(gateway: SimpleNamespace) -> None:
     jvm.kill()
 
 
+def test_one_whose_end_the_system_reports_late_was_lost(gateway: SimpleNamespace) -> None:
+    """Its connections break first; the system goes on accepting new ones, and nothing answers them."""
+    timer = threading.Timer(2.5, gateway.proc.kill)
+    timer.start()
+    assert jvm.was_lost(ConnectionResetError())
+    timer.join()
+
+
+def test_one_that_answers_after_an_error_was_not_lost(
+    gateway: SimpleNamespace, server: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jvm, "END_SECONDS", 3600)
+    thread = answering(server)
+    assert not jvm.was_lost(ConnectionRefusedError("of a catalog"))
+    thread.join()
+
+
 def test_a_forked_child_does_not_take_the_jvm_of_its_parent_for_dead(gateway: SimpleNamespace) -> None:
     def look() -> None:
         assert not jvm.has_ended()

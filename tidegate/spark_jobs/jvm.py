@@ -17,8 +17,12 @@ from typing import Any
 ANSWER_SECONDS = 20
 """A collection of garbage takes a second or two, on a machine that swaps perhaps ten."""
 
-END_SECONDS = 1
-"""From the moment a connection breaks to the moment at which the system reports the end of the process."""
+END_SECONDS = 10
+"""From the moment a connection breaks to the moment at which the system reports the end of the process. It
+frees the memory of the JVM before that, which takes seconds on a busy machine."""
+
+GREETING_SECONDS = 1
+"""How long to wait for the answer of a JVM that may be about to end."""
 
 POLL_SECONDS = 0.05
 LOST = ("Py4JError", "Py4JNetworkError")
@@ -69,8 +73,10 @@ def was_lost(error: BaseException) -> bool:
         return has_ended()
     until = monotonic() + END_SECONDS
     while not has_ended():
-        if _gateway() is None or monotonic() > until:
+        if _gateway() is None or answers(GREETING_SECONDS):
             return False
+        if monotonic() > until:
+            return has_ended()
         sleep(POLL_SECONDS)
     return True
 
