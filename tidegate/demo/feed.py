@@ -155,7 +155,9 @@ def check_packages(*names: str) -> None:
         FeedError: a package is missing.
     """
     for name in names:
-        if find_spec(name) is None:
+        found = find_spec(name)
+        # A folder of that name has a spec without an origin.
+        if found is None or found.origin is None:
             raise FeedError(f"the example needs the package {name}", "run pip install 'tidegate[example]'")
 
 

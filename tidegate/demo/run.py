@@ -138,6 +138,7 @@ class Demo:
 
     def _until(self, what: str, reached: Callable[[Sequence[Job]], bool]) -> None:
         deadline = time.monotonic() + SETTLE_SECONDS
+        logs = f"the logs are in {self.site.logs}; tidegate demo --keep FOLDER keeps them"
         while True:
             # The watcher runs once more, so that it observes the final state.
             if reached(self.jobs()):
@@ -151,12 +152,12 @@ class Demo:
             if failed:
                 raise UserError(
                     f"job {failed[0].id} failed ({failed[0].reason}), run {failed[0].run_id}",
-                    f"the logs are in {self.site.logs}; tidegate demo --keep FOLDER keeps them",
+                    logs,
                 )
             if time.monotonic() > deadline:
                 raise UserError(
                     f"timeout after {SETTLE_SECONDS} s; still waiting until {what}",
-                    f"the logs are in {self.site.logs}; tidegate demo --keep FOLDER keeps them",
+                    logs,
                 )
             time.sleep(POLL_SECONDS)
 

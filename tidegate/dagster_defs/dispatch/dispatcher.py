@@ -151,7 +151,7 @@ class Dispatch:
         """Load the deployed plan. It may be newer than the loaded one, and its events count at once."""
         with store.reading() as reader:
             deployed = deployed_plan(reader, self._location.project)
-        if deployed.revisions != self._plan.plan.revisions:
+        if deployed.revisions != self._deployed.plan.revisions:
             self._deployed = AssetPlan(deployed)
 
     def _switches(self, store: Store) -> None:
