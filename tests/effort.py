@@ -26,6 +26,11 @@ def every(usual: int, *, effort: float = EFFORT) -> int:
     return max(1, round(usual / effort))
 
 
+def longer(usual: float, *, effort: float = EFFORT) -> float:
+    """Scale a limit in seconds for what does more in a soak; it is never shorter than usual."""
+    return usual * max(1.0, effort)
+
+
 def some(cases: Iterable[T], usual: int, *, effort: float = EFFORT) -> list[T]:
     """Take so many of the cases, the first one among them, evenly spread and in their order."""
     found = list(cases)

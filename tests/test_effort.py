@@ -1,10 +1,14 @@
 """The endurance tests do more in a soak, and never nothing."""
 
-from tests.effort import every, much, some
+from tests.effort import every, longer, much, some
 
 
 def test_a_number_grows_with_the_effort_and_is_never_zero():
     assert [much(20, effort=effort) for effort in (0, 0.5, 1, 5)] == [1, 10, 20, 100]
+
+
+def test_a_limit_grows_with_the_effort_and_is_never_shorter():
+    assert [longer(60, effort=effort) for effort in (0.5, 1, 5)] == [60, 60, 300]
 
 
 def test_the_points_of_a_sweep_come_closer_until_all_are_met():

@@ -12,7 +12,7 @@ import sys
 import traceback
 from collections.abc import Callable
 
-from tests.effort import EFFORT
+from tests.effort import longer
 
 SIGKILL = -signal.SIGKILL
 """The exit code of a process that was killed."""
@@ -20,7 +20,7 @@ SIGKILL = -signal.SIGKILL
 FAILED = 1
 """The exit code of a process whose work has raised an exception, which it has printed."""
 
-LONGEST_SECONDS = 240.0 * max(1.0, EFFORT)
+LONGEST_SECONDS = longer(240)
 """A process that works for longer hangs: it prints where, and fails. Shorter than a test's own timeout."""
 
 PR_SET_PDEATHSIG = 1

@@ -54,17 +54,17 @@ def test_one_dispatcher_of_a_process_stays_and_the_others_tick_once() -> None:
 def test_what_arrives_during_an_evaluation_is_launched_by_it(
     instance: DagsterInstance, store: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pauses: list[float] = []
+    clock = Clock()
 
     def sleep(seconds: float) -> None:
-        pauses.append(seconds)
-        if len(pauses) == 2:
+        clock.let_pass(seconds)
+        if clock.now == 2:
             report_day(instance, "2023-03-09")
 
-    monkeypatch.setattr(definitions, "Rounds", lambda seconds: Rounds(seconds, Clock(), sleep))
+    monkeypatch.setattr(definitions, "Rounds", lambda seconds: Rounds(seconds, clock, sleep))
     repository = repository_of(replace(location_of(store), dispatch_interval_seconds=1))
 
     (request,) = evaluate(instance, repository).run_requests or []
 
     assert request.partition_key == "2023-03-09"
-    assert len(pauses) == 2
+    assert len(clock.pauses) == 2

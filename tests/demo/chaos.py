@@ -10,13 +10,14 @@ import os
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from random import Random
 
 from tests.effort import much
 from tests.tally import reach
+from tidegate.demo.feed import Chunk
 from tidegate.demo.run import Demo
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
@@ -66,12 +67,14 @@ class Chaos:
             self._strike(demo)
             self._plan()
 
-    def between_deliveries(self, demo: Demo) -> None:
-        """Go on killing for a while, before the next file lands."""
-        until = time.monotonic() + LANDING_SECONDS
-        while time.monotonic() < until:
-            self(demo)
-            time.sleep(POLL_SECONDS)
+    def land(self, demo: Demo, chunks: Sequence[Chunk]) -> None:
+        """Land deliveries over a time, and go on killing between them."""
+        for chunk in chunks:
+            demo.land([chunk])
+            until = time.monotonic() + LANDING_SECONDS
+            while time.monotonic() < until:
+                self(demo)
+                time.sleep(POLL_SECONDS)
 
     def _plan(self) -> None:
         self._next = time.monotonic() + self._chance.uniform(*PAUSE_SECONDS)

@@ -17,10 +17,10 @@ from dagster import DagsterInstance
 from pyspark.sql import SparkSession
 
 from tests.demo.chaos import KILLS, Chaos
-from tests.effort import EFFORT, much, some
+from tests.effort import longer, much, some
 from tests.spark_jobs.flights.reference import Reference, Row
 from tests.spark_jobs.flights.test_flights import assert_same, collected
-from tidegate.demo.feed import days_from, feed_plan
+from tidegate.demo.feed import Chunk, days_from, feed_plan
 from tidegate.demo.project import make_project, replacements
 from tidegate.demo.run import REFERENCE, WEEKLY, Demo
 from tidegate.project.settings.settings import Settings
@@ -31,7 +31,7 @@ from tidegate.scheduler.store.sql.open import open_sql_store
 pytestmark = [
     pytest.mark.spark,
     pytest.mark.dagster,
-    pytest.mark.timeout(900 * max(1.0, EFFORT)),
+    pytest.mark.timeout(longer(900)),
 ]
 
 SEED = 1
@@ -110,21 +110,19 @@ def run_demo(
     folder: Path,
     days: Sequence[date],
     disturb: Callable[[Demo], None],
-    pause: Callable[[Demo], None] = lambda demo: None,
+    land: Callable[[Demo, Sequence[Chunk]], None] = Demo.land,
 ) -> Finished:
     """A demo from start to rest.
 
     Args:
         disturb: called at every poll, and after each delivery.
-        pause: called after each delivery.
+        land: lands the deliveries.
     """
     settings = make_project(folder / "project", replacements(datetime.now(UTC)))
     with Demo(settings, disturb) as demo:
         demo.deploy()
         demo.start()
-        for chunk in feed_plan(days, seed=1):
-            demo.land([chunk])
-            pause(demo)
+        land(demo, feed_plan(days, seed=1))
         demo.settle([str(day) for day in days])
         return Finished(settings, demo, days, found_by_fsck(settings))
 
@@ -141,7 +139,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     """Some days, among them the short one and the one without weather, while processes are killed."""
     chaos = Chaos(seed=SEED)
     days = days_from(LAST_DAY - timedelta(days=KILLED_DAYS - 1), KILLED_DAYS)
-    finished = run_demo(tmp_path_factory.mktemp("killed"), days, chaos, chaos.between_deliveries)
+    finished = run_demo(tmp_path_factory.mktemp("killed"), days, chaos, chaos.land)
     assert chaos.killed.total() == KILLS, f"the demo ended after {chaos.killed}"
     return finished
 

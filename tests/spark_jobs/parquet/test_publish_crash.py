@@ -40,8 +40,8 @@ from tidegate.spark_jobs.publication.table import prune_table, sequence_of
 MAXIMUM_CALLS = 400
 """More than any publish below makes; reaching it means that the sweep does not end."""
 
-EVERY = every(5)
-"""The publisher dies before each n-th change."""
+EVERY = every(3)
+"""The publisher dies before each n-th change: with three modes, some publisher before each of them."""
 
 
 @dataclass(frozen=True, kw_only=True)
