@@ -1,4 +1,4 @@
-"""docs/language.md: every block of it compiles, and no key of the language is missing from it."""
+"""docs/language.md, docs/cycles.md: every block compiles, and no key of the language is missing from it."""
 
 import json
 import re
@@ -14,8 +14,13 @@ from tidegate.compiler.render.diagnostics_text import diagnostics_text
 from tidegate.compiler.rules.references import REFERENCES, WITH_NAME
 from tidegate.compiler.schema import schema_text
 
-PAGE = (Path(__file__).parents[2] / "docs" / "language.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "language.md").read_text(encoding="utf-8")
+BLOCKS = [
+    block
+    for name in ("language.md", "cycles.md")
+    for block in re.findall(r"```yaml\n(.*?)```", (DOCS / name).read_text(encoding="utf-8"), re.DOTALL)
+]
 PARTS = {
     "app": "app: flights\n",
     "calendars": "calendars:\n  new_york: {country: US, subdivision: NY}\n",
@@ -51,7 +56,7 @@ def test_a_block_of_the_page_compiles(block: str) -> None:
     keys = set(yaml.load(block, Loader=yaml.BaseLoader))
     left_out = keys | ({"programs"} if "datasets" in keys else set())
     app = "".join(part for key, part in PARTS.items() if key not in left_out)
-    if keys & set(PARTS):
+    if keys & {*PARTS, "tasks"}:
         app += block
     else:
         spec = "".join(part for key, part in SCHEDULE.items() if key not in keys)
@@ -76,7 +81,10 @@ def keys_of(schema: dict[str, Any], path: tuple[str, ...]) -> list[str]:
         (),
         *(
             ("$defs", name)
-            for name in ("schedule", "trigger", "constraint", "calendar", "program", "dataset")
+            for name in (
+                *("schedule", "trigger", "constraint", "calendar", "program", "dataset"),
+                *("task", "task_times"),
+            )
         ),
     ],
     ids=lambda path: "/".join(path),

@@ -115,3 +115,20 @@ def test_two_programs_in_one_run_are_two_commits(instance: DagsterInstance) -> N
     (run,) = line_of_runs(instance, {}, RUNNING)
 
     assert commit_id(run, program(), instance) != commit_id(run, program(name="report"), instance)
+
+
+@pytest.mark.parametrize(
+    ("ends", "commit"),
+    [
+        ([RUNNING], "flights.s-1.r2"),
+        ([FAILED, RUNNING], "flights.s-1.r2"),
+        ([SUCCEEDED, RUNNING], "{1}.flights.clean"),
+    ],
+    ids=["its run", "run again by Dagster after a failure", "by hand after a success"],
+)
+def test_an_instance_that_was_run_again_has_another_commit(
+    instance: DagsterInstance, ends: list[DagsterRunStatus], commit: str
+) -> None:
+    runs = line_of_runs(instance, {**JOB, "tidegate/commit": "flights.s-1.r2"}, *ends)
+
+    assert commit_id(runs[-1], program(), instance) == commit.format(*(run.run_id for run in runs))

@@ -46,6 +46,7 @@ class Runner:
         commit_id: str,
         events: object,
         elsewhere: frozenset[str],
+        upstream: Mapping[str, tuple[str, ...]],
     ) -> tuple[PublishedPartition, ...]:
         self.calls.append((program.name, commit_id, params))
         if self.errors:

@@ -5,6 +5,7 @@ at the worst places: before anything was promised, after all was promised, and a
 """
 
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from tests.dagster_defs.sample import DAILY, NOW, deploy, location_of
 from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.run import program_op
 from tidegate.domain.model import App, Dataset, Program
+from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import Job, JobState, LaunchPlan
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.spark_jobs.commit import publish as publishing
@@ -208,6 +210,69 @@ def test_a_retry_of_a_jobs_run_by_the_daemon_is_the_same_work(
     assert (first.success, second.success, third.success) == (False, True, True)
     assert (world.rows, len(CALLS), world.events) == ([1], 1, 1)
     assert world.location.open_commits().result(job.id) is not None
+
+
+INSTANCE = Instance(
+    key="2023-03-10", scheduled=NOW, start=NOW, business=NOW - timedelta(days=1), business_date=DAY
+)
+
+
+def instance_of(world: World, **changes: Any) -> dict[str, str]:
+    """An instance of a task whose launch is decided; returns the tags of its run."""
+    program = next(name for name, one in PROGRAMS.items() if world.dataset in one.writes)
+    launch = LaunchPlan(program=program, partitions=(DAY,))
+    job = Job(
+        id="again.nightly-0123456789ab",
+        schedule="again/nightly",
+        state=JobState.PENDING_LAUNCH,
+        opened_at=NOW,
+        launch=launch,
+        instance=INSTANCE,
+        **changes,
+    )
+    with world.location.open_store().transaction() as transaction:
+        transaction.put_jobs([job])
+    tags = {"tidegate/job": job.id, "tidegate/attempt": str(job.attempt), "tidegate/program": program}
+    return tags if job.commit == 1 else {**tags, "tidegate/commit": f"{job.id}.r{job.commit}"}
+
+
+def test_an_instance_that_is_run_again_publishes_again_under_another_id(world: World) -> None:
+    assert world.run(tags=instance_of(world)).success
+
+    again = world.run(tags=instance_of(world, attempt=2, commit=2))
+
+    assert again.success
+    assert (world.rows, len(CALLS)) == ([1, 2] if world.ref.write == "append" else [2], 2)
+    assert world.events == 2
+    commits = world.location.open_commits()
+    for commit in ("again.nightly-0123456789ab", "again.nightly-0123456789ab.r2"):
+        assert commits.result(commit) is not None
+
+
+def test_a_retry_of_an_instance_that_is_run_again_is_the_same_work(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        after_put(patch)
+        assert not world.run(tags=instance_of(world, attempt=2, commit=2)).success
+
+    assert world.run(tags=instance_of(world, attempt=3, commit=2)).success
+
+    assert (world.rows, len(CALLS), world.events) == ([1], 1, 1)
+
+
+def test_a_run_whose_instance_was_paused_while_it_worked_publishes_nothing_and_says_so(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(world.location.open_commits(), "_over", lambda _: True)
+
+    fenced = world.run(tags=instance_of(world))
+
+    assert not fenced.success
+    (event,) = [event for event in fenced.all_events if event.is_step_failure]
+    assert "was paused or is run again, so its attempt is over" in str(event.step_failure_data)
+    assert (world.rows, world.events, len(CALLS)) == ([], 0, 1)
+    assert world.location.open_commits().list_unfinished() == ()
 
 
 def test_a_step_that_is_retried_in_its_run_is_the_same_work(

@@ -22,7 +22,7 @@ from tests.spark_jobs.flights.reference import Reference, Row
 from tests.spark_jobs.flights.test_flights import assert_same, collected
 from tidegate.demo.feed import Chunk, days_from, feed_plan
 from tidegate.demo.project import make_project, replacements
-from tidegate.demo.run import REFERENCE, WEEKLY, Demo
+from tidegate.demo.run import BACKFILLED_DAYS, REFERENCE, WEEKLY, Demo
 from tidegate.project.settings.settings import Settings
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
@@ -124,6 +124,7 @@ def run_demo(
         demo.start()
         land(demo, feed_plan(days, seed=1))
         demo.settle([str(day) for day in days])
+        demo.backfill([str(day) for day in days])
         return Finished(settings, demo, days, found_by_fsck(settings))
 
 
@@ -154,6 +155,12 @@ def test_the_tables_equal_pandas_row_for_row(finished: Finished, spark: SparkSes
     expected = getattr(Reference(finished.days), table)()
 
     assert_same(finished.table(spark, table), expected)
+
+
+def test_the_backfill_equals_pandas_row_for_row(finished: Finished, spark: SparkSession) -> None:
+    expected = Reference(finished.days[:BACKFILLED_DAYS]).daily_totals()
+
+    assert_same(finished.table(spark, "daily_totals"), expected)
 
 
 @pytest.mark.parametrize("table", ["planes", "airlines", "airports"])

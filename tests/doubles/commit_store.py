@@ -4,7 +4,7 @@ One suite runs against it and against the SQL store (tests/store/commits).
 """
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -35,7 +35,11 @@ class _Record:
 class MemoryCommitStepStore(CommitStepStore):
     """See `CommitStepStore`."""
 
-    def __init__(self) -> None:
+    def __init__(self, over: Callable[[str], bool] = lambda _: False) -> None:
+        """Args:
+        over: whether the job that a commit id names was stopped, or is run again.
+        """
+        self._over = over
         self._lock = threading.Lock()
         self._records: dict[str, _Record] = {}
         self._attempts: dict[int, CommitAttempt] = {}
@@ -102,6 +106,8 @@ class MemoryCommitStepStore(CommitStepStore):
                 return "fenced"
             if sequence in self._abandoned:
                 return "fenced"
+            if self._over(sequence):
+                return "over"
             if not all(self._may_move(move) for move in moves):
                 return "moved"
             del self._attempts[token]

@@ -57,6 +57,7 @@ def _of_memory(held: Tables) -> Mapping[str, Any]:
             for (event, schedule, leaf), mark in marks.items()
         ],
         jobs=held.jobs.values(),
+        edges=[[upstream, job] for job, each in held.edges.items() for upstream in each],
         slots=[[resource, holder] for resource, holders in held.slots.items() for holder in holders],
         launches=[[program, holder, at] for holder, (program, at) in held.launches.items()],
         gauges=held.gauges.values(),
@@ -88,6 +89,7 @@ def _of_sql(connection: Connection) -> Mapping[str, Any]:
             for job, event, schedule, leaf, reason, at in rows(tables.deliveries, *DELIVERY_NAMES)
         ],
         jobs=values(JOBS),
+        edges=rows(tables.edges, "upstream", "job"),
         slots=rows(tables.slots, "resource", "holder"),
         launches=rows(tables.launches, "program", "holder", "at"),
         gauges=values(GAUGES),

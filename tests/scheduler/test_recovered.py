@@ -4,8 +4,10 @@ import pytest
 
 from tests.doubles.dump import dump
 from tests.scheduler.decision.retried_runs import HEARS, WAITS, Runs
+from tests.scheduler.explain.tasks_world import TaskWorld
 from tests.scheduler.world import World, at
 from tidegate.domain.published import PartitionFact
+from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.explain.past import store_at
 from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.intake.published import PublishedEvents
@@ -205,3 +207,30 @@ def test_the_past_of_a_job_that_waited_for_its_next_attempt_is_the_same():
     with world.store.reading() as present, store_at(present, at("11:01")).reading() as past:
         (job,) = past.jobs()
     assert (job.state, job.run_id) == (wanted["state"], wanted["run_id"]) == ("SUCCEEDED", "run1")
+
+
+def test_what_an_instance_published_before_it_was_run_again_does_not_end_its_next_run():
+    """A commit of its first run is finished late: that one has no effect, the one of its last run has."""
+    world = TaskWorld("\n  t: {program: q, cycle: day, status: active}\n")
+    world.tick("00:00")
+    (job,) = world.launch_all("00:00")
+    world.act("00:10", "t", "2026-03-10", Action.PAUSE)
+    recover_instance(world, "00:11", job)
+    assert world.job(job).state == "PAUSED"
+    world.act("00:12", "t", "2026-03-10", Action.RESUME)
+    world.tick("00:12")
+    world.launch_all("00:12")
+    recover_instance(world, "00:13", job)
+    assert not world.job(job).recovered
+    world.end("00:14", job, "failed")
+    recover_instance(world, "00:15", f"{job}~2")
+    assert world.job(job).state == "FAILED"
+
+    recover_instance(world, "00:16", f"{job}.r2~3")
+
+    assert (world.job(job).state, world.job(job).attempt) == ("SUCCEEDED", 2)
+
+
+def recover_instance(world: TaskWorld, clock: str, commit: str) -> None:
+    with world.store.transaction() as transaction:
+        observe_recovered(transaction, commit, at(clock))

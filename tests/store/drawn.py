@@ -27,6 +27,7 @@ from tests.store.samples import (
 from tidegate.compiler.plan.renames import Renames
 from tidegate.domain.model import Priority
 from tidegate.scheduler.model.event import Subscription
+from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import WAITING, JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.run import RunStatus
@@ -64,6 +65,20 @@ events = st.builds(
     run=st.none() | st.builds(upstream, ids, args=st.just({"x": 1})),
     detail=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=5),
 )
+instances = st.builds(
+    lambda scheduled, number, empty: Instance(
+        key=scheduled.isoformat(),
+        scheduled=scheduled,
+        start=scheduled,
+        business=scheduled,
+        business_date="",
+        number=number,
+        empty=empty,
+    ),
+    instants,
+    st.integers(0, 1),
+    st.booleans(),
+)
 jobs = st.builds(
     job,
     ids,
@@ -78,6 +93,7 @@ jobs = st.builds(
     closed=st.booleans(),
     held_at=maybe_instants,
     held_for=st.timedeltas(timedelta(0), timedelta(days=9)),
+    instance=st.none() | instances,
 )
 schedules = st.builds(
     schedule,
@@ -154,6 +170,7 @@ ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
     "add_deliveries": (many(deliveries),),
     "remove_deliveries": (many(deliveries),),
     "put_jobs": (many(jobs),),
+    "put_edges": (st.dictionaries(ids, many(ids), max_size=3),),
     "take_slots": (st.dictionaries(ids, many(resources), max_size=3),),
     "release_slots": (ids,),
     "add_launches": (many(launches),),
@@ -188,6 +205,13 @@ def answers(reader: Reader, now: datetime) -> list[Any]:
         reader.jobs(schedules=["a/s", "a/t"], limit=2),
         reader.jobs(app="a", ids=names),
         reader.due_jobs(now, 3),
+        reader.instances(["a/s", "a/t"], at(1), now),
+        reader.instances(["a/s"], at(0), at(9), backfill=1),
+        reader.instance_before("a/s", at(9)),
+        reader.instance_before("a/s", now, backfill=1),
+        reader.backfill(1),
+        reader.consumers(names),
+        reader.blocked_jobs(["program:a/p", "group:g"]),
         reader.deliveries(names),
         reader.deliveries_of_events(names),
         reader.slots(["program:a/p", "group:g", "group:x"]),

@@ -67,16 +67,21 @@ def test_the_world_of_chance_ends_the_same_in_postgres(postgres: SqlStore, seed:
 
 def scenarios() -> list[tuple[CompiledApp, Scenario]]:
     """Every scenario of the stories."""
-    files = {path.name: path.read_bytes() for path in sorted(STORIES.glob("*.yaml"))}
+    files = {str(path): path.read_bytes() for path in sorted(STORIES.rglob("*.yaml"))}
     compiled = compile_files(files).apps.values()
     return [(app, scenario) for app in compiled for scenario in app.scenarios]
 
 
-def assert_stories_same(tested: SqlStore, played: list[tuple[CompiledApp, Scenario]]) -> None:
-    for app, scenario in played:
+def assert_stories_same(tested: SqlStore, stories: list[tuple[CompiledApp, Scenario]]) -> None:
+    for app, scenario in stories:
         reference = MemoryStore()
         wipe(tested)
-        assert play(scenario, app, tested) == play(scenario, app, reference), scenario.name
+        beside = Path(app.file).parent
+        played, expected = (
+            play(scenario, app, store, read_file=lambda name, beside=beside: (beside / name).read_bytes())
+            for store in (tested, reference)
+        )
+        assert played == expected, scenario.name
         assert dump(tested) == dump(reference), scenario.name
 
 

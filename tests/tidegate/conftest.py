@@ -1,10 +1,12 @@
 """Projects for the tests of the command line."""
 
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
 from tests.tidegate.project import Project
+from tests.tidegate.tasks import TaskProject
 from tidegate.project import imports
 
 
@@ -28,3 +30,11 @@ def deployed(project: Project) -> Project:
 def imports_of_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     """The programs of these projects are names only, so they are not imported."""
     monkeypatch.setattr(imports, "check_imports", lambda compilation, project: compilation)
+
+
+@pytest.fixture
+def tasks(project: Project) -> Generator[TaskProject, None, None]:
+    """A project with cycle tasks, deployed on 2026-03-10."""
+    found = TaskProject(project)
+    yield found
+    found.store.close()

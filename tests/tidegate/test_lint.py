@@ -16,6 +16,14 @@ from tidegate.cli.develop.schema import schema
 ROOT = Path(__file__).parents[2]
 GOOD = "app: good\nprograms: {p: {run: j.p}}\nschedules: {s: {program: p, trigger: {cron: '@daily'}}}\n"
 WARNING = GOOD.replace("'@daily'", "'@daily', catch_up: none, catch_up_at_most: 1d")
+TASKS = """\
+app: shop
+datasets: {raw: {}}
+programs: {clean: {run: j.clean, reads: [raw]}}
+tasks:
+  clean: {program: clean, cycle: hour}
+  feed: {type: source, dataset: raw, cycle: hour}
+"""
 LAZY = ("dagster", "pyspark", "sqlalchemy", "pandas", "alembic")
 
 
@@ -37,6 +45,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_good_file_is_ok(folder: Path) -> None:
     (folder / "a.yaml").write_text(GOOD)
     assert run("lint", "a.yaml") == (0, "ok: 1 app, 1 schedule\n")
+
+
+def test_the_detected_upstream_tasks_are_printed(folder: Path) -> None:
+    (folder / "a.yaml").write_text(TASKS)
+    line = "shop/clean waits for feed (detected)"
+    assert run("lint", "a.yaml") == (0, f"{line}\nok: 1 app, 0 schedules, 2 tasks\n")
+    code, output = run("lint", "a.yaml", "--format", "json")
+    (note,) = json.loads(output)
+    assert (code, note["severity"], note["summary"], note["line"]) == (0, "note", line, 5)
 
 
 def test_a_bad_file_hides_no_other(folder: Path) -> None:

@@ -29,6 +29,7 @@ def check_yaml(
     without: Iterable[Path] = (),
     today: date | None = None,
     kept: "Mapping[str, DatasetFormat] | None" = None,
+    everywhere: bool = False,
 ) -> "Compilation":
     """Compile every YAML file at or below some paths.
 
@@ -36,6 +37,7 @@ def check_yaml(
         settings: the project's settings; default: those of the working folder, if it is in a project.
         base, without, today: see `compile_paths`.
         kept: formats of deployed datasets, by "app/dataset", which they keep.
+        everywhere: upstream tasks are detected in all apps of the store, which tasks then always open.
     """
     from tidegate.compiler.builders.formats import NO_FORMATS, Formats
     from tidegate.project.yaml_files import compile_paths
@@ -55,6 +57,7 @@ def check_yaml(
         known=known_apps(settings),
         warehouse="" if settings is None else settings.warehouse_folder,
         drafts=() if settings is None else settings.undeployed,
+        everywhere=everywhere,
     )
 
 

@@ -38,9 +38,21 @@ COMMANDS: dict[str, Entry] = {
         "tidegate.cli.operate.schedules:app", "List, show, suspend, resume, trigger and delete schedules."
     ),
     "jobs": Entry("tidegate.cli.operate.jobs:app", "List, show, cancel and requeue jobs."),
+    "tasks": Entry("tidegate.cli.operate.tasks:app", "List the cycle tasks and their next instances."),
+    "instances": Entry(
+        "tidegate.cli.operate.instances:app",
+        "List, show, mark, pause, resume and rerun the instances of tasks.",
+    ),
+    "day": Entry("tidegate.cli.operate.day:day", "Show a day: tasks by hours, in a terminal or as a page."),
+    "backfill": Entry(
+        "tidegate.cli.operate.backfill:app", "Run tasks for business dates of the past; follow and cancel it."
+    ),
+    "report": Entry(
+        "tidegate.cli.operate.report:report", "Report instances of sources and external tasks from outside."
+    ),
     "gauge": Entry("tidegate.cli.operate.gauge:app", "Report and list the gauges that jobs wait for."),
     "why": Entry(
-        "tidegate.cli.operate.why:why", "Explain why a schedule runs or waits, and what would unblock it."
+        "tidegate.cli.operate.why:why", "Explain why a schedule, job or instance waits, and what helps."
     ),
     "events": Entry("tidegate.cli.operate.events:app", "List the received events and the result of each."),
     "ledger": Entry(

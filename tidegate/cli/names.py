@@ -36,6 +36,27 @@ def find_schedule(reader: Reader, name: str) -> ScheduleState:
     raise UserError(f'schedule "{name}" is not deployed', did_you_mean(name, known, "schedules"))
 
 
+def find_task(reader: Reader, name: str) -> ScheduleState:
+    """Return the deployed task of a name.
+
+    Raises:
+        UserError: the name is unknown, several apps have it, or it is that of a schedule.
+    """
+    tasks = [state for state in reader.schedules() if state.spec.task is not None]
+    known = [state.ref for state in tasks] if "/" in name else [state.name for state in tasks]
+    if name not in known and name in (
+        each for state in reader.schedules() for each in (state.ref, state.name)
+    ):
+        raise UserError(f'"{name}" is a schedule, and no task', did_you_mean(name, known, "tasks"))
+    found = [state for state in tasks if name in (state.ref, state.name)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        refs = ", ".join(state.ref for state in found)
+        raise UserError(f'several apps have a task "{name}"', f"write one of {refs}")
+    raise UserError(f'task "{name}" is not deployed', did_you_mean(name, known, "tasks"))
+
+
 def find_dataset(reader: Reader, name: str) -> str:
     """Return "app/dataset" of the deployed dataset of a name.
 

@@ -6,7 +6,7 @@ comes from a scenario's `update` or from the command line.
 """
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from collections.abc import Mapping as Files
 from datetime import date
 from functools import partial
@@ -19,18 +19,21 @@ from tidegate.compiler.builders.formats import NO_FORMATS, Formats
 from tidegate.compiler.builders.others import Known, OtherApp, Others, nothing_known
 from tidegate.compiler.builders.schedule import build_schedule
 from tidegate.compiler.builders.scope import Scope
+from tidegate.compiler.builders.task import build_task
 from tidegate.compiler.diagnostics.diagnostic import Diagnostic, Findings, Related
-from tidegate.compiler.reader import MappingNode, ScalarNode, from_value, plain, read
+from tidegate.compiler.reader import MappingNode, Node, ScalarNode, from_value, plain, read
 from tidegate.compiler.rules.cycles import check_cycles, check_cycles_across
 from tidegate.compiler.rules.daylight_saving import check_daylight_saving
 from tidegate.compiler.rules.former_names import check_former_app
 from tidegate.compiler.rules.group_limits import Limits, check_group_limits
 from tidegate.compiler.rules.own_folder import Folders
 from tidegate.compiler.rules.references import check_upstream_arguments
+from tidegate.compiler.rules.task_cycles import check_task_cycles
 from tidegate.compiler.rules.unused import check_unused, used_programs
 from tidegate.compiler.scenarios.reader import read_scenarios
 from tidegate.compiler.scenarios.scenario import Scenario
-from tidegate.compiler.schema.check import Broken, check_app, check_schedule
+from tidegate.compiler.schema.check import Broken, check_app, check_schedule, check_task
+from tidegate.compiler.upstream import FileApp, Tasks, link, link_files, stages
 from tidegate.domain.model import App, At, OnUpdate, Schedule
 from tidegate.domain.model.dataset import DatasetFormat
 from tidegate.domain.model.others import with_others
@@ -46,7 +49,8 @@ class CompiledApp(Value, kw_only=True):
         scenarios: the scenarios under `examples:`, see tidegate.compiler.scenarios.scenario.
         on_update: the default of its schedules.
         default_format: the format of new datasets that name none.
-        others: the other apps of which it names parts, by name; of a file without their schedules.
+        others: the other apps of which it names parts, by name; of their schedules only the tasks for which
+            its own tasks wait, and of an app of the store all.
     """
 
     app: App
@@ -92,6 +96,15 @@ class _Source(NamedTuple):
     broken: Broken
 
 
+class _Built(NamedTuple):
+    """A file with its app, and the other apps of which it names parts."""
+
+    source: _Source
+    root: MappingNode
+    app: App
+    named: tuple[App, ...]
+
+
 def compile_files(
     files: Files[str, bytes],
     today: date | None = None,
@@ -101,6 +114,7 @@ def compile_files(
     known: Known = nothing_known,
     warehouse: str = "",
     drafts: Collection[str] = (),
+    everywhere: bool = True,
 ) -> Compilation:
     """Compile files, each of which holds one app.
 
@@ -112,15 +126,15 @@ def compile_files(
         known: the deployed apps, of which a file may name parts; an app of a file comes first.
         warehouse: the folder of the warehouse, relative to where paths begin; "" if it is elsewhere.
         drafts: names of files that are not deployed, which may use the folders of other files.
+        everywhere: upstream tasks are detected in all deployed apps; else only if a file names one of them.
 
     Returns:
         The apps without errors, and all diagnostics. No content of a file raises an exception.
     """
     sources = [_source(file, files[file]) for file in sorted(files)]
     others = Others(files=_offers(sources, formats), known=known)
-    folders = Folders(warehouse)
     built = [
-        (
+        _Built(
             source,
             source.root,
             *build_app(source.root, source.findings, source.broken, others, on_update, formats),
@@ -128,19 +142,14 @@ def compile_files(
         for source in sources
         if source.root is not None
     ]
-    first: dict[str, tuple[App, Findings]] = {}
-    for source, root, app, _ in built:
-        (Folders(warehouse) if source.findings.file in drafts else folders).check(app, source.findings)
-        earlier = first.setdefault(app.name, (app, source.findings))[0] if app.name else app
-        if earlier is not app and earlier.at is not None:
-            _report_duplicate_name(root, app, earlier.at, source.findings)
-    check_cycles_across(
-        (*(app for app, _ in first.values()), *others.of_store()),
-        {name: findings for name, (_, findings) in first.items()},
-    )
-    limits: Limits = {}
-    used = used_programs((*(app for app, _ in first.values()), *others.of_store()))
+    file_apps = [FileApp(each.root, each.app, each.source.findings) for each in built]
+    linked = link_files(file_apps, others, everywhere=everywhere)
+    built = [each._replace(app=app) for each, app in zip(built, linked, strict=True)]
+    first = _by_name(built, warehouse, drafts)
+    everything = _check_across(first, others)
+    used = used_programs((*(each.app for each in first.values()), *others.of_store()))
     complete = not any(source.findings.failed for source in sources)
+    limits: Limits = {}
     apps: dict[str, CompiledApp] = {}
     for source, root, app, named in built:
         check_former_app(root, first, source.findings)
@@ -158,10 +167,33 @@ def compile_files(
                 scenarios=scenarios,
                 on_update=on_update,
                 default_format=formats.default,
-                others=named,
+                others=stages(app, named, everything),
             )
     diagnostics = [each for source in sources for each in source.findings.diagnostics()]
     return Compilation(apps=apps, diagnostics=tuple(sorted(diagnostics, key=Diagnostic.sort_key)))
+
+
+def _by_name(built: list[_Built], warehouse: str, drafts: Collection[str]) -> dict[str, _Built]:
+    """Return the first file of each app; report further ones, and folders that two apps use."""
+    folders = Folders(warehouse)
+    first: dict[str, _Built] = {}
+    for each in built:
+        app, findings = each.app, each.source.findings
+        (Folders(warehouse) if findings.file in drafts else folders).check(app, findings)
+        earlier = first.setdefault(app.name, each).app if app.name else app
+        if earlier is not app and earlier.at is not None:
+            _report_duplicate_name(each.root, app, earlier.at, findings)
+    return first
+
+
+def _check_across(first: Files[str, _Built], others: Others) -> dict[str, App]:
+    """Report cycles through several apps; return all apps that are known, those of files first."""
+    findings = {name: each.source.findings for name, each in first.items()}
+    apps = {name: each.app for name, each in first.items()}
+    check_cycles_across((*apps.values(), *others.of_store()), findings)
+    everything = {**apps, **others.known_so_far()}
+    check_task_cycles(tuple(everything.values()), findings)
+    return everything
 
 
 def _source(file: str, content: bytes) -> _Source:
@@ -191,31 +223,65 @@ def compile_schedule(
     Returns:
         The schedule, or None after an error, and the diagnostics.
     """
-    place = at if at is not None else At(file=f"{app.name}/{name}", line=1, column=1)
-    findings = Findings(
-        place.file,
-        "\n" * (place.line - 1) + json.dumps(spec, default=str) if at is None else "",
-    )
-    node = from_value(spec, place.line, place.column)
+    node, findings = _alone(app, name, spec, at)
     schedule = None
     if isinstance(node, MappingNode) and check_schedule(node, findings):
-        scope = Scope(
-            findings=findings,
-            timezone=app.timezone,
-            app=app.name,
-            datasets=app.datasets,
-            programs=app.programs,
-            groups=app.groups,
-            calendars=app.calendars,
-            on_update=on_update,
-        )
-        schedule = build_schedule(ScalarNode(name, place.line, place.column), node, scope)
+        key = ScalarNode(name, node.line, node.column)
+        schedule = build_schedule(key, node, _scope(app, findings, on_update))
     if schedule is not None:
         whole = _with(app, schedule)
         check_cycles(whole, findings)
         args = node.get("args") if isinstance(node, MappingNode) else None
         check_upstream_arguments(whole, {name: args} if args else {}, findings)
     return (None if findings.failed else schedule), findings.diagnostics()
+
+
+def compile_task(
+    app: App,
+    name: str,
+    spec: dict[str, Any],
+    at: At | None = None,
+    on_update: OnUpdate = "reset",
+    others: Iterable[App] = (),
+) -> tuple[Schedule | None, tuple[Diagnostic, ...]]:
+    """Compile one task as `compile_schedule` compiles a schedule, with its upstream tasks.
+
+    Args:
+        others: the other apps with their tasks, which may be detected or named; the app itself is ignored.
+    """
+    node, findings = _alone(app, name, spec, at)
+    task = None
+    if isinstance(node, MappingNode) and check_task(node, findings):
+        key = ScalarNode(name, node.line, node.column)
+        task = build_task(key, node, _scope(app, findings, on_update))
+        if task is not None:
+            apps = (_with(app, task), *(other for other in others if other.name != app.name))
+            task = link(task, node, apps[0], Tasks(apps), findings)
+            check_task_cycles((_with(app, task), *apps[1:]), {app.name: findings})
+    return (None if findings.failed else task), findings.diagnostics()
+
+
+def _alone(app: App, name: str, spec: dict[str, Any], at: At | None) -> tuple[Node, Findings]:
+    """Return one specification as a node at its place, and the collector of its diagnostics."""
+    place = at if at is not None else At(file=f"{app.name}/{name}", line=1, column=1)
+    findings = Findings(
+        place.file,
+        "\n" * (place.line - 1) + json.dumps(spec, default=str) if at is None else "",
+    )
+    return from_value(spec, place.line, place.column), findings
+
+
+def _scope(app: App, findings: Findings, on_update: OnUpdate) -> Scope:
+    return Scope(
+        findings=findings,
+        timezone=app.timezone,
+        app=app.name,
+        datasets=app.datasets,
+        programs=app.programs,
+        groups=app.groups,
+        calendars=app.calendars,
+        on_update=on_update,
+    )
 
 
 def _with(app: App, schedule: Schedule) -> App:

@@ -23,7 +23,9 @@ from tidegate.domain.error import UserError
 from tidegate.processes.dagster import DagsterProcesses, ManagedProcess
 from tidegate.processes.home import site_of
 from tidegate.project.settings.settings import Settings
+from tidegate.scheduler.commands.backfills import Wanted, start_backfill
 from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.commands.instances import By
 from tidegate.scheduler.commands.manual import trigger
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
 from tidegate.scheduler.store.open import open_store
@@ -36,6 +38,9 @@ POLL_SECONDS = 0.5
 BUSY_SECONDS = 300
 """Dagster's timeout for its code server; with its default, a minute, runs fail on a slow machine."""
 
+BACKFILLED_DAYS = 3
+
+TOTALS, GATE = "daily_totals", "flights_complete"
 WEEKLY = "flights/carrier_report_weekly"
 REFERENCE = "flights/refresh_reference_nightly"
 
@@ -112,6 +117,25 @@ class Demo:
             if waiting:
                 trigger(transaction, WEEKLY, datetime.now(UTC))
         self._until("the report has taken the remaining days", _all_finished)
+
+    def backfill(self, days: Sequence[str]) -> None:
+        """Total the first days in a backfill, for which their flights count as complete, and wait for it.
+
+        Raises:
+            UserError: see `settle`.
+        """
+        wanted = Wanted(
+            app="flights",
+            task=TOTALS,
+            from_=days[0],
+            to=days[min(len(days), BACKFILLED_DAYS) - 1],
+            lot=2,
+            upstream=True,
+            only=(TOTALS, GATE),
+        )
+        with self.store.transaction() as transaction:
+            start_backfill(transaction, wanted, datetime.now(UTC), By(actor="demo"))
+        self._until("the backfill is done", _all_finished)
 
     def jobs(self) -> tuple[Job, ...]:
         """Return all jobs, in the order of their opening."""

@@ -69,7 +69,9 @@ class CommitStepStore(Protocol):
     ) -> Put:
         """Store a sequence and close its attempt, which must be open (this commit, this token).
 
-        The attempts of an abandoned commit count as closed.
+        The attempts of an abandoned commit count as closed. The job that a commit id names must neither have
+        been stopped since nor be run again: in the same transaction, so a run that was stopped before its put
+        never publishes.
 
         Each watermark that the sequence moves must have the preceding number, and no other unfinished
         sequence may move it.

@@ -11,9 +11,10 @@ import msgspec
 
 from tidegate.domain.value import Value
 
-Put = Literal["stored", "known", "fenced", "moved"]
+Put = Literal["stored", "known", "fenced", "over", "moved"]
 """The answer of `put`. "stored": the sequence is stored. "known": a sequence of this id exists. "fenced": the
-attempt is closed. "moved": a watermark changed after the run read it. Only "stored" changes the store."""
+attempt is closed. "over": the job of the run was stopped, or is run again. "moved": a watermark changed after
+the run read it. Only "stored" changes the store."""
 
 
 class CommitAttempt(Value, kw_only=True):

@@ -45,13 +45,14 @@ def compile_paths(
     known: Known = nothing_known,
     warehouse: str = "",
     drafts: Iterable[Path] = (),
+    everywhere: bool = True,
 ) -> Compilation:
     """Compile every YAML file at or below some paths; unreadable files are diagnostics.
 
     Args:
         base: folder to which file names are relative; default: the working folder.
         without: files and folders below the paths to leave out.
-        today, on_update, formats, known, warehouse: see `compile_files`.
+        today, on_update, formats, known, warehouse, everywhere: see `compile_files`.
         drafts: files and folders that are not deployed.
     """
     files = read_files(paths, base, without)
@@ -63,6 +64,7 @@ def compile_paths(
         known=known,
         warehouse=warehouse,
         drafts=_named_below(files.contents, drafts, base),
+        everywhere=everywhere,
     )
     together = sorted((*files.diagnostics, *compilation.diagnostics), key=Diagnostic.sort_key)
     return Compilation(apps=compilation.apps, diagnostics=tuple(together))

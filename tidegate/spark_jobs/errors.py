@@ -52,6 +52,10 @@ class CommitFenced(SparkJobError):
     """The lease of this attempt expired before it published. Nothing was published; run it again."""
 
 
+class RunOver(CommitFenced):
+    """The job of this run was stopped, or is run again. Nothing was published, now or later."""
+
+
 class StoreBehind(SparkJobError):
     """A table has a larger token than the store has given: the store is older than the table."""
 

@@ -22,7 +22,7 @@ from tidegate.spark_jobs.commit.lease import AttemptLease
 from tidegate.spark_jobs.commit.outputs import published_before
 from tidegate.spark_jobs.commit.publish import id_to_publish, recover, resolve
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, dataset_ref
-from tidegate.spark_jobs.datasets.key_selection import KeySelection
+from tidegate.spark_jobs.datasets.key_selection import UpstreamSelection
 from tidegate.spark_jobs.errors import CommitConflict, CommitFenced, OutputError, ProgramError
 from tidegate.spark_jobs.incremental.reads import IncrementalReads, manifest_facts
 from tidegate.spark_jobs.programs.loading import load_program
@@ -42,6 +42,8 @@ log = logging.getLogger(__name__)
 ALL_OF_IT = ("",)
 """The keys of a dataset without partitions."""
 
+NO_UPSTREAM: Mapping[str, tuple[str, ...]] = {}
+
 
 def run_program(
     spark: SparkSession | Callable[[], SparkSession],
@@ -55,12 +57,12 @@ def run_program(
     commit_id: str,
     events: Events | None = None,
     elsewhere: Collection[str] = (),
+    upstream: Mapping[str, tuple[str, ...]] = NO_UPSTREAM,
 ) -> tuple[PublishedPartition, ...]:
     """Run a program and publish its outputs exactly once.
 
-    An input holds the partitions inside or around those it writes, or all (`KeySelection`); an incremental
-    one only the rows that are new since the last commit. A missing partition is an error only if it is one of
-    landed files and the run was launched for it. A dataset that never had data is None.
+    An input holds what `UpstreamSelection` says, an incremental one what is new since its last run. A missing
+    partition is an error only if it is landed and was reported. A dataset that never had data is None.
 
     Args:
         spark: the session, or a function that starts it; it is not started to return a known result.
@@ -69,6 +71,7 @@ def run_program(
         commit_id: the same for every attempt of one job, and unique to that job; see `id_to_publish`.
         events: receives the published partitions; None means that they are not reported.
         elsewhere: inputs that belong to other projects; where they have no data here, the run fails.
+        upstream: what the upstream instances of an instance of a task are about, by input.
 
     Returns:
         One entry for each published partition; a repeated call returns the same.
@@ -96,7 +99,7 @@ def run_program(
         outputs: Mapping[str, DataFrame] = {}
         # Not called where an abandoned commit has published every output; one without outputs always is.
         if writes or not program.writes:
-            selection = KeySelection(scheme, params.partitions)
+            selection = UpstreamSelection(scheme, params.partitions, upstream, own=program.writes)
             inputs = _inputs(program, reads, selection, warehouse, new, start, params, elsewhere)
             outputs = outputs_of(program, load_program(program.run)(start(), inputs, params))
         publication = Publication(
@@ -117,7 +120,7 @@ def run_program(
 def _inputs(
     program: Program,
     reads: Mapping[str, DatasetRef],
-    selection: KeySelection,
+    selection: UpstreamSelection,
     warehouse: Warehouse,
     new: IncrementalReads,
     start: Callable[[], SparkSession],
@@ -132,7 +135,7 @@ def _inputs(
             found[name] = new.read(start(), ref, how, selection)
         else:
             reported = params.manifest.get(name, ())
-            found[name] = read_selected(start(), ref, warehouse, _selects(selection, ref), reported)
+            found[name] = read_selected(start(), ref, warehouse, _selects(selection, name, ref), reported)
     _refuse_missing([reads[name] for name in elsewhere if found[name] is None], warehouse)
     return found
 
@@ -250,5 +253,5 @@ def _output_scheme(writes: list[DatasetRef], program: Program) -> PartitionSchem
     return first
 
 
-def _selects(selection: KeySelection, ref: DatasetRef) -> Callable[[str], bool]:
-    return lambda key: selection.selects(ref.scheme, key)
+def _selects(selection: UpstreamSelection, name: str, ref: DatasetRef) -> Callable[[str], bool]:
+    return lambda key: selection.reads(name, ref.scheme, key)

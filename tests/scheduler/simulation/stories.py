@@ -1,5 +1,6 @@
 """The stories of `schedules/stories`, compiled once, and their scenarios by name."""
 
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
@@ -24,3 +25,8 @@ def scenarios() -> dict[str, tuple[CompiledApp, Scenario]]:
         for name, app in sorted(compilation().apps.items())
         for scenario in app.scenarios
     }
+
+
+def reader_of(app: CompiledApp) -> Callable[[str], bytes]:
+    """Return what reads the files beside that of an app, for examples that deploy them."""
+    return lambda name: ((ROOT / app.file).parent / name).read_bytes()

@@ -12,11 +12,13 @@ import msgspec
 import pytest
 
 from tests import tally
-from tests.scheduler.simulation.stories import scenarios
+from tests.scheduler.simulation.stories import reader_of, scenarios
 from tidegate.compiler.scenarios.scenario import (
     Expectation,
     ExpectDiscarded,
     Expected,
+    ExpectInstance,
+    ExpectInstances,
     ExpectLaunch,
     ExpectNone,
     ExpectRefused,
@@ -32,7 +34,7 @@ MUTATIONS_AT_LEAST = 500
 
 
 def observed(name: str, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """What a scenario's judge is given besides the scenario: moments, snapshots and the zone."""
+    """What a scenario's judge is given besides the scenario: moments, snapshots, the zone and instances."""
     seen: list[tuple[Any, ...]] = []
 
     def recorder(scenario: Scenario, *rest: Any) -> Any:
@@ -41,7 +43,7 @@ def observed(name: str, monkeypatch: pytest.MonkeyPatch) -> Any:
 
     monkeypatch.setattr(playing, "judge", recorder)
     app, scenario = SCENARIOS[name]
-    assert playing.play(scenario, app).ok
+    assert playing.play(scenario, app, read_file=reader_of(app)).ok
     return seen[0]
 
 
@@ -50,6 +52,9 @@ def other_values(expected: Expected, within: timedelta) -> Iterator[tuple[str, E
     replace = msgspec.structs.replace
     if isinstance(expected, ExpectNone):
         yield "a job where there is none", ExpectWaiting(schedule=expected.schedule, when=expected.when)
+        return
+    if isinstance(expected, ExpectInstance | ExpectInstances):
+        yield from other_instances(expected)
         return
     if isinstance(expected, ExpectWaiting):
         yield "no job where one waits", ExpectNone(schedule=expected.schedule, when=expected.when)
@@ -67,8 +72,37 @@ def other_values(expected: Expected, within: timedelta) -> Iterator[tuple[str, E
     if isinstance(expected, ExpectLaunch):
         if expected.partitions is not None:
             yield "a partition more", replace(expected, partitions=(*expected.partitions, "2013-01-01"))
+        for key in ("scheduled", "business_date"):
+            if getattr(expected, key) is not None:
+                yield f"another {key}", replace(expected, **{key: "2013-01-01"})
         for key in expected.args or {}:
             yield f"another {key}", replace(expected, args={**(expected.args or {}), key: "another"})
+
+
+def other_instances(expected: ExpectInstance | ExpectInstances) -> Iterator[tuple[str, Expected]]:
+    """The same expectation of instances with one thing changed, and what was changed."""
+    replace = msgspec.structs.replace
+    if isinstance(expected, ExpectInstances):
+        for key in ("count", "empty"):
+            if getattr(expected, key) is not None:
+                yield f"one more {key}", replace(expected, **{key: getattr(expected, key) + 1})
+        return
+    if expected.status is not None:
+        yield (
+            "another status",
+            replace(expected, status="failed" if expected.status != "failed" else "paused"),
+        )
+    for key in ("reason", "diagnostic"):
+        if getattr(expected, key) is not None:
+            yield f"another {key}", replace(expected, **{key: "E-NEVER"})
+    for key in ("empty", "marked"):
+        if getattr(expected, key) is not None:
+            yield f"the opposite of {key}", replace(expected, **{key: not getattr(expected, key)})
+    if expected.attempt is not None:
+        yield "one more attempt", replace(expected, attempt=expected.attempt + 1)
+    for task, keys in (expected.upstream or {}).items():
+        upstream = {**(expected.upstream or {}), task: (*keys, "2013-01-01")}
+        yield f"one more upstream of {task}", replace(expected, upstream=upstream)
 
 
 def without(scenario: Scenario, number: int) -> Scenario:
@@ -83,22 +117,33 @@ def with_other(scenario: Scenario, number: int, expected: Expected) -> Scenario:
     )
 
 
-def mutations(scenario: Scenario) -> Iterator[tuple[str, Scenario]]:
+def mutations(scenario: Scenario) -> Iterator[tuple[str, Scenario, int | None]]:
+    """Scenarios with one thing changed: what was changed, and which expectation was left out."""
     for number, expectation in enumerate(scenario.expect):
         expected = expectation.expected
         if isinstance(expected, ExpectLaunch | ExpectDiscarded | ExpectRefused):
             only = scenario.expect_only
             if only is None or isinstance(expected, ExpectRefused) or expected.schedule in only:
-                yield f"{expectation.at}: left out", without(scenario, number)
+                yield f"{expectation.at}: left out", without(scenario, number), number
         for what, other in other_values(expected, expectation.within):
-            yield f"{expectation.at}: {what}", with_other(scenario, number, other)
+            yield f"{expectation.at}: {what}", with_other(scenario, number, other), None
+
+
+def judged(scenario: Scenario, found: tuple[Any, ...], left_out: int | None) -> Any:
+    """Judge what was observed again. Instances are observed by the place of their expectation."""
+    moments, snapshots, zone, instances = found
+    if left_out is not None:
+        instances = {
+            number - (number > left_out): each for number, each in instances.items() if number != left_out
+        }
+    return judge(scenario, moments, snapshots, zone, instances)
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_a_story_with_anything_changed_fails(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found = observed(name, monkeypatch)
     broken = list(mutations(SCENARIOS[name][1]))
-    assert [what for what, scenario in broken if not judge(scenario, *found)] == []
+    assert [what for what, scenario, left_out in broken if not judged(scenario, found, left_out)] == []
     tally.reach("wrong expectations reported", len(broken))
 
 

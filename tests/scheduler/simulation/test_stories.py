@@ -10,8 +10,16 @@ import msgspec
 import pytest
 
 from tests import tally
-from tests.scheduler.simulation.stories import FOLDER, ORIGINAL, compilation, scenarios
-from tidegate.compiler.scenarios.scenario import FailLaunch, Given, Restart, Scenario
+from tests.scheduler.simulation.stories import FOLDER, ORIGINAL, compilation, reader_of, scenarios
+from tidegate.compiler.scenarios.scenario import (
+    ExpectInstance,
+    ExpectInstances,
+    ExpectLaunch,
+    FailLaunch,
+    Given,
+    Restart,
+    Scenario,
+)
 from tidegate.scheduler.simulation.moment import Moment
 from tidegate.scheduler.simulation.play import play
 
@@ -47,13 +55,27 @@ def test_every_story_says_who_wants_what_and_has_scenarios() -> None:
 
 def test_every_schedule_of_a_story_is_expected_to_launch_somewhere() -> None:
     for app in compilation().apps.values():
-        launched = {
-            expectation.expected.schedule
-            for scenario in app.scenarios
-            for expectation in scenario.expect
-            if hasattr(expectation.expected, "partitions")
-        }
-        assert set(app.app.schedules) <= launched, app.file
+        expected = [each.expected for scenario in app.scenarios for each in scenario.expect]
+        launched = {each.schedule for each in expected if isinstance(each, ExpectLaunch)}
+        schedules = {name for name, each in app.app.schedules.items() if each.task is None}
+        assert schedules <= launched, app.file
+
+
+def test_every_task_of_a_story_is_looked_at_somewhere() -> None:
+    for app in compilation().apps.values():
+        seen: set[str] = set()
+        for expectation in (each for scenario in app.scenarios for each in scenario.expect):
+            match expectation.expected:
+                case ExpectLaunch(schedule=schedule):
+                    seen.add(schedule)
+                case ExpectInstance(task=task, upstream=upstream):
+                    seen |= {task, *(upstream or {})}
+                case ExpectInstances(task=task):
+                    seen.add(task)
+                case _:
+                    pass
+        tasks = {name for name, each in app.app.schedules.items() if each.task is not None}
+        assert tasks <= seen, app.file
 
 
 def test_the_eight_original_scenarios_are_there_under_their_numbers() -> None:
@@ -63,21 +85,22 @@ def test_the_eight_original_scenarios_are_there_under_their_numbers() -> None:
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_it_plays_as_it_says(name: str) -> None:
     app, scenario = SCENARIOS[name]
-    performance = play(scenario, app)
+    performance = play(scenario, app, read_file=reader_of(app))
     assert performance.failures == (), "\n".join(map(str, (*performance.moments, *performance.failures)))
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_a_scheduler_that_dies_at_every_instant_launches_the_same(name: str) -> None:
     app, scenario = SCENARIOS[name]
-    undisturbed = play(scenario, app).moments
+    undisturbed = play(scenario, app, read_file=reader_of(app)).moments
     deaths = [
         Given(when=when + later, action=Restart(), at=scenario.at)
         for when in sorted({moment.when for moment in undisturbed})
         for later in (timedelta(0), timedelta(milliseconds=1))
         if when + later <= scenario.until
     ]
-    disturbed = play(msgspec.structs.replace(scenario, given=(*scenario.given, *deaths)), app)
+    dying = msgspec.structs.replace(scenario, given=(*scenario.given, *deaths))
+    disturbed = play(dying, app, read_file=reader_of(app))
     assert disturbed.failures == ()
     # Where launches fail, the pauses between them count from another one.
     if not any(isinstance(given.action, FailLaunch) for given in scenario.given):

@@ -3,7 +3,7 @@
 import pytest
 
 from tidegate.domain.model import Cycle, PartitionScheme, StaticDimension, TimeDimension
-from tidegate.spark_jobs.datasets.key_selection import KeySelection
+from tidegate.spark_jobs.datasets.key_selection import KeySelection, UpstreamSelection
 
 
 def scheme(cycle: Cycle | None = None, *airports: str) -> PartitionScheme:
@@ -86,3 +86,38 @@ def test_whether_every_partition_is_read_whatever_the_run_writes(
     output: PartitionScheme | None, given: PartitionScheme | None, whole: bool
 ) -> None:
     assert KeySelection(output, ("2013-12-22",)).selects_all(given) is whole
+
+
+@pytest.mark.parametrize(
+    ("output", "given", "upstream", "own", "key", "taken"),
+    [
+        # the same periods: those of the upstream instances in place of the run's own
+        (DAY, DAY, ("2013-12-21",), False, "2013-12-21", True),
+        (DAY, DAY, ("2013-12-21",), False, "2013-12-22", False),
+        # a table that the run writes too keeps its own partition
+        (DAY, DAY, ("2013-12-21",), True, "2013-12-22", True),
+        (DAY, DAY, ("2013-12-21",), True, "2013-12-20", False),
+        # longer periods: the month that is done
+        (DAY, MONTH, ("2013-11-01",), False, "2013-11-01", True),
+        (DAY, MONTH, ("2013-11-01",), False, "2013-12-01", False),
+        # shorter ones are those within the run's own, whichever instance was waited for
+        (DAY, HOUR, ("2013-12-23-22:00",), False, "2013-12-22-05:00", True),
+        (DAY, HOUR, ("2013-12-23-22:00",), False, "2013-12-23-22:00", False),
+        # no upstream instance, or no periods to compare
+        (DAY, DAY, (), False, "2013-12-22", True),
+        (None, DAY, ("2013-12-21",), False, "2013-12-20", True),
+        (DAY, None, ("",), False, "", True),
+        (DAY, AIRPORT, ("EWR",), False, "JFK", True),
+    ],
+)
+def test_an_instance_reads_what_its_upstream_instances_are_about(
+    output: PartitionScheme | None,
+    given: PartitionScheme | None,
+    upstream: tuple[str, ...],
+    own: bool,
+    key: str,
+    taken: bool,
+) -> None:
+    selection = UpstreamSelection(output, ("2013-12-22",), {"input": upstream}, own=["input"] if own else [])
+
+    assert selection.reads("input", given, key) is taken

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tests.doubles.commit_store import MemoryCommitStepStore
 from tidegate.demo.feed import REFERENCES, feed_plan, land
-from tidegate.domain.model import Dataset, PartitionScheme, Program, StaticDimension, TimeDimension
+from tidegate.domain.model import Cycle, Dataset, PartitionScheme, Program, StaticDimension, TimeDimension
 from tidegate.domain.published import PublishedPartition
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse, dataset_ref
 from tidegate.spark_jobs.programs.params import Params
@@ -23,6 +23,14 @@ from tidegate.spark_jobs.runner import run_program
 
 DAY = TimeDimension(name="day", cycle="day", start="2013-01-01", timezone="America/New_York")
 DAILY = PartitionScheme(time=DAY)
+
+
+def _by(cycle: Cycle, start: str = "2013-01-01") -> PartitionScheme:
+    return PartitionScheme(
+        time=TimeDimension(name=cycle, cycle=cycle, start=start, timezone="America/New_York")
+    )
+
+
 BY_AIRPORT = PartitionScheme(time=DAY, static=StaticDimension(name="origin", keys=("EWR", "JFK", "LGA")))
 
 DATASETS: dict[str, Dataset] = {
@@ -44,6 +52,10 @@ DATASETS: dict[str, Dataset] = {
             merge_keys=("origin", "carrier", "flight"),
         ),
         Dataset(name="carrier_report", format="iceberg"),
+        Dataset(name="weather_by_hour", partitions=_by("hour", "2013-01-01-00:00"), format="iceberg"),
+        Dataset(name="daily_totals", partitions=DAILY, format="iceberg"),
+        Dataset(name="carrier_week", partitions=_by("week", "2012-12-30"), format="iceberg"),
+        Dataset(name="month_close", partitions=_by("month"), format="iceberg"),
     )
 }
 
@@ -65,6 +77,10 @@ PROGRAMS: dict[str, Program] = {
         _program("clean_weather", "raw_weather", "clean_weather"),
         _program("delays_by_weather", "clean_flights clean_weather", "delays_by_weather"),
         _program("carrier_report", "delays_by_weather airlines", "carrier_report"),
+        _program("weather_by_hour", "clean_weather", "weather_by_hour"),
+        _program("daily_totals", "clean_flights", "daily_totals"),
+        _program("carrier_week", "clean_flights", "carrier_week"),
+        _program("month_close", "daily_totals", "month_close"),
         _program("refresh_reference", "raw_planes raw_airlines raw_airports", "planes airlines airports"),
     )
 }

@@ -69,6 +69,13 @@ class Reference:
         )
         return _rows(self._weather, columns, "hour")
 
+    def daily_totals(self) -> list[Row]:
+        flights = self._flights.assign(
+            flights=1, cancelled=(self._flights["status"] == "cancelled").astype(int)
+        )
+        totals = flights.groupby(["date", "origin"])[["flights", "cancelled"]].sum().reset_index()
+        return _rows(totals, "date origin flights cancelled", "flights cancelled")
+
     def delays_by_weather(self) -> list[Row]:
         counts = "hour flights cancelled diverted departed late minutes"
         columns = (

@@ -42,9 +42,11 @@ def test_the_example_uses_what_it_promises(app: App) -> None:
         "SinceLastRunConstraint",
         "DelayConstraint",
     } == constraints
-    assert [s.name for s in app.schedules.values() if s.status == "suspended"] == [
-        "carrier_report_after_each_day"
-    ]
+    assert {s.name for s in app.schedules.values() if s.status == "suspended"} == {
+        "carrier_report_after_each_day",
+        "flights_complete",
+        "weather_by_hour",
+    }
     assert {s.name: s.output_partition for s in app.schedules.values()} == {
         "clean_flights_daily": "key",
         "clean_weather_as_it_comes": "manifest",
@@ -52,6 +54,11 @@ def test_the_example_uses_what_it_promises(app: App) -> None:
         "carrier_report_weekly": "none",
         "carrier_report_after_each_day": "none",
         "refresh_reference_nightly": "none",
+        "flights_complete": "none",
+        "weather_by_hour": "business_date",
+        "daily_totals": "business_date",
+        "carrier_week": "business_date",
+        "month_close": "business_date",
     }
     assert app.schedules["delays_by_weather_nightly"].timeout.then == "run"
 

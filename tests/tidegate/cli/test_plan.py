@@ -36,6 +36,27 @@ def test_what_is_not_to_be_deployed_is_checked_and_stays_where_it_is(project: Pr
     assert refs(project) == ["sales/report_at_six", "sales/report_by_day", "sales/report_daily"]
 
 
+def test_a_plan_shows_tasks_as_yaml_and_what_was_detected(project: Project) -> None:
+    feed = "feed: {type: source, dataset: raw, cycle: hour}"
+    clean = "clean: {program: clean, cycle: day, at: {time: '02:00'}}"
+    parts = "datasets: {raw: {}}\nprograms: {clean: {run: sales.clean, reads: [raw]}}"
+    shop = f"app: shop\n{parts}\ntasks:\n  {feed}\n  {clean}\n"
+    project.write("shop", shop)
+    printed = project.run("plan", "--no-imports", exit_code=2)
+    assert printed.startswith("shop/clean waits for feed (detected)\n")
+    assert "  + task clean\n      tasks:\n        clean:\n          program: clean\n" in printed
+    assert "depends_on: [feed]" in printed
+    assert "Tasks: 2 to create." in printed
+    assert "36500" not in printed
+    found = project.json("plan", "--no-imports", exit_code=2)
+    assert found["detected"] == [{"task": "shop/clean", "upstream": ["feed"]}]
+    project.run("deploy", "--no-imports")
+    project.write("shop", shop.replace("02:00", "03:00"))
+    assert '~ task clean\n      at.time: "02:00" -> "03:00"\n' in project.run(
+        "plan", "--no-imports", exit_code=2
+    )
+
+
 def test_a_plan_right_after_a_deploy_is_empty(project: Project) -> None:
     assert "+ app sales" in project.run("deploy")
     assert refs(project) == ["sales/report_at_six", "sales/report_by_day", "sales/report_daily"]

@@ -37,6 +37,7 @@ def lint(
     strict: Annotated[bool, typer.Option("--strict", help="Count warnings as errors.")] = False,
 ) -> None:
     """Check the YAML; print every mistake with its position and what to write instead."""
+    from tidegate.compiler.render.detected import detected_lines, detected_notes
     from tidegate.compiler.render.diagnostics_json import diagnostics_json
     from tidegate.compiler.render.diagnostics_text import diagnostics_text, summary_text
 
@@ -52,10 +53,13 @@ def lint(
     if format is LintFormat.JSON:
         import msgspec
 
-        typer.echo(msgspec.json.format(msgspec.json.encode(diagnostics_json(found)), indent=2).decode())
+        notes = (*diagnostics_json(found), *detected_notes(compilation.models().values()))
+        typer.echo(msgspec.json.format(msgspec.json.encode(notes), indent=2).decode())
     else:
         if found:
             typer.echo(f"{diagnostics_text(found)}\n")
+        for line in detected_lines(compilation.models().values()):
+            typer.echo(line)
         typer.echo(_ok(compilation) if not wrong else summary_text(found))
     if not compilation.ok or (strict and wrong):
         raise typer.Exit(1)
@@ -64,10 +68,14 @@ def lint(
 def _ok(compilation: "Compilation") -> str:
     """Return the summary of files without errors and warnings."""
     apps = compilation.apps.values()
+    parts = [schedule for compiled in apps for schedule in compiled.app.schedules.values()]
+    tasks = sum(schedule.task is not None for schedule in parts)
     counts = [
         _count(len(apps), "app"),
-        _count(sum(len(compiled.app.schedules) for compiled in apps), "schedule"),
+        _count(len(parts) - tasks, "schedule"),
     ]
+    if tasks:
+        counts.append(_count(tasks, "task"))
     if compilation.diagnostics:
         counts.append(_count(len(compilation.diagnostics), "note"))
     return f"ok: {', '.join(counts)}"

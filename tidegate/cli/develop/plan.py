@@ -72,7 +72,7 @@ def plan(
     with opened_store(settings, missing_is_empty=True) as store, store.reading() as reader:
         scope = project_scope(reader, settings, wanted, app, remove_apps)
         found = difference(reader, wanted, update_schedules=update, scope=scope)
-    print_difference(found, format)
+    print_difference(found, format, wanted)
     if found.refused:
         raise typer.Exit(EXIT_REFUSED)
     if not found.empty:
@@ -125,6 +125,7 @@ def compiled_apps(settings: "Settings", format: Format, *, imports: bool = False
         without=settings.undeployed,
         today=datetime.now(UTC).date(),
         kept=_formats(settings),
+        everywhere=True,
     )
     if imports:
         from tidegate.project.imports import check_imports
@@ -157,12 +158,20 @@ def end_unless_ok(compilation: "Compilation", format: Format) -> None:
         raise typer.Exit(1)
 
 
-def print_difference(difference: "Diff", format: Format) -> None:
-    """Print a difference as text or JSON."""
+def print_difference(difference: "Diff", format: Format, detected: "Mapping[str, App] | None" = None) -> None:
+    """Print a difference as text or JSON.
+
+    Args:
+        detected: the apps of which the detected upstream tasks are printed too.
+    """
+    from tidegate.compiler.render.detected import detected_json, detected_lines
     from tidegate.compiler.render.diff_json import diff_json
     from tidegate.compiler.render.diff_text import diff_text
 
     if format is Format.JSON:
-        print_json(diff_json(difference))
+        notes = {} if detected is None else {"detected": detected_json(detected.values())}
+        print_json({**diff_json(difference), **notes})
     else:
+        for line in detected_lines(() if detected is None else detected.values()):
+            typer.echo(line)
         typer.echo(diff_text(difference))

@@ -149,7 +149,9 @@ def cancel_job(job: Annotated[str, typer.Argument(help="The job's id, or its beg
     from tidegate.scheduler.commands.manual import cancel
 
     with opened_store() as store, store.transaction() as transaction:
-        found = cancel(transaction, find_job(transaction, job).id, datetime.now(UTC))
+        found = find_job(transaction, job)
+        _refuse_instance(found, "pause")
+        found = cancel(transaction, found.id, datetime.now(UTC))
     typer.echo(f"job {found.id} of {found.schedule} is discarded: {found.reason}")
 
 
@@ -164,7 +166,9 @@ def retry_job(job: Annotated[str, typer.Argument(help="The job's id, or its begi
     from tidegate.scheduler.launch.dead_letter import retry
 
     with opened_store() as store, store.transaction() as transaction:
-        queued = retry(transaction, find_job(transaction, job).id, datetime.now(UTC))
+        found = find_job(transaction, job)
+        _refuse_instance(found, "rerun")
+        queued = retry(transaction, found.id, datetime.now(UTC))
     typer.echo(f"job {queued.id} of {queued.schedule} is queued again, attempt {queued.attempt}")
 
 
@@ -206,6 +210,22 @@ def requeue_jobs(
         typer.echo(f"{left} not requeued: their schedules are not deployed.")
 
 
+def _refuse_instance(job: "Job", instead: str) -> None:
+    """Refuse an action that instances of tasks have in a form of their own.
+
+    Raises:
+        UserError: the job is an instance.
+    """
+    from tidegate.domain.error import UserError
+
+    if job.instance is not None:
+        number = f" --backfill {job.instance.number}" if job.instance.number else ""
+        raise UserError(
+            f"job {job.id} is an instance of task {job.schedule}",
+            f"`tidegate instances {instead} {job.schedule} {job.key}{number}`",
+        )
+
+
 def _nothing(dead: bool, *, all_: bool) -> str:
     if dead:
         return "No dead letters."
@@ -216,6 +236,9 @@ def _fields(job: "Job", address: str) -> Iterator[list[str]]:
     yield ["schedule", job.schedule]
     if job.key:
         yield ["key", job.key]
+    if job.instance is not None:
+        yield ["instance", f"tidegate instances show {job.schedule} {job.key}"]
+        yield ["business date", job.instance.business_date]
     because = "" if job.reason is None else f"  {job.reason}: {job.reason.summary}"
     yield ["state", f"{job.state}{because}"]
     yield ["priority", job.priority.value]

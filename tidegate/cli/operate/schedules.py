@@ -32,9 +32,10 @@ def list_schedules(
     app: Annotated[str | None, typer.Option(help="Only schedules of this app.")] = None,
     format: FormatOption = Format.TEXT,
 ) -> None:
-    """List the deployed schedules."""
+    """List the deployed schedules and tasks; `tidegate tasks list` says more of tasks."""
     from tidegate.cli.names import check_app
     from tidegate.cli.opened_store import opened_store
+    from tidegate.cli.operate.task_text import next_start
     from tidegate.scheduler.model.job import WAITING
 
     with opened_store() as store, store.reading() as reader:
@@ -49,15 +50,16 @@ def list_schedules(
     if not states:
         typer.echo("No schedules are deployed. Run `tidegate deploy` first.")
         return
+    now = datetime.now(UTC)
     print_table(
         ["schedule", "status", "program", "trigger", "next fire", "waiting"],
         [
             [
                 state.ref,
                 state.status,
-                state.spec.program,
+                state.spec.program or "-",
                 state.spec.trigger.one_line(),
-                instant(state.next_fire_at),
+                instant(next_start(state, now)),
                 str(waiting[state.ref] or ""),
             ]
             for state in states
@@ -79,7 +81,9 @@ def show_schedule(name: NameArgument, format: FormatOption = Format.TEXT) -> Non
         print_json({"schedule": state, "jobs": jobs})
         return
     print_table(["schedule", state.ref], list(_fields(state)))
-    if jobs:
+    if state.spec.task is not None:
+        typer.echo(f"\nIts instances: tidegate instances list {state.ref}")
+    elif jobs:
         typer.echo("\nNewest jobs:")
         print_table(
             ["job", "key", "state", "reason", "opened"],
@@ -120,10 +124,16 @@ def trigger_schedule(
     """Count a schedule's trigger as satisfied; the next tick decides the launch."""
     from tidegate.cli.names import find_schedule
     from tidegate.cli.opened_store import opened_store
+    from tidegate.domain.error import UserError
     from tidegate.scheduler.commands.manual import trigger
 
     with opened_store() as store, store.transaction() as transaction:
         state = find_schedule(transaction, name)
+        if state.spec.task is not None:
+            raise UserError(
+                f"{state.ref} is a task, and has instances in place of a trigger",
+                "`tidegate instances rerun` runs one again, `tidegate backfill start` those of the past",
+            )
         job = trigger(transaction, state.ref, datetime.now(UTC), key=key, force=force)
     typer.echo(f"job {job.id} of {state.ref} is due at the next tick")
     if not state.active:
@@ -167,25 +177,40 @@ def _switch(
         changed = {ref: switch(transaction, ref, now, "cli") for ref in states}
     for ref, was_changed in changed.items():
         if was_changed:
-            typer.echo(f"{ref} is {status}: {effect(states[ref].spec.on_suspend, waiting[ref])}")
+            typer.echo(f"{ref} is {status}: {_effect(states[ref], effect, waiting[ref], status)}")
         else:
             typer.echo(f"{ref} is already {status}")
+
+
+def _effect(
+    state: "ScheduleState", effect: "Callable[[OnSuspend, int], str]", waiting: int, status: str
+) -> str:
+    """Describe what a switch does to the jobs of a schedule, or to the instances of a task."""
+    from tidegate.cli.operate.suspend_line import task_line
+
+    if state.spec.task is None:
+        return effect(state.spec.on_suspend, waiting)
+    return task_line(state.spec.on_suspend, waiting, resumed=status == "active")
 
 
 def _fields(state: "ScheduleState") -> Iterator[list[str]]:
     import msgspec
 
     from tidegate.compiler.plan.fingerprint import canonical
+    from tidegate.compiler.plan.task_form import task_form
 
     yield ["status", f"{state.status}, set by {state.changed_by}"]
     if state.active_since is not None:
         yield ["active since", instant(state.active_since)]
     if state.next_fire_at is not None:
-        yield ["next fire", instant(state.next_fire_at)]
+        name = "next fire" if state.spec.task is None else "next day is made"
+        yield [name, instant(state.next_fire_at)]
     yield ["deployed", instant(state.deployed_at)]
     if state.spec.at is not None:
         yield ["written in", str(state.spec.at)]
-    yield ["trigger", state.spec.trigger.one_line()]
-    for name, value in canonical(state.spec).items():
+    if state.spec.task is None:
+        yield ["trigger", state.spec.trigger.one_line()]
+    form = canonical(state.spec) if state.spec.task is None else task_form(state.spec)
+    for name, value in form.items():
         if name not in ("name", "trigger"):
             yield [name, value if isinstance(value, str) else msgspec.json.encode(value).decode()]

@@ -24,6 +24,18 @@ def resumed_line(mode: OnSuspend, waiting: int) -> str:
     return "events and fires count from now on"
 
 
+def task_line(mode: OnSuspend, waiting: int, *, resumed: bool) -> str:
+    """Return the effect of suspending or resuming a task on its instances that have not begun."""
+    if resumed:
+        return "its instances are launched as they become ready"
+    begun = "1 instance that has not begun" if waiting == 1 else f"{waiting} instances that have not begun"
+    if mode == "discard":
+        return f"{begun}: discarded; new ones are made and held until resume"
+    if mode == "drain":
+        return f"{begun}: can still run; new ones are held until resume"
+    return f"{begun}: held until resume; new ones are made and held too"
+
+
 def _jobs(count: int, one: str, more: str) -> str:
     if count == 0:
         return "no waiting jobs"

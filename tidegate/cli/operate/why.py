@@ -19,19 +19,27 @@ if TYPE_CHECKING:
     from tidegate.scheduler.explain.unblock import Missing
     from tidegate.scheduler.explain.why import Explanation
     from tidegate.scheduler.model.verdict import Verdict
+    from tidegate.scheduler.store.protocol import Reader
 
 
 def why(
-    name: Annotated[str, typer.Argument(help='A schedule ("app/schedule" or its name), or a job id.')],
+    name: Annotated[
+        str, typer.Argument(help='A schedule or task ("app/schedule" or its name), or a job id.')
+    ],
+    scheduled: Annotated[
+        str | None, typer.Argument(help="Of a task: an instance, by its scheduled time.")
+    ] = None,
+    backfill: Annotated[
+        int | None, typer.Option(min=1, help="The number of the instance's backfill.")
+    ] = None,
     at: Annotated[
         str | None,
         typer.Option(metavar="INSTANT", help="A past moment, for example 2026-03-10T22:00:00Z."),
     ] = None,
     format: FormatOption = Format.TEXT,
 ) -> None:
-    """Explain why a schedule or a job runs or waits, what would unblock it, and when it can run next."""
+    """Explain why a schedule, a job or an instance runs or waits, what helps, and when it can run next."""
     from tidegate.cli.last_tick import scheduler_lines
-    from tidegate.cli.names import find_target
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.operate.blocked_outputs import with_blocked
     from tidegate.cli.operate.dead_holders import with_dead
@@ -46,7 +54,7 @@ def why(
     with opened_store() as store, store.reading() as present:
         explained = store if at is None else store_at(present, moment)
         with explained.reading() as reader:
-            explanations = explain(reader, find_target(reader, name), moment)
+            explanations = explain(reader, _target(reader, name, scheduled, backfill), moment)
         ticked_at = engine_clock(present)
         projects = {app.project for app in present.apps()}
         if at is None:
@@ -63,11 +71,29 @@ def why(
         print_json([_as_json(*each, lines) for each in zip(explanations, addresses, strict=True)])
         return
     for explanation, address in zip(explanations, addresses, strict=True):
-        print_rich(explanation_tree(explanation))
-        if address:
-            typer.echo(f"its run in Dagster: {address}")
+        _print(explanation, address)
     for line in alive:
         typer.echo(line)
+
+
+def _print(explanation: "Explanation", address: str) -> None:
+    print_rich(explanation_tree(explanation))
+    if address:
+        typer.echo(f"its run in Dagster: {address}")
+
+
+def _target(reader: "Reader", name: str, scheduled: str | None, backfill: int | None) -> str:
+    """Return the ref of a schedule, or the id of a job or of an instance."""
+    from tidegate.cli.names import find_target, find_task
+    from tidegate.scheduler.commands.instances import InstanceName, instance_named
+
+    if scheduled is None:
+        if backfill:
+            raise typer.BadParameter("--backfill needs the scheduled time of an instance")
+        return find_target(reader, name)
+    return instance_named(
+        reader, find_task(reader, name), InstanceName(scheduled=scheduled, number=backfill or 0)
+    ).id
 
 
 def _run_of(explanation: "Explanation") -> str | None:
@@ -107,6 +133,7 @@ def explanation_tree(explanation: "Explanation") -> "Tree":
     from rich.text import Text
     from rich.tree import Tree
 
+    from tidegate.cli.operate.why_instance import add_instance, entry_data, missing_besides
     from tidegate.scheduler.explain.why import outcome_line
 
     job = explanation.job
@@ -124,21 +151,18 @@ def explanation_tree(explanation: "Explanation") -> "Tree":
         branch = tree.add(Text("constraints"))
         for verdict in explanation.constraints:
             _add(branch, verdict)
-    if explanation.missing:
+    add_instance(tree, explanation)
+    wanted = missing_besides(explanation)
+    if wanted:
         branch = tree.add(Text("would unblock it"))
-        for missing in explanation.missing:
+        for missing in wanted:
             branch.add(_missing_line(missing))
     if explanation.blocked:
         branch = tree.add(Text("blocked: a run would fail immediately", style="red"))
         for blocked in explanation.blocked:
             line = f"{blocked.dataset}, by commit {blocked.commit}: {blocked.error}"
             branch.add(Text(line)).add(Text(blocked.remedy))
-    for dead in explanation.dead:
-        held = "runs it" if dead.resource is None else f"holds a slot of {dead.resource.replace(':', ' ')}"
-        line = f"dead: run {dead.run_id} of {dead.of} {held}; its {dead.process} {dead.state}"
-        branch = tree.add(Text(line, style="red"))
-        branch.add(Text(f"its last sign of life: {instant(dead.since)}"))
-        branch.add(Text(f"its slot: {dead.freed}"))
+    _add_dead(tree, explanation)
     if explanation.failed is not None:
         failed = explanation.failed
         branch = tree.add(Text(f"last job {failed.id}, ended {instant(failed.ended_at)}", style="red"))
@@ -151,16 +175,28 @@ def explanation_tree(explanation: "Explanation") -> "Tree":
     if explanation.history:
         branch = tree.add(Text("history"))
         for entry in explanation.history:
-            data = ", ".join(f"{name}={value}" for name, value in entry.data.items() if value is not None)
-            words = (instant(entry.at), entry.kind.value, entry.reason or "", data)
+            words = (instant(entry.at), entry.kind.value, entry.reason or "", entry_data(entry))
             branch.add(Text(" ".join(word for word in words if word)))
     return tree
+
+
+def _add_dead(tree: "Tree", explanation: "Explanation") -> None:
+    from rich.text import Text
+
+    for dead in explanation.dead:
+        held = "runs it" if dead.resource is None else f"holds a slot of {dead.resource.replace(':', ' ')}"
+        line = f"dead: run {dead.run_id} of {dead.of} {held}; its {dead.process} {dead.state}"
+        branch = tree.add(Text(line, style="red"))
+        branch.add(Text(f"its last sign of life: {instant(dead.since)}"))
+        branch.add(Text(f"its slot: {dead.freed}"))
 
 
 def _add(branch: "Tree", verdict: "Verdict") -> None:
     added = branch.add(_line(verdict))
     for part in verdict.parts:
-        _add(added, part)
+        # Upstream instances have a branch of their own.
+        if part.kind != "upstream":
+            _add(added, part)
 
 
 def _line(verdict: "Verdict") -> "Text":
@@ -175,7 +211,7 @@ def _line(verdict: "Verdict") -> "Text":
         line.append(f", since {instant(verdict.since)}")
     if not verdict.met and verdict.next_check is not None:
         line.append(f", may change at {instant(verdict.next_check)}")
-    if not verdict.met and verdict.blocked_on is not None:
+    if not verdict.met and verdict.blocked_on is not None and verdict.kind not in ("task", "upstream"):
         line.append(f", waits for {verdict.blocked_on}")
     if verdict.at is not None:
         line.append(f"  {verdict.at}", style="dim")

@@ -12,8 +12,9 @@ from tidegate.compiler.builders.program import build_program
 from tidegate.compiler.builders.renamed_from import renamed_from
 from tidegate.compiler.builders.schedule import build_schedule
 from tidegate.compiler.builders.scope import Scope
+from tidegate.compiler.builders.task import build_task, check_task_name
 from tidegate.compiler.builders.zone import zone_of
-from tidegate.compiler.diagnostics.diagnostic import Findings
+from tidegate.compiler.diagnostics.diagnostic import Findings, Related
 from tidegate.compiler.reader.node import MappingNode, ScalarNode
 from tidegate.compiler.rules.cycles import check_cycles
 from tidegate.compiler.rules.former_names import check_former_names
@@ -26,6 +27,7 @@ from tidegate.compiler.schema.check import Broken
 from tidegate.domain.model import App, OnUpdate
 from tidegate.domain.model.others import with_others
 from tidegate.domain.part_name import is_of_other
+from tidegate.domain.wording import shown
 
 DEFAULT_TIMEZONE = "UTC"
 
@@ -51,7 +53,8 @@ def build_app(
     scope = replace(_scope(root, findings, broken, others), on_update=on_update, formats=formats)
     scope = _with_calendars(scope, root, broken)
     _declare(root, broken, scope)
-    built = (build_schedule(key, node, scope) for key, node in _parts(root, "schedules", broken))
+    built = [build_schedule(key, node, scope) for key, node in _parts(root, "schedules", broken)]
+    built += [build_task(key, node, scope) for key, node in _tasks(root, broken, scope)]
     place = root.get("app")
     app = App(
         name=root.text("app"),
@@ -126,6 +129,24 @@ def _with_calendars(scope: Scope, root: MappingNode, broken: Broken) -> Scope:
     named = root.mapping("calendars")
     wrong = {f"calendars.{name}" for name in (named.values if named else {}) if name not in good}
     return replace(scope, calendars=good, broken=scope.broken | wrong)
+
+
+def _tasks(root: MappingNode, broken: Broken, scope: Scope) -> Iterator[tuple[ScalarNode, MappingNode]]:
+    """Yield the tasks of a file, without those whose name is taken, which are reported."""
+    schedules = root.mapping("schedules")
+    for key, node in _parts(root, "tasks", broken):
+        name = str(key.value)
+        taken = schedules.keys.get(name) if schedules is not None else None
+        if taken is not None:
+            scope.findings.add(
+                "N317",
+                key,
+                f"the schedules and tasks of an app have different names, got {shown(name)} twice",
+                "rename one of the two",
+                (Related(at=scope.at(taken), note="the schedule is here"),),
+            )
+        elif check_task_name(key, scope):
+            yield key, node
 
 
 def _named(root: MappingNode, section: str, broken: Broken) -> Iterator[tuple[str, MappingNode]]:

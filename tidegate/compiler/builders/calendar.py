@@ -73,7 +73,7 @@ def _wrong_key(calendar: Calendar, country: str) -> str:
     return "subdivision" if problem_of(whole) is None else country
 
 
-def _day(text: str) -> date | None:
+def parsed_day(text: str) -> date | None:
     """Parse a date; return None if it does not exist or is outside the allowed years."""
     try:
         day = date.fromisoformat(text)
@@ -87,7 +87,7 @@ def _dates(node: MappingNode, key: str, scope: Scope) -> tuple[date, ...] | None
     found: set[date] = set()
     nodes = node.strings(key)
     for place in nodes:
-        day = _day(str(place.value))
+        day = parsed_day(str(place.value))
         if day is not None:
             found.add(day)
             continue

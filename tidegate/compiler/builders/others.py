@@ -88,6 +88,14 @@ class Others:
         """Return the apps of the store that were named so far, by name."""
         return tuple(app for app in self.named() if app.name not in self.files)
 
+    def deployed(self) -> Mapping[str, App]:
+        """Return the apps of the store by name, with their schedules."""
+        return self._apps()
+
+    def known_so_far(self) -> Mapping[str, App]:
+        """Return the apps of the store that are in no file, if the store was looked at."""
+        return {name: app for name, app in (self._deployed or {}).items() if name not in self.files}
+
     def _of_store(self, name: str) -> OtherApp | None:
         app = self._apps().get(name)
         if app is None:
@@ -105,10 +113,10 @@ class Others:
 
 
 def handed_over(root: MappingNode) -> dict[str, frozenset[str]]:
-    """Return the names of the arguments that the schedules of a file hand over, by program."""
+    """Return the names of the arguments that the schedules and tasks of a file hand over, by program."""
     found: dict[str, frozenset[str]] = {}
-    section = root.mapping("schedules")
-    for node in section.values.values() if section else ():
+    sections = (root.mapping("schedules"), root.mapping("tasks"))
+    for node in (each for section in sections if section for each in section.values.values()):
         program = node.get("program") if isinstance(node, MappingNode) else None
         args = node.mapping("args") if isinstance(node, MappingNode) else None
         if isinstance(program, ScalarNode) and args is not None:

@@ -20,25 +20,19 @@ from tidegate.compiler.rules.references import RUN_OUTPUT, check_member_names, c
 from tidegate.compiler.rules.timeout import check_delay, check_timeout
 from tidegate.compiler.rules.waiting import check_waiting
 from tidegate.compiler.triggers import build_trigger
-from tidegate.domain.model import Priority, Program, Schedule, Timeout
+from tidegate.domain.model import Constraint, Priority, Program, Schedule, Timeout
 
 _LAUNCH_HINT = "write the schedule in that app, or give this app a program with the same `run`"
 
 
 def build_schedule(key: ScalarNode, node: MappingNode, scope: Scope) -> Schedule | None:
     """Build a schedule of an app; return None after reporting an error."""
-    name = node.get("program")
-    launches = "a schedule launches a program of its own app"
-    own = isinstance(name, ScalarNode) and scope.is_own(name, launches, _LAUNCH_HINT)
-    program = scope.program(name) if isinstance(name, ScalarNode) and own else None
+    program = own_program(node, scope)
     written = node.mapping("trigger")
     trigger = build_trigger(written, scope, program.name if program else "")
-    built = [build_constraint(member, scope) for member in node.items("constraints")]
-    constraints = tuple(c for c in built if c is not None)
-    timeout = _timeout(node, scope)
-    if program is None or written is None or trigger is None or timeout is None:
-        return None
-    if len(constraints) < len(built):
+    constraints = build_constraints(node, scope)
+    timeout = build_timeout(node, scope)
+    if program is None or written is None or trigger is None or constraints is None or timeout is None:
         return None
     args = node.mapping("args")
     plain_args: dict[str, Any] = plain(args) if args else {}
@@ -83,6 +77,21 @@ def build_schedule(key: ScalarNode, node: MappingNode, scope: Scope) -> Schedule
     return schedule
 
 
+def own_program(node: MappingNode, scope: Scope) -> Program | None:
+    """Return the program that a schedule or task launches; None without one, or after reporting it."""
+    name = node.get("program")
+    launches = "a schedule launches a program of its own app"
+    own = isinstance(name, ScalarNode) and scope.is_own(name, launches, _LAUNCH_HINT)
+    return scope.program(name) if isinstance(name, ScalarNode) and own else None
+
+
+def build_constraints(node: MappingNode, scope: Scope) -> tuple[Constraint, ...] | None:
+    """Return the constraints of a schedule or task; None after reporting an error."""
+    built = [build_constraint(member, scope) for member in node.items("constraints")]
+    constraints = tuple(each for each in built if each is not None)
+    return constraints if len(constraints) == len(built) else None
+
+
 def _with_outputs(schedule: Schedule, wanted: str, program: Program, place: Node, scope: Scope) -> Schedule:
     chosen = output_partition(wanted, program, schedule.trigger, schedule.for_each, place, scope)
     named = wanted.removeprefix(RUN_OUTPUT) if wanted.startswith(RUN_OUTPUT) else None
@@ -95,7 +104,7 @@ def _wanted(node: MappingNode) -> str:
     return node.text("output_partition") if long is None else long.text("from")
 
 
-def _timeout(node: MappingNode, scope: Scope) -> Timeout | None:
+def build_timeout(node: MappingNode, scope: Scope) -> Timeout | None:
     """Return the timeout, by default the default one; None after reporting an error."""
     written = node.get("timeout")
     if written is None:

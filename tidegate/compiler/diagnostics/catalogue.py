@@ -5,346 +5,316 @@ R: reading the file. S: structure. V: values. N: names. L: rules between parts. 
 code has a golden file under tests/golden.
 """
 
-from typing import Literal
+from tidegate.compiler.diagnostics.entry import Entry, Severity, error, note, warning
+from tidegate.compiler.diagnostics.task_codes import TASK_CODES
 
-from tidegate.domain.value import Value
-
-Severity = Literal["error", "warning", "note"]
-
-
-class Entry(Value, kw_only=True):
-    """One code.
-
-    Attributes:
-        title: the mistake in a few words.
-        explanation: the rule, its reason, and how to fix the file.
-    """
-
-    title: str
-    explanation: str
-    severity: Severity = "error"
-
-
-def _error(title: str, explanation: str) -> Entry:
-    return Entry(title=title, explanation=explanation)
-
-
-def _warning(title: str, explanation: str) -> Entry:
-    return Entry(title=title, explanation=explanation, severity="warning")
-
-
-def _note(title: str, explanation: str) -> Entry:
-    return Entry(title=title, explanation=explanation, severity="note")
-
+__all__ = ["CATALOGUE", "Entry", "Severity"]
 
 CATALOGUE: dict[str, Entry] = {
-    "R101": _error("file too large", "A file has at most 1 MiB. One file is one app: split it."),
-    "R102": _error("not UTF-8", "The file's bytes are not UTF-8 text. Save it as UTF-8."),
-    "R103": _error(
+    "R101": error("file too large", "A file has at most 1 MiB. One file is one app: split it."),
+    "R102": error("not UTF-8", "The file's bytes are not UTF-8 text. Save it as UTF-8."),
+    "R103": error(
         "control character",
         "Control characters such as NUL have no meaning in YAML and hide parts of the text. Delete them.",
     ),
-    "R104": _error(
+    "R104": error(
         "invisible character",
         "With zero-width, bidirectional and unusual space characters, two different names look equal.",
     ),
-    "R105": _error(
+    "R105": error(
         "tab",
         "YAML forbids tabs in indentation, and elsewhere they look like spaces. Use spaces.",
     ),
-    "R106": _error("not YAML", "The parser cannot read the file at this place."),
-    "R107": _error("nested too deep", "Lists and mappings nest at most 64 deep."),
-    "R108": _error("too many values", "A file holds at most 100,000 values, keys included."),
-    "R109": _error(
+    "R106": error("not YAML", "The parser cannot read the file at this place."),
+    "R107": error("nested too deep", "Lists and mappings nest at most 64 deep."),
+    "R108": error("too many values", "A file holds at most 100,000 values, keys included."),
+    "R109": error(
         "anchor or alias",
         "A file must be readable from top to bottom. Write the value out in each place.",
     ),
-    "R110": _error(
+    "R110": error(
         "merge key",
         "`<<` is YAML 1.1, and parsers disagree on it. Write the keys out.",
     ),
-    "R111": _error(
+    "R111": error(
         "duplicate key",
         "Parsers silently keep one of two equal keys. Delete or rename the other.",
     ),
-    "R112": _error(
+    "R112": error(
         "key is not a short string",
         "Keys are names: strings of at most 200 characters.",
     ),
-    "R113": _error(
+    "R113": error(
         "tag",
         "Tags change the type of a value. Quote the value instead.",
     ),
-    "R114": _error(
+    "R114": error(
         "more than one document",
         "One file is one app: one document, without directives.",
     ),
-    "R115": _error("not a mapping", "A file holds one mapping that begins with `app:`."),
-    "R116": _error("cannot be read", "The file or folder does not exist, or may not be read."),
-    "R117": _error(
+    "R115": error("not a mapping", "A file holds one mapping that begins with `app:`."),
+    "R116": error("cannot be read", "The file or folder does not exist, or may not be read."),
+    "R117": error(
         "number too long",
         "Integers have at most 18 digits, so that they survive JSON and databases.",
     ),
-    "R118": _error("not a finite number", "`.inf` and `.nan` cannot be written in JSON."),
-    "R119": _error("more diagnostics", "At most 100 diagnostics of a file are shown."),
-    "S101": _error(
+    "R118": error("not a finite number", "`.inf` and `.nan` cannot be written in JSON."),
+    "R119": error("more diagnostics", "At most 100 diagnostics of a file are shown."),
+    "S101": error(
         "unknown key",
         "The language has no such key at this place; most often it is a typing error.",
     ),
-    "S102": _error(
+    "S102": error(
         "not supported",
         "The key is reserved for a later version.",
     ),
-    "S103": _error("missing key", "A required key is absent."),
-    "S104": _error("wrong type", "The value has another type than the key requires."),
-    "S105": _error("not an allowed value", "The key accepts only the listed words."),
-    "S106": _error("malformed text", "The text does not have the format that the key requires."),
-    "S107": _error("number out of range", "The number is outside the limits of the key."),
-    "S108": _error(
+    "S103": error("missing key", "A required key is absent."),
+    "S104": error("wrong type", "The value has another type than the key requires."),
+    "S105": error("not an allowed value", "The key accepts only the listed words."),
+    "S106": error("malformed text", "The text does not have the format that the key requires."),
+    "S107": error("number out of range", "The number is outside the limits of the key."),
+    "S108": error(
         "wrong number of members",
         "A list or mapping has too few, too many or equal members.",
     ),
-    "S109": _error("no kind given", "A trigger or constraint has one key that names its kind."),
-    "S110": _error(
+    "S109": error("no kind given", "A trigger or constraint has one key that names its kind."),
+    "S110": error(
         "more than one kind",
         "A trigger or constraint has one kind. Combine several in a list.",
     ),
-    "S111": _error("option without its kind", "The option is allowed only beside its kind."),
-    "S112": _error("text too long or empty", "The text is longer than its limit, or empty."),
-    "V201": _error(
+    "S111": error("option without its kind", "The option is allowed only beside its kind."),
+    "S112": error("text too long or empty", "The text is longer than its limit, or empty."),
+    "V201": error(
         "bad duration",
         "Durations are from 0.1 seconds to 366 days, in one unit or in ISO 8601.",
     ),
-    "V202": _error(
+    "V202": error(
         "unknown time zone",
         "Zones are names of the IANA database, not abbreviations or offsets.",
     ),
-    "V203": _error(
+    "V203": error(
         "bad cron expression",
         "A cron has five fields, or is an alias such as @daily, and matches at least one date.",
     ),
-    "V204": _error(
+    "V204": error(
         "empty window",
         "A window is [from, to) and is empty if from = to. With a calendar, at least one of its days must be"
         " a business day.",
     ),
-    "V205": _error("bad partition key", "The key does not belong to the partitions of the dataset."),
-    "V206": _error(
+    "V205": error("bad partition key", "The key does not belong to the partitions of the dataset."),
+    "V206": error(
         "bad partition scheme",
         "A scheme has at most one time dimension and one dimension with a list of keys.",
     ),
-    "V207": _error("unsafe path", "Paths are relative to the project and stay inside it."),
-    "V208": _error(
+    "V207": error("unsafe path", "Paths are relative to the project and stay inside it."),
+    "V208": error(
         "ways of counting clash",
         "`count`, `keys` and `complete` exclude each other; choose one.",
     ),
-    "V209": _warning("option without effect", "The option has no effect beside the others. Delete it."),
-    "V210": _error(
+    "V209": warning("option without effect", "The option has no effect beside the others. Delete it."),
+    "V210": error(
         "bad instant",
         "Instants of an example are ISO 8601 or +duration, from its `start` to its `until`.",
     ),
-    "V211": _error(
+    "V211": error(
         "quiet bounds clash",
         "`quiet_at_most` limits the delay by `quiet`, so it must not be shorter than `quiet`.",
     ),
-    "V212": _error("not enough members", "`at_least` requires at most as many members as it has."),
-    "V213": _error(
+    "V212": error("not enough members", "`at_least` requires at most as many members as it has."),
+    "V213": error(
         "bad size",
         "Sizes are whole numbers of bytes, or with KB, MB, GB, TB, KiB, MiB, GiB or TiB.",
     ),
-    "V214": _error(
+    "V214": error(
         "bad calendar",
         "A calendar names a known country or market, or neither, and has at least one business day.",
     ),
-    "V215": _error(
+    "V215": error(
         "bad template",
         "`{{` and `}}` in an argument enclose the name of one reference, and nothing else.",
     ),
-    "V216": _error(
+    "V216": error(
         "write mode does not fit",
         "`merge` needs `merge_keys`, `overwrite_partitions` needs `partitions`, and an Iceberg table has no"
         " `path`.",
     ),
-    "V217": _error(
+    "V217": error(
         "name of a value",
         "A member of a trigger is not named like a value of every trigger, since a reference such as"
         " {{ trigger.count }} could not tell them apart.",
     ),
-    "V220": _error(
+    "V220": error(
         "Spark property that a program cannot set",
         "Tables rely on some properties of Spark, and others are those of the whole project.",
     ),
-    "V230": _warning(
+    "V230": warning(
         "start within a period",
         "`start` is the first partition key. Where no period begins at it, the first partition is the period"
         " after it.",
     ),
-    "V231": _warning(
+    "V231": warning(
         "member twice",
         "Equal members of a composite hold together: the second one has no effect, or counts twice in"
         " `at_least`.",
     ),
-    "N301": _error(
-        "unknown dataset", "The dataset is not declared in this app, or in the app that is named."
-    ),
-    "N302": _error(
-        "unknown program", "The program is not declared in this app, or in the app that is named."
-    ),
-    "N303": _error("unknown group", "An app that declares groups may use only these."),
-    "N304": _error("app name taken", "Two files declare an app of the same name."),
-    "N305": _error("unknown schedule", "The schedule is not declared in this app."),
-    "N306": _error("example name taken", "Two examples of an app have the same name."),
-    "N307": _error("unknown calendar", "The calendar is not declared in this app."),
-    "N308": _error("unknown reference", "An argument refers to a value that does not exist."),
-    "N309": _error(
+    "N301": error("unknown dataset", "The dataset is not declared in this app, or in the app that is named."),
+    "N302": error("unknown program", "The program is not declared in this app, or in the app that is named."),
+    "N303": error("unknown group", "An app that declares groups may use only these."),
+    "N304": error("app name taken", "Two files declare an app of the same name."),
+    "N305": error("unknown schedule", "The schedule is not declared in this app."),
+    "N306": error("example name taken", "Two examples of an app have the same name."),
+    "N307": error("unknown calendar", "The calendar is not declared in this app."),
+    "N308": error("unknown reference", "An argument refers to a value that does not exist."),
+    "N309": error(
         "part of another app",
         "An app may wait for another app's datasets and runs and read its datasets; it writes and launches"
         " only its own.",
     ),
-    "N310": _error(
+    "N310": error(
         "no such module",
         "`run` or `incremental` names a module that does not exist in the project's folder or among the"
         " installed packages. `plan`, `deploy`, `dev` and `lint --imports` check it.",
     ),
-    "N311": _error(
+    "N311": error(
         "no such function",
         "The module exists and has no such function. A program is a function run(spark, inputs, params); a"
         " source has the functions newest and read.",
     ),
-    "N312": _error(
+    "N312": error(
         "wrong signature",
         "The function cannot be called with the arguments of a run, by position.",
     ),
-    "N313": _warning(
+    "N313": warning(
         "module fails to import",
         "The module exists, and its import fails on this machine. The machine of the runs may have what this"
         " one lacks.",
     ),
-    "N314": _error(
+    "N314": error(
         "ambiguous upstream run",
         "The trigger waits for runs of several programs, and the one that ends last is not always the same."
         " Name a member with `as: NAME` and write {{ trigger.NAME.run.args.day }}.",
     ),
-    "N315": _error("member name taken", "Two members of one trigger have the same name."),
-    "N350": _error(
+    "N315": error("member name taken", "Two members of one trigger have the same name."),
+    "N350": error(
         "former name in use",
         "`renamed_from` says which dataset, program or app goes on under the new name, with its watermarks, "
         "its waiting jobs and its events. So nothing else may have the former name, and only one part may "
         "claim it.",
     ),
-    "L401": _error(
+    "L401": error(
         "cycle of schedules",
         "Runs of these schedules would trigger each other without end. Add a cron to one of them with `all`.",
     ),
-    "L402": _error(
+    "L402": error(
         "member without a key",
         "With `for_each` every member of the trigger must have a key, except a cron inside `all`.",
     ),
-    "L403": _error(
+    "L403": error(
         "period cannot be completed",
         "`complete` needs a time dimension whose partitions make up the period.",
     ),
-    "L404": _error(
+    "L404": error(
         "output partition does not fit",
         "The outputs do not have the partitions that `output_partition` means.",
     ),
-    "L405": _warning(
+    "L405": warning(
         "two writers",
         "Two programs write the same dataset; the later run overwrites the earlier.",
     ),
-    "L406": _warning(
+    "L406": warning(
         "may wait without end",
         "A job that lacks events has no timeout. Add `wait_at_most`, or a timeout from the first event.",
     ),
-    "L407": _error(
+    "L407": error(
         "dataset without partitions",
         "Keys and counts above one need a dataset that is partitioned.",
     ),
-    "L408": _error(
+    "L408": error(
         "keys that never match",
         "The datasets of the members have no common partition keys for `for_each`.",
     ),
-    "L409": _error("trigger nested too deep", "Composites nest at most 8 deep."),
-    "L410": _error(
+    "L409": error("trigger nested too deep", "Composites nest at most 8 deep."),
+    "L410": error(
         "batch too small",
         "`max_batch` limits the events of a job; it must allow as many as the trigger needs.",
     ),
-    "L411": _error(
+    "L411": error(
         "reference without a source",
         "An argument refers to a value that no job of the schedule has: its trigger lacks the member.",
     ),
-    "L412": _warning(
+    "L412": warning(
         "argument without a source",
         "The upstream schedules have no such argument; it is null unless the run is started with it.",
     ),
-    "L413": _warning(
+    "L413": warning(
         "window closed beyond the default timeout",
         "A job that becomes ready while the window is closed is discarded by the default timeout before the"
         " window opens.",
     ),
-    "L414": _error(
+    "L414": error(
         "new data cannot be found",
         "Incremental reading needs landed files, an Iceberg table that is only appended to, or a source"
         " module.",
     ),
-    "L415": _error(
+    "L415": error(
         "output does not keep its rows",
         "Incremental data is read once, so the outputs must keep existing rows: append or merge.",
     ),
-    "L416": _error(
+    "L416": error(
         "partition that several runs would read",
         "One run reads the new data of a partition, so each partition of the source must be within a single"
         " partition of each output: otherwise the first run would also read the rows of the other runs.",
     ),
-    "L417": _error(
+    "L417": error(
         "no partition to write",
         "The outputs have partitions, and nothing says which of them a run writes; it could not be launched.",
     ),
-    "L418": _warning(
+    "L418": warning(
         "reads what it replaces",
         "A run that reads what it overwrites or merges fails if another run has written it meanwhile. With"
         " `concurrency: {max: 1}` such runs wait for each other.",
     ),
-    "L430": _error(
+    "L430": error(
         "weeks begin on different days",
         "A run that writes a week reads the same week of its inputs, so their weeks must begin on the same"
         " day.",
     ),
-    "L431": _error(
+    "L431": error(
         "never launched",
         "In no year a job of this schedule can be launched: its windows are never open together, each fire of"
         " its crons is outside them, or `otherwise: skip` discards each job.",
     ),
-    "L432": _warning(
+    "L432": warning(
         "hardly ever launched",
         "A job is launched only if something else delays it, or by its timeout; otherwise a constraint"
         " discards it.",
     ),
-    "L433": _error(
+    "L433": error(
         "timeout before the wait ends",
         "The timeout discards a job before its `delay`, `quiet` or `wait_at_most` ends.",
     ),
-    "L434": _warning(
+    "L434": warning(
         "different limits of a group",
         "Each schedule compares the active runs of a group with its own `max`.",
     ),
-    "L435": _warning(
+    "L435": warning(
         "unused program",
         "No schedule runs the program, and no trigger waits for its runs.",
     ),
-    "L420": _note(
+    "L420": note(
         "affected by a clock change",
         "On these dates the time is skipped or repeated. The file is correct; this note only announces it.",
     ),
-    "L460": _note(
+    "L460": note(
         "keeps its format",
         "A dataset without `format` keeps the format with which it is deployed, because its rows are in that"
         " format. Another default, or an Iceberg runtime that was installed since, does not change it.",
     ),
-    "L450": _warning(
+    "L450": warning(
         "collects nothing that exists",
         "`collect_existing` lets a new or reset schedule collect the partitions of its datasets that arrived "
         "before. A cron, a run or an elapsed time has none: delete the option, or move it to the trigger "
         "that counts the dataset.",
     ),
+    **TASK_CODES,
 }

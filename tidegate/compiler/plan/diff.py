@@ -19,6 +19,7 @@ from tidegate.compiler.plan.left_behind import LeftBehind
 from tidegate.compiler.plan.ownership import TakenApp
 from tidegate.compiler.plan.refusal import Refusal, refusals_across
 from tidegate.compiler.plan.renames import Renames
+from tidegate.compiler.plan.task_form import task_form
 from tidegate.domain.kept_keys import keeps_keys
 from tidegate.domain.model import (
     App,
@@ -39,6 +40,7 @@ class ScheduleChange(Value, kw_only=True):
 
     Attributes:
         would: with action "kept", the action with updating on.
+        section: where the app has it.
         because: why it changes although its own text may be the same, or why it cannot carry events.
         carries: it is replaced, and its waiting jobs keep their events (rule 24).
     """
@@ -46,6 +48,7 @@ class ScheduleChange(Value, kw_only=True):
     app: str
     name: str
     action: Action
+    section: Literal["schedules", "tasks"] = "schedules"
     would: Action | None = None
     because: str = ""
     carries: bool = False
@@ -184,7 +187,8 @@ def _schedules(
         removed = _removal_reason(before.get(name), old, new)
         if removed and (change.action != "replace" or not update_schedules):
             # These are deleted whether or not schedules are updated.
-            change = ScheduleChange(app=app, name=name, action="delete", because=removed)
+            section = change.section
+            change = ScheduleChange(app=app, name=name, action="delete", section=section, because=removed)
         elif not update_schedules and change.action != "unchanged":
             change = msgspec.structs.replace(change, action="kept", would=change.action)
         yield change
@@ -206,7 +210,7 @@ def _removal_reason(schedule: Schedule | None, old: App | None, new: App | None)
         return ""
     if new is None:
         return "its app is removed"
-    if schedule.program not in new.programs:
+    if schedule.program and schedule.program not in new.programs:
         return f'its program "{schedule.program}" is removed'
     return ""
 
@@ -215,19 +219,32 @@ def _schedule(
     app: str, name: str, before: Schedule | None, wanted: Schedule | None, old: App | None, new: App | None
 ) -> ScheduleChange:
     """Return the change of one schedule with updating on."""
+    schedule = before if wanted is None else wanted
+    section = "schedules" if schedule is None or schedule.task is None else "tasks"
     if before is None or wanted is None:
-        return ScheduleChange(app=app, name=name, action="create" if before is None else "delete")
+        action = "create" if before is None else "delete"
+        return ScheduleChange(app=app, name=name, action=action, section=section)
+    if (before.task is None) != (wanted.task is None):
+        because = f"it was a {'schedule' if before.task is None else 'task'}"
+        return ScheduleChange(app=app, name=name, action="replace", section=section, because=because)
     # Most schedules of a large project are equal, places included, and need no comparison by field.
     fields = () if before == wanted else tuple(field_changes(_form(before), _form(wanted)))
     repartitioned = _repartitioned(before, old, new)
     if not repartitioned and all(_is_harmless(change) for change in fields):
-        return ScheduleChange(app=app, name=name, action="amend" if fields else "unchanged", fields=fields)
+        harmless = "amend" if fields else "unchanged"
+        return ScheduleChange(app=app, name=name, action=harmless, section=section, fields=fields)
     because = f"the partitions of {', '.join(repartitioned)} change" if repartitioned else ""
     if wanted.on_update == "carry" and before.for_each != wanted.for_each and not because:
         because = "for_each changes, so waiting jobs cannot keep their events"
     carrying = carries(before, wanted, old, new)
     return ScheduleChange(
-        app=app, name=name, action="replace", because=because, carries=carrying, fields=fields
+        app=app,
+        name=name,
+        action="replace",
+        section=section,
+        because=because,
+        carries=carrying,
+        fields=fields,
     )
 
 
@@ -294,6 +311,8 @@ def _settings(app: App) -> dict[str, Any]:
 
 
 def _form(part: Any) -> dict[str, Any]:
+    if isinstance(part, Schedule) and part.task is not None:
+        return task_form(part)
     return canonical(part, defaults=True) if isinstance(part, Value) else {"description": part}
 
 

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import msgspec
 
-from tidegate.domain.model import App, Dataset, Program, Schedule
+from tidegate.domain.model import NEVER, App, Dataset, Program, Schedule
 from tidegate.domain.time.duration import duration_text
 from tidegate.domain.value import Value
 
@@ -59,7 +59,7 @@ def _canonical(value: Any, defaults: bool) -> Any:
         items = cast("list[Any]", value)
         return [_canonical(item, defaults) for item in items]
     if isinstance(value, timedelta):
-        return duration_text(value)
+        return "never" if value == NEVER else duration_text(value)
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, time):

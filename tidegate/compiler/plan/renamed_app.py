@@ -10,7 +10,8 @@ from typing import Any, cast
 import msgspec
 
 from tidegate.compiler.plan.renames import Renames
-from tidegate.domain.model import App, Composite, Schedule, Trigger
+from tidegate.domain.model import App, Composite, Dependency, Schedule, TaskTrigger, Trigger
+from tidegate.domain.part_name import SEPARATOR, name_in, whole_name
 
 REFERENCE = re.compile(r"(\{\{\s*[\w.-]*\b(?:partitions|outputs)\.)((?:[\w-]+/)?[\w-]+)(\s*\}\})")
 """A reference in an argument that ends with the name of a dataset."""
@@ -50,7 +51,7 @@ def renamed_schedule(schedule: Schedule, app: str, names: Renames) -> Schedule:
     output_from = schedule.output_from
     return msgspec.structs.replace(
         schedule,
-        program=names.local("programs", schedule.program, app),
+        program=names.local("programs", schedule.program, app) if schedule.program else "",
         trigger=_trigger(schedule.trigger, app, names),
         output_from=None if output_from is None else names.local("datasets", output_from, app),
         args=cast("dict[str, Any]", _arguments(schedule.args, app, names)),
@@ -60,14 +61,23 @@ def renamed_schedule(schedule: Schedule, app: str, names: Renames) -> Schedule:
 def _trigger(trigger: Trigger, app: str, names: Renames) -> Trigger:
     if isinstance(trigger, Composite):
         return msgspec.structs.replace(trigger, of=tuple(_trigger(each, app, names) for each in trigger.of))
-    changes: dict[str, str] = {}
+    changes: dict[str, Any] = {}
     dataset: str | None = getattr(trigger, "dataset", None)
     program: str | None = getattr(trigger, "program", None)
     if dataset is not None:
         changes["dataset"] = names.local("datasets", dataset, app)
     if program is not None:
         changes["program"] = names.local("programs", program, app)
+    if isinstance(trigger, TaskTrigger):
+        changes["depends_on"] = tuple(_dependency(each, app, names) for each in trigger.depends_on)
     return msgspec.structs.replace(trigger, **changes)
+
+
+def _dependency(dependency: Dependency, app: str, names: Renames) -> Dependency:
+    """Return an upstream task with the new name of its app."""
+    former, _, task = whole_name(app, dependency.task).partition(SEPARATOR)
+    renamed = name_in(names.app(app), whole_name(names.app(former), task))
+    return msgspec.structs.replace(dependency, task=renamed)
 
 
 def _arguments(value: Any, app: str, names: Renames) -> Any:

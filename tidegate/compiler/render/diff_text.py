@@ -21,7 +21,9 @@ from tidegate.compiler.plan.diff import (
 from tidegate.compiler.plan.field_change import FieldChange
 from tidegate.compiler.plan.refusal import Refusal
 from tidegate.compiler.plan.renames import Renames
+from tidegate.compiler.plan.task_form import task_form
 from tidegate.compiler.render.trigger_yaml import yaml_lines
+from tidegate.domain.model import App, Schedule
 from tidegate.domain.size import size_text
 
 MAX_VALUE_CHARACTERS = 70
@@ -55,7 +57,7 @@ def diff_text(difference: Diff) -> str:
     lines: list[str] = []
     lines.extend(_renames(difference.renames))
     for app in difference.apps:
-        lines.extend(_app(app))
+        lines.extend(_app(app, difference.after.get(app.name)))
     lines.extend(_ownership(difference))
     if difference.refusals:
         lines.extend(_refusals(difference.refusals))
@@ -66,7 +68,7 @@ def diff_text(difference: Diff) -> str:
     return "\n".join(lines)
 
 
-def _app(app: AppChange) -> Iterator[str]:
+def _app(app: AppChange, wanted: App | None) -> Iterator[str]:
     kept = any(change.action == "kept" for change in app.schedules)
     if app.action == "unchanged" and not kept:
         return
@@ -75,7 +77,7 @@ def _app(app: AppChange) -> Iterator[str]:
         yield from _part(part)
     for schedule in app.schedules:
         if schedule.action != "unchanged":
-            yield from _schedule(schedule)
+            yield from _schedule(schedule, None if wanted is None else wanted.schedules.get(schedule.name))
 
 
 def _part(part: PartChange) -> Iterator[str]:
@@ -84,21 +86,34 @@ def _part(part: PartChange) -> Iterator[str]:
         yield f"      {_field(field)}"
 
 
-def _schedule(change: ScheduleChange) -> Iterator[str]:
+def _schedule(change: ScheduleChange, wanted: Schedule | None) -> Iterator[str]:
     notes = {
         "amend": " (description, owner or retries only: nothing is reset)",
         "kept": f" (updating is off; it would be {_past(change.would)})",
     }
-    yield f"  {_SIGNS[change.action]} schedule {change.name}{notes.get(change.action, '')}"
+    noun = change.section.removesuffix("s")
+    yield f"  {_SIGNS[change.action]} {noun} {change.name}{notes.get(change.action, '')}"
     if change.because:
         yield f"      because {change.because}"
+    if change.action in ("create", "replace") and not change.fields and wanted is not None:
+        yield from (f"      {line}" for line in _whole_task(wanted))
     for field in change.fields:
-        if field.path.split(".")[0] == "trigger" and (_has_mappings(field.old) or _has_mappings(field.new)):
-            yield from (f"      {line}" for line in _trigger(field))
+        if _is_long(change, field):
+            yield from (f"      {line}" for line in _as_yaml(field))
         else:
             yield f"      {_field(field)}"
     for consequence in change.consequences:
         yield f"      -> {consequence_text(consequence)}"
+
+
+def _whole_task(schedule: Schedule) -> Iterator[str]:
+    """The YAML of a new task; nothing of a schedule, whose lines in the file say the same."""
+    if schedule.task is None:
+        return
+    form = task_form(schedule)
+    if schedule.task.calendar is not None:
+        form["calendar"] = schedule.task.calendar.name
+    yield from yaml_lines({"tasks": {schedule.name: form}})
 
 
 def _past(action: str | None) -> str:
@@ -118,13 +133,20 @@ def _field(field: FieldChange) -> str:
     return f"{field.path}: {_value(field.path, field.old)} -> {_value(field.path, field.new)}"
 
 
+def _is_long(change: ScheduleChange, field: FieldChange) -> bool:
+    """Return whether a field is part of a trigger, or of a task, and is read more easily as YAML."""
+    if change.section == "tasks":
+        return isinstance(field.old, list | dict) or isinstance(field.new, list | dict)
+    return field.path.split(".")[0] == "trigger" and (_has_mappings(field.old) or _has_mappings(field.new))
+
+
 def _has_mappings(value: Any) -> bool:
     items = cast("list[Any]", value) if isinstance(value, list) else [value]
     return any(isinstance(item, dict) for item in items)
 
 
-def _trigger(field: FieldChange) -> Iterator[str]:
-    """A part of a trigger that is another one now, as the YAML of before and of after."""
+def _as_yaml(field: FieldChange) -> Iterator[str]:
+    """A part of a trigger or task that is another one now, as the YAML of before and of after."""
     yield f"{field.path}:"
     for sign, value in (("-", field.old), ("+", field.new)):
         if value is not None:
@@ -218,9 +240,12 @@ def _refusals(refusals: tuple[Refusal, ...]) -> Iterator[str]:
 
 
 def _total(difference: Diff) -> str:
-    counts = Counter(change.action for change in difference.schedules())
+    counts = {
+        section: Counter(change.action for change in difference.schedules() if change.section == section)
+        for section in ("schedules", "tasks")
+    }
     if difference.empty:
-        kept = counts["kept"]
+        kept = sum(each["kept"] for each in counts.values())
         tail = f" ({kept} {_plural('schedule', kept)} kept as deployed)" if kept else ""
         return f"No changes.{tail}"
     words = (
@@ -230,5 +255,9 @@ def _total(difference: Diff) -> str:
         ("delete", "delete"),
         ("kept", "keep"),
     )
-    found = [f"{counts[action]} to {word}" for action, word in words if counts[action]]
-    return f"Schedules: {', '.join(found) if found else 'no changes'}."
+    totals: list[str] = []
+    for section, each in counts.items():
+        found = [f"{each[action]} to {word}" for action, word in words if each[action]]
+        if found:
+            totals.append(f"{section.capitalize()}: {', '.join(found)}.")
+    return " ".join(totals) or "Schedules: no changes."

@@ -6,7 +6,8 @@ An edge leads from a schedule to every schedule that its runs can trigger: by `r
 """
 
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
 from tidegate.compiler.diagnostics.diagnostic import Findings, Related
 from tidegate.domain.model import App, Composite, Schedule, Trigger
@@ -18,6 +19,8 @@ Cause = tuple[str, str]
 
 Node = str | Cause
 """A schedule's whole name, or a cause."""
+
+N = TypeVar("N", bound=Hashable)
 
 Graph = dict[Node, dict[Node, None]]
 """Edges from schedules to the causes that their runs produce, and from causes to triggered schedules.
@@ -77,7 +80,7 @@ def cycles(*apps: App) -> list[tuple[str, ...]]:
     graph = _graph(apps)
     order = {node: number for number, node in enumerate(n for n in graph if isinstance(n, str))}
     found: list[tuple[str, ...]] = []
-    for nodes in _strong_groups(graph):
+    for nodes in strong_groups(graph):
         group = [node for node in nodes if isinstance(node, str)]
         found.extend((name,) for name in group if any(name in graph[cause] for cause in graph[name]))
         if len(group) > 1:
@@ -130,17 +133,17 @@ def _writes(schedule: Schedule, app: App) -> tuple[str, ...]:
     return program.writes if program else ()
 
 
-def _strong_groups(graph: Graph) -> list[list[Node]]:
+def strong_groups(graph: Mapping[N, Iterable[N]]) -> list[list[N]]:
     """Return the strongly connected components (Tarjan), without recursion: apps may be large."""
-    index: dict[Node, int] = {}
-    low: dict[Node, int] = {}
-    on_stack: set[Node] = set()
-    stack: list[Node] = []
-    groups: list[list[Node]] = []
+    index: dict[N, int] = {}
+    low: dict[N, int] = {}
+    on_stack: set[N] = set()
+    stack: list[N] = []
+    groups: list[list[N]] = []
     for root in graph:
         if root in index:
             continue
-        work: list[tuple[Node, Iterator[Node]]] = [(root, iter(graph[root]))]
+        work: list[tuple[N, Iterator[N]]] = [(root, iter(graph[root]))]
         index[root] = low[root] = len(index)
         stack.append(root)
         on_stack.add(root)
@@ -163,8 +166,8 @@ def _strong_groups(graph: Graph) -> list[list[Node]]:
     return groups
 
 
-def _unwind(stack: list[Node], on_stack: set[Node], until: Node) -> list[Node]:
-    group: list[Node] = []
+def _unwind(stack: list[N], on_stack: set[N], until: N) -> list[N]:
+    group: list[N] = []
     while True:
         node = stack.pop()
         on_stack.discard(node)

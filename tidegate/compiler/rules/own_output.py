@@ -4,7 +4,7 @@ Of two such runs that have read the same rows, the one that publishes last fails
 again: it would take away what the other has published. With `concurrency: {max: 1}` they wait for each other.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tidegate.compiler.diagnostics.diagnostic import Findings
 from tidegate.domain.model import App, ConcurrencyConstraint, Program, Schedule
@@ -22,7 +22,7 @@ def check_own_output(app: App, findings: Findings) -> None:
     for program in app.programs.values():
         own = _own_output(app, program)
         for schedule in runners.get(program.name, ()) if own is not None else ():
-            if schedule.at is None or _waits(schedule, runners[program.name]):
+            if schedule.at is None or _waits(schedule, runners[program.name]) or _in_turn(schedule, runners):
                 continue
             findings.add(
                 "L418",
@@ -52,6 +52,13 @@ def _waits(schedule: Schedule, runners: Sequence[Schedule]) -> bool:
         for limit in schedule.constraints
         if isinstance(limit, ConcurrencyConstraint) and limit.max == 1
     )
+
+
+def _in_turn(schedule: Schedule, runners: Mapping[str, Sequence[Schedule]]) -> bool:
+    """Return whether a task is alone with its program and waits for its own previous instance."""
+    task = schedule.task
+    own = task is not None and any(each.itself for each in task.depends_on)
+    return own and len(runners[schedule.program]) == 1
 
 
 def _groups(schedule: Schedule) -> frozenset[str | None]:

@@ -1,7 +1,7 @@
 """The rules for references in `args`: the value must exist, and the trigger must provide it.
 
-    scheduled_time                              a cron
-    business_date                               a cron, or `output_partition: business_date`
+    scheduled_time                              a cron, or a task
+    business_date                               a cron, `output_partition: business_date`, or a task
     key                                         for_each
     trigger.partitions[.DATASET]                partitions or size, over partitions
     trigger.bytes, trigger.rows                 partitions or size
@@ -54,6 +54,9 @@ REFERENCES = (
 )
 """The references that do not end in a name of the user."""
 
+OF_TASKS = ("scheduled_time", "business_date")
+"""The references that an instance of a task has: it collects no events."""
+
 _NO_ARGUMENTS = "add it to the `args` of the upstream schedule; where it is missing the value is null"
 
 OF_RUN = "trigger.run."
@@ -75,7 +78,8 @@ def check_references(schedule: Schedule, args: Node | None, scope: Scope) -> Non
         lacking = _lacking(reference, schedule, trigger, scope)
         if lacking is not None:
             needs, hint = lacking
-            summary = f"`{written}` needs {needs}, got a schedule without it"
+            got = "a task" if schedule.task is not None else "a schedule"
+            summary = f"`{written}` needs {needs}, got {got} without it"
             scope.findings.add("L411", place, summary, hint)
             continue
         _check_unambiguous(place, written, reference, trigger, scope)
@@ -232,6 +236,9 @@ def _collected(trigger: Trigger) -> _Collected:
 
 def _lacking(reference: str, schedule: Schedule, trigger: Trigger, scope: Scope) -> tuple[str, str] | None:
     """Return what a reference needs and the schedule lacks, with a hint; None if nothing is missing."""
+    if schedule.task is not None:
+        hint = "a task has {{ scheduled_time }} and {{ business_date }}"
+        return None if reference in OF_TASKS else ("a trigger that collects events", hint)
     collected = _collected(trigger)
     cut = sorted(name for name in collected.datasets if _cut(name, scope))
     if reference == "scheduled_time" and not collected.cron:

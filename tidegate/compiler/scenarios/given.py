@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, plain
+from tidegate.compiler.scenarios.given_tasks import backfill, cancel_backfill, instance, report
 from tidegate.compiler.scenarios.scenario import (
     Action,
     Delete,
@@ -173,4 +174,8 @@ ACTIONS: dict[str, Callable[[Any, ExampleScope], Action | None]] = {
     "restart": _restart,
     "down": _down,
     "fail_launch": _fail_launch,
+    "instance": instance,
+    "report": report,
+    "backfill": backfill,
+    "cancel_backfill": cancel_backfill,
 }

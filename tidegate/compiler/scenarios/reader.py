@@ -11,7 +11,7 @@ from typing import TypeVar, cast
 
 from tidegate.compiler.diagnostics.diagnostic import Findings
 from tidegate.compiler.reader import read
-from tidegate.compiler.reader.node import MappingNode
+from tidegate.compiler.reader.node import MappingNode, ScalarNode
 from tidegate.compiler.scenarios.expect import read_expectation
 from tidegate.compiler.scenarios.given import is_inside, read_given
 from tidegate.compiler.scenarios.scenario import Behaviour, Scenario, SimulatedEnd
@@ -21,6 +21,9 @@ from tidegate.domain.model import App
 from tidegate.domain.wording import shown
 
 T = TypeVar("T")
+
+BEHAVIOUR_AT = "@"
+"""Between a program and the scheduled time of a task, in a key of `programs`."""
 
 
 def read_scenarios(root: MappingNode, app: App, findings: Findings, broken: Broken) -> tuple[Scenario, ...]:
@@ -53,8 +56,9 @@ def brought(node: MappingNode, path: Path, app: App, broken: Broken) -> frozense
             return None
         text, _ = read("deploy", deploy.text("app").encode())
         if text is not None and text.text("app") == app.name:
-            schedules = text.mapping("schedules")
-            found.update(schedules.values if schedules is not None else ())
+            for section in ("schedules", "tasks"):
+                parts = text.mapping(section)
+                found.update(parts.values if parts is not None else ())
     return frozenset(found)
 
 
@@ -104,12 +108,18 @@ def _all(parts: Iterable[T | None]) -> tuple[T, ...]:
     return tuple(part for part in parts if part is not None)
 
 
+def _program(key: ScalarNode) -> ScalarNode:
+    """Return the program of a key of `programs`: "load" of "load@2026-03-10"."""
+    name, _, at = str(key.value).partition(BEHAVIOUR_AT)
+    return ScalarNode(name, key.line, key.column, key.end_column) if at else key
+
+
 def _behaviours(node: MappingNode | None, path: Path, scope: ExampleScope) -> dict[str, Behaviour]:
     found: dict[str, Behaviour] = {}
     default = Behaviour()
     for name, key in node.keys.items() if node else ():
         spec = node.mapping(name) if node and (*path, name) not in scope.broken else None
-        if spec is not None and scope.name(key, "program") is not None:
+        if spec is not None and scope.name(_program(key), "program") is not None:
             takes = scope.duration(spec.get("takes"))
             one = spec.text("ends")
             ends = (one,) if one else tuple(str(end.value) for end in spec.strings("ends"))

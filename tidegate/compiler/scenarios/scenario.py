@@ -133,8 +133,58 @@ class FailLaunch(Value, kw_only=True):
     times: int = 1
 
 
+InstanceDo = Literal["mark_successful", "pause", "resume", "rerun", "rerun_downstream"]
+
+
+class ActOnInstance(Value, kw_only=True):
+    """A person acts on an instance of a task, named by its scheduled time or its business date.
+
+    Attributes:
+        number: of the backfill that it belongs to; with `business_date` 1 where it is left out.
+    """
+
+    task: str
+    do: InstanceDo
+    scheduled: str | None = None
+    business_date: str | None = None
+    number: int | None = None
+
+
+class ReportInstances(Value, kw_only=True):
+    """Instances of a task are reported from outside: some scheduled times, or all of a range."""
+
+    task: str
+    scheduled: tuple[str, ...] = ()
+    from_: str | None = None
+    to: str | None = None
+    status: Literal["successful", "failed"] = "successful"
+    request: str = ""
+
+
+class StartBackfill(Value, kw_only=True):
+    """A person starts a backfill of a task, or of the whole app where `task` is None."""
+
+    task: str | None = None
+    from_: str
+    to: str
+    lot: int = 1
+    upstream: bool = False
+    only: tuple[str, ...] = ()
+
+
+class CancelBackfill(Value, kw_only=True):
+    """A person cancels a backfill of a task or, without `task`, of the app; without `number` the newest."""
+
+    task: str | None = None
+    number: int | None = None
+
+
 Action = (
-    PartitionsArrive
+    ActOnInstance
+    | ReportInstances
+    | StartBackfill
+    | CancelBackfill
+    | PartitionsArrive
     | RunSeen
     | Suspend
     | Resume
@@ -165,11 +215,17 @@ class ExpectLaunch(Value, kw_only=True):
     """A run is launched. Attributes that are None are not compared.
 
     Attributes:
-        partitions: all keys of its manifest over all datasets; for the run of a cron, its business date.
+        partitions: all keys of its manifest over all datasets; for the run of a cron, its business date; for
+            an instance of a task, the partitions that it writes.
+        scheduled, business_date: of an instance of a task.
+        number: of the backfill that the instance belongs to.
     """
 
     schedule: str
     when: datetime | None = None
+    scheduled: str | None = None
+    business_date: str | None = None
+    number: int | None = None
     partitions: tuple[str, ...] | None = None
     args: dict[str, Any] | None = None
 
@@ -199,14 +255,64 @@ class ExpectNone(Value, kw_only=True):
     when: datetime
 
 
+InstanceStatus = Literal["not_run", "waiting", "running", "successful", "failed", "paused", "absent"]
+
+
+class ExpectInstance(Value, kw_only=True):
+    """The state of an instance of a task at the end of an instant. Attributes that are None are not compared.
+
+    Attributes:
+        scheduled: its scheduled time; None for an instance of a backfill that is named by its business date.
+        upstream: the scheduled times of its upstream instances, by task; a task that is not named is not
+            compared.
+        number: of the backfill; None for the first one where `scheduled` is None, else for no backfill.
+    """
+
+    task: str
+    when: datetime
+    scheduled: str | None = None
+    business_date: str | None = None
+    number: int | None = None
+    status: InstanceStatus | None = None
+    reason: str | None = None
+    empty: bool | None = None
+    marked: bool | None = None
+    attempt: int | None = None
+    upstream: dict[str, tuple[str, ...]] | None = None
+    diagnostic: str | None = None
+
+
+class ExpectInstances(Value, kw_only=True):
+    """The number of instances of a task whose scheduled time is on a day, without those of backfills.
+
+    Attributes:
+        day: the day in the task's zone, as 2026-03-10.
+        empty: how many of them are empty runs.
+    """
+
+    task: str
+    when: datetime
+    day: str
+    count: int | None = None
+    empty: int | None = None
+
+
 class ExpectRefused(Value, kw_only=True):
-    """A given `update` or `deploy` is refused with a code."""
+    """A given action is refused with a code."""
 
     code: str
     when: datetime | None = None
 
 
-Expected = ExpectLaunch | ExpectDiscarded | ExpectWaiting | ExpectNone | ExpectRefused
+Expected = (
+    ExpectLaunch
+    | ExpectDiscarded
+    | ExpectWaiting
+    | ExpectNone
+    | ExpectInstance
+    | ExpectInstances
+    | ExpectRefused
+)
 
 
 class Expectation(Value, kw_only=True):
@@ -225,7 +331,8 @@ class Scenario(Value, kw_only=True):
     """One example of an app.
 
     Attributes:
-        behaviours: by program; a program that is not named has the default behaviour.
+        behaviours: by program; a program that is not named has the default behaviour. "program@KEY" holds
+            for the runs of one scheduled time of a task, in place of the program's own.
         until: the last instant that is played.
         expect_only: the schedules whose launches and discards must all be expected; None means all.
     """

@@ -48,8 +48,9 @@ class ExampleScope:
         self.broken = broken
         self._declared = {
             section: frozenset(found.values) if (found := root.mapping(section)) else frozenset[str]()
-            for section in ("schedules", "datasets", "programs")
+            for section in ("schedules", "tasks", "datasets", "programs")
         }
+        self._declared["schedules"] |= self._declared["tasks"]
         self._declared["datasets"] |= {name for name in app.datasets if is_of_other(name)}
         self._declared["programs"] |= {name for name in app.programs if is_of_other(name)}
         self._brought = brought
@@ -81,17 +82,24 @@ class ExampleScope:
     # --- names ---
 
     def name(self, node: Node, what: str) -> str | None:
-        """Return the name of a declared schedule, dataset or program; `what` says which.
+        """Return the name of a declared schedule, task, dataset or program; `what` says which.
 
-        A schedule may also come with a deployment of the example.
+        A task is a schedule too. Both may also come with a deployment of the example.
         """
         found, declared = name_in(self.app.name, text_of(node)), self._declared[f"{what}s"]
-        if found in declared or (what == "schedule" and (self._brought is None or found in self._brought)):
+        if found in declared:
             return found
-        code = {"dataset": "N301", "program": "N302", "schedule": "N305"}[what]
+        if what in ("schedule", "task") and (self._brought is None or found in self._brought):
+            return found
+        code = {"dataset": "N301", "program": "N302", "schedule": "N305", "task": "N305"}[what]
         summary = f"a {what} must be declared in `{what}s`, got {shown(found)}"
         self.findings.add(code, node, summary, did_you_mean(found, declared, f"{what}s"))
         return None
+
+    def task(self, node: Node) -> str | None:
+        """Return the name of a task; one of another app is not looked up, since a deployment may bring it."""
+        found = name_in(self.app.name, text_of(node))
+        return found if is_of_other(found) else self.name(node, "task")
 
     # --- times ---
 
@@ -212,6 +220,17 @@ def text_of(node: Node) -> str:
 def number_of(node: Node | None) -> int | None:
     """Return a whole number, None where there is none."""
     return None if node is None else int(plain(node))
+
+
+def optional_text(node: MappingNode, key: str) -> str | None:
+    """Return the text at a key, None where there is none."""
+    found = node.get(key)
+    return None if found is None else text_of(found)
+
+
+def texts(node: MappingNode, key: str) -> tuple[str, ...]:
+    """Return the texts of the list at a key."""
+    return tuple(text_of(item) for item in node.items(key))
 
 
 def _parts(node: MappingNode) -> dict[str, str]:

@@ -10,7 +10,12 @@ from typing import Any
 
 from tidegate.compiler.diagnostics.diagnostic import Findings
 from tidegate.compiler.reader.node import MappingNode, Node, find, plain
-from tidegate.compiler.schema.validator import app_validator, example_validator, schedule_validator
+from tidegate.compiler.schema.validator import (
+    app_validator,
+    example_validator,
+    schedule_validator,
+    task_validator,
+)
 from tidegate.compiler.schema.wording import Fault, word
 
 MAX_SCHEMA_ERRORS = 400
@@ -43,6 +48,11 @@ def check_app(root: MappingNode, findings: Findings) -> Broken:
 def check_schedule(spec: MappingNode, findings: Findings) -> bool:
     """Check the specification of one schedule; return whether it has the right shape."""
     return not _check(schedule_validator(), spec, findings, ("schedules", "it"))
+
+
+def check_task(spec: MappingNode, findings: Findings) -> bool:
+    """Check the specification of one task; return whether it has the right shape."""
+    return not _check(task_validator(), spec, findings, ("tasks", "it"))
 
 
 def check_example(example: MappingNode, findings: Findings) -> Broken:

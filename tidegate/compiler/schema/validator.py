@@ -34,6 +34,13 @@ def schedule_validator() -> Any:
 
 
 @lru_cache(maxsize=1)
+def task_validator() -> Any:
+    """Return the validator of one task, for a specification outside an app's file."""
+    app = app_validator()
+    return app.evolve(schema=app.schema["properties"]["tasks"]["additionalProperties"])
+
+
+@lru_cache(maxsize=1)
 def example_validator() -> Any:
     """Return the validator of one example, for a file that holds it alone."""
     app = app_validator()

@@ -241,9 +241,11 @@ def _dependent(fault: Fault) -> Iterator[Worded]:
         if option not in fault.node.values or all(k in fault.node.values for k in kinds):
             continue
         if option in own_kinds:
-            known = fault.schema["properties"][kinds[0]]
-            summary = f"`{option}` needs the key `{kinds[0]}` beside it, got it alone"
-            hint = f"add for example {kinds[0]}: {flow(known['examples'][0])}"
+            lacking = next(kind for kind in kinds if kind not in fault.node.values)
+            known = fault.schema["properties"][lacking]
+            got = "got it without" if len(kinds) > 1 else "got it alone"
+            summary = f"`{option}` needs the key `{lacking}` beside it, {got}"
+            hint = f"add for example {lacking}: {flow(known['examples'][0])}"
             yield Worded(code="S103", place=fault.node.keys[option], summary=summary, hint=hint)
         else:
             summary = f"`{option}` belongs beside `{kinds[0]}`, got it without"

@@ -1,6 +1,6 @@
 """The dispatcher: one sensor for each app, whose ticks drive the engine.
 
-    switches ─► dead and overdue runs ─► ingestion ─► reconciliation ─► tick ─► requests, or a skip reason
+    switches ─► dead, overdue, stopped runs ─► ingestion ─► reconciliation ─► tick ─► requests, or why not
 
 Returning a run request does not launch a job: a job counts as launched when its run is
 observed. So a tick that is lost, repeated, or overlaps the next one is harmless; each step is
@@ -35,6 +35,7 @@ from tidegate.dagster_defs.dispatch.preview import PREVIEW_TEXT, is_real_tick
 from tidegate.dagster_defs.dispatch.rounds import Rounds
 from tidegate.dagster_defs.dispatch.run_request import Invalid, run_request
 from tidegate.dagster_defs.dispatch.skip_reason import WAITING_JOBS_MAX, skip_reason
+from tidegate.dagster_defs.dispatch.stopped import end_stopped
 from tidegate.dagster_defs.dispatch.switch import sync_switches
 from tidegate.dagster_defs.ingest.intake import ingest
 from tidegate.dagster_defs.ingest.reconcile import reconcile
@@ -133,6 +134,7 @@ class Dispatch:
             self._switches,
             self._dead,
             self._overdue,
+            self._stopped,
             self._ingest,
             self._reconcile,
             self._tick,
@@ -177,6 +179,9 @@ class Dispatch:
 
     def _overdue(self, store: Store) -> None:
         end_overdue(self._context.instance, store, self._deployed, self._app, self._now(), self._log)
+
+    def _stopped(self, store: Store) -> None:
+        end_stopped(self._context.instance, store, self._app, self._now(), self._log)
 
     def _ingest(self, store: Store) -> None:
         ingest(self._context.instance, store, self._deployed.everything, self._now(), self._log)

@@ -27,19 +27,27 @@ from tidegate.dagster_defs.definitions.partitions import is_range
 from tidegate.dagster_defs.run.tags import (
     APP,
     ATTEMPT,
+    BACKFILL,
+    BUSINESS_DATE,
+    COMMIT,
     DAGSTER_PRIORITY,
     DAGSTER_RANGE_END,
     DAGSTER_RANGE_START,
     JOB,
+    KIND,
     PARTITIONS,
     PRIORITY_VALUES,
     PROGRAM,
     REASON,
     SCHEDULE,
+    SCHEDULED,
+    TASK,
     shortened,
 )
 from tidegate.scheduler.decision.launch.check import check_launch
 from tidegate.scheduler.launch.outbox import LaunchRequest
+from tidegate.scheduler.model.instance import Instance
+from tidegate.scheduler.model.work_of_job import commit_id
 
 KEYS_IN_TAG = 5
 """With more partition keys than these the tag shows their number."""
@@ -123,4 +131,17 @@ def job_tags(request: LaunchRequest) -> dict[str, str]:
     if len(keys) > 1:
         text = ", ".join(keys) if len(keys) <= KEYS_IN_TAG else f"{len(keys)} keys, {keys[0]} to {keys[-1]}"
         tags[PARTITIONS] = shortened(text)
-    return tags
+    if request.commit > 1:
+        tags[COMMIT] = commit_id(request.job, request.commit)
+    return tags if request.instance is None else {**tags, **instance_tags(request, request.instance)}
+
+
+def instance_tags(request: LaunchRequest, instance: Instance) -> dict[str, str]:
+    """Return the tags that say which instance of a task a run is for; its attempt has a tag of any run."""
+    tags = {
+        TASK: request.schedule,
+        SCHEDULED: instance.key,
+        BUSINESS_DATE: instance.business_date,
+        KIND: str(instance.kind),
+    }
+    return {**tags, BACKFILL: str(instance.number)} if instance.number else tags

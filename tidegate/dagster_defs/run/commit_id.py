@@ -1,6 +1,6 @@
 """The commit id of a run: runs with the same id do the same work.
 
-    the run of a job             the job's id, for every attempt
+    the run of a job             the job's commit id, for every attempt (`scheduler.model.work_of_job`)
     an external run              its own id, for each program that it executes
     re-execution after failure   the id of the failed run: what it published is found, not repeated
     re-execution after success   its own id, so everything is computed again; but an append keeps the
@@ -19,23 +19,27 @@ from typing import NamedTuple
 from dagster import DagsterInstance, DagsterRun, DagsterRunStatus
 
 from tidegate.dagster_defs.definitions.asset_plan import ProgramAssets
-from tidegate.dagster_defs.run.tags import JOB
+from tidegate.dagster_defs.run.tags import commit_of
 
 ANCESTORS_MAX = 1000
 """The maximum length of a chain of re-executions; older ancestors are ignored."""
 
 
 class Origin(NamedTuple):
-    """The run whose work a run does: itself, or the ancestor that it continues; `job` if that ran a job."""
+    """The run whose work a run does: itself, or the ancestor that it continues.
+
+    Attributes:
+        commit: the commit id of the job that it ran; None if it ran none.
+    """
 
     run_id: str
-    job: str | None
+    commit: str | None
 
 
 def commit_id(run: DagsterRun, assets: ProgramAssets, instance: DagsterInstance) -> str:
     """Return the commit id of a program in a run."""
     origin = origin_of(run, instance, adds=adds_rows(assets))
-    return origin.job or own_commit_id(origin.run_id, assets)
+    return origin.commit or own_commit_id(origin.run_id, assets)
 
 
 def origin_of(run: DagsterRun, instance: DagsterInstance, *, adds: bool) -> Origin:
@@ -47,11 +51,11 @@ def origin_of(run: DagsterRun, instance: DagsterInstance, *, adds: bool) -> Orig
     for _ in range(ANCESTORS_MAX):
         parent_id = run.get_parent_run_id()
         if parent_id is None:
-            return Origin(run.run_id, run.tags.get(JOB))
+            return Origin(run.run_id, commit_of(run.tags))
         parent = instance.get_run_by_id(parent_id)
         if parent is None:
             # The parent was deleted. Keeping the id is safer: nothing is repeated.
-            return Origin(run.get_root_run_id() or parent_id, run.tags.get(JOB))
+            return Origin(run.get_root_run_id() or parent_id, commit_of(run.tags))
         if parent.status is DagsterRunStatus.SUCCESS and not adds:
             break
         run = parent

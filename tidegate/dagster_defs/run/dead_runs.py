@@ -24,7 +24,7 @@ from tidegate.dagster_defs.definitions.names import RECOVERY
 from tidegate.dagster_defs.ingest.event_log import storage_id
 from tidegate.dagster_defs.ingest.intake import Log
 from tidegate.dagster_defs.ingest.run_observations import programs_of
-from tidegate.dagster_defs.run.tags import JOB, PROJECT, job_of
+from tidegate.dagster_defs.run.tags import JOB, PROJECT, commit_of, job_of
 from tidegate.scheduler.intake.recovered import observe_recovered
 from tidegate.scheduler.launch.failure import note_failure
 from tidegate.scheduler.launch.owners import RunOwner, disown, owners
@@ -97,7 +97,7 @@ def _report(
     if tag is not None:
         store, commits = location.open_store(), location.open_commits()
         note_failure(store, tag.job, tag.attempt, run.run_id, f"the run died: {text}", now, died=True)
-        commit = id_to_publish(tag.job, commits)
+        commit = id_to_publish(commit_of(run.tags) or tag.job, commits)
         if commits.result(commit) is not None:
             # It died between its last step and its report: nothing is left to do.
             with store.transaction() as transaction:

@@ -38,7 +38,7 @@ from tidegate.scheduler.launch.failure import note_failure
 from tidegate.scheduler.store.error import StoreAway
 from tidegate.scheduler.store.patience import patiently
 from tidegate.spark_jobs import jvm
-from tidegate.spark_jobs.errors import CommitConflict, CommitFenced, SparkJobError, SparkLost
+from tidegate.spark_jobs.errors import CommitConflict, CommitFenced, RunOver, SparkJobError, SparkLost
 from tidegate.spark_jobs.runner import run_program
 from tidegate.spark_jobs.session.session import program_conf, session
 
@@ -86,6 +86,7 @@ def _run(
                 params=params_of(work),
                 commit_id=work.commit_id,
                 events=events,
+                upstream=work.upstream,
             )
     except Exception as error:
         expected = _lost(error) if jvm.was_lost(error) else error
@@ -112,6 +113,7 @@ def _failure(
 ) -> Failure | RetryRequested:
     """Return the Dagster result of an expected failure: a retry if the failure is transient."""
     transient = isinstance(error, OSError | CommitConflict | CommitFenced | SparkLost | StoreAway)
+    transient = transient and not isinstance(error, RunOver)
     if transient and context.op_execution_context.retry_number < STEP_RETRIES:
         context.log.warning(f"retry in {RETRY_WAIT_SECONDS} s with the same commit id: {error}")
         return RetryRequested(max_retries=STEP_RETRIES, seconds_to_wait=RETRY_WAIT_SECONDS)

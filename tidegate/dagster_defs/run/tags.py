@@ -18,9 +18,15 @@ JOB = "tidegate/job"
 ATTEMPT = "tidegate/attempt"
 REASON = "tidegate/reason"
 PARTITIONS = "tidegate/partitions"
+TASK = "tidegate/task"
+SCHEDULED = "tidegate/scheduled"
+BUSINESS_DATE = "tidegate/business_date"
+KIND = "tidegate/kind"
+BACKFILL = "tidegate/backfill"
 
 COMMIT = "tidegate/commit"
-"""Key in the metadata of a materialisation: the commit that published it."""
+"""Key in the metadata of a materialisation: the commit that published it. As a tag of a run: the commit id of
+its job, if that is not the job's own id, since an instance was run again."""
 
 DATA_VERSION_TAG = "dagster/data_version"
 DAGSTER_PRIORITY = "dagster/priority"
@@ -53,6 +59,11 @@ def job_of(tags: Mapping[str, str]) -> JobTag | None:
         return None
     attempt = tags.get(ATTEMPT, "")
     return JobTag(job=tags[JOB], attempt=int(attempt)) if attempt.isdigit() else None
+
+
+def commit_of(tags: Mapping[str, str]) -> str | None:
+    """Return the commit id of the job of a run with these tags; None for a run that never had a job."""
+    return tags.get(COMMIT, tags.get(JOB))
 
 
 def shortened(text: str) -> str:

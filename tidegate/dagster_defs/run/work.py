@@ -5,7 +5,8 @@ a re-execution of it       the same launch plan
 a run started by hand      the partitions chosen in the UI, and the arguments of the launchpad or a schedule
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -32,6 +33,7 @@ class Work:
         commit_id: the same for every run that does the same work (see spark_jobs.runner).
         now: the instant that the work takes for the present, the same for every such run.
         schedule: of the job; None for a run started by hand.
+        upstream: of an instance of a task: the partitions that its upstream instances are about.
     """
 
     launch: LaunchPlan
@@ -40,6 +42,7 @@ class Work:
     attempt: int
     now: datetime
     schedule: str | None = None
+    upstream: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
 
 def work_of(
@@ -52,7 +55,7 @@ def work_of(
     """Return the work of this run; None when another run has claimed it or its job was discarded."""
     run = context.run
     origin = origin_of(run, context.instance, adds=adds_rows(assets))
-    commit = id_to_publish(origin.job or own_commit_id(origin.run_id, assets), commits)
+    commit = id_to_publish(origin.commit or own_commit_id(origin.run_id, assets), commits)
     tag = job_of(run.tags)
     if tag is not None:
         answer = claim(store, tag.job, tag.attempt, run.run_id, now)
@@ -81,6 +84,7 @@ def _of_job(job: Job, launch: LaunchPlan, attempt: int, commit: str, now: dateti
         attempt=attempt,
         now=launch.now or now,
         schedule=job.schedule,
+        upstream={} if job.instance is None else launch.manifest,
     )
 
 

@@ -62,6 +62,8 @@ def _run(folder: Path, days: list[str], seed: int) -> None:
         typer.echo(f"landing {len(plan)} deliveries of {len(days)} days")
         demo.land(plan)
         demo.settle(days)
+        typer.echo("a backfill of daily_totals for the first three days, two at a time")
+        demo.backfill(days)
         with demo.store.reading() as reader:
             print_summary(reader, settings, started, typer.echo)
     typer.echo(f"\nfinished after {(datetime.now(UTC) - started).total_seconds():.0f} s")

@@ -19,6 +19,7 @@ from tidegate.domain.model.calendar import (
 )
 from tidegate.domain.model.constraint import (
     DEFAULT_TIMEOUT,
+    NEVER,
     ConcurrencyConstraint,
     Constraint,
     ConstraintBase,
@@ -73,6 +74,14 @@ from tidegate.domain.model.triggers.run import (
 from tidegate.domain.model.triggers.size import (
     SizeTrigger,
 )
+from tidegate.domain.model.triggers.task import (
+    Dependency,
+    Select,
+    TaskTimes,
+    TaskTrigger,
+    TaskType,
+    TaskUpdate,
+)
 from tidegate.domain.model.triggers.tree import (
     AllTrigger,
     AnyTrigger,
@@ -89,6 +98,7 @@ from tidegate.domain.model.triggers.tree import (
 
 __all__ = [
     "DEFAULT_TIMEOUT",
+    "NEVER",
     "AllTrigger",
     "AnyTrigger",
     "App",
@@ -104,6 +114,7 @@ __all__ = [
     "Dataset",
     "Day",
     "DelayConstraint",
+    "Dependency",
     "ElapsedTrigger",
     "Leaf",
     "LeafTrigger",
@@ -121,10 +132,15 @@ __all__ = [
     "Retries",
     "RunTrigger",
     "Schedule",
+    "Select",
     "SequenceTrigger",
     "SinceLastRunConstraint",
     "SizeTrigger",
     "StaticDimension",
+    "TaskTimes",
+    "TaskTrigger",
+    "TaskType",
+    "TaskUpdate",
     "TimeDimension",
     "Timeout",
     "Trigger",

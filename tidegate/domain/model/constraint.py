@@ -16,6 +16,9 @@ from tidegate.domain.value import Value
 DEFAULT_TIMEOUT = timedelta(hours=24)
 """The default time for which a satisfied job may wait for its constraints (rule 5)."""
 
+NEVER = timedelta(days=36500)
+"""The timeout of a task that names none: longer than any instance waits."""
+
 Otherwise = Literal["wait", "skip"]
 
 

@@ -10,6 +10,7 @@ from tidegate.domain.model.constraint import Constraint, Timeout
 from tidegate.domain.model.dataset import Cycle
 from tidegate.domain.model.place import At
 from tidegate.domain.model.retries import Retries
+from tidegate.domain.model.triggers.task import TaskTrigger
 from tidegate.domain.model.triggers.tree import Trigger
 from tidegate.domain.value import Value
 
@@ -34,6 +35,7 @@ class Schedule(Value, kw_only=True):
         for_each: evaluate the trigger separately for each partition key, or for each period of a cycle.
         output_partition: the partitions of its outputs that a run writes (docs/rules.md); `run` means those
             that the upstream runs wrote.
+        program: "" for a task that launches nothing.
         output_from: with `run`, the only dataset of the upstream runs that counts.
         status: the initial status only; a schedule that a person suspended stays suspended (rule 23).
         args: arguments of the program, any JSON; strings may hold references such as
@@ -68,3 +70,8 @@ class Schedule(Value, kw_only=True):
     owner: str = ""
     description: str = ""
     at: At | None = None
+
+    @property
+    def task(self) -> TaskTrigger | None:
+        """What makes it a cycle task (docs/cycles.md); None for other schedules."""
+        return self.trigger if isinstance(self.trigger, TaskTrigger) else None

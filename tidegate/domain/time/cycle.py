@@ -6,6 +6,7 @@ which do not nest in months and years: the week of Sunday 29 March belongs to Ma
 Sunday, as in Dagster, unless the caller names another day.
 """
 
+from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from itertools import count
 from typing import assert_never
@@ -22,6 +23,9 @@ DAYS_OF_WEEK: tuple[Day, ...] = ("sun", "mon", "tue", "wed", "thu", "fri", "sat"
 
 _MINUTE = timedelta(minutes=1)
 _HOUR = timedelta(hours=1)
+
+CHANGED_AT_MOST = 3
+"""Hours by which clocks go back at most: two in Antarctica/Troll."""
 
 
 class Period(Value, kw_only=True):
@@ -114,10 +118,14 @@ def _move_date(first: date, cycle: Cycle, n: int) -> date:
 
 
 def _truncate_to_hour(instant: datetime, wall: datetime, zone: str) -> datetime:
+    return max(found for found in _hours_around(wall, zone) if found <= instant)
+
+
+def _hours_around(wall: datetime, zone: str) -> Iterator[datetime]:
+    """Yield the full hours around a wall time. Where clocks go back, later ones may show earlier times."""
     wall = wall.replace(minute=0, second=0, microsecond=0)
-    # Clocks that are put back show an earlier hour after a later one: try the next hour too.
-    walls = (wall - back * _HOUR for back in count(-1))
-    return next(found for each in walls for found in reversed(instants(each, zone)) if found <= instant)
+    for hours in range(-CHANGED_AT_MOST, CHANGED_AT_MOST + 1):
+        yield from instants(wall + hours * _HOUR, zone)
 
 
 def _advance_hours(start: datetime, n: int, zone: str) -> datetime:
@@ -128,8 +136,11 @@ def _advance_hours(start: datetime, n: int, zone: str) -> datetime:
 
 
 def _next_hour(start: datetime, zone: str) -> datetime:
-    wall = wall_time(start, zone)
-    walls = (wall + ahead * _HOUR for ahead in count(-1))
+    later = [found for found in _hours_around(wall_time(start, zone), zone) if found > start]
+    if later:
+        return min(later)
+    # A zone that changes its side of the date line skips a day.
+    walls = (wall_time(start, zone) + ahead * _HOUR for ahead in count(CHANGED_AT_MOST))
     return next(found for each in walls for found in instants(each, zone) if found > start)
 
 

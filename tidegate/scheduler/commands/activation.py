@@ -20,7 +20,7 @@ from tidegate.scheduler.tick.due import MICROSECOND
 
 def takes_events(state: ScheduleState) -> bool:
     """Return whether events and fires reach the schedule's jobs."""
-    return state.active or state.holding
+    return state.fires
 
 
 def started(reader: Reader, states: Sequence[ScheduleState], now: datetime) -> list[ScheduleState]:

@@ -32,7 +32,7 @@ def change_jobs(
     states = {state.ref: state for state in before}
     afterwards = after or states
     jobs = transaction.jobs(schedules=tuple(states), states=WAITING)
-    jobs += transaction.jobs(schedules=tuple(states), states=(JobState.PENDING_LAUNCH,))
+    jobs += transaction.jobs(schedules=tuple(states), states=(JobState.PENDING_LAUNCH, JobState.PAUSED))
     apply_fates(
         transaction,
         [(job, fate(job, change, states[job.schedule], afterwards[job.schedule])) for job in jobs],

@@ -20,6 +20,7 @@ from tidegate.scheduler.commands.live import WHOLE, compare, deployed_apps, diff
 from tidegate.scheduler.commands.rename import apply_renames, forget_former, subscriptions
 from tidegate.scheduler.commands.replace import carry_schedules, created, reset_schedules
 from tidegate.scheduler.commands.storages import record_storage
+from tidegate.scheduler.commands.tasks import change_tasks, wake_consumers
 from tidegate.scheduler.decision.fate import Change
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.journal import Entry, EntryKind
@@ -153,11 +154,14 @@ def _put_schedules(transaction: Transaction, changes: Diff, wanted: Mapping[str,
     reset: list[tuple[ScheduleState, Schedule]] = []
     carried: list[tuple[ScheduleState, Schedule]] = []
     amended: list[ScheduleState] = []
+    tasks: list[tuple[ScheduleState, Schedule]] = []
     for change in changes.schedules():
         ref = _ref(change)
         match change.action:
             case "create":
                 new.append(_new(ref, wanted[change.app].schedules[change.name], now))
+            case "replace" if _stays_task(states[ref], wanted[change.app].schedules[change.name]):
+                tasks.append((states[ref], wanted[change.app].schedules[change.name]))
             case "replace" if change.carries:
                 carried.append((states[ref], wanted[change.app].schedules[change.name]))
             case "replace":
@@ -177,6 +181,7 @@ def _put_schedules(transaction: Transaction, changes: Diff, wanted: Mapping[str,
     transaction.delete_schedules(gone)
     started = created(transaction, new, now)
     started += reset_schedules(transaction, [state for state, _ in reset], [spec for _, spec in reset], now)
+    started += change_tasks(transaction, [state for state, _ in tasks], [spec for _, spec in tasks], now)
     # The changed apps are written already.
     apps = load_apps(transaction, [msgspec.structs.replace(state, spec=spec) for state, spec in carried])
     started += carry_schedules(
@@ -187,7 +192,12 @@ def _put_schedules(transaction: Transaction, changes: Diff, wanted: Mapping[str,
         [state.ref for state in started], [each for state in started for each in subscriptions(state)]
     )
     after = {state.ref: state for state in (*started, *amended)}
+    wake_consumers(transaction, {*after, *gone}, now)
     transaction.add_journal(list(_schedule_entries(changes, after, now)))
+
+
+def _stays_task(state: ScheduleState, spec: Schedule) -> bool:
+    return state.spec.task is not None and spec.task is not None
 
 
 def _ref(change: ScheduleChange) -> str:

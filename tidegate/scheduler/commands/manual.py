@@ -23,7 +23,7 @@ from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import WAITING, Job, JobState, job_id
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.model.refused import Refused
+from tidegate.scheduler.model.refused import Refused, refuse_instance
 from tidegate.scheduler.store.protocol import Transaction
 from tidegate.scheduler.tick.load import load_apps
 from tidegate.scheduler.tick.tick import advance_before, route_before
@@ -70,7 +70,7 @@ def resume(transaction: Transaction, ref: str, now: datetime, by: str = "cli") -
         return False
     resumed = msgspec.structs.replace(state, status="active", changed_by=by)
     _note_status(transaction, ref, "active", by, now)
-    if state.holding:
+    if state.holding or state.spec.task is not None:
         transaction.put_schedules([resumed])
     else:
         begun = started(transaction, [resumed], now)
@@ -99,6 +99,9 @@ def trigger(transaction: Transaction, ref: str, now: datetime, key: str = "", fo
     """
     advance_before(transaction, now)
     state = schedule_state(transaction, ref)
+    if state.spec.task is not None:
+        hint = "`tidegate instances rerun` runs an instance again, `tidegate backfill start` makes more"
+        raise Refused(f"{ref} is a task, which is not triggered", hint)
     if state.spec.for_each is not None and not key:
         raise Refused(
             f"schedule {ref} runs for each {state.spec.for_each}, and no key was given",
@@ -204,6 +207,7 @@ def cancel(transaction: Transaction, job: str, now: datetime) -> Job:
     found = next(iter(transaction.jobs(ids=[job])), None)
     if found is None:
         raise Refused(f"there is no job {job}", "`tidegate jobs list` shows the jobs")
+    refuse_instance(found, "tidegate instances pause")
     if not found.waiting and found.state is not JobState.PENDING_LAUNCH:
         raise Refused(
             f"job {job} is {found.state} and cannot be discarded",

@@ -17,6 +17,7 @@ from tidegate.domain.model import App, Schedule, leaves
 from tidegate.scheduler.commands.activation import clock_entries, started, takes_events
 from tidegate.scheduler.commands.change_jobs import apply_fates, change_jobs
 from tidegate.scheduler.commands.existing_events import collect_existing
+from tidegate.scheduler.commands.tasks import begin_tasks
 from tidegate.scheduler.decision.carry import carry, carry_entries
 from tidegate.scheduler.decision.fate import Change, fate
 from tidegate.scheduler.decision.fires import next_fire
@@ -39,11 +40,13 @@ def reset_schedules(
 
 
 def created(transaction: Transaction, states: Sequence[ScheduleState], now: datetime) -> list[ScheduleState]:
-    """Return new schedules, started if they accept events."""
+    """Return new schedules, started if they accept events, and new tasks with their first instances."""
+    tasks = begin_tasks(transaction, [state for state in states if state.spec.task is not None], now)
+    states = [state for state in states if state.spec.task is None]
     begun = started(transaction, [state for state in states if takes_events(state)], now)
     transaction.add_journal(list(clock_entries(begun, now)))
     collect_existing(transaction, begun, now)
-    return [*begun, *(state for state in states if not takes_events(state))]
+    return [*tasks, *begun, *(state for state in states if not takes_events(state))]
 
 
 def renewed(state: ScheduleState, spec: Schedule, now: datetime) -> ScheduleState:

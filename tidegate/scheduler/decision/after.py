@@ -18,6 +18,7 @@ import msgspec
 from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.scheduler.decision import retry
 from tidegate.scheduler.decision.by_hand import queued, retried, triggered
+from tidegate.scheduler.decision.instances import fold
 from tidegate.scheduler.decision.recovered import recovered, succeeded
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import FINISHED, TRANSITIONS, IllegalTransition, Job, JobState, LaunchPlan
@@ -27,6 +28,8 @@ from tidegate.scheduler.model.run import RunStatus
 
 _OF_THE_TRIGGER = (Reason.W_TRIGGER, Reason.W_QUIET)
 
+_OPENS = (EntryKind.JOB_OPENED, EntryKind.INSTANCE)
+
 _ENDS = {
     RunStatus.SUCCEEDED: (JobState.SUCCEEDED, None),
     RunStatus.FAILED: (JobState.FAILED, Reason.F_RUN),
@@ -35,7 +38,11 @@ _ENDS = {
 
 
 def opened(entry: Entry, state: ScheduleState) -> Job:
-    """Return the job that an entry opens, for an event or a person."""
+    """Return the job that an entry opens, for an event or a person, or as an instance of a task."""
+    instance = fold.instance_of(entry)
+    # A task holds what it makes while it is suspended.
+    holds = state.holding or (instance is not None and not state.active)
+    early = instance is not None and instance.start > entry.at
     return Job(
         id=entry.job or "",
         schedule=state.ref,
@@ -43,7 +50,9 @@ def opened(entry: Entry, state: ScheduleState) -> Job:
         fingerprint=state.fingerprint,
         priority=state.spec.priority,
         opened_at=entry.at,
-        held_at=entry.at if state.holding and entry.kind is EntryKind.JOB_OPENED else None,
+        held_at=entry.at if holds and entry.kind in _OPENS else None,
+        reason=Reason.W_TIME if early else None,
+        instance=instance,
     )
 
 
@@ -75,7 +84,9 @@ def after(job: Job, entry: Entry, state: ScheduleState | None = None) -> Job:
         case EntryKind.EVENT:
             return joined(job, datetime.fromisoformat(entry.data["arrived"]))
         case EntryKind.SATISFIED:
-            return _with(job, satisfied_at=datetime.fromisoformat(entry.data["since"]))
+            return fold.left_not_run(
+                _with(job, satisfied_at=datetime.fromisoformat(entry.data["since"])), entry
+            )
         case EntryKind.WAITING:
             return _waiting(job, entry)
         case EntryKind.LAUNCH:
@@ -97,11 +108,14 @@ def after(job: Job, entry: Entry, state: ScheduleState | None = None) -> Job:
         case EntryKind.FAILURE:
             return _with(job, detail=entry.data["message"], raised=not entry.data.get("died"))
         case EntryKind.RETRY if state is not None:
-            return retry.retried(job, state, entry.at, datetime.fromisoformat(entry.data["starts_at"]))
+            again = retry.retried(job, state, entry.at, datetime.fromisoformat(entry.data["starts_at"]))
+            return _with(again, instance=fold.attempted_again(job.instance))
         case EntryKind.RECOVERED:
             return recovered(job, entry)
         case EntryKind.MANUAL if state is not None:
             return _by_hand(job, entry, state)
+        case kind if kind in fold.KINDS:
+            return fold.after(job, entry)
         case _:
             return job
 
@@ -143,12 +157,17 @@ def _launch(job: Job, entry: Entry) -> Job:
         decided_at=entry.at,
         retry_at=None,
         detail="",
+        instance=fold.launched(job.instance),
     )
 
 
 def _discarded(job: Job, entry: Entry) -> Job:
-    """Return the job without a further run: one that has had a run has failed, others have not run at all."""
-    state = JobState.DISCARDED if job.failed_run is None else JobState.FAILED
+    """Return the job without a further run: one that has had a run has failed, others have not run at all.
+
+    An instance that a timeout or a constraint ends has failed too: it goes on gating its consumers.
+    """
+    fails = fold.fails(entry) if job.instance is not None else job.failed_run is not None
+    state = JobState.FAILED if fails else JobState.DISCARDED
     reason = Reason(entry.reason) if entry.reason is not None else None
     ended = {"retry_at": None, "gave_back": False, "decided_at": entry.at, "ended_at": entry.at}
     return _with(job, state=state, reason=reason, **ended)

@@ -3,7 +3,8 @@
     discarded by a decision, a person or a deploy ─┐
     no run could be created (a dead letter) ───────┼──► the entry of the end ──► `end_job`
     its run has ended ─────────────────────────────┤
-    recovery has finished its publish ─────────────┘
+    recovery has finished its publish ─────────────┤
+    an instance: paused, marked, reported, run again┘
 
 Pure. `scheduler.tick.end_jobs` writes the end into the store, and `scheduler.explain.past` into the past.
 """
@@ -46,7 +47,7 @@ def end_job(job: Job, entry: Entry) -> End:
     return End(
         job=record(job, entry, next_check_at=None, blocked_on=None),
         frees_slots=held_slots,
-        forgets_launch=held_slots and entry.kind is not EntryKind.RUN,
+        forgets_launch=held_slots and job.run_id is None and entry.kind is not EntryKind.RUN,
         events=_events(job, entry),
     )
 

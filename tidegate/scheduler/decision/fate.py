@@ -54,6 +54,8 @@ def fate(
         after: its schedule from now on; the same for a deleted schedule.
         emptied: whether the job keeps no event, see `scheduler.decision.carry`.
     """
+    if job.state is JobState.PAUSED:
+        return _discarded(Reason.D_DELETED) if change is Change.DELETED else STAYS
     launched = not job.waiting and (job.state is not JobState.PENDING_LAUNCH or job.run_id is not None)
     if launched:
         return STAYS

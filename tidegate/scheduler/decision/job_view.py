@@ -9,6 +9,8 @@ from datetime import datetime
 
 from tidegate.domain.model import App, Schedule
 from tidegate.domain.value import Value
+from tidegate.scheduler.decision.instances.partitions import partition_resources, partitions_awaited
+from tidegate.scheduler.decision.instances.upstream import Upstream
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.run import ALL_RUNS, Gauge, ProgramHistory, group_resource, program_resource
@@ -26,6 +28,7 @@ class JobView(Value, kw_only=True):
             longest `per` of its rates.
         gauges: the reported gauges that its constraints name, by name.
         held: whether the schedule is suspended and holds its jobs.
+        upstream: of an instance of a task that is Not Run: what each of its dependencies has picked.
     """
 
     app: App
@@ -37,11 +40,12 @@ class JobView(Value, kw_only=True):
     launches: tuple[datetime, ...] = ()
     gauges: Mapping[str, Gauge] = {}
     held: bool = False
+    upstream: tuple[Upstream, ...] = ()
 
     @property
     def resources(self) -> tuple[str, ...]:
         """The resources of which the job takes a slot when it is launched."""
-        return resources_of(self.app.name, self.schedule)
+        return resources_of_job(self.app, self.schedule, self.job)
 
     @property
     def program_resource(self) -> str:
@@ -73,3 +77,15 @@ def resources_of(app_name: str, schedule: Schedule) -> tuple[str, ...]:
     """Return the resources of which a job of this schedule takes a slot when it is launched."""
     program = program_resource(f"{app_name}/{schedule.program}")
     return (ALL_RUNS, program, *(group_resource(group) for group in groups_of(schedule)))
+
+
+def resources_of_job(app: App, schedule: Schedule, job: Job) -> tuple[str, ...]:
+    """Return the resources of which a job takes a slot at its launch; an instance takes its partitions."""
+    own = resources_of(app.name, schedule)
+    return own if job.instance is None else (*own, *partition_resources(app, schedule, job.instance))
+
+
+def resources_read(app: App, schedule: Schedule, job: Job) -> tuple[str, ...]:
+    """Return the resources whose slots decide about a job: what it takes, and the partitions it waits for."""
+    own = resources_of_job(app, schedule, job)
+    return own if job.instance is None else (*own, *partitions_awaited(app, schedule, job.instance))

@@ -3,6 +3,7 @@
     waits for its next attempt, or has failed  ──► SUCCEEDED, without a further attempt
     runs                                       ──► goes on; if its run fails, it has succeeded all the same
     its run was cancelled by a person          ──► as it is
+    an instance was run again since            ──► as it is: the publish is that of an earlier run
 
 The job had promised what it publishes before its run ended, so its work is done. Pure.
 """
@@ -15,6 +16,7 @@ from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.run import RunStatus
+from tidegate.scheduler.model.work_of_job import is_work_of
 
 
 def recovered_entry(job: Job, commit: str, at: datetime) -> Entry | None:
@@ -23,7 +25,7 @@ def recovered_entry(job: Job, commit: str, at: datetime) -> Entry | None:
     Args:
         commit: the id of the publish.
     """
-    if job.recovered or job.state in (JobState.SUCCEEDED, JobState.DISCARDED):
+    if job.recovered or job.state in (JobState.SUCCEEDED, JobState.DISCARDED) or not is_work_of(job, commit):
         return None
     run = job.failed_run
     if job.state is not JobState.LAUNCHED and (run is None or run.status == RunStatus.CANCELLED):

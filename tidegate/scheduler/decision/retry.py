@@ -106,5 +106,8 @@ def next_attempt(job: Job, state: ScheduleState, now: datetime, counts_from: dat
 def _with_whole_timeout(job: Job, schedule: Schedule, now: datetime, counts_from: datetime) -> Job:
     # `satisfied_at` stays, since dates count from it; all time since then counts as held.
     job = msgspec.structs.replace(job, satisfied_at=job.satisfied_at or now, held_at=None)
+    if job.instance is not None:
+        # The timeout of an instance counts from its start time, whatever the engine retries.
+        return job
     begun = begun_at(schedule.timeout, job) or counts_from
     return msgspec.structs.replace(job, held_for=counts_from - begun)

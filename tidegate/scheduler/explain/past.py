@@ -8,7 +8,7 @@ collected events, slots, launches, runs and gauges. Entries that a tick wrote la
 instant, after a pause, belong to that instant.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -22,33 +22,31 @@ from tidegate.scheduler.decision.after import after, opened
 from tidegate.scheduler.decision.carry import carry
 from tidegate.scheduler.decision.fate import Change, after_fate, fate
 from tidegate.scheduler.decision.fires import next_fire, starts_again, timer_leaves
-from tidegate.scheduler.intake.observe import RunObservation, merge
+from tidegate.scheduler.explain.past_entries import event_of, observation_of, present_names
+from tidegate.scheduler.explain.past_tasks import PastTasks
+from tidegate.scheduler.intake.observe import merge
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
-from tidegate.scheduler.model.event import Delivery, Event, EventKind
-from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.event import Delivery, EventKind
+from tidegate.scheduler.model.job import ACTIVE, Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
-from tidegate.scheduler.model.run import Gauge, Run, RunStatus
+from tidegate.scheduler.model.run import Gauge, Run
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.protocol import Launched, Reader
+from tidegate.scheduler.tick.generate import day_made, next_generation
+
+_OPENS = (EntryKind.JOB_OPENED, EntryKind.MANUAL, EntryKind.INSTANCE)
+
+_STOPS = (EntryKind.PAUSED, EntryKind.MARKED, EntryKind.RERUN, EntryKind.REPORTED, EntryKind.GONE)
 
 
 def store_at(reader: Reader, instant: datetime) -> MemoryStore:
     """Return the store as it was after an instant was done."""
     journal = reader.journal()
-    past = _Past(_present_names(journal))
+    past = _Past(present_names(journal))
     for entry in journal:
         if entry.at <= instant:
             past.read(entry)
     return past.store(instant)
-
-
-def _present_names(journal: Iterable[Entry]) -> dict[str, str]:
-    """Return the present name of each renamed app: schedules in the journal have it already."""
-    present: dict[str, str] = {}
-    for entry in journal:
-        renamed: dict[str, str] = entry.data["apps"] if entry.kind is EntryKind.RENAME else {}
-        present = {old: renamed.get(new, new) for old, new in present.items()} | renamed
-    return present
 
 
 class _Past:
@@ -72,12 +70,14 @@ class _Past:
         self._runs: dict[str, Run] = {}
         self._gauges: dict[str, Gauge] = {}
         self._journal: list[Entry] = []
+        self._tasks = PastTasks()
         self._readers: dict[EntryKind, Callable[[Entry], None]] = {
             EntryKind.SPEC: self._spec,
             EntryKind.STATUS: self._status,
             EntryKind.CLOCK: self._clock,
             EntryKind.GAUGE: self._gauge,
             EntryKind.JOB_OPENED: self._opened,
+            EntryKind.INSTANCE: self._opened,
             EntryKind.MANUAL: self._manual,
             EntryKind.EVENT: self._event,
             EntryKind.EVENT_DISCARDED: self._event_discarded,
@@ -88,13 +88,16 @@ class _Past:
             EntryKind.DISCARDED: self._without_launch,
             EntryKind.LAUNCH_FAILED: self._without_launch,
             EntryKind.RECOVERED: self._without_launch,
+            **dict.fromkeys(_STOPS, self._stopped),
         }
 
     def read(self, entry: Entry) -> None:
         """Apply one entry."""
         self._journal.append(entry)
         if not self._is_known(entry):
+            self._tasks.wait_for_task(entry)
             return
+        self._tasks.read(entry)
         special = self._readers.get(entry.kind)
         if special is not None:
             special(entry)
@@ -112,7 +115,7 @@ class _Past:
             return True
         if entry.schedule not in self._states:
             return False
-        opens = entry.job is None or entry.kind in (EntryKind.JOB_OPENED, EntryKind.MANUAL)
+        opens = entry.job is None or entry.kind in _OPENS
         return opens or entry.job in self._jobs
 
     def store(self, instant: datetime) -> MemoryStore:
@@ -136,6 +139,7 @@ class _Past:
             transaction.add_launches(list(self._launches.values()))
             transaction.put_runs(list(self._runs.values()))
             transaction.put_gauges(list(self._gauges.values()))
+            self._tasks.put(transaction, self._jobs.values())
             transaction.add_journal(self._journal)
         return store
 
@@ -143,6 +147,9 @@ class _Past:
         """Return the schedule with its next fire, which follows from its crons and timers."""
         if not takes_events(state):
             return stopped(state)
+        task = state.spec.task
+        if task is not None:
+            return msgspec.structs.replace(state, next_fire_at=next_generation(task, day_made(task, instant)))
         clocks = {path: since for path, (since, _) in self._clocks.get(state.ref, {}).items()}
         placed = msgspec.structs.replace(state, clocks=clocks, fires_after=instant)
         return msgspec.structs.replace(placed, next_fire_at=next_fire(placed, instant))
@@ -197,8 +204,18 @@ class _Past:
             if path in running and (stays or clock[1] == entry.at)
         }
         self._states[ref] = state
-        if carries:
+        if spec.task is not None:
+            self._deployed_task(entry, state)
+        elif carries:
             self._carry(before or state, state, entry.at)
+
+    def _deployed_task(self, entry: Entry, state: ScheduleState) -> None:
+        """Make the instances whose entries came before that of their task."""
+        for early in self._tasks.early(entry):
+            self._tasks.read(early)
+            self._opened(early)
+        for job in self._tasks.remade(entry, self._jobs, state):
+            self._put(job)
 
     def _carry(self, before: ScheduleState, state: ScheduleState, at: datetime) -> None:
         """Carry the waiting jobs over to the changed schedule; earlier entries have moved their events."""
@@ -249,19 +266,7 @@ class _Past:
             self._opened(entry)
 
     def _event(self, entry: Entry) -> None:
-        leaf, arrived = entry.data["leaf"], datetime.fromisoformat(entry.data["arrived"])
-        scheduled = entry.data.get("scheduled_for")
-        event = Event(
-            id=entry.event or "",
-            kind=EventKind(entry.data["kind"]),
-            key=entry.data["key"],
-            time=arrived,
-            arrived=arrived,
-            partition=entry.data.get("partition"),
-            bytes=entry.data.get("bytes"),
-            rows=entry.data.get("rows"),
-            scheduled_for=None if scheduled is None else datetime.fromisoformat(scheduled),
-        )
+        leaf, event = entry.data["leaf"], event_of(entry)
         found = self._collected.setdefault(entry.job or "", {})
         found.pop((event.id, entry.data.get("moved_from") or ""), None)
         found[event.id, leaf] = Delivery(
@@ -318,18 +323,19 @@ class _Past:
         self._slots.pop(job.id, None)
         self._launches.pop(job.launch_holder, None)
 
+    def _stopped(self, entry: Entry) -> None:
+        """Remove the slots of an instance whose run a person has stopped, and a launch without a run."""
+        job = self._jobs[entry.job or ""]
+        if job.state in ACTIVE:
+            self._slots.pop(job.id, None)
+            if job.run_id is None:
+                self._launches.pop(job.launch_holder, None)
+
     def _run(self, entry: Entry) -> None:
         run_id = entry.run_id or ""
         if entry.job is not None:
             self._slots_taken(entry)
-        observation = RunObservation(
-            run_id=run_id,
-            program=entry.data["program"],
-            job=entry.job,
-            status=RunStatus(entry.data["status"]),
-            at=datetime.fromisoformat(entry.data["at"]),
-        )
-        run = self._runs[run_id] = merge(self._runs.get(run_id), observation, entry.at)
+        run = self._runs[run_id] = merge(self._runs.get(run_id), observation_of(entry), entry.at)
         holder = entry.job or run_id
         if entry.job is None and (run.active or run.started_at is not None):
             self._launches[holder] = Launched(program=run.program, holder=holder, at=run.launched_at)

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from tidegate.domain.model import At
 from tidegate.domain.value import Value
-from tidegate.scheduler.decision.decide import Decision
+from tidegate.scheduler.decision.outcome import Decision
 from tidegate.scheduler.model.verdict import Verdict
 
 
@@ -41,7 +41,12 @@ def _of_trigger(verdict: Verdict) -> Iterator[Missing]:
     """Return the missing conditions of the unmet leaves, with the instant if time alone is missing."""
     if verdict.met:
         return
-    if verdict.holds_at is not None:
+    if verdict.kind == "time":
+        yield Missing(kind=verdict.kind, what="time", by=verdict.next_check, at=verdict.at)
+    elif verdict.kind == "task":
+        # What it needs is that of its parts.
+        pass
+    elif verdict.holds_at is not None:
         yield Missing(
             kind=verdict.kind,
             what="time, if no event arrives" if verdict.needs is None else verdict.needs,
@@ -68,6 +73,8 @@ def _freed(kind: str, resource: str) -> str:
     """Describe the release of a resource: "program:a/p", "group:nightly", "runs", "gauge:cpu"."""
     sort, _, name = resource.partition(":")
     match kind, sort:
+        case "partition", _:
+            return f"the end of the other instance that writes {name}"
         case "concurrency", _:
             return f"a free slot of {sort} {name}"
         case _, "gauge":

@@ -7,12 +7,19 @@ it was then, see `scheduler.explain.past`.
 
 from datetime import datetime
 
+import msgspec
+
+from tidegate.domain.model import NEVER
 from tidegate.domain.time.duration import duration_text
 from tidegate.domain.value import Value
-from tidegate.scheduler.decision.decide import Decision, Discard, Launch, Wait, decide
+from tidegate.scheduler.decision.decide import decide
+from tidegate.scheduler.decision.outcome import Decision, Discard, Launch, Pass, Wait
 from tidegate.scheduler.decision.retry import attempts_max
+from tidegate.scheduler.explain.instances import Awaited, awaited, diagnostics, upstream_of
+from tidegate.scheduler.explain.roots import Root, roots
 from tidegate.scheduler.explain.unblock import Missing, missing
 from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.instance import Diagnostic
 from tidegate.scheduler.model.job import WAITING, Job, JobState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.reason import Reason
@@ -77,6 +84,9 @@ class Explanation(Value, kw_only=True):
             not know processes; the caller that does adds them.
         history: the journal of the job.
         failed: the newest job of a schedule without a waiting job, if it failed.
+        upstream: of an instance of a task: its upstream instances.
+        diagnostics: of an instance: its dependencies without an upstream instance.
+        roots: of an instance: where the chains of what it waits for begin, and what helps there.
     """
 
     schedule: str
@@ -93,6 +103,13 @@ class Explanation(Value, kw_only=True):
     dead: tuple[DeadHolder, ...] = ()
     history: tuple[Entry, ...] = ()
     failed: Job | None = None
+    upstream: tuple[Awaited, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    roots: tuple[Root, ...] = ()
+
+
+INSTANCES_EXPLAINED = 5
+"""Of a task whose instances are due so many are explained, the earliest ones."""
 
 
 def explain(reader: Reader, target: str, now: datetime) -> tuple[Explanation, ...]:
@@ -121,6 +138,8 @@ def _explain_schedule(reader: Reader, ref: str, now: datetime) -> tuple[Explanat
     state = next(iter(reader.schedules(refs=[ref])), None)
     if state is None:
         raise Refused(f"no schedule {ref} is deployed", "`tidegate schedules list` shows what is")
+    if state.spec.task is not None:
+        return _explain_task(reader, state, now)
     waiting = reader.jobs(schedules=[ref], states=(*WAITING, JobState.PENDING_LAUNCH))
     if waiting:
         return tuple(_explain_job(reader, job, state, now) for job in waiting)
@@ -144,6 +163,22 @@ def _explain_schedule(reader: Reader, ref: str, now: datetime) -> tuple[Explanat
     )
 
 
+def _explain_task(reader: Reader, state: ScheduleState, now: datetime) -> tuple[Explanation, ...]:
+    """Explain the instances of a task that are due and not done, or else the one that comes next."""
+    states = (*WAITING, JobState.PENDING_LAUNCH, JobState.PAUSED)
+    jobs = reader.jobs(schedules=[state.ref], states=states)
+    timed = sorted((job.instance.scheduled, job.id, job) for job in jobs if job.instance is not None)
+    due = [job for _, _, job in timed if job.instance is not None and job.instance.start <= now]
+    shown = due[:INSTANCES_EXPLAINED] or [job for _, _, job in timed[:1]]
+    if shown:
+        return tuple(_explain_job(reader, job, state, now) for job in shown)
+    headline = "no instance waits: `tidegate instances list` shows those that are over"
+    check = state.next_fire_at
+    return (
+        Explanation(schedule=state.ref, at=now, status=state.status, headline=headline, next_check=check),
+    )
+
+
 def _nothing_waits(state: ScheduleState, failed: Job | None) -> str:
     if state.active and failed is not None:
         return "no waiting job: no event has arrived since the last job, which failed"
@@ -155,6 +190,19 @@ def _nothing_waits(state: ScheduleState, failed: Job | None) -> str:
 
 
 def _explain_job(reader: Reader, job: Job, state: ScheduleState | None, now: datetime) -> Explanation:
+    explanation = _explain_alone(reader, job, state, now)
+    if job.instance is None:
+        return explanation
+    upstream = upstream_of(reader, [job]).get(job.id, ())
+    return msgspec.structs.replace(
+        explanation,
+        upstream=awaited(reader, upstream),
+        diagnostics=diagnostics(upstream),
+        roots=roots(reader, job, now),
+    )
+
+
+def _explain_alone(reader: Reader, job: Job, state: ScheduleState | None, now: datetime) -> Explanation:
     status = state.status if state is not None else "deleted"
     history = reader.journal(job=job.id)
     if not job.waiting or state is None:
@@ -175,11 +223,18 @@ def _explain_job(reader: Reader, job: Job, state: ScheduleState | None, now: dat
         job=job,
         trigger=decision.trigger,
         constraints=decision.constraints,
-        next_check=decision.outcome.next_check if isinstance(decision.outcome, Wait) else now,
+        next_check=_unless_never(decision.outcome.next_check, now)
+        if isinstance(decision.outcome, Wait)
+        else now,
         can_run_at=can_run_at(decision, now),
         missing=missing(decision),
         history=history,
     )
+
+
+def _unless_never(check: datetime | None, now: datetime) -> datetime | None:
+    """Return a next check; None for the end of a timeout that never comes."""
+    return None if check is None or check > now + NEVER / 2 else check
 
 
 def _limit(reader: Reader, job: Job) -> str:
@@ -207,9 +262,16 @@ def can_run_at(decision: Decision, now: datetime) -> datetime | None:
     unmet = [verdict for verdict in decision.constraints if not verdict.met]
     instants = [verdict.next_check for verdict in unmet]
     if not decision.trigger.met and decision.satisfied_at is None:
-        instants.append(decision.trigger.holds_at)
+        instants += _opens_at(decision.trigger)
     known = [instant for instant in instants if instant is not None]
     return max(known) if known and len(known) == len(instants) else None
+
+
+def _opens_at(trigger: Verdict) -> list[datetime | None]:
+    """Return when time alone satisfies a trigger; of an instance only its start time can be missing then."""
+    if trigger.kind != "task":
+        return [trigger.holds_at]
+    return [part.next_check for part in trigger.parts if not part.met]
 
 
 def _headline(job: Job, decision: Decision, state: ScheduleState) -> str:
@@ -232,6 +294,8 @@ def _outlook(decision: Decision) -> str:
     match decision.outcome:
         case Launch():
             return "ready: the next tick launches it"
+        case Pass():
+            return "ready: the next tick makes it successful, since it has nothing to run"
         case Discard(reason=reason):
             return f"the next tick discards it: {reason} {reason.summary}"
         case waiting:

@@ -11,12 +11,10 @@ from tidegate.scheduler.decision.after import record
 from tidegate.scheduler.decision.recovered import recovered_entry
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.model.work_of_job import work_of_commit
 from tidegate.scheduler.store.protocol import Reader, Transaction
 from tidegate.scheduler.tick.end_jobs import end_jobs
 from tidegate.scheduler.tick.tick import advance_before, effective_at
-
-SUCCESSOR = "~"
-"""Follows the id in that of a commit that was abandoned before: "job~2"."""
 
 
 def observe_recovered(transaction: Transaction, commit: str, now: datetime) -> None:
@@ -39,4 +37,4 @@ def _fold(transaction: Transaction, job: Job, entry: Entry) -> None:
 
 
 def _jobs(reader: Reader, commit: str) -> tuple[Job, ...]:
-    return reader.jobs(ids=(commit.partition(SUCCESSOR)[0],))
+    return reader.jobs(ids=(work_of_commit(commit).job,))

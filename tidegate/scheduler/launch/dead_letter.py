@@ -12,7 +12,7 @@ from tidegate.scheduler.decision.after import record
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.model.refused import Refused
+from tidegate.scheduler.model.refused import Refused, refuse_instance
 from tidegate.scheduler.store.protocol import Reader, Transaction
 from tidegate.scheduler.tick.tick import advance_before
 
@@ -57,6 +57,7 @@ def retry(transaction: Transaction, job: str, now: datetime) -> Job:
     found = next(iter(transaction.jobs(ids=[job])), None)
     if found is None:
         raise Refused(f"there is no job {job}", "`tidegate jobs list --failed` shows the failed jobs")
+    refuse_instance(found, "tidegate instances rerun")
     if found.waiting and found.retry_at is not None:
         return _at_once(transaction, found, now)
     if found.state is not JobState.FAILED:

@@ -21,6 +21,7 @@ from tidegate.domain.model import Priority
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.after import record
 from tidegate.scheduler.decision.launch.order import launch_order_key
+from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import Job, JobState, LaunchPlan
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
@@ -46,6 +47,8 @@ class LaunchRequest(Value, kw_only=True):
         run_key: the same for every offer of the attempt.
         schedule: "app/name".
         reason: one line for people on what the run was launched for.
+        instance: what makes the job an instance of a task; None for any other job.
+        commit: number of its commit id, see `Job.commit`.
     """
 
     job: str
@@ -56,6 +59,8 @@ class LaunchRequest(Value, kw_only=True):
     launch: LaunchPlan
     priority: Priority
     reason: str
+    instance: Instance | None = None
+    commit: int = 1
 
 
 def offer_launches(
@@ -158,14 +163,23 @@ def _request(job: Job) -> LaunchRequest:
         app=job.app,
         launch=job.launch,
         priority=job.priority,
-        reason=launch_reason(job.launch),
+        reason=launch_reason(job.launch, job.instance),
+        instance=job.instance,
+        commit=job.commit,
     )
 
 
-def launch_reason(launch: LaunchPlan) -> str:
-    """Return one line on what a run was launched for."""
+def launch_reason(launch: LaunchPlan, instance: Instance | None = None) -> str:
+    """Return one line on what a run was launched for.
+
+    Args:
+        instance: what makes its job an instance of a task; None for any other job.
+    """
     parts = [f"{len(keys)} partition(s) of {dataset}" for dataset, keys in launch.manifest.items()]
-    if launch.scheduled_time is not None:
+    if instance is not None:
+        of = f" of backfill {instance.number}" if instance.number else ""
+        parts.insert(0, f"{instance.key}{of}, business date {instance.business_date}")
+    elif launch.scheduled_time is not None:
         parts.append(f"cron of {launch.scheduled_time.isoformat()}")
     if launch.upstream_runs:
         parts.append(f"{len(launch.upstream_runs)} upstream run(s)")

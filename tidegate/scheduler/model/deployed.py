@@ -73,6 +73,11 @@ class ScheduleState(Value, kw_only=True):
         return self.status == "active"
 
     @property
+    def fires(self) -> bool:
+        """Whether its fires count; the instances of a suspended task go on being made."""
+        return self.active or self.holding or self.spec.task is not None
+
+    @property
     def holding(self) -> bool:
         """Whether it is suspended and keeps its waiting jobs until it is resumed (rule 10)."""
         return not self.active and self.spec.on_suspend in ("hold", "backlog")

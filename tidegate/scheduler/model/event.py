@@ -14,6 +14,7 @@ from tidegate.domain.model import Leaf
 from tidegate.domain.part_name import whole_name
 from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.domain.value import Value
+from tidegate.scheduler.model.instance import task_event_key
 
 DIGEST_DIGITS = 32
 
@@ -116,13 +117,17 @@ def fire_event_key(schedule: str, leaf: str) -> str:
 def listens_to(app: str, schedule: str, leaf: Leaf, program: str) -> tuple[str, ...]:
     """Return the event keys that a leaf of a trigger listens to; the leaf collects events of the first key.
 
-    A leaf with a timer collects its own fires, and listens to the events that start the timer.
+    A leaf with a timer collects its own fires, and listens to the events that start the timer. The keys of a
+    cycle task have no events: they say which tasks wait for which (`model.instance.task_event_key`).
 
     Args:
         schedule: "app/name".
         program: name of the schedule's program in its app.
     """
     trigger = leaf.trigger
+    if trigger.tasks_heard is not None:
+        own = task_event_key(whole_name(app, schedule))
+        return (own, *(task_event_key(whole_name(app, name)) for name in trigger.tasks_heard))
     fires = (fire_event_key(schedule, leaf.path),) if trigger.fires_by_clock else ()
     dataset, runs = trigger.dataset_heard, trigger.runs_heard(program)
     partitions = () if dataset is None else (partition_event_key(app, dataset),)

@@ -6,6 +6,7 @@
           |                   |                   |                      (SUCCEEDED if recovery publishes it)
           |                   |                   |----> FAILED (F-LAUNCH: no run could be created)
           +-------------------+-------------------+----> DISCARDED, with a reason
+          +-------------------+-------------------+----> PAUSED, also from LAUNCHED: instances of tasks only
 
 PENDING_LAUNCH is the outbox: the decision is durable and the slots are taken, but no run is
 known yet. LAUNCHED means that a run with the job's tag exists, not only that one was requested.
@@ -24,6 +25,7 @@ from tidegate.domain.launch_input import Fired, PartitionInput
 from tidegate.domain.model import Priority
 from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.domain.value import Value
+from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.reason import Reason
 
 JOB_ID_HEX_DIGITS = 12
@@ -39,6 +41,7 @@ class JobState(StrEnum):
     LAUNCHED = "LAUNCHED"
     SUCCEEDED = "SUCCEEDED"
     FAILED = "FAILED"
+    PAUSED = "PAUSED"
     DISCARDED = "DISCARDED"
 
 
@@ -57,6 +60,8 @@ TRANSITIONS: dict[JobState, frozenset[JobState]] = {
             JobState.PENDING_CONSTRAINT,
             JobState.PENDING_LAUNCH,
             JobState.SUCCEEDED,
+            JobState.FAILED,
+            JobState.PAUSED,
             JobState.DISCARDED,
         }
     ),
@@ -67,28 +72,43 @@ TRANSITIONS: dict[JobState, frozenset[JobState]] = {
             JobState.PENDING_LAUNCH,
             JobState.SUCCEEDED,
             JobState.FAILED,
+            JobState.PAUSED,
             JobState.DISCARDED,
         }
     ),
     JobState.PENDING_LAUNCH: frozenset(
         {
+            JobState.PENDING_TRIGGER,
             JobState.PENDING_LAUNCH,
             JobState.LAUNCHED,
             JobState.SUCCEEDED,
             JobState.FAILED,
+            JobState.PAUSED,
             JobState.DISCARDED,
         }
     ),
-    JobState.LAUNCHED: frozenset({JobState.LAUNCHED, JobState.SUCCEEDED, JobState.FAILED}),
-    JobState.SUCCEEDED: frozenset(),
-    JobState.FAILED: frozenset({JobState.PENDING_CONSTRAINT, JobState.SUCCEEDED}),
+    JobState.LAUNCHED: frozenset(
+        {
+            JobState.PENDING_TRIGGER,
+            JobState.LAUNCHED,
+            JobState.SUCCEEDED,
+            JobState.FAILED,
+            JobState.PAUSED,
+        }
+    ),
+    JobState.SUCCEEDED: frozenset({JobState.PENDING_TRIGGER}),
+    JobState.FAILED: frozenset({JobState.PENDING_TRIGGER, JobState.PENDING_CONSTRAINT, JobState.SUCCEEDED}),
+    JobState.PAUSED: frozenset(
+        {JobState.PENDING_TRIGGER, JobState.SUCCEEDED, JobState.FAILED, JobState.DISCARDED}
+    ),
     JobState.DISCARDED: frozenset(),
 }
 """All transitions. PENDING_LAUNCH becomes SUCCEEDED or FAILED if the run ends before it was observed;
 FAILED becomes PENDING_CONSTRAINT when the job gets a further attempt, by `retries` or by hand, and FAILED
 again if that attempt is abandoned before its run; FAILED, or a job that waits for such an attempt, becomes
 SUCCEEDED when recovery finishes what its run had promised to publish. PENDING_CONSTRAINT goes back to
-PENDING_TRIGGER only when a changed schedule carries its events to another trigger."""
+PENDING_TRIGGER only when a changed schedule carries its events to another trigger. Only instances of tasks
+are PAUSED, and go back to PENDING_TRIGGER when they are run again (`decision/instances/actions.py`)."""
 
 
 class ByHand(StrEnum):
@@ -158,6 +178,8 @@ class Job(Value, kw_only=True):
         recovered: another process has finished what a run of the job had promised to publish.
         held_at: since when its suspended schedule holds it; None while it is not held.
         held_for: how long it was held before; its timeout does not count this time (rule 19).
+        instance: what makes it an instance of a task; None for the job of any other schedule.
+        commit: number of its commit id: a rerun of an instance publishes under a new one.
     """
 
     id: str
@@ -192,6 +214,8 @@ class Job(Value, kw_only=True):
     recovered: bool = False
     held_at: datetime | None = None
     held_for: timedelta = timedelta(0)
+    instance: Instance | None = None
+    commit: int = 1
     detail: str = ""
 
     @property

@@ -42,6 +42,16 @@ class EntryKind(StrEnum):
     GAUGE = "gauge"
     REPLAY = "replay"
     RENAME = "rename"
+    INSTANCE = "instance"
+    REMADE = "remade"
+    GONE = "gone"
+    PASSED = "passed"
+    MARKED = "marked"
+    PAUSED = "paused"
+    RERUN = "rerun"
+    REPORTED = "reported"
+    BACKFILL = "backfill"
+    STOPPED = "stopped"
 
 
 class Entry(Value, kw_only=True):

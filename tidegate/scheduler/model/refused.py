@@ -1,7 +1,33 @@
 """Refused requests: a message and a hint on what to do instead."""
 
 from tidegate.domain.error import UserError
+from tidegate.scheduler.model.job import Job
 
 
 class Refused(UserError):
     """A request of a person that cannot be carried out."""
+
+
+class InstanceRefused(Refused):
+    """A request about instances of tasks that cannot be carried out.
+
+    Attributes:
+        code: stable, for programs: E-TASK, E-TIME, E-RANGE, E-DISABLED or E-STATE (docs/cycles.md).
+    """
+
+    def __init__(self, code: str, message: str, hint: str = "") -> None:
+        super().__init__(f"{code}: {message}", hint)
+        self.code = code
+
+
+def refuse_instance(job: Job, instead: str) -> None:
+    """Refuse what is for jobs of schedules only.
+
+    Args:
+        instead: the command for an instance of a task.
+
+    Raises:
+        Refused: the job is an instance.
+    """
+    if job.instance is not None:
+        raise Refused(f"job {job.id} is the instance {job.key} of task {job.schedule}", f"use `{instead}`")

@@ -14,6 +14,8 @@ from tidegate.compiler.scenarios.scenario import (
     Expectation,
     ExpectDiscarded,
     Expected,
+    ExpectInstance,
+    ExpectInstances,
     ExpectLaunch,
     ExpectNone,
     ExpectRefused,
@@ -23,9 +25,14 @@ from tidegate.compiler.scenarios.scenario import (
 from tidegate.domain.model import At
 from tidegate.domain.value import Value
 from tidegate.scheduler.simulation.moment import Moment
+from tidegate.scheduler.simulation.observed import ObservedCount, ObservedInstance
 
 JUDGED = {"launched": ExpectLaunch, "discarded": ExpectDiscarded, "refused": ExpectRefused}
 """Kinds of moments that must all be expected, and the expectations of each kind."""
+
+
+STATES = (ExpectWaiting, ExpectNone, ExpectInstance, ExpectInstances)
+"""Expectations that are compared with the state at the end of an instant."""
 
 
 class WaitingJob(Value, kw_only=True):
@@ -58,11 +65,16 @@ class Failure(Value, kw_only=True):
 
 
 def judge(
-    scenario: Scenario, moments: Sequence[Moment], snapshots: Mapping[datetime, Snapshot], zone: str
+    scenario: Scenario,
+    moments: Sequence[Moment],
+    snapshots: Mapping[datetime, Snapshot],
+    zone: str,
+    observed_instances: Mapping[int, ObservedInstance | ObservedCount] | None = None,
 ) -> tuple[Failure, ...]:
     """Return all failures of a scenario, by position.
 
     Args:
+        observed_instances: what was observed for each expectation of instances, by its place in the list.
         zone: time zone of the instants in the texts.
     """
     wording = Wording(zone)
@@ -71,8 +83,11 @@ def judge(
         observed = [moment for moment in moments if moment.kind == kind]
         expected = [each for each in scenario.expect if isinstance(each.expected, expects)]
         failures += _judge_moments(expected, observed, scenario, wording)
-    for each in scenario.expect:
-        failure = _judge_state(each, snapshots, wording)
+    for number, each in enumerate(scenario.expect):
+        if isinstance(each.expected, ExpectInstance | ExpectInstances):
+            failure = _judge_instance(each, (observed_instances or {}).get(number), wording)
+        else:
+            failure = _judge_state(each, snapshots, wording)
         if failure is not None:
             failures.append(failure)
     return tuple(sorted(failures, key=lambda failure: (failure.at.line, failure.at.column)))
@@ -110,14 +125,14 @@ def _judge_moments(
 def agrees(expectation: Expectation, moment: Moment) -> bool:
     """Return whether a moment fits an expectation."""
     expected = expectation.expected
-    if isinstance(expected, ExpectWaiting | ExpectNone) or not _same_subject(expected, moment):
+    if isinstance(expected, STATES) or not _same_subject(expected, moment):
         return False
     if expected.when is not None and abs(moment.when - expected.when) > expectation.within:
         return False
     match expected:
         case ExpectLaunch(partitions=partitions, args=args):
             same_keys = partitions is None or set(partitions) == set(moment.partitions)
-            return same_keys and (args is None or args == moment.args)
+            return same_keys and _same_instance(expected, moment) and (args is None or args == moment.args)
         case ExpectDiscarded(reason=reason):
             return reason is None or reason == moment.reason
         case ExpectRefused(code=code):
@@ -126,8 +141,20 @@ def agrees(expectation: Expectation, moment: Moment) -> bool:
             assert_never(expected)
 
 
+def _same_instance(expected: ExpectLaunch, moment: Moment) -> bool:
+    """Return whether a launch is of the instance that is expected; what is left out is not compared."""
+    pairs = (
+        (expected.scheduled, moment.key),
+        (expected.business_date, moment.business_date),
+        (expected.number, moment.number),
+    )
+    return all(wanted is None or wanted == seen for wanted, seen in pairs)
+
+
 def _same_subject(expected: Expected, moment: Moment) -> bool:
-    return isinstance(expected, ExpectRefused) or expected.schedule == moment.schedule
+    if isinstance(expected, ExpectRefused):
+        return True
+    return not isinstance(expected, STATES) and expected.schedule == moment.schedule
 
 
 def matched(agree: Sequence[Sequence[bool]]) -> dict[int, int]:
@@ -163,7 +190,7 @@ def _judge_state(
     expectation: Expectation, snapshots: Mapping[datetime, Snapshot], wording: "Wording"
 ) -> Failure | None:
     expected = expectation.expected
-    if isinstance(expected, ExpectLaunch | ExpectDiscarded | ExpectRefused):
+    if not isinstance(expected, ExpectWaiting | ExpectNone):
         return None
     snapshot = snapshots[expected.when]
     mine = [waiting for waiting in snapshot.waiting if waiting.schedule == expected.schedule]
@@ -178,6 +205,23 @@ def _judge_state(
     return Failure(
         at=expectation.at, expected=wording.expected(expected), observed="; ".join(seen) or "no job at all"
     )
+
+
+def _judge_instance(
+    expectation: Expectation, seen: ObservedInstance | ObservedCount | None, wording: "Wording"
+) -> Failure | None:
+    expected = expectation.expected
+    if isinstance(expected, ExpectInstance) and isinstance(seen, ObservedInstance):
+        if not seen.differences(expected):
+            return None
+        observed = seen.one_line()
+    elif isinstance(expected, ExpectInstances) and isinstance(seen, ObservedCount):
+        if expected.count in (None, seen.count) and expected.empty in (None, seen.empty):
+            return None
+        observed = f"{seen.count} instances, {seen.empty} of them empty"
+    else:
+        observed = "nothing: the example ends before"
+    return Failure(at=expectation.at, expected=wording.expected(expected), observed=observed)
 
 
 def _waits_so(expected: ExpectWaiting, waiting: WaitingJob, within: timedelta) -> bool:
@@ -235,6 +279,9 @@ class Wording:
         when = "at any time" if expected.when is None else self.instant(expected.when)
         match expected:
             case ExpectLaunch(schedule=schedule, partitions=partitions, args=args):
+                schedule = " ".join(
+                    each for each in (schedule, expected.scheduled, expected.business_date) if each
+                )
                 keys = "" if partitions is None else f" partitions {_listed(partitions)}"
                 return f"{when} launched {schedule}{keys}" + ("" if args is None else f" args {args}")
             case ExpectDiscarded(schedule=schedule, reason=reason):
@@ -243,6 +290,13 @@ class Wording:
                 return f"{when} refused {code}"
             case ExpectNone(schedule=schedule):
                 return f"{when} no job of {schedule}"
+            case ExpectInstance():
+                return f"{when} {expected_instance(expected)}"
+            case ExpectInstances(task=task, day=day, count=count, empty=empty):
+                counted = ("" if count is None else f" {count}") + (
+                    "" if empty is None else f", {empty} empty"
+                )
+                return f"{when} instances of {task} on {day}:{counted}"
             case ExpectWaiting():
                 return f"{when} waiting {self._wait(expected)}"
             case _:
@@ -255,6 +309,18 @@ class Wording:
         if expected.collected is not None:
             parts.append(f"{expected.collected} collected")
         return ", ".join(parts)
+
+
+def expected_instance(expected: ExpectInstance) -> str:
+    """Format an expected instance."""
+    name = expected.scheduled or f"of business date {expected.business_date}"
+    facts = [
+        f"{key} {value}"
+        for key in ("status", "reason", "empty", "marked", "attempt", "diagnostic", "number")
+        if (value := getattr(expected, key)) is not None
+    ]
+    facts += [f"upstream {task} {_listed(keys)}" for task, keys in (expected.upstream or {}).items()]
+    return f"instance {expected.task} {name}: {', '.join(facts)}"
 
 
 def _listed(keys: Sequence[str]) -> str:

@@ -11,9 +11,11 @@ from typing import Any, assert_never, cast
 import msgspec
 
 from tidegate.compiler.builders.formats import Formats, deployed_formats
-from tidegate.compiler.compile import compile_files, compile_schedule
+from tidegate.compiler.compile import compile_files, compile_schedule, compile_task
 from tidegate.compiler.diagnostics.diagnostic import Diagnostic
 from tidegate.compiler.scenarios.scenario import (
+    ActOnInstance,
+    CancelBackfill,
     Delete,
     Deploy,
     Down,
@@ -22,9 +24,11 @@ from tidegate.compiler.scenarios.scenario import (
     PartitionsArrive,
     Replay,
     ReportGauges,
+    ReportInstances,
     Restart,
     Resume,
     RunSeen,
+    StartBackfill,
     Suspend,
     TriggerByHand,
     Update,
@@ -33,8 +37,6 @@ from tidegate.domain.model import App, OnUpdate
 from tidegate.domain.model.dataset import DatasetFormat
 from tidegate.domain.model.others import with_others
 from tidegate.domain.part_name import app_of, name_in, whole_name
-from tidegate.domain.size import size_text
-from tidegate.domain.time.duration import duration_text
 from tidegate.scheduler.commands.deploy import deploy
 from tidegate.scheduler.commands.existing_events import replay_events
 from tidegate.scheduler.commands.gauge import report_gauges
@@ -42,10 +44,12 @@ from tidegate.scheduler.commands.live import deployed_apps, difference
 from tidegate.scheduler.commands.manual import resume, suspend, trigger
 from tidegate.scheduler.intake.observe import RunObservation
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
-from tidegate.scheduler.model.refused import Refused
+from tidegate.scheduler.model.refused import InstanceRefused, Refused
 from tidegate.scheduler.model.run import RunStatus
+from tidegate.scheduler.simulation.describe import describe
 from tidegate.scheduler.simulation.moment import Moment
 from tidegate.scheduler.simulation.simulation import Simulation
+from tidegate.scheduler.simulation.task_actions import act_on_tasks
 
 UNKNOWN_SCHEDULE = "N305"
 UNKNOWN_DATASET = "N301"
@@ -84,7 +88,7 @@ class ActionRunner:
     ) -> None:
         self._simulation = simulation
         self._app = app
-        self._specs: dict[str, dict[str, Any]] = dict(document.get("schedules") or {})
+        self._specs = _specs_of(document)
         self._read_file = read_file
         self._on_update: OnUpdate = on_update
         self._default_format: DatasetFormat = default_format
@@ -98,6 +102,8 @@ class ActionRunner:
             self._act(given)
         except ActionRefused as refusal:
             self._refuse(given, name, refusal.codes, str(refusal))
+        except InstanceRefused as refusal:
+            self._refuse(given, name, (refusal.code,), refusal.message)
         except Refused as refusal:
             code = WRONG_KEY if self._is_deployed(name) else UNKNOWN_SCHEDULE
             self._refuse(given, name, (code,), refusal.message)
@@ -140,6 +146,9 @@ class ActionRunner:
                 simulation.go_down(now + duration)
             case FailLaunch(schedule=schedule, times=times):
                 simulation.world.fail_next(self._ref(schedule), times)
+            case ActOnInstance() | ReportInstances() | StartBackfill() | CancelBackfill():
+                with simulation.store.transaction() as transaction:
+                    act_on_tasks(transaction, self._app, action, now)
             case _:
                 assert_never(action)
 
@@ -220,7 +229,8 @@ class ActionRunner:
             if name not in app.schedules:
                 raise ActionRefused((UNKNOWN_SCHEDULE,), f"no schedule {name} is deployed")
             specs[name] = merged(specs.get(name, {}), change)
-            schedule, diagnostics = compile_schedule(
+            task = app.schedules[name].task is not None
+            schedule, diagnostics = (compile_task if task else compile_schedule)(
                 with_others(app, apps.values()),
                 name,
                 specs[name],
@@ -253,7 +263,7 @@ class ActionRunner:
         self._carry_out({**self._deployed(), **compilation.models()}, action.update_schedules)
         if action.update_schedules and self._app in compilation.apps:
             document = compilation.apps[self._app].document
-            self._specs = {**self._specs, **(document.get("schedules") or {})}
+            self._specs = {**self._specs, **_specs_of(document)}
 
     def _carry_out(self, wanted: Mapping[str, App], update_schedules: bool = True) -> None:
         with self._simulation.store.transaction() as transaction:
@@ -263,6 +273,11 @@ class ActionRunner:
                 parts = ", ".join(f"{refusal.section[:-1]} {refusal.name}" for refusal in refusals)
                 raise ActionRefused(codes, f"remaining schedules need what would be removed: {parts}")
             deploy(transaction, wanted, self._simulation.now, update_schedules)
+
+
+def _specs_of(document: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the schedules and tasks of an app's YAML, by name."""
+    return {**(document.get("schedules") or {}), **(document.get("tasks") or {})}
 
 
 def _wrong(diagnostics: tuple[Diagnostic, ...]) -> ActionRefused:
@@ -283,44 +298,3 @@ def merged(spec: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]
         else:
             found[key] = value
     return found
-
-
-def _in_brackets(arrival: PartitionsArrive) -> str:
-    """Format the size of an arrival, if given."""
-    parts = [] if arrival.bytes is None else [size_text(arrival.bytes)]
-    parts += [] if arrival.rows is None else [f"{arrival.rows} rows"]
-    return f" ({', '.join(parts)})" if parts else ""
-
-
-def describe(given: Given) -> tuple[str, str]:
-    """Return the schedule of an action, "" for none, and the action in a few words."""
-    match given.action:
-        case PartitionsArrive(dataset=dataset, keys=keys) as arrival:
-            what = f"{dataset}: {', '.join(keys)}" if keys != ("",) else f"{dataset} is updated"
-            return "", what + _in_brackets(arrival)
-        case RunSeen(program=program, id=id, status=status):
-            return "", f"run {id} of {program} {status}"
-        case Suspend(schedule=schedule):
-            return schedule, "suspended"
-        case Resume(schedule=schedule):
-            return schedule, "resumed"
-        case Delete(schedule=schedule):
-            return schedule, "deleted"
-        case Update(changes=changes):
-            return ", ".join(changes), "updated"
-        case Deploy(file=file):
-            return "", f"deployed {file or 'another text'}"
-        case TriggerByHand(schedule=schedule, key=key, force=force):
-            return schedule, f"{'forced' if force else 'triggered'} by hand" + (f" for {key}" if key else "")
-        case Replay(dataset=dataset, keys=keys):
-            return "", f"events of {dataset} are replayed" + (f": {', '.join(keys)}" if keys else "")
-        case ReportGauges(values=values):
-            return "", ", ".join(f"{name} is at {value:g}" for name, value in values.items())
-        case Restart():
-            return "", "the scheduler restarts"
-        case Down(duration=duration):
-            return "", f"the scheduler is down for {duration_text(duration)}"
-        case FailLaunch(schedule=schedule, times=times):
-            return schedule, f"its next {times} launch(es) will fail"
-        case _:
-            assert_never(given.action)

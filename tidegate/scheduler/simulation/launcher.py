@@ -90,9 +90,11 @@ class Launcher:
         if not claim(self._store, request.job, request.attempt, run_id, now).won:
             return None
         program = request.launch.program
-        behaviour = self._behaviours.get(program, Behaviour())
-        end = behaviour.end_of(self._runs_of[program])
-        self._runs_of[program] += 1
+        named = f"{program}@{request.launch.key}"
+        behaves = named if named in self._behaviours else program
+        behaviour = self._behaviours.get(behaves, Behaviour())
+        end = behaviour.end_of(self._runs_of[behaves])
+        self._runs_of[behaves] += 1
         limit = None if app is None or program not in app.programs else app.programs[program].timeout
         takes = behaviour.takes
         if limit is not None and limit < takes:

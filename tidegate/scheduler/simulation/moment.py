@@ -16,9 +16,11 @@ class Moment(Value, kw_only=True):
 
     Attributes:
         schedule: its name within the app; of another app "app/name".
-        key: the `for_each` key of the job.
+        key: the `for_each` key of the job, or the scheduled time of an instance.
         reason: the code of a wait, a discard or a refusal.
-        partitions: of a launch: every key of its manifest, or its business date.
+        partitions: of a launch: every key of its manifest, or its business date; of an instance of a task the
+            partitions that it writes.
+        business_date, number: of the launch of an instance: its business date, and its backfill.
         next_check: of a wait: when the scheduler looks again.
         text: the rest, for people.
     """
@@ -30,6 +32,8 @@ class Moment(Value, kw_only=True):
     job: str | None = None
     reason: str | None = None
     partitions: tuple[str, ...] = ()
+    business_date: str | None = None
+    number: int = 0
     args: dict[str, Any] = {}
     next_check: datetime | None = None
     text: str = ""

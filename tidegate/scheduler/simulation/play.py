@@ -3,11 +3,18 @@
 from collections import Counter
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 
 import msgspec
 
 from tidegate.compiler.compile import CompiledApp
-from tidegate.compiler.scenarios.scenario import ExpectNone, ExpectWaiting, Scenario
+from tidegate.compiler.scenarios.scenario import (
+    ExpectInstance,
+    ExpectInstances,
+    ExpectNone,
+    ExpectWaiting,
+    Scenario,
+)
 from tidegate.domain.model import App, leaves
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.deploy import deploy
@@ -16,6 +23,12 @@ from tidegate.scheduler.model.job import ACTIVE, WAITING, Job
 from tidegate.scheduler.simulation.expectation import Failure, Snapshot, WaitingJob, judge
 from tidegate.scheduler.simulation.given import ActionRunner
 from tidegate.scheduler.simulation.moment import Moment
+from tidegate.scheduler.simulation.observed import (
+    ObservedCount,
+    ObservedInstance,
+    count_instances,
+    observe_instance,
+)
 from tidegate.scheduler.simulation.simulation import Simulation, SimulationLimit
 from tidegate.scheduler.simulation.summary import ScheduleSummary, summaries
 from tidegate.scheduler.simulation.world import SimulatedWorld, World
@@ -79,18 +92,22 @@ def play(
     for given in scenario.given:
         simulation.at(given.when, lambda given=given: runner.do(given))
     snapshots: dict[datetime, Snapshot] = {}
-    for expectation in scenario.expect:
+    observed: dict[int, ObservedInstance | ObservedCount] = {}
+    for number, expectation in enumerate(scenario.expect):
         expected = expectation.expected
         if isinstance(expected, ExpectWaiting | ExpectNone):
             when = expected.when
             simulation.look_at(when, lambda when=when: snapshots.update({when: snapshot(simulation)}))
+        elif isinstance(expected, ExpectInstance | ExpectInstances):
+            look = partial(_observe, simulation, app.name, observed, number, expected)
+            simulation.look_at(expected.when, look)
     failures: tuple[Failure, ...] = ()
     try:
         simulation.run_until(scenario.until)
     except SimulationLimit as limit:
         failures = (Failure(at=scenario.at, expected="an end", observed=str(limit)),)
     if judged and not failures:
-        failures = judge(scenario, simulation.moments, snapshots, app.timezone)
+        failures = judge(scenario, simulation.moments, snapshots, app.timezone, observed)
     return Performance(
         scenario=scenario,
         app=app.name,
@@ -99,6 +116,20 @@ def play(
         summary=_summary(simulation, app),
         failures=failures,
     )
+
+
+def _observe(
+    simulation: Simulation,
+    app: str,
+    observed: dict[int, ObservedInstance | ObservedCount],
+    number: int,
+    expected: ExpectInstance | ExpectInstances,
+) -> None:
+    with simulation.store.reading() as reader:
+        if isinstance(expected, ExpectInstance):
+            observed[number] = observe_instance(reader, app, expected)
+        else:
+            observed[number] = count_instances(reader, app, expected)
 
 
 def _stages(others: tuple[App, ...]) -> dict[str, App]:

@@ -118,7 +118,7 @@ class Simulation:
     def _engine_instants(self) -> list[datetime | None]:
         with self.store.reading() as reader:
             jobs = reader.jobs(states=WAITING | {JobState.PENDING_LAUNCH})
-            fires = [state.next_fire_at for state in reader.schedules() if state.active or state.holding]
+            fires = [state.next_fire_at for state in reader.schedules() if state.fires]
             return [*(job.next_check_at for job in jobs), *fires]
 
     def _settle(self) -> None:
@@ -152,7 +152,7 @@ class Simulation:
         keys = sorted({key for found in run.launch.manifest.values() for key in found if key})
         if not keys and run.launch.business_date is not None:
             keys = [run.launch.business_date]
-        if not keys:
+        if not keys or job.instance is not None:
             keys = list(run.launch.partitions)
         self.moments.append(
             Moment(
@@ -162,6 +162,8 @@ class Simulation:
                 key=job.key,
                 job=job.id,
                 partitions=tuple(keys),
+                business_date=run.launch.business_date,
+                number=0 if job.instance is None else job.instance.number,
                 args=run.launch.args,
             )
         )
@@ -169,7 +171,10 @@ class Simulation:
         self.at(run.ends_at, lambda: self._ended(run, job))
 
     def _ended(self, run: SimulatedRun, job: Job) -> None:
-        self.report(*self.world.end(run))
+        reports = self.world.end(run)
+        self.report(*reports)
+        if not reports:
+            return
         self.moments.append(
             Moment(
                 when=run.ends_at,

@@ -21,6 +21,7 @@ from tidegate.scheduler.model.event import Delivery, Event, Subscription
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import Gauge, ProgramHistory, Run
+from tidegate.scheduler.store.instances import InstanceRows
 
 
 class LedgerRow(Value, kw_only=True):
@@ -85,7 +86,7 @@ class Commitment(Value, kw_only=True):
         return any(part in refs for name in self.names for part in name.split(" <- "))
 
 
-class Reader(Protocol):
+class Reader(InstanceRows, Protocol):
     """Reads one consistent state of the store."""
 
     def apps(self, *, names: Collection[str] | None = None) -> tuple[DeployedApp, ...]:
@@ -130,6 +131,14 @@ class Reader(Protocol):
 
     def due_jobs(self, now: datetime, limit: int) -> tuple[Job, ...]:
         """Jobs that wait, or gave back their slots, whose `next_check_at` is due, earliest first, then id."""
+        ...
+
+    def consumers(self, jobs: Collection[str]) -> tuple[str, ...]:
+        """The instances (ids) with a recorded edge to one of these instances (ids), sorted."""
+        ...
+
+    def blocked_jobs(self, resources: Collection[str]) -> tuple[Job, ...]:
+        """The jobs that wait, or gave back their slots, and are blocked on one of these resources, by id."""
         ...
 
     def deliveries(self, jobs: Collection[str]) -> dict[str, tuple[Delivery, ...]]:
@@ -265,6 +274,10 @@ class Transaction(Reader, Protocol):
 
     def put_jobs(self, jobs: Sequence[Job]) -> None:
         """Create or replace jobs."""
+        ...
+
+    def put_edges(self, edges: Mapping[str, Collection[str]]) -> None:
+        """Replace the recorded upstream instances (ids) of instances (ids)."""
         ...
 
     def take_slots(self, taken: Mapping[str, Collection[str]]) -> None:

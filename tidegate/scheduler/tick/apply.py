@@ -11,17 +11,21 @@ from typing import Any, assert_never
 import msgspec
 
 from tidegate.scheduler.decision.after import record
-from tidegate.scheduler.decision.decide import Decision, Discard, Launch, Wait, decide, decide_again
+from tidegate.scheduler.decision.decide import decide, decide_again
 from tidegate.scheduler.decision.end_job import discard_entry, end_job
+from tidegate.scheduler.decision.instances.upstream import diagnostics_of, edges_of
 from tidegate.scheduler.decision.job_view import JobView
 from tidegate.scheduler.decision.launch.input import with_input
 from tidegate.scheduler.decision.launch.plan import plan_launch
+from tidegate.scheduler.decision.outcome import Decision, Discard, Launch, Pass, Wait
 from tidegate.scheduler.decision.route import is_full
 from tidegate.scheduler.model.event import Delivery
+from tidegate.scheduler.model.instance import instance_resource
 from tidegate.scheduler.model.job import Job, LaunchPlan
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.protocol import Launched
+from tidegate.scheduler.tick.inputs import load_inputs
 from tidegate.scheduler.tick.working_set import WorkingSet
 
 RETRY_AFTER_ERROR = timedelta(minutes=5)
@@ -44,6 +48,8 @@ class Applier:
         self._work = work
         self._now = now
         self._plans: dict[str, LaunchPlan] = {}
+        self._ended: set[str] = set()
+        self._passed: set[str] = set()
         self.launched: list[str] = []
         self.discarded: list[str] = []
         self.errors: list[str] = []
@@ -55,13 +61,17 @@ class Applier:
             decision = decide(view, self._now)
             if isinstance(decision.outcome, Launch):
                 # A retried job keeps its plan: its next attempt does the same work.
-                self._plans[view.job.id] = view.job.launch or with_input(
-                    plan_launch(view, decision.satisfied_at), view, self._now
-                )
+                plan = view.job.launch or with_input(self._plan(view, decision), view, self._now)
+                self._plans[view.job.id] = plan
         except Exception as error:  # noqa: BLE001 - one schedule's bug must not stop the others
             self._postpone(view.job, error)
             return None
         return decision
+
+    def _plan(self, view: JobView, decision: Decision) -> LaunchPlan:
+        if view.job.instance is None:
+            return plan_launch(view, decision.satisfied_at)
+        return plan_launch(view, decision.satisfied_at, load_inputs(self._work, view, view.job.instance))
 
     def decide_again(self, view: JobView) -> None:
         """Let a job whose launch is decided take again the slots that it gave back, or wait for them."""
@@ -79,7 +89,8 @@ class Applier:
         """Write the decision about one job."""
         job = view.job
         if decision.satisfied_at is not None and job.satisfied_at is None:
-            entry = self._entry(job, EntryKind.SATISFIED, data={"since": decision.satisfied_at.isoformat()})
+            data = {"since": decision.satisfied_at.isoformat(), **self._record_upstream(view)}
+            entry = self._entry(job, EntryKind.SATISFIED, data=data)
             full = is_full(view.schedule, view.deliveries, satisfied=True)
             job = self._record(job, entry, closed=job.closed or full)
         match decision.outcome:
@@ -89,6 +100,8 @@ class Applier:
                 self.discard(self._remove_dropped(job, view.deliveries, dropped), reason)
             case Launch(overridden=overridden):
                 self._launch(job, msgspec.structs.replace(view, job=job), overridden)
+            case Pass():
+                self._end(job, self._entry(job, EntryKind.PASSED))
             case _:
                 assert_never(decision.outcome)
 
@@ -100,6 +113,9 @@ class Applier:
         check = wait.next_check
         if check is not None and check <= self._now:
             check = self._now + LOOK_AGAIN_AFTER
+        if wait.blocked_on in self._ended:
+            # Its upstream instance has ended after the rows of this decision were loaded.
+            check = self._now
         self._put(
             msgspec.structs.replace(
                 job, next_check_at=check, blocked_on=wait.blocked_on, decided_at=self._now
@@ -159,12 +175,31 @@ class Applier:
 
     def discard(self, job: Job, reason: Reason) -> None:
         """Discard a job, for a reason."""
-        entry = discard_entry(job, reason, self._now)
+        self._end(job, discard_entry(job, reason, self._now))
+        self.discarded.append(job.id)
+
+    def _end(self, job: Job, entry: Entry) -> None:
         self._work.add_journal([entry])
         end = end_job(job, entry)
         self._put(end.job)
         self._work.add_events(end.events)
-        self.discarded.append(job.id)
+        if job.instance is not None:
+            self._ended.add(instance_resource(job.id))
+            self._passed.add(instance_resource(job.id))
+
+    def wake_consumers(self) -> None:
+        """Let the consumers of the instances that ended be decided at this instant too."""
+        if self._passed:
+            self._work.wake(self._passed, self._now)
+
+    def _record_upstream(self, view: JobView) -> dict[str, Any]:
+        """Record the upstream instances of an instance that leaves Not Run; nothing for other jobs."""
+        if view.job.instance is None:
+            return {}
+        edges = edges_of(view.upstream)
+        self._work.put_edges(view.job.id, [edge.job for edge in edges])
+        missing = diagnostics_of(view.upstream)
+        return {"upstream": msgspec.to_builtins(edges), "diagnostics": msgspec.to_builtins(missing)}
 
     def _postpone(self, job: Job, error: Exception) -> None:
         """Decide a job again later, and record the error that its decision raised."""

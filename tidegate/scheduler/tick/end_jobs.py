@@ -7,6 +7,7 @@ no longer counts in rates.
 from collections.abc import Sequence
 
 from tidegate.scheduler.decision.end_job import end_job
+from tidegate.scheduler.model.instance import instance_resource
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.store.protocol import Transaction
@@ -14,12 +15,14 @@ from tidegate.scheduler.store.protocol import Transaction
 
 def end_jobs(transaction: Transaction, endings: Sequence[tuple[Job, Entry]]) -> tuple[Job, ...]:
     """End jobs as their entries say, and return them. The caller adds the entries to the journal."""
-    ends = [(end_job(job, entry), entry.at) for job, entry in endings]
-    transaction.put_jobs([end.job for end, _ in ends])
-    transaction.add_events([event for end, _ in ends for event in end.events])
-    for end, at in ends:
+    ends = [(job, end_job(job, entry), entry.at) for job, entry in endings]
+    transaction.put_jobs([end.job for _, end, _ in ends])
+    transaction.add_events([event for _, end, _ in ends for event in end.events])
+    for before, end, at in ends:
         if end.forgets_launch:
-            transaction.remove_launch(end.job.launch_holder)
+            transaction.remove_launch(before.launch_holder)
+        if end.job.instance is not None:
+            transaction.wake({instance_resource(end.job.id)}, at)
         if end.frees_slots:
             transaction.wake(transaction.release_slots(end.job.id), at)
-    return tuple(end.job for end, _ in ends)
+    return tuple(end.job for _, end, _ in ends)

@@ -6,16 +6,18 @@ and gauges, for any number of jobs, from a reader of the store or from the worki
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import Any, Protocol
 
 from tidegate.domain.model import App, Schedule
 from tidegate.domain.model.others import others_of_schedules, with_others
-from tidegate.scheduler.decision.job_view import JobView, resources_of
+from tidegate.scheduler.decision.job_view import JobView, resources_read
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState, whole_app
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.run import Gauge, ProgramHistory
+from tidegate.scheduler.store.instances import InstanceRows
 from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.tick.upstream import load_upstream
 
 
 class AppRows(Protocol):
@@ -24,7 +26,7 @@ class AppRows(Protocol):
     def apps(self, *, names: Collection[str]) -> Sequence[DeployedApp]: ...
 
 
-class Rows(AppRows, Protocol):
+class Rows(AppRows, InstanceRows, Protocol):
     """The rows that decisions depend on; see `scheduler.store.protocol.Reader` for each method."""
 
     def schedules(self, *, refs: Collection[str]) -> Sequence[ScheduleState]: ...
@@ -38,6 +40,8 @@ class Rows(AppRows, Protocol):
     def launches(self, programs: Collection[str], since: datetime) -> Mapping[str, tuple[datetime, ...]]: ...
 
     def gauges(self, names: Collection[str]) -> Sequence[Gauge]: ...
+
+    def cursor(self, name: str) -> Any: ...
 
 
 def load_apps(rows: AppRows, states: Collection[ScheduleState]) -> dict[str, App]:
@@ -79,8 +83,9 @@ def load_job_views(rows: Rows, jobs: Sequence[Job], now: datetime) -> tuple[list
     orphans = [job for job in jobs if job.schedule not in states]
     kept = [job for job in jobs if job.schedule in states]
     deliveries = rows.deliveries([job.id for job in kept])
-    resources = {ref: resources_of(state.app, state.spec) for ref, state in states.items()}
+    resources = {job.id: resources_read(apps[job.app], states[job.schedule].spec, job) for job in kept}
     slots = rows.slots({resource for held in resources.values() for resource in held})
+    upstream = load_upstream(rows, [job for job in kept if job.satisfied_at is None], states)
     programs = {ref: f"{state.app}/{state.spec.program}" for ref, state in states.items()}
     history = rows.history(set(programs.values()))
     launches = _launches(rows, states, programs, now)
@@ -91,15 +96,21 @@ def load_job_views(rows: Rows, jobs: Sequence[Job], now: datetime) -> tuple[list
             schedule=states[job.schedule].spec,
             job=job,
             deliveries=deliveries[job.id],
-            slots={resource: slots[resource] for resource in resources[job.schedule]},
+            slots={resource: slots[resource] for resource in resources[job.id]},
             history=history[programs[job.schedule]],
             launches=launches.get(programs[job.schedule], ()),
             gauges={name: gauges[name] for name in _named(states[job.schedule].spec) if name in gauges},
-            held=states[job.schedule].holding,
+            held=_holds(states[job.schedule], job),
+            upstream=upstream.get(job.id, ()),
         )
         for job in kept
     ]
     return views, orphans
+
+
+def _holds(state: ScheduleState, job: Job) -> bool:
+    """Return whether a suspended schedule holds a job; a task holds all but those that it lets drain."""
+    return state.holding if job.instance is None else not state.active and job.held_at is not None
 
 
 def _launches(

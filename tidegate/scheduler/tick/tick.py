@@ -23,9 +23,9 @@ import msgspec
 
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.constraints import COUNTING_RUNS
-from tidegate.scheduler.decision.decide import Decision, Wait
 from tidegate.scheduler.decision.fires import after_fires, due_fires, postponed, programs_timed, with_timer
 from tidegate.scheduler.decision.launch.order import LaunchOrderKey, launch_order_key
+from tidegate.scheduler.decision.outcome import Decision, Wait
 from tidegate.scheduler.decision.route import Router, leaf_at
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import Event, EventKind, Subscription, event_facts
@@ -36,6 +36,7 @@ from tidegate.scheduler.model.run import program_resource
 from tidegate.scheduler.store.protocol import Reader, Store, Transaction
 from tidegate.scheduler.tick.apply import Applier
 from tidegate.scheduler.tick.due import MICROSECOND
+from tidegate.scheduler.tick.generate import generate
 from tidegate.scheduler.tick.load import load_apps, load_job_views
 from tidegate.scheduler.tick.working_set import WorkingSet
 
@@ -210,8 +211,15 @@ def _starts_timer(event: Event, listener: Subscription, state: ScheduleState) ->
 
 
 def _fire(work: WorkingSet, instant: datetime, refs: Collection[str] | None) -> int:
-    """Turn every due fire of the schedules into an event; return their number."""
+    """Turn every due fire of the schedules into an event, and every due day of a task into its instances.
+
+    Returns:
+        The number of fires and of tasks.
+    """
     due = [state for state in work.take_schedules(instant) if refs is None or state.ref in refs]
+    tasks = [state for state in due if state.spec.task is not None]
+    due = [state for state in due if state.spec.task is None]
+    generated = generate(work, tasks, instant)
     timed = {program for state in due for program in programs_timed(state)}
     slots = work.slots([program_resource(program) for program in timed])
     running = {program for program in timed if slots[program_resource(program)]}
@@ -228,7 +236,7 @@ def _fire(work: WorkingSet, instant: datetime, refs: Collection[str] | None) -> 
             )
             for path in postponed(state, instant, running)
         )
-    return len(fires)
+    return len(fires) + generated
 
 
 # --- events -----------------------------------------------------------------------------
@@ -294,6 +302,7 @@ def _decide(work: WorkingSet, instant: datetime) -> TickReport:
             applier.decide_again(view)
         elif decision is not None:
             applier.apply(view, decision)
+    applier.wake_consumers()
     return TickReport(
         decided=len(due),
         launched=tuple(applier.launched),

@@ -10,6 +10,9 @@ ends before the first instant whose rows may be incomplete, and the next set con
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
+from typing import Any
+
+import msgspec
 
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event, Subscription
@@ -186,7 +189,42 @@ class WorkingSet:
         cached = (self._gauges[name] for name in sorted(names))
         return tuple(gauge for gauge in cached if gauge is not None)
 
-    # --- writing ---
+    def jobs(self, *, ids: Collection[str]) -> tuple[Job, ...]:
+        """Return the jobs with these ids."""
+        self.flush()
+        return self._transaction.jobs(ids=ids)
+
+    def instances(
+        self, tasks: Collection[str], first: datetime, last: datetime, *, backfill: int = 0
+    ) -> tuple[Job, ...]:
+        """Return the instances of tasks in a range of scheduled times."""
+        self.flush()
+        return self._transaction.instances(tasks, first, last, backfill=backfill)
+
+    def instance_before(self, task: str, scheduled: datetime, *, backfill: int = 0) -> Job | None:
+        """Return the last instance of a task with an earlier scheduled time, past empty runs."""
+        self.flush()
+        return self._transaction.instance_before(task, scheduled, backfill=backfill)
+
+    def backfill(self, number: int) -> tuple[Job, ...]:
+        """Return the instances of a backfill."""
+        self.flush()
+        return self._transaction.backfill(number)
+
+    def cursor(self, name: str) -> Any:
+        """Return the value that is stored under a name."""
+        return self._transaction.cursor(name)
+
+    def wake(self, resources: Collection[str], at: datetime) -> None:
+        """Make the jobs that are blocked on any of these resources due at an instant of this set."""
+        self.flush()
+        for job in self._transaction.blocked_jobs(resources):
+            known = self._jobs.get(job.id, job)
+            self.put_jobs([msgspec.structs.replace(known, next_check_at=at)])
+
+    def put_edges(self, job: str, upstream: Collection[str]) -> None:
+        """Record the upstream instances of an instance."""
+        self._transaction.put_edges({job: upstream})
 
     def put_schedule(self, state: ScheduleState) -> None:
         """Change a schedule's fire times and timers."""
@@ -247,6 +285,8 @@ class WorkingSet:
 
     def flush(self) -> None:
         """Write all changes since the last flush."""
+        if self._pending.empty:
+            return
         pending, self._pending = self._pending, _PendingWrites()
         transaction = self._transaction
         transaction.put_schedules([self._states[ref] for ref in pending.states])
@@ -287,6 +327,11 @@ class _PendingWrites:
         self.slots: dict[str, tuple[str, ...]] = {}
         self.launches: list[Launched] = []
         self.journal: list[Entry] = []
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing has changed."""
+        return not any(vars(self).values())
 
 
 def _order(delivery: Delivery) -> tuple[datetime, str, str, str]:

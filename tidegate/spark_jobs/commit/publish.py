@@ -2,7 +2,7 @@
 
     put ──► stored ──► finish              from here on the publish will be finished
      ├────► known ───► finish that one     another attempt of the same commit was first
-     └────► fenced, moved ──► an error; nothing is published, now or later
+     └────► fenced, over, moved ──► an error; nothing is published, now or later
 
 `finish` executes the steps of a sequence; `recovery` finishes the sequences that dead processes left.
 Neither needs Spark unless a step does.
@@ -20,7 +20,7 @@ from tidegate.spark_jobs.commit.lease import fenced
 from tidegate.spark_jobs.commit.recovery import recover
 from tidegate.spark_jobs.commit.sequence import CommitSequence, decode_result, encode_sequence
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
-from tidegate.spark_jobs.errors import CommitConflict
+from tidegate.spark_jobs.errors import CommitConflict, RunOver
 
 __all__ = ["finish", "id_to_publish", "publish", "recover", "resolve"]
 
@@ -39,6 +39,7 @@ def publish(
         CommitConflict: another run has moved, or is about to move, a watermark that this one has read.
             Nothing of this sequence is published, now or later.
         CommitFenced: the lease of this attempt expired. Nothing is published, now or later.
+        RunOver: the job of this run was stopped, or is run again. Nothing is published, now or later.
         CommitUnknown, CommitFailed, CommitBusy: see `finish`.
     """
     match _put(sequence, store):
@@ -46,6 +47,8 @@ def publish(
             return finish(sequence, store, context, clock)
         case "fenced":
             raise fenced(sequence.id)
+        case "over":
+            raise _over(sequence)
         case "moved":
             raise _conflict(sequence)
         case "known":
@@ -95,6 +98,14 @@ def _put(sequence: CommitSequence, store: CommitStepStore) -> Put:
             log.warning("commit %s was stored, although the store's response was lost", sequence.id)
             return "known"
         raise
+
+
+def _over(sequence: CommitSequence) -> RunOver:
+    return RunOver(
+        f"commit {sequence.id}: the instance that this run works for was paused or is run again, so its"
+        " attempt is over",
+        "nothing was published; if it is paused, resume it",
+    )
 
 
 def _conflict(sequence: CommitSequence) -> CommitConflict:

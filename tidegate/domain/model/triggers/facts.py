@@ -106,6 +106,11 @@ class LeafTrigger(TriggerBase, kw_only=True):
         return None
 
     @property
+    def tasks_heard(self) -> tuple[str, ...] | None:
+        """The upstream tasks, within the app, of a cycle task; None for other kinds. They have no events."""
+        return None
+
+    @property
     def timer(self) -> timedelta | None:
         """How long after the last received event it fires; None without a timer.
 

@@ -13,6 +13,7 @@ from tidegate.domain.model.triggers.facts import LeafTrigger, TriggerBase
 from tidegate.domain.model.triggers.partitions import PartitionsTrigger
 from tidegate.domain.model.triggers.run import RunTrigger
 from tidegate.domain.model.triggers.size import SizeTrigger
+from tidegate.domain.model.triggers.task import TaskTrigger
 from tidegate.domain.value import Value
 
 
@@ -101,6 +102,7 @@ Trigger = (
     | SizeTrigger
     | RunTrigger
     | ElapsedTrigger
+    | TaskTrigger
     | AllTrigger
     | AnyTrigger
     | AtLeastTrigger

@@ -3,7 +3,7 @@
 A new kind is one new file here and one line in `KINDS`, whose order is the order of the checks
 (rule 4); its YAML form is a file of the same name in `tidegate/compiler/constraints/`. A check is a
 pure function of the job view and the instant. The first check, `retry`, and the last one, `held`, are not
-constraints of the YAML.
+constraints of the YAML, nor is `partition`. For an instance of a task `held` is checked second.
 """
 
 from collections.abc import Callable
@@ -26,6 +26,7 @@ from tidegate.scheduler.decision.constraints import (
     delay,
     held,
     load,
+    partition,
     rate,
     retry,
     since_last_run,
@@ -62,11 +63,15 @@ KINDS: dict[type, Kind] = {
 
 ORDER = tuple(KINDS)
 
-COUNTING_RUNS = frozenset({"since_last_run", "rate", "load", "concurrency"})
+COUNTING_RUNS = frozenset({"since_last_run", "rate", "load", "concurrency", "partition"})
 """Constraints that a launch of another job may make unmet."""
 
 # A person who triggers the job ends its pause; one who forced an earlier attempt does not.
-_NEVER_OVERRIDDEN = {Reason.W_RETRY, *(kind.waits for kind in KINDS.values() if not kind.overridable)}
+_NEVER_OVERRIDDEN = {
+    Reason.W_RETRY,
+    Reason.W_PARTITION,
+    *(kind.waits for kind in KINDS.values() if not kind.overridable),
+}
 
 
 def check_all(view: JobView, now: datetime) -> tuple[Verdict, ...]:
@@ -74,6 +79,8 @@ def check_all(view: JobView, now: datetime) -> tuple[Verdict, ...]:
     ordered = sorted(view.schedule.constraints, key=lambda c: ORDER.index(type(c)))
     verdicts = tuple(_check(constraint, view, now) for constraint in ordered)
     again, holding = retry.check(view, now), held.check(view)
+    if view.job.instance is not None:
+        return tuple(e for e in (again, holding, *verdicts, partition.check(view)) if e is not None)
     return tuple(each for each in (again, *verdicts, holding) if each is not None)
 
 

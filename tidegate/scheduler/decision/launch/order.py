@@ -6,15 +6,18 @@ waiting compensates:
     key = the instant at which the trigger was satisfied + the penalty of the priority
 
 The smallest key goes first; of two equal keys, the job that was satisfied first. So at the same
-instant the higher priority wins, and the jobs of one schedule start in the order of their keys. The bound:
-a job of higher priority overtakes only if it was satisfied later by less than the difference of the
+instant the higher priority wins, and the jobs of one schedule start in the order of their keys. Of instances
+of tasks the earlier scheduled time goes first, then the earlier start time, then those of no backfill. One
+that waits for a partition counts as ready from its start time, so of two of them the earlier one is next. The
+bound: a job of higher priority overtakes only if it was satisfied later by less than the difference of the
 penalties, which is an hour at most.
 """
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from tidegate.domain.model import Priority
 from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.reason import Reason
 
 PENALTIES: dict[Priority, timedelta] = {
     Priority.HIGH: timedelta(0),
@@ -23,7 +26,9 @@ PENALTIES: dict[Priority, timedelta] = {
 }
 """How much later than a job of high priority a job of this priority counts as ready."""
 
-LaunchOrderKey = tuple[datetime, datetime, str, str, str]
+NO_TIME = datetime.min.replace(tzinfo=UTC)
+
+LaunchOrderKey = tuple[datetime, datetime, datetime, datetime, int, str, str, str]
 """Compares in launch order."""
 
 
@@ -34,4 +39,9 @@ def launch_order_key(job: Job, satisfied_at: datetime | None) -> LaunchOrderKey:
         satisfied_at: when its trigger was satisfied; None counts from its opening.
     """
     ready = satisfied_at or job.opened_at
-    return ready + PENALTIES[job.priority], ready, job.schedule, job.key, job.id
+    scheduled, start, number = NO_TIME, NO_TIME, 0
+    if job.instance is not None:
+        ready = job.instance.start if job.reason is Reason.W_PARTITION else ready
+        scheduled, start, number = job.instance.scheduled, job.instance.start, job.instance.number
+    key = (job.schedule, job.key, job.id)
+    return ready + PENALTIES[job.priority], ready, scheduled, start, number, *key

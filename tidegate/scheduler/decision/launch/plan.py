@@ -15,19 +15,27 @@ import msgspec
 from tidegate.compiler import template
 from tidegate.domain.model import App, PartitionScheme, Schedule, TimeDimension
 from tidegate.domain.partition_key import period_before, same_partitions
+from tidegate.scheduler.decision.instances.inputs import Inputs, manifest_of_inputs
+from tidegate.scheduler.decision.instances.partitions import written
 from tidegate.scheduler.decision.job_view import JobView
 from tidegate.scheduler.decision.manifest import manifest_of, upstream_of
 from tidegate.scheduler.decision.references import values_of
+from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import LaunchPlan
 
+NO_INPUTS = Inputs()
 
-def plan_launch(view: JobView, satisfied_at: datetime | None) -> LaunchPlan:
+
+def plan_launch(view: JobView, satisfied_at: datetime | None, inputs: Inputs = NO_INPUTS) -> LaunchPlan:
     """Return the launch plan of the job.
 
     Args:
         satisfied_at: when the trigger was satisfied; the business date of a job without a fire
             counts from there.
+        inputs: the upstream instances of an instance of a task.
     """
+    if view.job.instance is not None:
+        return _of_instance(view, view.job.instance, inputs)
     scheduled = max(
         (d.event.scheduled_for for d in view.deliveries if d.event.scheduled_for is not None), default=None
     )
@@ -49,6 +57,20 @@ def plan_launch(view: JobView, satisfied_at: datetime | None) -> LaunchPlan:
     )
     plan = msgspec.structs.replace(plan, partitions=_partitions(view, plan, satisfied_at))
     values = values_of(plan, view.deliveries, view.job.key, view.schedule.trigger)
+    return msgspec.structs.replace(plan, args=template.render(view.schedule.args, values))
+
+
+def _of_instance(view: JobView, instance: Instance, inputs: Inputs) -> LaunchPlan:
+    """Return the launch plan of an instance of a task: it writes the partitions of its business date."""
+    keys = {key for found in written(view.app, view.schedule, instance).values() for key in found if key}
+    plan = LaunchPlan(
+        program=view.schedule.program,
+        partitions=tuple(sorted(keys)),
+        manifest=manifest_of_inputs(view.app.name, view.app.programs[view.schedule.program], inputs),
+        scheduled_time=instance.scheduled,
+        business_date=instance.business_date,
+    )
+    values = values_of(plan, (), "", None)
     return msgspec.structs.replace(plan, args=template.render(view.schedule.args, values))
 
 

@@ -28,6 +28,7 @@ from tidegate.scheduler.store.commits import abandoned as commit_abandoned
 from tidegate.scheduler.store.commits import attempts as commit_attempts
 from tidegate.scheduler.store.commits import recovery_states
 from tidegate.scheduler.store.commits import watermarks as commit_watermarks
+from tidegate.scheduler.store.commits.fence import is_fenced
 from tidegate.scheduler.store.commits.former_names import refuse_former_names
 from tidegate.scheduler.store.commits.tables import (
     COMMIT_TABLES,
@@ -36,7 +37,7 @@ from tidegate.scheduler.store.commits.tables import (
 )
 from tidegate.scheduler.store.commits.transaction import insert_absent, reading, writing
 from tidegate.scheduler.store.sql.metadata import metadata
-from tidegate.scheduler.store.sql.tables import cursors
+from tidegate.scheduler.store.sql.tables import cursors, jobs
 
 
 class SqlCommitStepStore(CommitStepStore):
@@ -47,7 +48,7 @@ class SqlCommitStepStore(CommitStepStore):
 
     def create(self) -> None:
         """Create the tables that do not exist."""
-        metadata.create_all(self._engine, tables=(*COMMIT_TABLES, cursors))
+        metadata.create_all(self._engine, tables=(*COMMIT_TABLES, cursors, jobs))
 
     def begin(self, commit: str, datasets: Sequence[str], *, until: datetime, at_least: int = 0) -> int:
         """Open an attempt, and return its token: larger than `at_least` and than every earlier one.
@@ -109,6 +110,8 @@ class SqlCommitStepStore(CommitStepStore):
                 return "fenced"
             if commit_abandoned.is_abandoned(connection, sequence):
                 return "fenced"
+            if is_fenced(connection, sequence):
+                return "over"
             if not self._may_move(connection, moves):
                 return "moved"
             if insert_absent(connection, commit_sequences, [row]) == 0:

@@ -4,7 +4,7 @@ Every answer is computed from plain dictionaries in the most obvious way: this i
 for the SQL stores, so it must be simple, not fast.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -12,6 +12,7 @@ import msgspec
 
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event, Subscription
+from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import Gauge, ProgramHistory, Run, RunStatus
@@ -64,9 +65,7 @@ class MemoryReader:
         due = [
             (state.next_fire_at, state.ref, state)
             for state in self._tables.schedules.values()
-            if (state.active or state.holding)
-            and state.next_fire_at is not None
-            and state.next_fire_at <= now
+            if state.fires and state.next_fire_at is not None and state.next_fire_at <= now
         ]
         return tuple(state for _, _, state in sorted(due, key=lambda d: d[:2])[:limit])
 
@@ -122,6 +121,50 @@ class MemoryReader:
             if job.next_check_at is not None and job.next_check_at <= now
         ]
         return tuple(job for _, _, job in sorted(due, key=lambda d: d[:2])[:limit])
+
+    def instances(
+        self, tasks: Collection[str], first: datetime, last: datetime, *, backfill: int = 0
+    ) -> tuple[Job, ...]:
+        """See `Reader.instances`."""
+        return self._instances(
+            lambda job, each: (
+                job.schedule in tasks and each.number == backfill and first <= each.scheduled <= last
+            )
+        )
+
+    def instance_before(self, task: str, scheduled: datetime, *, backfill: int = 0) -> Job | None:
+        """See `Reader.instance_before`."""
+        found = self._instances(
+            lambda job, each: (
+                job.schedule == task
+                and each.number == backfill
+                and each.scheduled < scheduled
+                and not each.empty
+            )
+        )
+        return found[-1] if found else None
+
+    def backfill(self, number: int) -> tuple[Job, ...]:
+        """See `Reader.backfill`."""
+        return self._instances(lambda _, each: each.number == number)
+
+    def _instances(self, fits: Callable[[Job, Instance], bool]) -> tuple[Job, ...]:
+        found = [
+            (job.instance.scheduled, job.id, job)
+            for job in self._tables.jobs.values()
+            if job.instance is not None and job.state is not JobState.DISCARDED and fits(job, job.instance)
+        ]
+        return tuple(job for *_, job in sorted(found, key=lambda each: each[:2]))
+
+    def consumers(self, jobs: Collection[str]) -> tuple[str, ...]:
+        """See `Reader.consumers`."""
+        wanted = set(jobs)
+        return tuple(sorted(job for job, each in self._tables.edges.items() if wanted & set(each)))
+
+    def blocked_jobs(self, resources: Collection[str]) -> tuple[Job, ...]:
+        """See `Reader.blocked_jobs`."""
+        waiting = (self._tables.jobs[id] for id in sorted(self._tables.waiting))
+        return tuple(job for job in waiting if job.blocked_on in resources)
 
     def deliveries(self, jobs: Collection[str]) -> dict[str, tuple[Delivery, ...]]:
         """See `Reader.deliveries`."""

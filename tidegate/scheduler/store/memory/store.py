@@ -119,6 +119,11 @@ class MemoryTransaction(MemoryReader):
             else:
                 self._tables.waiting.pop(job.id, None)
 
+    def put_edges(self, edges: Mapping[str, Collection[str]]) -> None:
+        """See `Transaction.put_edges`."""
+        self._tables.own("edges")
+        self._tables.edges.update({job: tuple(sorted(set(each))) for job, each in edges.items()})
+
     def take_slots(self, taken: Mapping[str, Collection[str]]) -> None:
         """See `Transaction.take_slots`."""
         self._tables.own("slots")

@@ -34,6 +34,7 @@ class Tables:
         unrouted: ids of the events that are not routed yet.
         waiting: ids of the jobs that are decided when they are due.
         deliveries: by job; None for deliveries without a job.
+        edges: the recorded upstream instances of each instance.
         slots: the holders of each resource.
         launches: program and instant, by holder.
         claims: run id and instant, by job and attempt.
@@ -53,6 +54,7 @@ class Tables:
     )
     jobs: dict[str, Job] = field(default_factory=dict[str, Job])
     waiting: dict[str, None] = field(default_factory=dict[str, None])
+    edges: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     slots: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     launches: dict[str, tuple[str, datetime]] = field(default_factory=dict[str, tuple[str, datetime]])
     gauges: dict[str, Gauge] = field(default_factory=dict[str, Gauge])

@@ -4,13 +4,13 @@ Every query of a tick uses an index (see `tables`). Each statement is built once
 parameters and any length of lists (see `bulk`): building one takes longer than running it.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection
 from datetime import datetime
-from functools import cache, lru_cache
-from typing import Any, TypeVar
+from functools import cache
+from typing import Any
 
 import msgspec
-from sqlalchemy import Column, Connection, Integer, Select, bindparam, func, select
+from sqlalchemy import Column, Integer, bindparam, func, select
 
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event, Subscription
@@ -20,10 +20,12 @@ from tidegate.scheduler.model.run import ENDED, Gauge, ProgramHistory, Run, RunS
 from tidegate.scheduler.store.ledger import ledger_rows
 from tidegate.scheduler.store.protocol import Commitment, LedgerRow
 from tidegate.scheduler.store.sql import tables
-from tidegate.scheduler.store.sql.bulk import among, given, listed
-from tidegate.scheduler.store.sql.codec import Codec, Row
+from tidegate.scheduler.store.sql.bulk import given, listed
+from tidegate.scheduler.store.sql.codec import Codec
 from tidegate.scheduler.store.sql.commitments import commitments, watermarked
 from tidegate.scheduler.store.sql.counted_events import LAST_CODE_POINT, counted_events
+from tidegate.scheduler.store.sql.instance_reader import InstanceReader
+from tidegate.scheduler.store.sql.queries import Statement, every
 from tidegate.scheduler.store.sql.rows import (
     APPS,
     DELIVERY_READ,
@@ -37,37 +39,27 @@ from tidegate.scheduler.store.sql.rows import (
     delivery_of,
 )
 
-STATEMENTS_KEPT = 500
-"""Statements that a process caches: more than there are kinds of queries."""
-
 ACTIVE_RUNS = tuple(status for status in RunStatus if status not in ENDED)
 ENDED_RUNS = tuple(status for status in RunStatus if status in ENDED)
-
-Statement = Select[*tuple[Any, ...]]
-T = TypeVar("T")
-
-
-def _every(codec: Codec[Any]) -> Statement:
-    return select(*codec.read)
 
 
 def _newest(codec: Codec[Any], *columns: Column[Any]) -> Statement:
     """Return the query for the rows with the largest values, largest first, up to the parameter `limit`."""
-    return _every(codec).order_by(*(each.desc() for each in columns)).limit(LIMIT)
+    return every(codec).order_by(*(each.desc() for each in columns)).limit(LIMIT)
 
 
 def _earliest(codec: Codec[Any], due: Column[Any], then: Column[Any]) -> Statement:
     """Return the query for rows due by the parameter `now`, earliest first, up to `limit`."""
-    return _every(codec).where(due <= bindparam("now")).order_by(due, then).limit(LIMIT)
+    return every(codec).where(due <= bindparam("now")).order_by(due, then).limit(LIMIT)
 
 
 LIMIT = bindparam("limit", type_=Integer)
-ALL_APPS = _every(APPS)
-ALL_SCHEDULES = _every(SCHEDULES)
-ALL_SUBSCRIPTIONS = _every(SUBSCRIPTIONS)
-ALL_JOBS = _every(JOBS)
-ALL_RUNS = _every(RUNS)
-ALL_GAUGES = _every(GAUGES)
+ALL_APPS = every(APPS)
+ALL_SCHEDULES = every(SCHEDULES)
+ALL_SUBSCRIPTIONS = every(SUBSCRIPTIONS)
+ALL_JOBS = every(JOBS)
+ALL_RUNS = every(RUNS)
+ALL_GAUGES = every(GAUGES)
 NEWEST_EVENTS = _newest(EVENTS, tables.events.c.arrived, tables.events.c.id)
 NEWEST_EVENTS_OF_PREFIX = NEWEST_EVENTS.where(
     # A range: an index serves it, and unlike LIKE it has no wildcards.
@@ -76,11 +68,11 @@ NEWEST_EVENTS_OF_PREFIX = NEWEST_EVENTS.where(
 NEWEST_JOBS = _newest(JOBS, tables.jobs.c.opened_at, tables.jobs.c.id)
 NEWEST_RUNS = _newest(RUNS, tables.runs.c.seen_at, tables.runs.c.run_id)
 NEWEST_ENTRIES = _newest(JOURNAL, tables.journal.c.number)
-ENTRIES = _every(JOURNAL).order_by(tables.journal.c.number.desc())
+ENTRIES = every(JOURNAL).order_by(tables.journal.c.number.desc())
 DUE_SCHEDULES = _earliest(SCHEDULES, tables.schedules.c.due_at, tables.schedules.c.ref)
 DUE_JOBS = _earliest(JOBS, tables.jobs.c.due_at, tables.jobs.c.id)
 UNROUTED_EVENTS = (
-    _every(EVENTS)
+    every(EVENTS)
     .where(tables.events.c.unrouted_since.is_not(None))
     .order_by(tables.events.c.unrouted_since, tables.events.c.id)
     .limit(LIMIT)
@@ -97,18 +89,6 @@ CURSOR = select(tables.cursors.c.value).where(tables.cursors.c.name == bindparam
 CLAIM = select(tables.claims.c.run_id).where(
     tables.claims.c.job == bindparam("job"), tables.claims.c.attempt == bindparam("attempt")
 )
-
-
-@lru_cache(STATEMENTS_KEPT)
-def _narrowed(
-    query: Statement, dialect: str, lists: tuple[Column[Any], ...], equals: tuple[Column[Any], ...]
-) -> Statement:
-    """Narrow a query to rows whose columns are in the given lists or equal to the given parameters."""
-    for column in lists:
-        query = query.where(among(dialect, column, f"list_{column.name}"))
-    for column in equals:
-        query = query.where(column == bindparam(f"same_{column.name}"))
-    return query
 
 
 @cache
@@ -134,30 +114,8 @@ def _history(dialect: str) -> Statement:
     return select(programs.c.value, *(look.scalar_subquery().correlate(programs) for look in looks))
 
 
-class SqlReader:
+class SqlReader(InstanceReader):
     """See `Reader`."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self._dialect = connection.dialect.name
-
-    def _all(
-        self,
-        query: Statement,
-        of: Callable[[Row], T],
-        lists: Mapping[Column[Any], Collection[str] | None] | None = None,
-        equals: Mapping[Column[Any], Any] | None = None,
-        **parameters: Any,
-    ) -> list[T]:
-        """Return the values of all rows that match the lists and equal values; None does not narrow."""
-        in_lists = {column: values for column, values in (lists or {}).items() if values is not None}
-        same = {column: value for column, value in (equals or {}).items() if value is not None}
-        query = _narrowed(query, self._dialect, tuple(in_lists), tuple(same))
-        for column, values in in_lists.items():
-            parameters[f"list_{column.name}"] = listed(self._dialect, values)
-        for column, value in same.items():
-            parameters[f"same_{column.name}"] = value
-        return [of(row) for row in self._connection.execute(query, parameters).all()]
 
     def apps(self, *, names: Collection[str] | None = None) -> tuple[DeployedApp, ...]:
         """See `Reader.apps`."""

@@ -8,7 +8,8 @@ from typing import Any
 
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event, Subscription
-from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.instance import Instance
+from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import Gauge, Run
 from tidegate.scheduler.store.protocol import Launched
@@ -21,6 +22,11 @@ def _due_at(job: Job) -> datetime | None:
     return job.next_check_at if job.decided_when_due else None
 
 
+def _instance(job: Job) -> Instance | None:
+    """Return what makes a job an instance that others may find."""
+    return None if job.state is JobState.DISCARDED else job.instance
+
+
 APPS = Codec(
     tables.apps, DeployedApp, renamed={"app": "spec"}, derived={"name": lambda deployed: deployed.name}
 )
@@ -29,7 +35,7 @@ SCHEDULES = Codec(
     ScheduleState,
     derived={
         "app": lambda state: state.app,
-        "due_at": lambda state: state.next_fire_at if state.active or state.holding else None,
+        "due_at": lambda state: state.next_fire_at if state.fires else None,
     },
 )
 SUBSCRIPTIONS = Codec(tables.subscriptions, Subscription)
@@ -37,7 +43,13 @@ EVENTS = Codec(tables.events, Event, derived={"unrouted_since": lambda event: ev
 JOBS = Codec(
     tables.jobs,
     Job,
-    derived={"app": lambda job: job.app, "due_at": _due_at},
+    derived={
+        "app": lambda job: job.app,
+        "due_at": _due_at,
+        "backfill": lambda job: None if (each := _instance(job)) is None else each.number,
+        "scheduled_at": lambda job: None if (each := _instance(job)) is None else each.scheduled,
+        "real_at": lambda job: None if (each := _instance(job)) is None or each.empty else each.scheduled,
+    },
 )
 LAUNCHES = Codec(tables.launches, Launched)
 GAUGES = Codec(tables.gauges, Gauge)

@@ -14,6 +14,7 @@ from sqlalchemy import BigInteger, Boolean, Column, Double, Index, Integer, Tabl
 from tidegate.domain.model import App, Priority, Schedule
 from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.scheduler.model.event import EventKind
+from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import ByHand, JobState, LaunchPlan
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.reason import Reason
@@ -158,9 +159,38 @@ jobs = Table(
     Column("recovered", Boolean, nullable=False, server_default=false()),
     Column("held_at", Instant),
     Column("held_for", Span, nullable=False, server_default=text("0")),
+    Column("instance", Json(Instance)),
+    Column("commit", Integer, nullable=False, server_default=text("1")),
     Column("detail", Text, nullable=False),
     # `next_check_at` of a job that waits, or that gave back its slots.
     Column("due_at", Instant),
+    # Of an instance of a task that was not discarded: its backfill and its scheduled time, also unless it is
+    # empty.
+    Column("backfill", Integer),
+    Column("scheduled_at", Instant),
+    Column("real_at", Instant),
+)
+Index(
+    "ix_jobs_instances",
+    jobs.c.schedule,
+    jobs.c.backfill,
+    jobs.c.scheduled_at,
+    sqlite_where=jobs.c.scheduled_at.is_not(None),
+    postgresql_where=jobs.c.scheduled_at.is_not(None),
+)
+Index(
+    "ix_jobs_real",
+    jobs.c.schedule,
+    jobs.c.backfill,
+    jobs.c.real_at,
+    sqlite_where=jobs.c.real_at.is_not(None),
+    postgresql_where=jobs.c.real_at.is_not(None),
+)
+Index(
+    "ix_jobs_backfill",
+    jobs.c.backfill,
+    sqlite_where=jobs.c.backfill > 0,
+    postgresql_where=jobs.c.backfill > 0,
 )
 Index("ix_jobs_app_state", jobs.c.app, jobs.c.state, jobs.c.opened_at)
 Index("ix_jobs_schedule_state", jobs.c.schedule, jobs.c.state, jobs.c.opened_at)
@@ -180,6 +210,15 @@ Index(
     sqlite_where=jobs.c.blocked_on.is_not(None),
     postgresql_where=jobs.c.blocked_on.is_not(None),
 )
+
+# The upstream instances of an instance, recorded when it left Not Run.
+edges = Table(
+    "edges",
+    metadata,
+    Column("upstream", Name, primary_key=True),
+    Column("job", Name, primary_key=True),
+)
+Index("ix_edges_job", edges.c.job)
 
 slots = Table(
     "slots",

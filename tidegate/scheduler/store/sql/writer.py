@@ -141,6 +141,12 @@ class SqlTransaction(SqlReader):
         """See `Transaction.put_jobs`."""
         self._put(JOBS, jobs)
 
+    def put_edges(self, edges: Mapping[str, Collection[str]]) -> None:
+        """See `Transaction.put_edges`."""
+        self._delete(tables.edges.c.job, edges)
+        rows = [(upstream, job) for job, each in edges.items() for upstream in sorted(set(each))]
+        bulk.insert(self._connection, tables.edges, ("upstream", "job"), rows, on_conflict="leave")
+
     def take_slots(self, taken: Mapping[str, Collection[str]]) -> None:
         """See `Transaction.take_slots`."""
         rows = [(resource, holder) for holder, each in taken.items() for resource in sorted(set(each))]

@@ -1,0 +1,159 @@
+"""`tidegate day`: the matrix in the terminal and as a page that needs nothing from elsewhere."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import msgspec
+import pytest
+
+from tests.tidegate.tasks import DAY, EIGHT, NINE, TEN, TaskProject, at
+from tidegate.cli.day_view.matrix import Matrix, Row, Sign, matrix_of, worst
+from tidegate.cli.day_view.page import page
+from tidegate.cli.day_view.terminal import lines
+from tidegate.scheduler.model.run import RunStatus
+
+
+@pytest.fixture
+def morning(tasks: TaskProject) -> TaskProject:
+    """08:00 is done, the run of 09:00 has failed, the feed of 10:00 is not reported."""
+    tasks.reported("08:01", EIGHT)
+    tasks.run_all("08:10")
+    tasks.reported("09:01", NINE)
+    tasks.run_all("09:10", RunStatus.FAILED)
+    return tasks
+
+
+def matrix(tasks: TaskProject, *, edges: bool = True) -> Matrix:
+    with tasks.store.reading() as reader:
+        return matrix_of(reader, reader.schedules(), at("00:00").date(), at("10:30"), edges=edges)
+
+
+def test_letters_say_it_without_colours_in_100_columns(morning: TaskProject) -> None:
+    printed = morning.project.run("day", DAY)
+    assert printed == (
+        "2026-03-10   0  1  2  3  4  5  6  7  8  9 10 11 12 13 14 15 16 17 18 19 20 21 22 23\n"
+        "shop\n"
+        "  feed                               S  S  N                                       \n"
+        "  clean                              S  F  N                                       \n"
+        "  revenue    N                                                                     \n"
+        "  month_end  E                                                                     \n"
+        "\n"
+        "F failed 1   N not run 3   S successful 3   E empty run 1\n"
+        "scheduled times, each task in its own zone: UTC\n"
+        "\n"
+        f"failed: tidegate why shop/clean {NINE}\n"
+    )
+
+
+def test_long_names_are_cut_and_several_instances_show_the_worst(morning: TaskProject) -> None:
+    found = matrix(morning)
+    clean = next(row for row in found.rows if row.task == "shop/clean")
+    both = (*clean.cells[8], *clean.cells[9])
+    assert worst(both) is Sign.FAILED
+    row = msgspec.structs.replace(clean, task="shop/" + "n" * 60, cells={8: both})
+    shown = [str(line) for line in lines(Matrix(day=found.day, rows=(row,)))]
+    assert shown[2].startswith("  nnn") and "…" in shown[2] and "F*" in shown[2]
+    assert "a letter with * is the worst of several instances of that hour" in shown
+    assert max(map(len, shown)) <= 100
+
+
+def test_upstream_tasks_are_above_their_consumers(morning: TaskProject) -> None:
+    found = morning.project.json("day", DAY, "--app", "shop")
+    assert [(task["task"], task["layer"]) for task in found["tasks"]] == [
+        ("shop/feed", 0),
+        ("shop/clean", 1),
+        ("shop/revenue", 2),
+        ("shop/month_end", 3),
+    ]
+    assert found["counts"] == {"failed": 1, "not run": 3, "successful": 3, "empty run": 1}
+    revenue = found["tasks"][2]["instances"][0]
+    assert [(edge["task"], edge["key"]) for edge in revenue["upstream"]] == [("shop/clean", TEN)]
+
+
+def test_a_day_without_instances_says_so(tasks: TaskProject) -> None:
+    assert tasks.project.run("day", "2026-03-05").startswith("No instances on 2026-03-05")
+    assert tasks.project.refused("day", "10.3.").hint == "write for example 2026-03-10"
+    assert "No task has an instance" in page(Matrix(day=at("00:00").date(), rows=()), at("00:00"))
+
+
+class Elements(HTMLParser):
+    """The elements of a page, and those that were left open."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.open: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag not in ("meta", "img"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def data_of(text: str) -> dict[str, dict[str, object]]:
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
+    assert found is not None
+    return json.loads(found[1])
+
+
+def test_the_page_needs_nothing_from_elsewhere_and_has_every_cell(morning: TaskProject) -> None:
+    printed = morning.project.run("day", DAY, "--html", "day.html")
+    assert printed == "day.html: 8 instances of 4 tasks\n"
+    text = (morning.project.folder / "day.html").read_text("utf-8")
+    assert "http:" not in text and "https:" not in text and "url(" not in text.replace("url(#tip)", "")
+    assert "default-src 'none'" in text and "prefers-color-scheme: dark" in text
+    elements = Elements(text)
+    assert elements.open == []
+    assert not {"link", "img", "iframe"} & set(elements.tags)
+    assert not [name for name, _ in elements.attributes if name in ("src", "href") or name.startswith("on")]
+    assert (elements.tags.count("button"), elements.tags.count("circle")) == (8, 8)
+    found = data_of(text)
+    assert set(found["cells"]) == {"c0-8", "c0-9", "c0-10", "c1-8", "c1-9", "c1-10", "c2-0", "c3-0"}
+    assert sorted(found["edges"]) == [
+        ["c0-10", "c1-10"],
+        ["c0-8", "c1-8"],
+        ["c0-9", "c1-9"],
+        ["c1-10", "c2-0"],
+    ]
+
+
+def test_what_people_wrote_is_never_markup(morning: TaskProject) -> None:
+    evil = '</script><img src=x onerror="alert(1)">&'
+    found = matrix(morning)
+    rows: list[Row] = []
+    for row in found.rows:
+        cells = {
+            hour: tuple(
+                msgspec.structs.replace(entry, job=msgspec.structs.replace(entry.job, detail=evil))
+                for entry in cell
+            )
+            for hour, cell in row.cells.items()
+        }
+        rows.append(msgspec.structs.replace(row, task=f"shop/{evil}", cells=cells))
+    text = page(msgspec.structs.replace(found, rows=tuple(rows)), at("10:30"))
+    elements = Elements(text)
+    assert elements.open == []
+    assert "img" not in elements.tags
+    assert text.count("</script>") == 2
+    assert evil in json.dumps(data_of(text), ensure_ascii=False).replace('\\"', '"')
+
+
+def test_a_large_graph_is_left_out_and_said_so(morning: TaskProject, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tidegate.cli.day_view.page.NODES_MAX", 3)
+    assert "8 nodes are too many to draw" in page(matrix(morning), at("10:30"))
+    monkeypatch.setattr("tidegate.cli.day_view.matrix.LOOKED_UP_MAX", 0)
+    found = matrix(morning)
+    assert not found.edges_whole
+    monkeypatch.undo()
+    assert "Only recorded edges are drawn." in page(found, at("10:30"))
+
+
+def test_a_file_that_cannot_be_written_is_refused(tasks: TaskProject) -> None:
+    assert "cannot be written" in tasks.project.refused("day", DAY, "--html", "no/such/day.html").message

@@ -1,0 +1,64 @@
+"""`tidegate tasks`, and the other lists of what is deployed, with cycle tasks in them."""
+
+from tests.tidegate.project import Project
+from tests.tidegate.tasks import DAY, EIGHT, TaskProject
+
+
+def test_the_list_has_times_upstream_tasks_and_the_next_instance(tasks: TaskProject) -> None:
+    printed = tasks.project.run("tasks", "list")
+    assert "source (outside)" in printed
+    assert "minute 10, from 08:00, to 10:00" in printed
+    assert "clean (detected), self" in printed
+    assert "revenue (period before)" in printed
+    assert "suspended" in printed
+    found = {each["task"]: each for each in tasks.project.json("tasks", "list", "--app", "shop")}
+    assert list(found) == ["shop/clean", "shop/feed", "shop/month_end", "shop/revenue"]
+    clean = found["shop/clean"]
+    assert clean["upstream"] == [{"task": "feed", "select": None, "period": "same", "detected": True}]
+    assert clean["at"] == {"minute": 10, "from": "08:00", "to": "10:00"}
+    assert clean["next"]["scheduled"][11:] in ("08:00", "09:00", "10:00")
+    assert found["shop/feed"]["program"] is None
+    assert found["shop/month_end"]["next"]["start"].endswith("12:00:00Z")
+
+
+def test_without_tasks_it_says_so(deployed: Project) -> None:
+    assert deployed.run("tasks", "list") == "No tasks are deployed.\n"
+    assert deployed.json("tasks", "list") == []
+    assert "not deployed" in deployed.refused("tasks", "list", "--app", "shop").message
+
+
+def test_a_schedule_is_no_task(deployed: Project) -> None:
+    refused = deployed.refused("instances", "list", "report_daily")
+    assert refused.message == '"report_daily" is a schedule, and no task'
+    assert deployed.refused("instances", "list", "sales/x").message == 'task "sales/x" is not deployed'
+
+
+def test_lists_of_schedules_and_jobs_cope_with_tasks(tasks: TaskProject) -> None:
+    project = tasks.project
+    printed = project.run("schedules", "list")
+    assert "each hour after feed" in printed
+    shown = project.run("schedules", "show", "feed")
+    assert "tidegate instances list shop/feed" in shown
+    assert '{"from":"08:00","to":"10:00"}' in shown
+    assert f"{DAY}-08:00" in project.run("jobs", "list", "--schedule", "feed")
+    job = next(each for each in project.json("jobs", "list", "--schedule", "feed") if each["key"] == EIGHT)
+    shown = project.run("jobs", "show", job["id"])
+    assert f"tidegate instances show shop/feed {EIGHT}" in shown
+    assert project.json("ledger") == []
+    assert "No changes" in project.run("plan", "--no-imports")
+
+
+def test_what_a_task_has_in_another_form_is_refused_with_that_form(tasks: TaskProject) -> None:
+    project = tasks.project
+    assert "tidegate instances rerun" in project.refused("schedules", "trigger", "clean").hint
+    jobs = project.json("jobs", "list", "--schedule", "feed")
+    (job,) = [each["id"] for each in jobs if each["key"] == EIGHT]
+    for verb, instead in (("cancel", "pause"), ("retry", "rerun")):
+        assert project.refused("jobs", verb, job).hint == f"`tidegate instances {instead} shop/feed {EIGHT}`"
+
+
+def test_suspending_a_task_holds_its_launches(tasks: TaskProject) -> None:
+    printed = tasks.project.run("schedules", "suspend", "clean")
+    assert "held until resume; new ones are made and held too" in printed
+    printed = tasks.project.run("schedules", "resume", "clean")
+    assert printed == "shop/clean is active: its instances are launched as they become ready\n"

@@ -1,0 +1,103 @@
+"""`tidegate tasks`: the deployed cycle tasks, their times, their upstream tasks and their next instance."""
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tidegate.cli.printing import Format, FormatOption, print_json, print_table
+
+if TYPE_CHECKING:
+    from tidegate.domain.model import TaskTrigger
+    from tidegate.scheduler.model.deployed import ScheduleState
+
+app = typer.Typer(no_args_is_help=True, help="List the cycle tasks.")
+
+
+@app.callback()
+def tasks() -> None:
+    """List the cycle tasks."""
+
+
+@app.command("list")
+def list_tasks(
+    app: Annotated[str | None, typer.Option(help="Only tasks of this app.")] = None,
+    format: FormatOption = Format.TEXT,
+) -> None:
+    """List the deployed tasks; `tidegate instances list` shows their instances."""
+    from tidegate.cli.names import check_app
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.cli.operate.task_text import times_text, upstream_text
+
+    with opened_store() as store, store.reading() as reader:
+        check_app(reader, app)
+        found = [(state, state.spec.task) for state in reader.schedules(app=app)]
+    now = datetime.now(UTC)
+    states = [(state, task) for state, task in found if task is not None]
+    if format is Format.JSON:
+        print_json([_facts(state, task, now) for state, task in states])
+        return
+    if not states:
+        typer.echo("No tasks are deployed.")
+        return
+    print_table(
+        ["task", "type", "cycle", "at", "upstream", "status", "next instance"],
+        [
+            [
+                state.ref,
+                task.type + (f" ({task.update})" if task.update else ""),
+                task.cycle,
+                times_text(state.spec) or "-",
+                ", ".join(upstream_text(each) for each in task.depends_on) or "-",
+                state.status if task.enabled else "disabled",
+                _next(task, now),
+            ]
+            for state, task in states
+        ],
+    )
+
+
+def _next(task: "TaskTrigger", now: datetime) -> str:
+    """Return the next instance and its start time, in the task's zone where they differ."""
+    from tidegate.cli.operate.task_text import next_slot
+    from tidegate.cli.printing import instant
+    from tidegate.domain.time.task_key import scheduled_key
+
+    slot = next_slot(task, now)
+    if slot is None:
+        return "-"
+    return f"{scheduled_key(task, slot.scheduled)}, starts {instant(slot.start)}"
+
+
+def _facts(state: "ScheduleState", task: "TaskTrigger", now: datetime) -> dict[str, Any]:
+    from tidegate.cli.operate.task_text import next_slot
+    from tidegate.compiler.plan.task_form import task_form
+    from tidegate.domain.time.task_key import scheduled_key
+
+    slot = next_slot(task, now)
+    following = (
+        None if slot is None else {"scheduled": scheduled_key(task, slot.scheduled), "start": slot.start}
+    )
+    upstream = [
+        {
+            "task": "self" if each.itself else each.task,
+            "select": each.select,
+            "period": each.period,
+            "detected": each.detected,
+        }
+        for each in task.depends_on
+    ]
+    return {
+        "task": state.ref,
+        "type": task.type,
+        "update": task.update,
+        "program": state.spec.program or None,
+        "dataset": task.dataset,
+        "cycle": task.cycle,
+        "at": task_form(state.spec).get("at", {}),
+        "timezone": task.timezone,
+        "upstream": upstream,
+        "status": state.status,
+        "enabled": task.enabled,
+        "next": following,
+    }

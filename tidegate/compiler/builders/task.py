@@ -1,0 +1,180 @@
+"""The builder of cycle tasks: a task is a schedule whose trigger makes its instances (docs/cycles.md).
+
+Its upstream tasks are resolved later, when the tasks of all files are known (`compiler.upstream`).
+"""
+
+from datetime import date
+from typing import Any, cast
+
+from tidegate.compiler.builders.calendar import calendar_at, parsed_day
+from tidegate.compiler.builders.dependencies import SELF, check_depends_on, read_depends_on
+from tidegate.compiler.builders.duration import optional_duration
+from tidegate.compiler.builders.retries import build_retries
+from tidegate.compiler.builders.schedule import build_constraints, build_timeout, own_program
+from tidegate.compiler.builders.scope import Scope
+from tidegate.compiler.builders.task_times import build_times
+from tidegate.compiler.builders.zone import zone_of
+from tidegate.compiler.reader.node import MappingNode, ScalarNode, plain
+from tidegate.compiler.rules.closed_window import check_closed_window
+from tidegate.compiler.rules.never_launched import check_windows
+from tidegate.compiler.rules.references import check_references
+from tidegate.compiler.rules.task_outputs import task_output_partition
+from tidegate.compiler.rules.task_types import check_type, update_of
+from tidegate.compiler.rules.timeout import check_delay, check_timeout
+from tidegate.domain.model import (
+    NEVER,
+    Constraint,
+    Cycle,
+    OnSuspend,
+    Priority,
+    Program,
+    Schedule,
+    TaskTrigger,
+    TaskType,
+    Timeout,
+)
+from tidegate.domain.model.triggers.task import CATCH_UP_AT_MOST
+from tidegate.domain.wording import shown
+
+PROGRAMMED = ("materialization", "acceleration")
+"""The types whose instances are runs of a program."""
+
+
+def build_task(key: ScalarNode, node: MappingNode, scope: Scope) -> Schedule | None:
+    """Build a task of an app; return None after reporting an error."""
+    type_ = cast("TaskType", node.text("type", "materialization"))
+    sound = check_type(key, node, type_, scope)
+    program = own_program(node, scope) if type_ in PROGRAMMED else None
+    trigger = _trigger(key, node, type_, program, scope)
+    constraints = build_constraints(node, scope)
+    timeout = _timeout(node, scope)
+    if trigger is None or constraints is None or timeout is None or not sound:
+        return None
+    if program is None and type_ in PROGRAMMED:
+        return None
+    schedule = _schedule(key, node, trigger, program, constraints, timeout, scope)
+    check_closed_window(schedule, key, scope)
+    check_timeout(schedule, key, scope)
+    check_delay(schedule, key, scope)
+    check_windows(schedule, key, scope)
+    check_references(schedule, node.get("args"), scope)
+    return schedule
+
+
+def _schedule(
+    key: ScalarNode,
+    node: MappingNode,
+    trigger: TaskTrigger,
+    program: Program | None,
+    constraints: tuple[Constraint, ...],
+    timeout: Timeout,
+    scope: Scope,
+) -> Schedule:
+    args = node.mapping("args")
+    plain_args: dict[str, Any] = plain(args) if args else {}
+    return Schedule(
+        name=str(key.value),
+        program=program.name if program is not None else "",
+        trigger=trigger,
+        constraints=constraints,
+        args=plain_args,
+        timeout=timeout,
+        retries=build_retries(node, scope),
+        priority=Priority(node.text("priority", "normal")),
+        output_partition=task_output_partition(node.get("output_partition"), key, program, trigger, scope),
+        on_suspend=cast("OnSuspend", node.text("on_suspend", "hold")),
+        on_update="carry" if node.text("on_update", scope.on_update) == "carry" else "reset",
+        status="active" if node.text("status") == "active" else "suspended",
+        timezone=trigger.timezone,
+        owner=node.text("owner"),
+        description=node.text("description"),
+        at=scope.at(key),
+    )
+
+
+def _trigger(
+    key: ScalarNode, node: MappingNode, type_: TaskType, program: Program | None, scope: Scope
+) -> TaskTrigger | None:
+    name = str(key.value)
+    cycle = cast("Cycle", node.text("cycle"))
+    times = build_times(node, cycle, scope)
+    written = node.get("dataset")
+    dataset = scope.dataset(written) if isinstance(written, ScalarNode) else None
+    calendar = calendar_at(node, scope)
+    at_most = optional_duration(node, "catch_up_at_most", scope)
+    first, last, valid = _validity(node, scope)
+    sound = [
+        valid,
+        (dataset is None) == (written is None),
+        (calendar is None) == ("calendar" not in node.values),
+        (at_most is None) == ("catch_up_at_most" not in node.values),
+        check_depends_on(node, name, scope),
+    ]
+    if times is None or not all(sound):
+        return None
+    return TaskTrigger(
+        type=type_,
+        dataset=dataset.name if dataset is not None and type_ not in PROGRAMMED else None,
+        cycle=cycle,
+        times=times,
+        update=update_of(node, type_, program, scope),
+        depends_on=tuple(each.dependency for each in read_depends_on(node, name, scope.app).named),
+        timezone=zone_of(node, scope),
+        calendar=calendar,
+        enabled=node.flag("enabled", True),
+        valid_from=first,
+        valid_to=last,
+        catch_up_at_most=CATCH_UP_AT_MOST if at_most is None else at_most,
+        at=scope.at(key),
+    )
+
+
+def _timeout(node: MappingNode, scope: Scope) -> Timeout | None:
+    """Return the timeout, by default one that never comes; None after reporting an error."""
+    if "timeout" not in node.values:
+        return Timeout(after=NEVER)
+    written = node.mapping("timeout")
+    if written is not None and "from" in written.keys:
+        scope.findings.add(
+            "L440",
+            written.keys["from"],
+            f"the timeout of a task counts from its start time, got `from: {written.text('from')}`",
+            "delete `from`",
+        )
+        return None
+    return build_timeout(node, scope)
+
+
+def _validity(node: MappingNode, scope: Scope) -> tuple[date | None, date | None, bool]:
+    """Return the first and the last day that has instances, and whether both are sound."""
+    found: dict[str, date | None] = {}
+    for key in ("valid_from", "valid_to"):
+        text = node.text(key)
+        found[key] = parsed_day(text) if text else None
+        if text and found[key] is None:
+            summary = f"`{key}` is a date that exists, got {shown(text)}"
+            scope.findings.add("V242", node.values[key], summary, "write for example 2026-12-24")
+            return None, None, False
+    first, last = found["valid_from"], found["valid_to"]
+    if first is not None and last is not None and last < first:
+        scope.findings.add(
+            "V242",
+            node.values["valid_to"],
+            f"`valid_to` is not before `valid_from`, got {last} and {first}",
+            "swap them; both days are included",
+        )
+        return None, None, False
+    return first, last, True
+
+
+def check_task_name(key: ScalarNode, scope: Scope) -> bool:
+    """Return whether a task may have its name; report `self`."""
+    if key.value != SELF:
+        return True
+    scope.findings.add(
+        "N317",
+        key,
+        f"`self` in `depends_on` is the task's own previous instance, got a task named {shown(SELF)}",
+        "choose another name",
+    )
+    return False

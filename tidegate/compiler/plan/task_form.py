@@ -1,0 +1,92 @@
+"""A task as the YAML of an app spells it: what a difference compares and shows.
+
+The model has minutes from midnight and resolved names; here are "02:00" and `depends_on` as in a file. Keys
+that have their default are left out. A detected upstream task is listed like one that is named.
+"""
+
+from typing import Any
+
+from tidegate.compiler.plan.fingerprint import canonical
+from tidegate.domain.model import NEVER, Dependency, Priority, Schedule, TaskTrigger
+from tidegate.domain.model.triggers.task import CATCH_UP_AT_MOST, LAST_DAY, TaskTimes
+from tidegate.domain.time.duration import duration_text
+
+_OF_SCHEDULES = ("retries", "args", "on_update", "owner", "description")
+"""Keys that are spelled alike for tasks and schedules."""
+
+MINUTES_OF_HOUR = 60
+
+
+def task_form(schedule: Schedule) -> dict[str, Any]:
+    """Return a task as builtin values of its YAML, without its initial status."""
+    task = schedule.task
+    assert task is not None, "only a task has this form"
+    form = canonical(schedule)
+    written = {
+        "type": task.type if task.type != "materialization" else None,
+        "program": schedule.program or None,
+        "dataset": task.dataset,
+        "cycle": task.cycle,
+        "at": _times(task) or None,
+        "update": task.update,
+        "depends_on": [_dependency(each) for each in task.depends_on] or None,
+        "timeout": form.get("timeout") if schedule.timeout.after != NEVER else None,
+        "constraints": [_constraint(each) for each in form.get("constraints", [])] or None,
+        **{key: form.get(key) for key in _OF_SCHEDULES},
+        "priority": str(schedule.priority) if schedule.priority != Priority.NORMAL else None,
+        "on_suspend": schedule.on_suspend if schedule.on_suspend != "hold" else None,
+        "output_partition": schedule.output_partition if schedule.output_partition != "none" else None,
+        "enabled": None if task.enabled else False,
+        "valid_from": None if task.valid_from is None else task.valid_from.isoformat(),
+        "valid_to": None if task.valid_to is None else task.valid_to.isoformat(),
+        "calendar": None if task.calendar is None else canonical(task.calendar),
+        "timezone": schedule.timezone,
+        "catch_up_at_most": (
+            duration_text(task.catch_up_at_most) if task.catch_up_at_most != CATCH_UP_AT_MOST else None
+        ),
+    }
+    return {key: value for key, value in written.items() if value is not None}
+
+
+def _constraint(form: dict[str, Any]) -> dict[str, Any]:
+    """Return a constraint in canonical form as it is written: its kind is the key."""
+    return {str(form["kind"]): {key: value for key, value in form.items() if key != "kind"}}
+
+
+def _dependency(dependency: Dependency) -> str | dict[str, str]:
+    name = "self" if dependency.itself else dependency.task
+    options: dict[str, str] = {}
+    if dependency.select is not None:
+        options["select"] = dependency.select
+    if dependency.period != "same":
+        options["period"] = dependency.period
+    return {"task": name, **options} if options else name
+
+
+def _times(task: TaskTrigger) -> dict[str, Any]:
+    times, unit = task.times, task.cycle[0]
+    found: dict[str, Any] = {}
+    if times.every != 1:
+        found["every"] = f"{times.every}{unit}"
+    if times.minute:
+        found["minute"] = times.minute
+    for key, minutes in (("from", times.from_), ("to", times.to)):
+        if minutes is not None:
+            found[key] = clock_text(minutes)
+    if task.cycle not in ("minute", "hour"):
+        found["time"] = clock_text(times.time)
+    return {**found, **_days(times)}
+
+
+def _days(times: TaskTimes) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "weekdays": list(times.weekdays),
+        "days": ["last" if day == LAST_DAY else day for day in times.days],
+        "dates": [f"{month:02}-{day:02}" for month, day in times.dates],
+    }
+    return {key: value for key, value in found.items() if value}
+
+
+def clock_text(minutes: int) -> str:
+    """Return a wall time, in minutes from 00:00, as text."""
+    return f"{minutes // MINUTES_OF_HOUR:02}:{minutes % MINUTES_OF_HOUR:02}"

@@ -1,0 +1,48 @@
+"""The upstream tasks that were detected, for the output of `lint` and `plan`."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from tidegate.domain.model import App, Schedule
+
+
+def detected_lines(apps: Iterable[App]) -> list[str]:
+    """Return a line for each task with detected upstream tasks, by app and in the order of the file."""
+    return [_line(ref, names) for ref, _, names in _detected(apps)]
+
+
+def detected_json(apps: Iterable[App]) -> list[dict[str, Any]]:
+    """Return an object for each task with detected upstream tasks."""
+    return [{"task": ref, "upstream": names} for ref, _, names in _detected(apps)]
+
+
+def detected_notes(apps: Iterable[App]) -> list[dict[str, Any]]:
+    """Return the same as notes among the diagnostics of `lint --format json`."""
+    return [
+        {
+            "code": "DETECTED",
+            "severity": "note",
+            "file": task.at.file,
+            "line": task.at.line,
+            "column": task.at.column,
+            "end_column": task.at.column + len(task.name),
+            "summary": _line(ref, names),
+            "hint": "write `depends_on` to name the upstream tasks, or to correct what was detected",
+            "related": [],
+        }
+        for ref, task, names in _detected(apps)
+        if task.at is not None
+    ]
+
+
+def _line(ref: str, names: list[str]) -> str:
+    return f"{ref} waits for {', '.join(names)} (detected)"
+
+
+def _detected(apps: Iterable[App]) -> Iterator[tuple[str, Schedule, list[str]]]:
+    for app in sorted(apps, key=lambda each: each.name):
+        for schedule in app.schedules.values():
+            depends_on = schedule.task.depends_on if schedule.task is not None else ()
+            names = [each.task for each in depends_on if each.detected]
+            if names:
+                yield f"{app.name}/{schedule.name}", schedule, names

@@ -1,0 +1,207 @@
+"""Instances: what people do to instances of tasks: mark, pause, resume, rerun (docs/cycles.md, "Status").
+
+Each action is one journaled change in the caller's transaction. `scheduler.decision.instances.actions` has
+the table of what is allowed. A run that is stopped is fenced at once: its attempt is over, so it can no
+longer publish; the dispatcher ends it in Dagster (`scheduler.launch.stopped`).
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
+
+import msgspec
+
+from tidegate.domain.model import TaskTrigger
+from tidegate.domain.time.task_key import TaskKeyError, parse_scheduled, scheduled_of
+from tidegate.domain.value import Value
+from tidegate.scheduler.decision.instances.actions import ALLOWED, RUN_AGAIN, Action, status_of
+from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.instance import Status, task_event_key
+from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.refused import InstanceRefused
+from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.tick.end_jobs import end_jobs
+from tidegate.scheduler.tick.tick import advance_before
+from tidegate.scheduler.tick.upstream import load_upstream
+
+_KINDS = {
+    Action.MARK_SUCCESSFUL: EntryKind.MARKED,
+    Action.PAUSE: EntryKind.PAUSED,
+    Action.RESUME: EntryKind.RERUN,
+    Action.RERUN: EntryKind.RERUN,
+}
+
+
+class InstanceName(Value, kw_only=True):
+    """The name of an instance: its scheduled time, or its business date; of a backfill also its number."""
+
+    scheduled: str | None = None
+    business_date: str | None = None
+    number: int = 0
+
+    def __str__(self) -> str:
+        which = self.scheduled or f"of business date {self.business_date}"
+        return which + (f" of backfill {self.number}" if self.number else "")
+
+
+class By(Value, kw_only=True):
+    """Who does something, and why, for the journal."""
+
+    actor: str = "cli"
+    reason: str = ""
+
+
+def act(
+    transaction: Transaction,
+    ref: str,
+    name: InstanceName,
+    action: Action,
+    now: datetime,
+    by: By,
+    *,
+    downstream: bool = False,
+) -> tuple[Job, ...]:
+    """Carry out an action on an instance.
+
+    Args:
+        ref: the task, "app/name".
+        downstream: of a rerun: its consumers run again too.
+
+    Returns:
+        The instances that were changed, the named one first.
+
+    Raises:
+        InstanceRefused: the task or the instance does not exist, or its status does not allow the action.
+    """
+    advance_before(transaction, now)
+    state = task_state(transaction, ref)
+    job = instance_named(transaction, state, name)
+    status = status_of(job)
+    if status not in ALLOWED[action]:
+        raise _not_allowed(state, name, action, status)
+    if action is Action.RERUN:
+        return rerun(transaction, [job], now, by, downstream=downstream)
+    changed = _apply(transaction, [job], _KINDS[action], now, by, str(action))
+    return changed if action is not Action.RESUME else _due(transaction, changed, now)
+
+
+def rerun(
+    transaction: Transaction, jobs: Collection[Job], now: datetime, by: By, *, downstream: bool
+) -> tuple[Job, ...]:
+    """Put finished instances back to Not Run, with or without their consumers, in a new attempt each."""
+    found = {job.id: job for job in jobs}
+    if downstream:
+        found |= {job.id: job for job in consumers_of(transaction, found) if status_of(job) in RUN_AGAIN}
+    changed = _apply(transaction, found.values(), EntryKind.RERUN, now, by, str(Action.RERUN))
+    return _due(transaction, changed, now)
+
+
+def consumers_of(reader: Reader, jobs: Mapping[str, Job]) -> tuple[Job, ...]:
+    """Return the instances with an edge to any of some instances (by id), or to one of their consumers.
+
+    Edges of an instance that is Not Run are not recorded, so its upstream instances are looked up.
+    """
+    found: dict[str, Job] = {}
+    ahead = dict(jobs)
+    while ahead:
+        recorded = reader.consumers(ahead.keys())
+        consumers = [*(reader.jobs(ids=recorded) if recorded else ()), *_not_run_consumers(reader, ahead)]
+        ahead = {job.id: job for job in consumers if job.id not in jobs and job.id not in found}
+        found |= ahead
+    return reader.jobs(ids=found.keys()) if found else ()
+
+
+def _not_run_consumers(reader: Reader, jobs: Mapping[str, Job]) -> list[Job]:
+    tasks = {
+        each.schedule
+        for each in reader.subscriptions({task_event_key(job.schedule) for job in jobs.values()})
+    }
+    if not tasks:
+        return []
+    found = reader.jobs(schedules=tasks, states=(JobState.PENDING_TRIGGER, JobState.PAUSED))
+    found = tuple(job for job in found if job.satisfied_at is None)
+    upstream = load_upstream(reader, found, {state.ref: state for state in reader.schedules(refs=tasks)})
+    return [
+        job
+        for job in found
+        if any(one.id in jobs for each in upstream.get(job.id, ()) if each.recorded for one in each.picked)
+    ]
+
+
+def task_state(reader: Reader, ref: str) -> ScheduleState:
+    """Return a deployed task.
+
+    Raises:
+        InstanceRefused: no task of that name is deployed.
+    """
+    state = next(iter(reader.schedules(refs=(ref,))), None)
+    if state is None or state.spec.task is None:
+        raise InstanceRefused("E-TASK", f"no task {ref} is deployed", "`tidegate tasks list` shows what is")
+    return state
+
+
+def task_of_state(state: ScheduleState) -> TaskTrigger:
+    """Return what makes a schedule a task."""
+    if state.spec.task is None:
+        raise InstanceRefused("E-TASK", f"{state.ref} is a schedule, and no task")
+    return state.spec.task
+
+
+def instance_named(reader: Reader, state: ScheduleState, name: InstanceName) -> Job:
+    """Return an instance of a task.
+
+    Raises:
+        InstanceRefused: the time is malformed or impossible, or has no instance.
+    """
+    task = task_of_state(state)
+    try:
+        if name.scheduled is not None:
+            scheduled = parse_scheduled(task, name.scheduled)
+        else:
+            scheduled = scheduled_of(task, name.business_date or "")
+    except TaskKeyError as error:
+        raise InstanceRefused(
+            "E-TIME", str(error), "`tidegate instances list` shows the instances"
+        ) from error
+    found = reader.instances((state.ref,), scheduled, scheduled, backfill=name.number)
+    if not found:
+        raise InstanceRefused(
+            "E-TIME", f"{state.ref} has no instance {name}", "`tidegate instances list` shows the instances"
+        )
+    return found[0]
+
+
+def _not_allowed(state: ScheduleState, name: InstanceName, action: Action, status: Status) -> InstanceRefused:
+    allowed = " or ".join(str(each).replace("_", " ") for each in Status if each in ALLOWED[action])
+    what = str(action).replace("_", " ")
+    hint = f"{what} needs an instance that is {allowed}"
+    if action is Action.RERUN and status is Status.PAUSED:
+        hint = "resume it instead"
+    return InstanceRefused(
+        "E-STATE", f"{state.ref} {name} is {str(status).replace('_', ' ')}, which does not allow {what}", hint
+    )
+
+
+def _apply(
+    transaction: Transaction, jobs: Iterable[Job], kind: EntryKind, now: datetime, by: By, action: str
+) -> tuple[Job, ...]:
+    pairs = [(job, _entry(transaction, job, kind, now, by, action)) for job in jobs]
+    transaction.add_journal([entry for _, entry in pairs])
+    ended = end_jobs(transaction, pairs)
+    if kind is EntryKind.RERUN:
+        transaction.put_edges({job.id: () for job in ended})
+    return ended
+
+
+def _entry(transaction: Transaction, job: Job, kind: EntryKind, now: datetime, by: By, action: str) -> Entry:
+    state = next(iter(transaction.schedules(refs=(job.schedule,))), None)
+    held = state is not None and not state.active
+    data = {"action": action, "by": by.actor, "why": by.reason, "held": held}
+    return Entry(at=now, kind=kind, schedule=job.schedule, job=job.id, run_id=job.run_id, data=data)
+
+
+def _due(transaction: Transaction, jobs: Iterable[Job], now: datetime) -> tuple[Job, ...]:
+    """Let the next tick decide about instances that run again."""
+    due = tuple(msgspec.structs.replace(job, next_check_at=now) for job in jobs)
+    transaction.put_jobs(due)
+    return due

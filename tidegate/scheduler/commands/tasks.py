@@ -1,0 +1,147 @@
+"""Tasks: what a deployment does to the instances of new and changed tasks (docs/cycles.md, "Generation").
+
+new       the instances of the running day, and of a next day that begins within two hours, whose start time
+is
+          not over
+changed   those that are Not Run are made again: the ones whose scheduled time the task still has stay, the
+          others go without a discard. Those that wait, run or have finished stay as they are
+disabled  like a deleted one: what is Not Run, Waiting or Paused is discarded
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from datetime import date, datetime, timedelta
+
+import msgspec
+
+from tidegate.compiler.plan.fingerprint import fingerprint
+from tidegate.domain.model import Schedule, TaskTrigger
+from tidegate.domain.time.task_grid import Slot, slots_of_day
+from tidegate.domain.time.task_key import local_day
+from tidegate.scheduler.commands.change_jobs import discard_jobs
+from tidegate.scheduler.decision.after import record
+from tidegate.scheduler.decision.instances.made import instance_of_slot, make
+from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.instance import InstanceKind, task_event_key
+from tidegate.scheduler.model.job import WAITING, Job, JobState
+from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.tick.end_jobs import end_jobs
+from tidegate.scheduler.tick.generate import day_made, next_generation
+
+ONE_DAY = timedelta(days=1)
+
+
+def begin_tasks(
+    transaction: Transaction, states: Sequence[ScheduleState], now: datetime
+) -> list[ScheduleState]:
+    """Make the first instances of new or changed tasks, and return the tasks with their next generation."""
+    begun: list[ScheduleState] = []
+    for state in states:
+        task = state.spec.task
+        if task is None:
+            continue
+        until = day_made(task, now)
+        slots = [slot for slot in _slots(task, local_day(task, now), until) if slot.start >= now]
+        _make(transaction, state, slots, now)
+        begun.append(
+            msgspec.structs.replace(
+                state,
+                active_since=state.active_since or now,
+                fires_after=now,
+                next_fire_at=next_generation(task, until),
+            )
+        )
+    return begun
+
+
+def change_tasks(
+    transaction: Transaction, states: Sequence[ScheduleState], specs: Sequence[Schedule], now: datetime
+) -> list[ScheduleState]:
+    """Change deployed tasks and their instances, and return the changed tasks."""
+    changed: list[ScheduleState] = []
+    for state, spec in zip(states, specs, strict=True):
+        after = msgspec.structs.replace(state, spec=spec, fingerprint=fingerprint(spec), deployed_at=now)
+        if spec.task is not None:
+            _change(transaction, after, spec.task, now)
+        changed += begin_tasks(transaction, [after], now)
+    return changed
+
+
+def wake_consumers(transaction: Transaction, tasks: Collection[str], now: datetime) -> None:
+    """Let instances that are Not Run look for upstream instances again, since some have come or gone.
+
+    Args:
+        tasks: whose instances have come or gone, "app/name".
+    """
+    consumers = {each.schedule for each in transaction.subscriptions({task_event_key(ref) for ref in tasks})}
+    if not consumers:
+        return
+    waiting = transaction.jobs(schedules=consumers, states=(JobState.PENDING_TRIGGER,))
+    transaction.put_jobs(
+        [
+            msgspec.structs.replace(job, next_check_at=now)
+            for job in waiting
+            if job.instance is not None and job.instance.start <= now
+        ]
+    )
+
+
+def _slots(task: TaskTrigger, first: date, last: date) -> Iterator[Slot]:
+    for number in range((last - first).days + 1):
+        yield from slots_of_day(task, first + number * ONE_DAY)
+
+
+def _make(transaction: Transaction, state: ScheduleState, slots: Sequence[Slot], now: datetime) -> None:
+    task = state.spec.task
+    if task is None or not slots:
+        return
+    found = transaction.instances((state.ref,), slots[0].scheduled, slots[-1].scheduled)
+    known = {job.instance.scheduled for job in found if job.instance is not None}
+    new = [make(state, instance_of_slot(task, slot), now) for slot in slots if slot.scheduled not in known]
+    transaction.put_jobs([job for job, _ in new])
+    transaction.add_journal([entry for _, entry in new])
+
+
+def _change(transaction: Transaction, state: ScheduleState, task: TaskTrigger, now: datetime) -> None:
+    """Make the instances again that are Not Run, and discard those that the task must no longer have."""
+    jobs = transaction.jobs(
+        schedules=(state.ref,), states=(*WAITING, JobState.PENDING_LAUNCH, JobState.PAUSED)
+    )
+    jobs = tuple(job for job in jobs if job.run_id is None)
+    gone = [job for job in jobs if not task.enabled or _too_late(job, task)]
+    discard_jobs(transaction, gone, Reason.D_DELETED, now)
+    left = [job for job in jobs if job not in gone and job.state is JobState.PENDING_TRIGGER]
+    endings: list[tuple[Job, Entry]] = []
+    for job in left:
+        if job.instance is None or job.instance.kind is not InstanceKind.PERIODIC:
+            continue
+        slot = _slot_of(task, job.instance.scheduled)
+        if slot is None:
+            endings.append((job, _entry(job, EntryKind.GONE, now)))
+            continue
+        kept = job.instance
+        instance = instance_of_slot(task, slot, counts_from=kept.counts_from, attempt=kept.attempt)
+        data = {"instance": msgspec.to_builtins(instance), "fingerprint": state.fingerprint}
+        entry = msgspec.structs.replace(_entry(job, EntryKind.REMADE, now), data=data)
+        transaction.add_journal([entry])
+        transaction.put_jobs([record(job, entry, next_check_at=now, priority=state.spec.priority)])
+    transaction.add_journal([entry for _, entry in endings])
+    end_jobs(transaction, endings)
+
+
+def _too_late(job: Job, task: TaskTrigger) -> bool:
+    """Return whether an instance is after the last day on which the task is valid."""
+    if job.instance is None or task.valid_to is None:
+        return False
+    return local_day(task, job.instance.scheduled) > task.valid_to
+
+
+def _slot_of(task: TaskTrigger, scheduled: datetime) -> Slot | None:
+    """Return the slot of a scheduled time; None if the task has none at that time."""
+    slots = slots_of_day(task, local_day(task, scheduled))
+    return next((slot for slot in slots if slot.scheduled == scheduled), None)
+
+
+def _entry(job: Job, kind: EntryKind, now: datetime) -> Entry:
+    return Entry(at=now, kind=kind, schedule=job.schedule, job=job.id)

@@ -1,0 +1,149 @@
+"""Fold: an instance of a task after an entry of its journal, as `scheduler.decision.after` folds any job.
+
+An entry of an action says what happened; the job after it is the status table of docs/cycles.md. Pure.
+"""
+
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+
+from tidegate.scheduler.model.instance import Diagnostic, Edge, Instance
+from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.reason import Reason
+
+KINDS = frozenset(
+    {
+        EntryKind.REMADE,
+        EntryKind.GONE,
+        EntryKind.PASSED,
+        EntryKind.MARKED,
+        EntryKind.PAUSED,
+        EntryKind.RERUN,
+        EntryKind.REPORTED,
+    }
+)
+"""Entries that are about one instance only."""
+
+REMOVED = frozenset({Reason.D_DELETED, Reason.D_UPDATED, Reason.D_SUSPENDED, Reason.D_CANCELLED})
+"""Reasons for which an instance is discarded; with any other one it has failed."""
+
+
+def fails(entry: Entry) -> bool:
+    """Return whether an instance that is discarded has failed: for a timeout or a constraint."""
+    return entry.reason is not None and Reason(entry.reason) not in REMOVED
+
+
+def instance_of(entry: Entry) -> Instance | None:
+    """Return the instance that an entry makes; None for the entry of another job."""
+    data = entry.data.get("instance")
+    return None if data is None else msgspec.convert(data, Instance)
+
+
+def left_not_run(job: Job, entry: Entry) -> Job:
+    """Return the job with the upstream instances that are recorded when an instance leaves Not Run."""
+    if job.instance is None:
+        return job
+    edges = msgspec.convert(entry.data.get("upstream", []), tuple[Edge, ...])
+    missing = msgspec.convert(entry.data.get("diagnostics", []), tuple[Diagnostic, ...])
+    return _with_instance(job, upstream=edges, diagnostics=missing)
+
+
+def launched(instance: Instance | None) -> Instance | None:
+    """Return the instance after a launch was decided."""
+    return None if instance is None else msgspec.structs.replace(instance, attempt=max(1, instance.attempt))
+
+
+def attempted_again(instance: Instance | None) -> Instance | None:
+    """Return the instance in its next attempt; one that was never launched has none yet."""
+    if instance is None or not instance.attempt:
+        return instance
+    return msgspec.structs.replace(instance, attempt=instance.attempt + 1)
+
+
+def after(job: Job, entry: Entry) -> Job:
+    """Return the instance after an entry of one of `KINDS`."""
+    match entry.kind:
+        case EntryKind.REMADE:
+            instance = instance_of(entry)
+            key = job.key if instance is None else instance.key
+            return msgspec.structs.replace(
+                job, key=key, instance=instance, fingerprint=entry.data["fingerprint"]
+            )
+        case EntryKind.GONE:
+            return _ended(job, JobState.DISCARDED, Reason.D_UPDATED, entry)
+        case EntryKind.PASSED:
+            return _ended(job, JobState.SUCCEEDED, None, entry)
+        case EntryKind.MARKED:
+            return _with_instance(_ended(job, JobState.SUCCEEDED, None, entry), marked=True)
+        case EntryKind.PAUSED:
+            return _stopped(job, state=JobState.PAUSED, reason=None)
+        case EntryKind.RERUN:
+            return _again(job, entry)
+        case EntryKind.REPORTED:
+            return _reported(job, entry)
+        case _:
+            return job
+
+
+def _ended(job: Job, state: JobState, reason: Reason | None, entry: Entry) -> Job:
+    return msgspec.structs.replace(
+        job, state=state, reason=reason, ended_at=entry.at, retry_at=None, gave_back=False, held_at=None
+    )
+
+
+def _stopped(job: Job, **changes: Any) -> Job:
+    """Return the job without its run: one that goes on belongs to an attempt that is over, and is fenced."""
+    launched = job.launch is not None
+    return msgspec.structs.replace(
+        job,
+        attempt=job.attempt + 1 if launched else job.attempt,
+        commit=job.commit + 1 if launched else job.commit,
+        launch=None,
+        run_id=None,
+        resources=(),
+        launched_at=None,
+        offers=0,
+        offered_at=None,
+        rejected=0,
+        gave_back=False,
+        closed=False,
+        retried=0,
+        retry_at=None,
+        raised=False,
+        failed_run=None,
+        recovered=False,
+        held_at=None,
+        detail="",
+        **changes,
+    )
+
+
+def _again(job: Job, entry: Entry) -> Job:
+    """Return the instance Not Run, for a new attempt that is gated again."""
+    again = _stopped(job, state=JobState.PENDING_TRIGGER, reason=None, satisfied_at=None, ended_at=None)
+    held = entry.at if entry.data.get("held") else None
+    again = msgspec.structs.replace(again, held_at=held, held_for=timedelta(0))
+    instance = attempted_again(job.instance)
+    return msgspec.structs.replace(
+        _with_instance(
+            msgspec.structs.replace(again, instance=instance),
+            marked=False,
+            counts_from=entry.at,
+            upstream=(),
+            diagnostics=(),
+        ),
+    )
+
+
+def _reported(job: Job, entry: Entry) -> Job:
+    succeeded = entry.data["status"] == "successful"
+    state, reason = (JobState.SUCCEEDED, None) if succeeded else (JobState.FAILED, Reason.F_REPORTED)
+    return _with_instance(_ended(job, state, reason, entry), empty=False)
+
+
+def _with_instance(job: Job, **changes: Any) -> Job:
+    if job.instance is None:
+        return job
+    return msgspec.structs.replace(job, instance=msgspec.structs.replace(job.instance, **changes))

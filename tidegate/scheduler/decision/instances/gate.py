@@ -1,0 +1,100 @@
+"""The gate of an instance: it opens when the start time has come and all upstream instances are successful.
+
+It is the trigger of a cycle task: its verdict takes the place of the tree of a trigger. An empty run waits
+for its start time only, and a table that is reported from outside for its report. Pure.
+"""
+
+from datetime import datetime
+
+from tidegate.domain.model import TaskTrigger
+from tidegate.scheduler.decision.instances.actions import status_of
+from tidegate.scheduler.decision.instances.upstream import Upstream
+from tidegate.scheduler.decision.job_view import JobView
+from tidegate.scheduler.model.instance import Instance, InstanceKind, instance_resource
+from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.verdict import Verdict
+
+
+def task_of(view: JobView) -> tuple[TaskTrigger, Instance]:
+    """Return the task and the instance of a job view.
+
+    Raises:
+        ValueError: the job belongs to another schedule.
+    """
+    if view.schedule.task is None or view.job.instance is None:
+        raise ValueError(f"job {view.job.id} of {view.job.schedule} has no task")
+    return view.schedule.task, view.job.instance
+
+
+def launches(view: JobView) -> bool:
+    """Return whether the instance runs its program; others are successful as soon as the gate is open."""
+    task, instance = task_of(view)
+    return task.launches and not instance.empty
+
+
+def gate(view: JobView, now: datetime) -> Verdict:
+    """Return the verdict on the gate: what is missing, and why the instance waits for it."""
+    task, instance = task_of(view)
+    parts = [_time(instance, now)]
+    if task.reported and not instance.empty and instance.kind is not InstanceKind.BACKFILL:
+        parts.append(_report())
+    if not instance.empty:
+        parts += [part for each in view.upstream for part in _upstream(each)]
+    unmet = [part for part in parts if not part.met]
+    met = not unmet
+    return Verdict(
+        kind="task",
+        met=met,
+        summary=f"the instance {instance.key} may run" if met else unmet[0].summary,
+        since=max((part.since for part in parts if part.since is not None), default=None) if met else None,
+        next_check=None if met else unmet[0].next_check,
+        blocked_on=None if met else next((part.blocked_on for part in unmet if part.blocked_on), None),
+        needs=None if met else unmet[0].needs,
+        reason=None if met else unmet[0].reason,
+        at=task.at,
+        parts=tuple(parts),
+    )
+
+
+def _time(instance: Instance, now: datetime) -> Verdict:
+    start = instance.start
+    if now >= start:
+        return Verdict(
+            kind="time", met=True, summary=f"its start time {start.isoformat()} has come", since=start
+        )
+    return Verdict(
+        kind="time",
+        met=False,
+        summary=f"its start time is {start.isoformat()}",
+        next_check=start,
+        reason=Reason.W_TIME,
+    )
+
+
+def _report() -> Verdict:
+    return Verdict(
+        kind="report",
+        met=False,
+        summary="it is successful as soon as it is reported from outside",
+        needs="`tidegate report`",
+        reason=Reason.W_REPORT,
+    )
+
+
+def _upstream(upstream: Upstream) -> list[Verdict]:
+    return [_of_instance(upstream, job) for job in upstream.picked]
+
+
+def _of_instance(upstream: Upstream, job: Job) -> Verdict:
+    status = status_of(job).value.replace("_", " ")
+    met = job.state is JobState.SUCCEEDED
+    return Verdict(
+        kind="upstream",
+        met=met,
+        summary=f"{upstream.task} {job.key} ({upstream.rule}) is {status}",
+        since=job.ended_at if met else None,
+        needs=None if met else f"success of {upstream.task} {job.key}",
+        reason=None if met else Reason.W_UPSTREAM,
+        blocked_on=None if met else instance_resource(job.id),
+    )

@@ -1,0 +1,46 @@
+"""Upstream: the instances that one dependency of an instance has picked, as the decision about it sees them.
+
+The shell loads them (`scheduler.tick.upstream`), and they are part of the job view. Pure.
+"""
+
+from tidegate.domain.value import Value
+from tidegate.scheduler.model.instance import Diagnostic, Edge
+from tidegate.scheduler.model.job import Job
+
+
+class Upstream(Value, kw_only=True):
+    """What one dependency has picked.
+
+    Attributes:
+        task: the upstream task, "app/name".
+        rule: the rule, for people.
+        picked: the upstream instances; none if the rule has found none, or too many.
+        found: the number of instances in the container.
+        recorded: whether they become edges, and a missing one a diagnostic. The first `self` of a task, and
+            the lot before in a backfill, do not.
+    """
+
+    task: str
+    rule: str
+    picked: tuple[Job, ...] = ()
+    found: int = 0
+    recorded: bool = True
+
+
+def edges_of(upstream: tuple[Upstream, ...]) -> tuple[Edge, ...]:
+    """Return the edges of an instance, in the order of its dependencies."""
+    return tuple(
+        Edge(task=each.task, job=job.id, key=job.key, rule=each.rule)
+        for each in upstream
+        if each.recorded
+        for job in each.picked
+    )
+
+
+def diagnostics_of(upstream: tuple[Upstream, ...]) -> tuple[Diagnostic, ...]:
+    """Return the dependencies without an upstream instance."""
+    return tuple(
+        Diagnostic(task=each.task, rule=each.rule, found=each.found)
+        for each in upstream
+        if each.recorded and not each.picked
+    )

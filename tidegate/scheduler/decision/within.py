@@ -1,0 +1,60 @@
+"""Within the constraints: what becomes of a job whose trigger is satisfied.
+
+The order is rule 4: the constraints that wait, then those that skip. Pure.
+"""
+
+from datetime import datetime
+
+from tidegate.scheduler.decision.constraints import overridable
+from tidegate.scheduler.decision.job_view import JobView
+from tidegate.scheduler.decision.outcome import Discard, Launch, Outcome, Wait
+from tidegate.scheduler.model.job import ByHand, JobState
+from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.verdict import Verdict, earliest
+
+
+def decide_constrained(
+    view: JobView, constraints: tuple[Verdict, ...], deadline: datetime | None, now: datetime
+) -> Outcome:
+    """Return the outcome for a job whose trigger is satisfied.
+
+    Args:
+        constraints: the verdicts on all its constraints.
+        deadline: when it times out; None while its timeout is paused.
+    """
+    unmet = tuple(verdict for verdict in constraints if not verdict.met)
+    forced: tuple[Verdict, ...] = ()
+    if view.job.by_hand is ByHand.FORCE:
+        forced = tuple(verdict for verdict in unmet if overridable(verdict))
+        unmet = tuple(verdict for verdict in unmet if not overridable(verdict))
+    waits = tuple(verdict for verdict in unmet if verdict.discard is None)
+    skips = tuple(verdict.discard for verdict in unmet if verdict.discard is not None)
+    late = deadline is not None and now >= deadline
+    if waits and not late:
+        return wait_for(waits, deadline)
+    if waits and view.schedule.timeout.then == "discard":
+        return Discard(reason=Reason.D_TIMEOUT)
+    full = tuple(verdict for verdict in waits if not overridable(verdict))
+    if full:
+        return wait_for(full, None)
+    if skips:
+        return Discard(reason=skips[0])
+    return Launch(overridden=_reasons((*forced, *waits)))
+
+
+def wait_for(unmet: tuple[Verdict, ...], deadline: datetime | None) -> Wait:
+    """Wait for the first unmet constraint, and decide again as soon as any of them may change.
+
+    The first resource that blocks wakes the job: it needs all of them, so the others cannot help
+    before that one.
+    """
+    return Wait(
+        state=JobState.PENDING_CONSTRAINT,
+        reason=_reasons(unmet)[0],
+        next_check=earliest((*(verdict.next_check for verdict in unmet), deadline)),
+        blocked_on=next((v.blocked_on for v in unmet if v.blocked_on is not None), None),
+    )
+
+
+def _reasons(unmet: tuple[Verdict, ...]) -> tuple[Reason, ...]:
+    return tuple(verdict.reason for verdict in unmet if verdict.reason is not None)

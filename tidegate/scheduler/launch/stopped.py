@@ -1,0 +1,98 @@
+"""Stopped: the active runs whose instance was paused or is run again, and when to end each of them.
+
+Such a run is fenced (`scheduler.store.commits.fence`): it works, but publishes nothing any more. The
+dispatcher ends it in Dagster (`dagster_defs.dispatch.stopped`), so that it does not work for nothing. It asks
+once, and again with growing pauses as long as the run is active.
+
+    run.attempt is not that of its job ──► journaled, asked ──► its end is observed, without effect on the job
+                                               ▲──pause──┘
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+import msgspec
+
+from tidegate.domain.back_off import back_off
+from tidegate.domain.value import Value
+from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.run import Run
+from tidegate.scheduler.store.protocol import Reader, Transaction
+
+ASKED = "stopped-runs"
+"""Name of the cursor that holds what was asked so far, by run."""
+
+FIRST_PAUSE = timedelta(seconds=15)
+"""A run that is asked to end needs some seconds for that."""
+
+
+class Asked(Value, kw_only=True):
+    """How often a run was asked to end, and when to ask it again."""
+
+    tries: int
+    next_at: datetime
+
+
+class Stop(Value, kw_only=True):
+    """A run to end.
+
+    Attributes:
+        tries: how often it is asked, this time included.
+    """
+
+    run: Run
+    job: Job
+    tries: int
+
+
+def stops_due(reader: Reader, app: str, now: datetime) -> tuple[Stop, ...]:
+    """Return the runs of an app that have to be asked to end now."""
+    return _due(_stopped(reader), _asked(reader), app, now)
+
+
+def note_stops(transaction: Transaction, app: str, now: datetime) -> tuple[Stop, ...]:
+    """Return what `stops_due` does, and note that these runs are asked now.
+
+    The caller asks after this transaction: if it ends in between, the runs are asked at the next time.
+    """
+    stopped, asked = _stopped(transaction), _asked(transaction)
+    due = _due(stopped, asked, app, now)
+    kept = {run.run_id: asked[run.run_id] for run, _ in stopped if run.run_id in asked}
+    kept |= {
+        stop.run.run_id: Asked(tries=stop.tries, next_at=now + back_off(FIRST_PAUSE, stop.tries))
+        for stop in due
+    }
+    transaction.set_cursor(ASKED, msgspec.to_builtins(kept))
+    transaction.add_journal([_entry(stop, now) for stop in due])
+    return due
+
+
+def _due(
+    stopped: tuple[tuple[Run, Job], ...], asked: Mapping[str, Asked], app: str, now: datetime
+) -> tuple[Stop, ...]:
+    none = Asked(tries=0, next_at=now)
+    found = [(run, job, asked.get(run.run_id, none)) for run, job in stopped if job.app == app]
+    return tuple(
+        Stop(run=run, job=job, tries=before.tries + 1) for run, job, before in found if before.next_at <= now
+    )
+
+
+def _stopped(reader: Reader) -> tuple[tuple[Run, Job], ...]:
+    """Return the active runs of instances of tasks whose attempt is over, with their jobs."""
+    runs = [run for run in reader.runs(active=True) if run.job is not None]
+    if not runs:
+        return ()
+    jobs = {job.id: job for job in reader.jobs(ids={run.job for run in runs if run.job is not None})}
+    pairs = [(run, jobs[run.job]) for run in runs if run.job in jobs]
+    return tuple((run, job) for run, job in pairs if job.instance is not None and run.attempt != job.attempt)
+
+
+def _asked(reader: Reader) -> dict[str, Asked]:
+    return msgspec.convert(reader.cursor(ASKED) or {}, dict[str, Asked])
+
+
+def _entry(stop: Stop, now: datetime) -> Entry:
+    data = {"attempt": stop.run.attempt, "tries": stop.tries}
+    run_id, job = stop.run.run_id, stop.job
+    return Entry(at=now, kind=EntryKind.STOPPED, schedule=job.schedule, job=job.id, run_id=run_id, data=data)

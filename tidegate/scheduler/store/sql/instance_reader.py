@@ -1,0 +1,64 @@
+"""The reader of instances of cycle tasks in SQL; each query uses an index of `jobs` or `edges`."""
+
+from collections.abc import Collection
+from datetime import datetime
+
+from sqlalchemy import bindparam, or_, select
+
+from tidegate.scheduler.model.job import WAITING, Job
+from tidegate.scheduler.store.sql import tables
+from tidegate.scheduler.store.sql.queries import Queries, every
+from tidegate.scheduler.store.sql.rows import JOBS
+
+_JOBS = tables.jobs.c
+_ORDER = (_JOBS.scheduled_at, _JOBS.id)
+IN_RANGE = (
+    every(JOBS)
+    .where(_JOBS.backfill == bindparam("backfill"))
+    .where(_JOBS.scheduled_at.between(bindparam("first"), bindparam("last")))
+    .order_by(*_ORDER)
+)
+BEFORE = (
+    every(JOBS)
+    .where(_JOBS.schedule == bindparam("task"))
+    .where(_JOBS.backfill == bindparam("backfill"))
+    .where(_JOBS.real_at < bindparam("before"))
+    .order_by(_JOBS.real_at.desc())
+    .limit(1)
+)
+OF_BACKFILL = (
+    every(JOBS).where(_JOBS.backfill == bindparam("backfill")).where(_JOBS.backfill > 0).order_by(*_ORDER)
+)
+BLOCKED = every(JOBS).where(or_(_JOBS.state.in_(sorted(WAITING)), _JOBS.gave_back)).order_by(_JOBS.id)
+CONSUMERS = select(tables.edges.c.job).distinct()
+
+
+class InstanceReader(Queries):
+    """See `Reader`."""
+
+    def instances(
+        self, tasks: Collection[str], first: datetime, last: datetime, *, backfill: int = 0
+    ) -> tuple[Job, ...]:
+        """See `Reader.instances`."""
+        found = self._all(
+            IN_RANGE, JOBS.value, {_JOBS.schedule: tasks}, first=first, last=last, backfill=backfill
+        )
+        return tuple(found)
+
+    def instance_before(self, task: str, scheduled: datetime, *, backfill: int = 0) -> Job | None:
+        """See `Reader.instance_before`."""
+        found = self._all(BEFORE, JOBS.value, task=task, before=scheduled, backfill=backfill)
+        return next(iter(found), None)
+
+    def backfill(self, number: int) -> tuple[Job, ...]:
+        """See `Reader.backfill`."""
+        return tuple(self._all(OF_BACKFILL, JOBS.value, backfill=number))
+
+    def consumers(self, jobs: Collection[str]) -> tuple[str, ...]:
+        """See `Reader.consumers`."""
+        found = self._all(CONSUMERS, tuple[str], {tables.edges.c.upstream: jobs})
+        return tuple(sorted(job for (job,) in found))
+
+    def blocked_jobs(self, resources: Collection[str]) -> tuple[Job, ...]:
+        """See `Reader.blocked_jobs`."""
+        return tuple(self._all(BLOCKED, JOBS.value, {_JOBS.blocked_on: resources}))

@@ -1,0 +1,199 @@
+"""Upstream instances: what each dependency of some instances has picked, read by index.
+
+Part of the shell. A question is about one upstream task and the container of one instance, so its cost does
+not depend on how many instances the store holds. `scheduler.decision.instances.select` has the rules.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+from tidegate.domain.model import Dependency, TaskTrigger
+from tidegate.domain.part_name import whole_name
+from tidegate.domain.value import Value
+from tidegate.scheduler.decision.instances.select import Choice, choice_of, pick
+from tidegate.scheduler.decision.instances.upstream import Upstream
+from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.instance import Instance
+from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.store.instances import InstanceRows
+
+BUSINESS_DAY = timedelta(hours=26)
+"""The most by which a scheduled time is later than its business date, over any change of the clocks."""
+
+MICROSECOND = timedelta(microseconds=1)
+
+
+class Rows(InstanceRows, Protocol):
+    """The rows that dependencies are about; see `scheduler.store.protocol.Reader` for each method."""
+
+    def schedules(self, *, refs: Collection[str]) -> Sequence[ScheduleState]: ...
+
+    def cursor(self, name: str) -> Any: ...
+
+
+def load_upstream(
+    rows: Rows, jobs: Sequence[Job], states: Mapping[str, ScheduleState]
+) -> dict[str, tuple[Upstream, ...]]:
+    """Return what the dependencies of instances have picked, by job.
+
+    Args:
+        jobs: any jobs; jobs of other schedules, and empty runs, are left out.
+        states: the schedules of the jobs, by ref.
+    """
+    asking = [
+        _Asking(job, job.instance, states[job.schedule].spec.task)
+        for job in jobs
+        if job.instance is not None and not job.instance.empty and job.schedule in states
+    ]
+    named = {ref for each in asking for ref in each.upstream()}
+    tasks = {state.ref: state for state in rows.schedules(refs=named)} if named else {}
+    questions = _questions(rows, asking, tasks)
+    answers, lots = _answers(rows, questions.values()), _Lots(rows)
+    found: dict[str, tuple[Upstream, ...]] = {}
+    for each in asking:
+        picked = [_picked(rows, each, dependency, questions, answers) for dependency in each.dependencies]
+        found[each.job.id] = (*lots.before(each.instance), *(one for one in picked if one is not None))
+    return found
+
+
+class _Asking:
+    """An instance that asks for its upstream instances."""
+
+    def __init__(self, job: Job, instance: Instance, task: TaskTrigger | None) -> None:
+        self.job = job
+        self.instance = instance
+        self.task = task
+        self.dependencies = () if task is None else task.depends_on
+
+    def upstream(self) -> Iterator[str]:
+        """Yield its upstream tasks, "app/name"."""
+        for each in self.dependencies:
+            if not each.itself:
+                yield whole_name(self.job.app, each.task)
+
+
+class _Question(Value, kw_only=True):
+    """One dependency of one instance: where it looks, and how it picks.
+
+    Attributes:
+        task: the upstream task.
+        range_: the scheduled times to read, and the number of the backfill.
+    """
+
+    task: str
+    choice: Choice
+    range_: tuple[datetime, datetime, int]
+
+
+Questions = Mapping[tuple[str, Dependency], _Question | None]
+"""By job and dependency; None for a task that is not deployed. Tasks outside a backfill have none."""
+
+
+def _questions(rows: Rows, asking: Sequence[_Asking], tasks: Mapping[str, ScheduleState]) -> Questions:
+    members: dict[int, Collection[str]] = {}
+    found: dict[tuple[str, Dependency], _Question | None] = {}
+    for each in asking:
+        number = each.instance.number
+        if number and number not in members:
+            request: dict[str, Any] = rows.cursor(backfill_cursor(number)) or {}
+            members[number] = request.get("tasks", ())
+        for dependency in each.dependencies:
+            ref = whole_name(each.job.app, dependency.task)
+            if not dependency.itself and (not number or ref in members[number]):
+                state = tasks.get(ref)
+                task = None if state is None else state.spec.task
+                found[each.job.id, dependency] = (
+                    None if task is None else _question(each, dependency, ref, task)
+                )
+    return found
+
+
+def _question(asking: _Asking, dependency: Dependency, ref: str, upstream: TaskTrigger) -> _Question | None:
+    instance, task = asking.instance, asking.task
+    if task is None:
+        return None
+    inside = bool(instance.number)
+    current = instance.business if inside else instance.scheduled
+    choice = choice_of(dependency, task.cycle, task.timezone, upstream.cycle, current, backfill=inside)
+    first, last = choice.container.start, choice.container.end - MICROSECOND
+    return _Question(
+        task=ref, choice=choice, range_=(first, last + BUSINESS_DAY if inside else last, instance.number)
+    )
+
+
+Answers = Mapping[tuple[str, tuple[datetime, datetime, int]], Sequence[Job]]
+"""The instances of a task in a range, in order."""
+
+
+def _answers(rows: Rows, questions: Iterable[_Question | None]) -> Answers:
+    """Read the instances that questions are about: all tasks of one range together."""
+    ranges: dict[tuple[datetime, datetime, int], set[str]] = {}
+    for each in questions:
+        if each is not None:
+            ranges.setdefault(each.range_, set()).add(each.task)
+    found: dict[tuple[str, tuple[datetime, datetime, int]], list[Job]] = {}
+    for range_, tasks in ranges.items():
+        first, last, number = range_
+        for job in rows.instances(tasks, first, last, backfill=number):
+            found.setdefault((job.schedule, range_), []).append(job)
+    return found
+
+
+def _picked(
+    rows: Rows, asking: _Asking, dependency: Dependency, questions: Questions, answers: Answers
+) -> Upstream | None:
+    """Return what a dependency has picked; None for a task outside the instance's backfill."""
+    job, instance = asking.job, asking.instance
+    if dependency.itself:
+        before = rows.instance_before(job.schedule, instance.scheduled, backfill=instance.number)
+        mine = () if before is None else (before,)
+        return Upstream(
+            task=job.schedule, rule="the one before", picked=mine, found=len(mine), recorded=bool(mine)
+        )
+    if (job.id, dependency) not in questions:
+        return None
+    question = questions[job.id, dependency]
+    if question is None:
+        return Upstream(task=whole_name(job.app, dependency.task), rule="its task is not deployed")
+    choice, inside = question.choice, bool(instance.number)
+    timed = [
+        (each.instance.business if inside else each.instance.scheduled, each)
+        for each in answers.get((question.task, question.range_), ())
+        if each.instance is not None
+    ]
+    within = [each for at, each in timed if choice.container.start <= at < choice.container.end]
+    return Upstream(task=question.task, rule=choice.text, picked=pick(choice, timed), found=len(within))
+
+
+class _Lots:
+    """The instances of backfills by lot, each backfill read once."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+        self._backfills: dict[int, tuple[Job, ...]] = {}
+
+    def before(self, instance: Instance) -> tuple[Upstream, ...]:
+        """Return what an instance of a later lot waits for: all lots before it must be successful."""
+        if not instance.lot:
+            return ()
+        number = instance.number
+        if number not in self._backfills:
+            self._backfills[number] = self._rows.backfill(number)
+        before = [
+            job
+            for job in self._backfills[number]
+            if job.instance is not None
+            and job.instance.lot < instance.lot
+            and job.state is not JobState.SUCCEEDED
+        ]
+        rule = f"lot {instance.lot} of backfill {number}"
+        return tuple(
+            Upstream(task=job.schedule, rule=rule, picked=(job,), found=1, recorded=False)
+            for job in before[:1]
+        )
+
+
+def backfill_cursor(number: int) -> str:
+    """Return the name of the cursor that holds the request of a backfill."""
+    return f"backfill:{number}"
