@@ -1,8 +1,8 @@
-"""Folders that a deployment would share with another project of the store."""
+"""Folders that a deployment would share with another app of the store."""
 
 import pytest
 
-from tidegate.compiler.plan.blocked import shared_places
+from tidegate.compiler.plan.blocked import Blocked, shared_places
 from tidegate.compiler.plan.ownership import Storage
 from tidegate.compiler.plan.shared_folders import Neighbours, shared_folders
 from tidegate.domain.model import App, Dataset
@@ -27,7 +27,7 @@ def found(
     storage: Storage | None = LAKE,
     before: dict[str, App] | None = None,
 ) -> list[str]:
-    blocks = list(shared_folders(before or {}, after, neighbours or beside(), "sales", storage))
+    blocks = list(shared_folders(before or {}, after, neighbours or beside(), "sales", storage, ()))
     assert all(each.forcible and "--force" in each.remedy for each in blocks)
     return [each.summary for each in blocks]
 
@@ -43,7 +43,6 @@ def test_other_folders_and_other_bases_are_free() -> None:
     assert found(app("sales", x="landing/raw"), storage=ELSEWHERE) == []
     assert found(app("sales", x="landing/raw"), storage=None) == []
     assert found(app("sales", x="landing/raw"), beside(owner="")) == []
-    assert found(app("sales", x="landing/raw"), beside(owner="sales")) == []
 
 
 @pytest.mark.parametrize("base", ["file:/lake", "file:///lake"])
@@ -92,3 +91,35 @@ def test_a_place_that_was_kept_after_a_rename_is_not_free_for_another_project() 
     assert list(shared_places(wanted, unknown.in_warehouse("two", LAKE))) == []
     assert len(list(shared_places(wanted, unknown.in_warehouse("one", None)))) == 1
     assert list(shared_places(app("later", y=None), {**wanted, **neighbours.apps})) == []
+
+
+def own(
+    after: dict[str, App], *, before: dict[str, App] | None = None, yaml: tuple[str, ...] = ()
+) -> list[Blocked]:
+    """Return the blocks of a deployment beside the app `feeds` of the same project, which it leaves."""
+    return list(shared_folders(before or {}, after, beside(owner="sales"), "sales", None, yaml))
+
+
+@pytest.mark.parametrize("path", ["landing/raw", "Landing/Raw", "landing", "landing/raw/day=1"])
+def test_a_folder_of_an_app_that_left_the_yaml_and_is_still_deployed_is_refused(path: str) -> None:
+    (block,) = own(app("lands", x=path))
+    assert block.summary == (
+        f"dataset lands/x would share files with dataset feeds/raw, in {path}:"
+        " app feeds is not in the YAML and still deployed"
+    )
+    assert "`renamed_from: feeds` in app lands" in block.remedy and "--remove-apps" in block.remedy
+    assert not block.forcible
+    assert own(app("lands", x="landing/rows", y=None)) == []
+
+
+def test_an_app_that_is_deployed_already_cannot_be_renamed_any_more() -> None:
+    (block,) = own(app("lands", x="landing/raw"), before=app("lands", x="landing/old"))
+    assert "renamed_from" not in block.remedy and "--remove-apps" in block.remedy
+    same = app("lands", x="landing/raw")
+    assert own(same, before=same) == []
+
+
+def test_a_folder_that_the_yaml_moves_between_two_apps_is_deployed_with_both() -> None:
+    (block,) = own(app("lands", x="landing/raw"), yaml=("feeds", "lands"))
+    assert block.summary.endswith("app feeds has it until app feeds is deployed too")
+    assert block.remedy == "deploy both at once: `--app feeds --app lands`, or all apps without `--app`"

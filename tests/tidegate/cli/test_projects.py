@@ -202,3 +202,50 @@ def test_a_folder_of_another_project_is_refused_by_plan_and_deploy(
     neighbour.write("other", OTHER.replace("landing/other", "warehouse/orders"))
     inside = f"would share files with the warehouse of {owner}, in {tmp_path}/warehouse/orders"
     assert inside in neighbour.run("plan", exit_code=1)
+
+
+def test_a_folder_of_an_app_that_left_the_yaml_is_refused_until_that_app_is_removed_or_renamed(
+    deployed: Project,
+) -> None:
+    (deployed.folder / "schedules/sales.yaml").unlink()
+    shop = OTHER.replace("landing/other", "landing/orders")
+    deployed.write("other", shop)
+    summary = (
+        "dataset other/orders would share files with dataset sales/orders, in landing/orders:"
+        " app sales is not in the YAML and still deployed"
+    )
+    for force in ([], ["--force"]):
+        refused = deployed.refused("deploy", *force)
+        assert refused.message == summary
+        assert "`renamed_from: sales` in app other" in refused.hint and "--remove-apps" in refused.hint
+    printed = deployed.run("plan", exit_code=1)
+    assert f"refused: {summary}" in printed
+    assert not deployed.json("plan", exit_code=1)["blocked"][0]["forcible"]
+    assert not redeploy(load_settings())
+    assert set(apps(deployed)) == {"sales"}
+
+    deployed.run("plan", "--remove-apps", exit_code=2)
+    deployed.write("other", shop.replace("app: other", "app: other\nrenamed_from: sales"))
+    deployed.run("plan", exit_code=2)
+    deployed.write("other", shop)
+    deployed.run("deploy", "--remove-apps")
+    assert set(apps(deployed)) == {"other"}
+
+
+def test_a_folder_of_an_app_that_left_the_yaml_of_another_project_is_refused_until_that_one_removes_it(
+    neighbour: Project, deployed: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (deployed.folder / "schedules/sales.yaml").write_text("app: empty\n")
+    (neighbour.folder / "tidegate.toml").write_text(SETTINGS + 'paths_from = ".."\n')
+    neighbour.write("other", OTHER.replace("landing/other", "landing/orders"))
+    monkeypatch.chdir(deployed.folder)
+    deployed.run("deploy")
+    monkeypatch.chdir(neighbour.folder)
+    refused = neighbour.refused("deploy")
+    assert f'with dataset sales/orders of project "{tmp_path.name}"' in refused.message
+    assert f'remove app sales from project "{tmp_path.name}" with `--remove-apps`' in refused.hint
+    monkeypatch.chdir(deployed.folder)
+    deployed.run("deploy", "--remove-apps")
+    monkeypatch.chdir(neighbour.folder)
+    neighbour.run("deploy")
+    assert set(apps(neighbour)) == {"empty", "other"}

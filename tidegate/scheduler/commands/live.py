@@ -76,7 +76,7 @@ def difference(
     before, neighbours = _parted(reader, rows, touched)
     shared = (
         *shared_places(changes.after, neighbours.in_warehouse(scope.project, scope.storage)),
-        *shared_folders(before, changes.after, neighbours, scope.project, scope.storage),
+        *shared_folders(before, changes.after, neighbours, scope.project, scope.storage, wanted),
     )
     return msgspec.structs.replace(
         changes,
