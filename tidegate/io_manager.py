@@ -35,6 +35,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.io_manager.dataset import dataset_of
+from tidegate.dagster_defs.io_manager.pyspark_resource import session_of
 from tidegate.dagster_defs.io_manager.tables import AssetTables
 from tidegate.dagster_defs.run.recovery import recovery_job, recovery_schedule
 from tidegate.project.settings.settings import Settings, settings_with
@@ -45,7 +46,7 @@ from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.store import SqlStore
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.files.all_files import AllFiles
-from tidegate.spark_jobs.session.session import properties, session
+from tidegate.spark_jobs.session.session import active_session, properties, session
 
 __all__ = ["TidegateIOManager", "recovery_definitions"]
 
@@ -111,9 +112,9 @@ class TidegateIOManager(ConfigurableIOManager):
     def spark_session(self) -> SparkSession:
         """The session of this process, for assets that create DataFrames; it is started if there is none."""
         # A `PySparkResource` has none before Dagster has set it up; then its session is the active one.
-        own = None if self.pyspark is None else self.pyspark.spark_session
+        own = None if self.pyspark is None else session_of(self.pyspark)
         # A session that the code of an asset has started is the one that its frames belong to.
-        return own or SparkSession.getActiveSession() or session(spark_settings(self._settings()))
+        return own or active_session() or session(spark_settings(self._settings()))
 
     def spark_properties(self) -> dict[str, str]:
         """Return the Spark properties that tables need, for a session that is started elsewhere.

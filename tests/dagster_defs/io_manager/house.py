@@ -27,7 +27,7 @@ class House:
         tags = more.pop("tags", {}) | ({} if keys is None else dict(zip(RANGE, keys, strict=True)))
         result = materialize(
             list(assets),
-            resources={"io_manager": self.tables},
+            resources={"io_manager": self.tables} | more.pop("resources", {}),
             instance=self.instance,
             tags=tags,
             raise_on_error=not fails,

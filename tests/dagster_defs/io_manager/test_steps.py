@@ -17,6 +17,12 @@ from dagster import (
 from pyspark.sql import DataFrame
 
 from tests.dagster_defs.io_manager.house import House
+from tidegate import io_manager
+from tidegate.dagster_defs.io_manager import tables
+from tidegate.dagster_defs.io_manager.step_outputs import StepOutputs
+from tidegate.scheduler.store import patience
+from tidegate.scheduler.store.error import StoreAway
+from tidegate.scheduler.store.sql.store import SqlStore
 
 pytestmark = [pytest.mark.spark, pytest.mark.dagster]
 
@@ -116,3 +122,37 @@ def test_a_step_is_retried_with_the_same_commit(house: House) -> None:
     assert tries == [0, 1]
     assert house.rows(shaky) == TWO
     assert house.materialised("shaky") == [(None, 2, f"{run.run_id}.shaky")] * 2
+
+
+def test_a_store_that_is_away_is_waited_for_and_then_the_step_is_tried_again(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(patience, "FIRST_PAUSE_SECONDS", 0.001)
+    monkeypatch.setattr(tables, "RETRY_WAIT_SECONDS", 0)
+    opened, begun, tries = list[str](), list[int](), list[int]()
+    real_open, real_begin = io_manager._open_store, StepOutputs.begin
+
+    def away_once(url: str) -> SqlStore:
+        opened.append(url)
+        if len(opened) == 1:
+            raise StoreAway("the server is restarted")
+        return real_open(url)
+
+    def away_twice(outputs: StepOutputs) -> None:
+        begun.append(1)
+        if len(begun) < 3:
+            raise StoreAway("the server is restarted")
+        real_begin(outputs)
+
+    monkeypatch.setattr(io_manager, "_open_store", away_once)
+    monkeypatch.setattr(StepOutputs, "begin", away_twice)
+
+    @asset
+    def numbers() -> DataFrame:
+        tries.append(1)
+        return house.spark.range(2).toDF("n")
+
+    house.run(numbers)
+
+    assert len(tries) == 3
+    assert house.rows(numbers) == TWO

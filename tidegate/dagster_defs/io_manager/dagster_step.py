@@ -37,6 +37,7 @@ __all__ = [
     "log_materialisation",
     "metadata_of",
     "partitions_def_of",
+    "resources_of",
     "step_of",
     "withhold_materialisation",
 ]
@@ -62,6 +63,11 @@ def partitions_def_of(context: InputContext) -> PartitionsDefinition | None:
         return context.asset_partitions_def
     except DagsterInvariantViolationError:
         return None
+
+
+def resources_of(step: StepExecutionContext) -> tuple[Any, ...]:
+    """Return the resources that the step needs, and its IO managers; a retry in this process has the same."""
+    return tuple(step.resources._asdict().values())
 
 
 def handled_outputs(step: StepExecutionContext, manager: IOManager) -> dict[str, OutputContext]:

@@ -21,6 +21,7 @@ from tidegate.dagster_defs.io_manager.dagster_step import StepExecutionContext
 from tidegate.dagster_defs.run.commit_events import CommitEvents
 from tidegate.dagster_defs.run.tags import COMMIT, DATA_VERSION_TAG
 from tidegate.domain.published import PublishedPartition
+from tidegate.scheduler.store.patience import patiently
 from tidegate.spark_jobs.attempt import Output, OutputAttempt, PublishedOutput
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.errors import OutputError
@@ -115,7 +116,7 @@ class StepOutputs:
         keys = partitioned[0] if partitioned else ()
         return OutputAttempt(
             location.warehouse,
-            location.open_commits(),
+            patiently(location.open_commits),
             commit=step_commit_id(run, step.instance, step.step.key, refs, keys),
             outputs={name: asset.output() for name, asset in self._assets.items()},
             job=run.run_id,

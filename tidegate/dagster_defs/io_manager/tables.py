@@ -22,12 +22,16 @@ from pyspark.sql import DataFrame, SparkSession
 from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.io_manager import dagster_step
 from tidegate.dagster_defs.io_manager.dagster_step import StepExecutionContext
+from tidegate.dagster_defs.io_manager.pyspark_resource import renew
 from tidegate.dagster_defs.io_manager.step_outputs import StepOutputs
 from tidegate.dagster_defs.run import cleaning
 from tidegate.dagster_defs.run.program_op import RETRY_WAIT_SECONDS, STEP_RETRIES
 from tidegate.domain.error import UserError
+from tidegate.scheduler.store.error import StoreAway, StoreError
+from tidegate.scheduler.store.patience import patiently
+from tidegate.spark_jobs import jvm
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
-from tidegate.spark_jobs.errors import CommitConflict, CommitFenced, OutputError
+from tidegate.spark_jobs.errors import CommitConflict, CommitFenced, OutputError, SparkLost
 from tidegate.spark_jobs.publication.table import read
 from tidegate.spark_jobs.session.table_settings import table_settings
 
@@ -75,6 +79,9 @@ class AssetTables:
         """
         step = dagster_step.step_of(context)
         with self._acting(step):
+            if step is not None:
+                # The JVM may have ended in the code of an earlier try.
+                self._renew_resources(step)
             ref, keys = self._input(context), _keys(context)
             with table_settings(self._spark()):
                 if step is not None:
@@ -139,20 +146,43 @@ class AssetTables:
         """Turn an expected failure of a step into Dagster's result: a retry if the failure is transient."""
         try:
             yield
-        except (UserError, OSError) as error:
-            if step is None:
+        except Exception as error:
+            expected = jvm.loss(error) or error
+            if step is None or not isinstance(expected, UserError | OSError):
                 raise
-            raise self._failure(step, error) from error
+            raise self._failure(step, expected) from error
 
     def _failure(self, step: StepExecutionContext, error: UserError | OSError) -> Failure | RetryRequested:
-        if isinstance(error, OSError):
+        if isinstance(error, OSError | SparkLost):
             # If the staging was unreachable, the run could not remove it.
-            cleaning.request(self._location.open_store(), self._location.project)
-        transient = isinstance(error, OSError | CommitConflict | CommitFenced)
+            self._request_cleaning()
+        transient = isinstance(error, OSError | CommitConflict | CommitFenced | SparkLost | StoreAway)
         if transient and step.previous_attempt_count < STEP_RETRIES:
+            if isinstance(error, SparkLost):
+                self._replace_session(step)
             step.log.warning(f"retry in {RETRY_WAIT_SECONDS} s with the same commit id: {error}")
             return RetryRequested(max_retries=STEP_RETRIES, seconds_to_wait=RETRY_WAIT_SECONDS)
         return Failure(description=str(error), allow_retries=False)
+
+    def _request_cleaning(self) -> None:
+        try:
+            patiently(lambda: cleaning.request(self._location.open_store(), self._location.project))
+        except StoreError as error:
+            log.warning("the staging of a failed step is left to `tidegate commits fsck`: %s", error)
+
+    def _replace_session(self, step: StepExecutionContext) -> None:
+        """Start another session now: a further try in this process may begin with the code of the asset."""
+        try:
+            self._renew_resources(step)
+            self._spark()
+        except Exception as error:  # noqa: BLE001 -- the failure of the step is what has to be seen
+            log.warning("no other session was started: %s", error)
+
+    def _renew_resources(self, step: StepExecutionContext) -> None:
+        """Give the step's resources a session that works, before the first session starts the JVM without
+        their settings."""
+        for resource in dagster_step.resources_of(step):
+            renew(resource)
 
 
 def _frame(key: AssetKey, value: object) -> DataFrame:

@@ -89,7 +89,7 @@ def _run(
                 upstream=work.upstream,
             )
     except Exception as error:
-        expected = _lost(error) if jvm.was_lost(error) else error
+        expected = jvm.loss(error) or error
         if not isinstance(expected, SparkJobError | OSError | StoreAway):
             raise _end(context, location, work, error) from error
         if isinstance(expected, OSError | SparkLost):
@@ -97,15 +97,6 @@ def _run(
             patiently(lambda: cleaning.request(store, location.project))
         raise _failure(context, location, work, expected) from error
     return work, published
-
-
-def _lost(error: Exception) -> SparkLost:
-    """Return the failure of a run whose JVM has ended under it."""
-    return SparkLost(
-        f"the JVM of Spark has ended: {type(error).__name__}",
-        "it was killed, often for its memory: give the driver more with spark.driver.memory, or start the run"
-        " where more is free",
-    )
 
 
 def _failure(

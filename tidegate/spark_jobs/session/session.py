@@ -93,7 +93,7 @@ def session(settings: SparkSettings) -> SparkSession:
         known = _sessions.get(os.getpid())
         if jvm.has_ended():
             # Killed, or out of memory, perhaps before there was a session: none of its objects works again.
-            _drop_inherited()
+            forget_jvm()
             known = None
         # A stopped context has no `_jsc`; PySpark has no public API for that.
         if known is not None and known.sparkContext._jsc is not None:
@@ -104,8 +104,27 @@ def session(settings: SparkSettings) -> SparkSession:
                 return _kept(_changed(known, settings, changed))
             _end(known)
         if _sessions and known is None:
-            _drop_inherited()
+            forget_jvm()
         return _kept(_start(settings))
+
+
+def active_session() -> SparkSession | None:
+    """Return the active session of this process, whoever has started it; None where its JVM has ended."""
+    _forget_ended()
+    return SparkSession.getActiveSession()
+
+
+def is_lost(kept: SparkSession) -> bool:
+    """Return whether the JVM of a session has ended."""
+    _forget_ended()
+    # Of a session that somebody else keeps, only this says to which JVM it belongs.
+    return kept._jvm is not SparkContext._jvm
+
+
+def _forget_ended() -> None:
+    with _lock:
+        if jvm.has_ended():
+            forget_jvm()
 
 
 def _kept(started: SparkSession) -> SparkSession:
@@ -144,7 +163,7 @@ def _end(known: SparkSession) -> None:
             gateway.proc.wait(JVM_ENDS_SECONDS)
         except subprocess.TimeoutExpired:
             gateway.proc.kill()
-    _drop_inherited()
+    forget_jvm()
 
 
 def properties(settings: SparkSettings) -> dict[str, str]:
@@ -191,8 +210,8 @@ def _refuse_two_places(spark: SparkSession, warehouse: str) -> None:
         )
 
 
-def _drop_inherited() -> None:
-    """Drop a JVM that has ended, or the parent's in a forked child, without sending it any command.
+def forget_jvm() -> None:
+    """Forget a JVM that has ended, or the parent's in a forked child, without sending it any command.
 
     PySpark keeps these objects as class attributes and has no public API to drop them.
     """
