@@ -109,7 +109,7 @@ def session(settings: SparkSettings) -> SparkSession:
 
 
 def active_session() -> SparkSession | None:
-    """Return the active session of this process, whoever has started it; None where its JVM has ended."""
+    """Return the active session of this process, also one of a user; None where its JVM has ended."""
     _forget_ended()
     return SparkSession.getActiveSession()
 
@@ -117,7 +117,7 @@ def active_session() -> SparkSession | None:
 def is_lost(kept: SparkSession) -> bool:
     """Return whether the JVM of a session has ended."""
     _forget_ended()
-    # Of a session that somebody else keeps, only this says to which JVM it belongs.
+    # Of a session that a resource keeps, only this says to which JVM it belongs.
     return kept._jvm is not SparkContext._jvm
 
 
