@@ -6,6 +6,7 @@ its marker equals the expected one and its files are those in the marker: a fold
 another writer, or an incomplete copy, never counts.
 """
 
+from enum import Enum
 from typing import ClassVar
 
 import msgspec
@@ -32,6 +33,13 @@ class FolderMarker(Value, kw_only=True):
     commit: str
     token: int
     files: dict[str, int]
+
+
+class NoMarker(Enum):
+    """Why a folder has no marker to compare with."""
+
+    MISSING = "missing"
+    UNREADABLE = "unreadable"
 
 
 @step_kind("publish_folder")
@@ -94,10 +102,10 @@ def harm_of(files: FileSystem, folder: str) -> str | None:
     if not files.exists(folder):
         return "which does not exist"
     marker = _marker(files, folder)
-    if marker is None:
+    if marker is NoMarker.MISSING:
         return None
-    if isinstance(marker, str):
-        return f"whose {marker}"
+    if marker is NoMarker.UNREADABLE:
+        return f"whose {MARKER} cannot be read"
     published = marker.files
     found = data_files(files, folder)
     lost = sorted(name for name, size in published.items() if found.get(name) != size)
@@ -110,10 +118,10 @@ def harm_of(files: FileSystem, folder: str) -> str | None:
 def fault_of(files: FileSystem, folder: str, expected: FolderMarker) -> str | None:
     """Return why a folder is not the expected one; None when it is."""
     marker = _marker(files, folder)
-    if marker is None:
+    if marker is NoMarker.MISSING:
         return f"it has no {MARKER}"
-    if isinstance(marker, str):
-        return f"its {marker}"
+    if marker is NoMarker.UNREADABLE:
+        return f"its {MARKER} cannot be read"
     if marker != expected:
         return f"it belongs to commit {marker.commit}, token {marker.token}"
     found = data_files(files, folder)
@@ -125,12 +133,12 @@ def fault_of(files: FileSystem, folder: str, expected: FolderMarker) -> str | No
     return None
 
 
-def _marker(files: FileSystem, folder: str) -> FolderMarker | str | None:
-    """Return the marker of a folder, what is wrong with it, or None where there is none."""
+def _marker(files: FileSystem, folder: str) -> FolderMarker | NoMarker:
+    """Return the marker of a folder, or why there is none."""
     content = files.read(f"{folder}/{MARKER}")
     if content is None:
-        return None
+        return NoMarker.MISSING
     try:
         return msgspec.json.decode(content, type=FolderMarker)
     except msgspec.DecodeError:
-        return f"{MARKER} cannot be read"
+        return NoMarker.UNREADABLE
