@@ -23,7 +23,7 @@ from tidegate.dagster_defs.definitions.plan_state import (
     reconstructed_plan,
     ship,
 )
-from tidegate.dagster_defs.dispatch.dispatcher import DEAD_RUNS_SECONDS, Native, dispatcher
+from tidegate.dagster_defs.dispatch.dispatcher import DEAD_RUNS_SECONDS, Dispatcher, Native
 from tidegate.dagster_defs.dispatch.pace import Turns
 from tidegate.dagster_defs.dispatch.rounds import Rounds
 from tidegate.dagster_defs.run.recovery import recovery_job, recovery_schedule, refs_of
@@ -74,7 +74,12 @@ def _automation(plan: AssetPlan, states: tuple[ScheduleState, ...], location: Lo
         if state.ref in names and state.app in native:
             native[state.app][state.ref] = (names[state.ref], state.status)
     looks, rounds = Turns(DEAD_RUNS_SECONDS), Rounds(location.dispatch_interval_seconds)
-    dispatchers = [dispatcher(app, plan, native[app], location, looks, rounds) for app in apps]
+    dispatchers = [
+        Dispatcher(
+            app=app, plan=plan, native=native[app], location=location, looks=looks, rounds=rounds
+        ).sensor()
+        for app in apps
+    ]
     return Definitions(
         sensors=dispatchers if plan.plan.apps else [nothing_deployed(location)],
         schedules=[

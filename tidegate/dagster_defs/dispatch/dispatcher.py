@@ -10,6 +10,7 @@ it. "Preview tick result" in the UI also runs the body, which then changes nothi
 
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from dagster import (
@@ -57,56 +58,53 @@ DEAD_RUNS_SECONDS = 10
 seconds, a dead run of this machine is found within 15 s."""
 
 
-def dispatcher(
-    app: str, plan: AssetPlan, native: Native, location: Location, looks: Turns, rounds: Rounds
-) -> SensorDefinition:
-    """Build the dispatcher sensor of an app.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Dispatcher:
+    """The dispatcher of an app: what its evaluations have in common.
 
-    Args:
+    Attributes:
+        plan: the plan that this process has loaded.
         native: the app's schedules that have a switch in the UI.
         looks: the looks for dead runs, shared by the dispatchers of a process.
         rounds: their ticks in an evaluation, also shared.
+        switch_pace: how often the switches are compared.
     """
-    pace = Pace()
-    return SensorDefinition(
-        name=dispatcher_name(app),
-        # The assets that the app's programs write; Dagster leaves external assets of the group out.
-        asset_selection=AssetSelection.groups(app),
-        evaluation_fn=lambda context: Dispatch(
-            context, app, plan, native, location, pace, looks, rounds
-        ).run(),
-        # The daemon evaluates every five seconds, slightly too early for an interval of exactly five.
-        # Dagster treats 0 as unset, which means 30 seconds.
-        minimum_interval_seconds=max(location.dispatch_interval_seconds - 1, 1),
-        default_status=DefaultSensorStatus.RUNNING,
-        description=f"Ingests events, decides which jobs may run, and launches the jobs of app {app}.",
-        tags={APP: app},
-    )
+
+    app: str
+    plan: AssetPlan
+    native: Native
+    location: Location
+    looks: Turns
+    rounds: Rounds
+    switch_pace: Pace = field(default_factory=Pace)
+
+    def sensor(self) -> SensorDefinition:
+        """Return the sensor that Dagster evaluates."""
+        return SensorDefinition(
+            name=dispatcher_name(self.app),
+            # The assets that the app's programs write; Dagster leaves external assets of the group out.
+            asset_selection=AssetSelection.groups(self.app),
+            evaluation_fn=lambda context: Dispatch(self, context).run(),
+            # The daemon evaluates every five seconds, slightly too early for an interval of exactly five.
+            # Dagster treats 0 as unset, which means 30 seconds.
+            minimum_interval_seconds=max(self.location.dispatch_interval_seconds - 1, 1),
+            default_status=DefaultSensorStatus.RUNNING,
+            description="Ingests events, decides which jobs may run, and launches the jobs of app"
+            f" {self.app}.",
+            tags={APP: self.app},
+        )
 
 
 class Dispatch:
     """One evaluation of a dispatcher."""
 
-    def __init__(
-        self,
-        context: SensorEvaluationContext,
-        app: str,
-        plan: AssetPlan,
-        native: Native,
-        location: Location,
-        switch_pace: Pace,
-        looks: Turns,
-        rounds: Rounds,
-    ) -> None:
+    def __init__(self, dispatcher: Dispatcher, context: SensorEvaluationContext) -> None:
+        self._dispatcher = dispatcher
         self._context = context
-        self._app = app
-        self._plan = plan
-        self._native = native
-        self._location = location
-        self._switch_pace = switch_pace
-        self._looks = looks
-        self._rounds = rounds
-        self._deployed = plan
+        self._app = dispatcher.app
+        self._plan = dispatcher.plan
+        self._location = dispatcher.location
+        self._deployed = dispatcher.plan
         self._failures: list[Exception] = []
 
     def run(self) -> SensorResult | SkipReason:
@@ -119,7 +117,7 @@ class Dispatch:
         store = self._location.open_store()
         if not is_real_tick(self._context.log_key):
             return SkipReason(f"{PREVIEW_TEXT}; {self._waiting(store)}")
-        with closing(self._rounds.ticks()) as ticks:
+        with closing(self._dispatcher.rounds.ticks()) as ticks:
             for _ in ticks:
                 requests = self._launches(store)
                 if requests:
@@ -157,25 +155,27 @@ class Dispatch:
             self._deployed = AssetPlan(deployed)
 
     def _switches(self, store: Store) -> None:
-        self._switch_pace.run(lambda: self._sync(store))
+        self._dispatcher.switch_pace.run(lambda: self._sync(store))
 
     def _sync(self, store: Store) -> None:
         origin = self._context.code_location_origin
-        if not self._native or origin is None or self._context.repository_name is None:
+        if not self._dispatcher.native or origin is None or self._context.repository_name is None:
             return
         sync_switches(
             self._context.instance,
             store,
             RemoteRepositoryOrigin(origin, self._context.repository_name),
             self._app,
-            {ref: name for ref, (name, _) in self._native.items()},
-            {ref: status for ref, (_, status) in self._native.items()},
+            {ref: name for ref, (name, _) in self._dispatcher.native.items()},
+            {ref: status for ref, (_, status) in self._dispatcher.native.items()},
             self._now(),
         )
 
     def _dead(self, store: Store) -> None:
         instance, now = self._context.instance, self._now()
-        self._looks.run(lambda: end_dead_runs(instance, self._location, self._deployed, now, self._log))
+        self._dispatcher.looks.run(
+            lambda: end_dead_runs(instance, self._location, self._deployed, now, self._log)
+        )
 
     def _overdue(self, store: Store) -> None:
         end_overdue(self._context.instance, store, self._deployed, self._app, self._now(), self._log)
