@@ -18,6 +18,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import tidegate.read
+from tests.environments import having
 from tidegate.cli.develop.plan import compiled_apps
 from tidegate.cli.printing import Format
 from tidegate.processes.dagster import DagsterProcesses
@@ -106,11 +107,9 @@ class Bench:
         """End the daemon, the code server, the runs and their JVMs, as a power cut does."""
         for process in (self._daemon, self._code_server):
             process.signal_group(signal.SIGKILL)
-        home = f"DAGSTER_HOME={self.site.home}".encode()
-        for found in Path("/proc").glob("[0-9]*"):
-            with suppress(OSError):
-                if home in (found / "environ").read_bytes().split(b"\0"):
-                    os.kill(int(found.name), signal.SIGKILL)
+        for pid in having("DAGSTER_HOME", self.site.home):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         self._daemon.wait(10)
         self._code_server.wait(10)
 

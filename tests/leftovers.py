@@ -10,15 +10,13 @@ import signal
 import time
 import uuid
 from contextlib import suppress
-from pathlib import Path
+
+from tests.environments import having
 
 VARIABLE = "TIDEGATE_TEST_RUN"
 PATIENCE_SECONDS = 20
 LOG_CAPTURE = ("tail -F", "watch_orphans", "poll_compute_logs")
 """Dagster's helpers that copy a run's output outlive a run that a test kills: ended, and no fault."""
-
-PROCESSES = Path("/proc")
-"""Where there is no such folder, as on macOS, nothing is looked for."""
 
 
 def begin() -> None:
@@ -43,11 +41,9 @@ def end(patience_seconds: float = PATIENCE_SECONDS) -> list[str]:
 
 def _marked() -> dict[int, str]:
     """The living processes with our mark, by id; without this one, and without zombies."""
-    mark = f"{VARIABLE}={os.environ[VARIABLE]}".encode()
-    found: dict[int, str] = {}
-    for folder in PROCESSES.glob("[0-9]*"):
-        with suppress(OSError):
-            if int(folder.name) != os.getpid() and mark in (folder / "environ").read_bytes().split(b"\0"):
-                command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-                found[int(folder.name)] = command.strip()[:200]
-    return found
+    found = having(VARIABLE, os.environ[VARIABLE])
+    return {
+        pid: command.replace(b"\0", b" ").decode(errors="replace").strip()[:200]
+        for pid, command in found.items()
+        if pid != os.getpid()
+    }

@@ -12,10 +12,10 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from pathlib import Path
 from random import Random
 
 from tests.effort import much
+from tests.environments import having
 from tests.tally import reach
 from tidegate.demo.feed import Chunk
 from tidegate.demo.run import Demo
@@ -153,13 +153,10 @@ def _kill(pid: int) -> None:
 
 def _processes(demo: Demo, words: bytes) -> list[int]:
     """The processes of runs of this demo whose command has these words."""
-    home = f"DAGSTER_HOME={demo.site.home}".encode()
     spared = {demo.daemon.pid, demo.code_server.pid}
-    found: list[int] = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            command = (folder / "cmdline").read_bytes()
-            ours = home in (folder / "environ").read_bytes().split(b"\0")
-            if ours and words in command and b"resource_tracker" not in command:
-                found.append(int(folder.name))
-    return sorted(set(found) - spared)
+    found = having("DAGSTER_HOME", demo.site.home)
+    return sorted(
+        pid
+        for pid, command in found.items()
+        if pid not in spared and words in command and b"resource_tracker" not in command
+    )
