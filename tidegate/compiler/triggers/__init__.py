@@ -86,8 +86,16 @@ def _options(node: MappingNode, kind: str, scope: Scope) -> Options:
         as_=_name(node, scope),
         at=scope.at(node.keys[kind]),
     )
-    quiet, at_most = options["quiet"], options["quiet_at_most"]
-    if quiet is not None and at_most is not None and at_most < quiet:
+    _check_quiet(node, options, scope)
+    return options
+
+
+def _check_quiet(node: MappingNode, options: Options, scope: Scope) -> None:
+    """Report a `quiet` that cannot end before other options of the trigger do."""
+    quiet, at_most, within = options["quiet"], options["quiet_at_most"], options["collect_within"]
+    if quiet is None:
+        return
+    if at_most is not None and at_most < quiet:
         scope.findings.add(
             "V211",
             node.values["quiet_at_most"],
@@ -95,4 +103,13 @@ def _options(node: MappingNode, kind: str, scope: Scope) -> Options:
             f" a quiet of {duration_text(quiet)}",
             "give a longer `quiet_at_most`, or leave it out to wait for silence however long it takes",
         )
-    return options
+    waits = options["wait_at_most"]
+    if within is not None and within < quiet and (waits is None or waits > within):
+        # What the trigger has collected drops out before it has been quiet for long enough.
+        scope.findings.add(
+            "V211",
+            node.values["quiet"],
+            f"`quiet` is at most `collect_within`, after which every event has dropped out,"
+            f" got {duration_text(quiet)} for a collect_within of {duration_text(within)}",
+            "write a shorter `quiet`, or a longer `collect_within`",
+        )
