@@ -55,7 +55,7 @@ def check_yaml(
             else Formats(default=settings.default_format, deployed=dict(kept or {}))
         ),
         known=known_apps(settings),
-        warehouse="" if settings is None else settings.warehouse_folder,
+        warehouse=None if settings is None else settings.warehouse_folder,
         drafts=() if settings is None else settings.undeployed,
         everywhere=everywhere,
     )

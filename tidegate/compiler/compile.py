@@ -112,7 +112,7 @@ def compile_files(
     *,
     formats: Formats = NO_FORMATS,
     known: Known = nothing_known,
-    warehouse: str = "",
+    warehouse: str | None = None,
     drafts: Collection[str] = (),
     everywhere: bool = True,
 ) -> Compilation:
@@ -124,7 +124,7 @@ def compile_files(
         on_update: the default of schedules that do not have it.
         formats: the formats of datasets that name none.
         known: the deployed apps, of which a file may name parts; an app of a file comes first.
-        warehouse: the folder of the warehouse, relative to where paths begin; "" if it is elsewhere.
+        warehouse: the folder of the warehouse, relative to where paths begin (`Folders`).
         drafts: names of files that are not deployed, which may use the folders of other files.
         everywhere: upstream tasks are detected in all deployed apps; else only if a file names one of them.
 

@@ -31,3 +31,9 @@ def folder_and_parents(path: str) -> list[str]:
     # In some file systems names that differ only in case are equal.
     parts = path.casefold().split("/")
     return ["/".join(parts[:count]) for count in range(1, len(parts) + 1)]
+
+
+def plain_folder(folder: str) -> str:
+    """Return a local folder as a path, and a URL as it is, without a slash at its end."""
+    local = folder.removeprefix("file:")
+    return folder.rstrip("/") if local == folder else f"/{local.strip('/')}"

@@ -43,7 +43,7 @@ def compile_paths(
     *,
     formats: Formats = NO_FORMATS,
     known: Known = nothing_known,
-    warehouse: str = "",
+    warehouse: str | None = None,
     drafts: Iterable[Path] = (),
     everywhere: bool = True,
 ) -> Compilation:

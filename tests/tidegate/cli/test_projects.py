@@ -178,6 +178,34 @@ def test_a_folder_inside_the_warehouse_is_refused(project: Project) -> None:
     assert "a dataset with a path is outside the warehouse" in project.run("lint", exit_code=1)
 
 
+@pytest.mark.parametrize("warehouse", [".", "..", "{folder}", "file://{folder}/landing", "file:{folder}"])
+def test_a_folder_inside_the_warehouse_is_refused_however_the_settings_name_it(
+    project: Project, warehouse: str
+) -> None:
+    place = warehouse.format(folder=project.folder)
+    (project.folder / "tidegate.toml").write_text(f'{SETTINGS}path = "{place}"\n')
+    assert "a dataset with a path is outside the warehouse" in project.run("lint", exit_code=1)
+
+
+@pytest.mark.parametrize(
+    ("paths_from", "warehouse", "code"),
+    [
+        ("s3a://lake/a", "s3a://lake/a/tables", 0),
+        ("s3a://lake/a", "s3a://lake/a/landing", 1),
+        ("s3a://lake/a", "s3a://lake", 1),
+        ("s3a://lake/a", "s3a://lake/ab", 0),
+        (".", "s3a://lake", 0),
+        ("file:///srv", "/srv/landing", 1),
+    ],
+)
+def test_a_url_of_the_warehouse_is_compared_with_where_paths_begin(
+    project: Project, paths_from: str, warehouse: str, code: int
+) -> None:
+    places = f'path = "{warehouse}"\npaths_from = "{paths_from}"\n[iceberg.catalog]\ntype = "rest"\nuri = "http://x"\n'
+    (project.folder / "tidegate.toml").write_text(SETTINGS + places)
+    assert ("is outside the warehouse" in project.run("lint", exit_code=code)) is bool(code)
+
+
 def test_a_folder_of_another_project_is_refused_by_plan_and_deploy(
     neighbour: Project, tmp_path: Path
 ) -> None:

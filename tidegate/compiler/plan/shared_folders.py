@@ -9,7 +9,7 @@ again. Pure.
 
 from collections.abc import Collection, Iterator, Mapping
 
-from tidegate.compiler.folder_index import FolderIndex
+from tidegate.compiler.folder_index import FolderIndex, plain_folder
 from tidegate.compiler.plan.blocked import Blocked
 from tidegate.compiler.plan.ownership import Storage
 from tidegate.domain.model import App
@@ -58,7 +58,7 @@ class _Others:
             if storage is None or owner == project:
                 continue
             warehouse = f'the warehouse of project "{owner}"'
-            self.warehouses.add(_plain(storage.warehouse), (warehouse, "choose a folder outside of it"))
+            self.warehouses.add(plain_folder(storage.warehouse), (warehouse, "choose a folder outside of it"))
             for ref, folder in _folders({app.name: app}, storage).items():
                 remedy = (
                     f"to wait for that data or read it, name it {ref} and delete this dataset; else choose a"
@@ -138,7 +138,7 @@ def _shared_with_others(
         found = others.datasets.find(folder) or others.warehouses.find(folder)
         if found is not None and known.get(ref) != folder:
             yield _block(f"dataset {ref}", folder, *found)
-    found = others.datasets.find(_plain(storage.warehouse))
+    found = others.datasets.find(plain_folder(storage.warehouse))
     if found is not None and (former is None or former.warehouse != storage.warehouse):
         yield _block(
             "the warehouse of this project", storage.warehouse, found[0], "choose another [warehouse] path"
@@ -155,7 +155,7 @@ def _block(what: str, folder: str, other: str, remedy: str) -> Blocked:
 
 def _folders(apps: Mapping[str, App], storage: Storage) -> dict[str, str]:
     """Return the folder of each dataset with a path, by "app/dataset"."""
-    return {ref: f"{_plain(storage.paths_from)}/{path}" for ref, path in _paths(apps).items()}
+    return {ref: f"{plain_folder(storage.paths_from)}/{path}" for ref, path in _paths(apps).items()}
 
 
 def _paths(apps: Mapping[str, App]) -> dict[str, str]:
@@ -166,9 +166,3 @@ def _paths(apps: Mapping[str, App]) -> dict[str, str]:
         for dataset in app.datasets.values()
         if dataset.path is not None
     }
-
-
-def _plain(folder: str) -> str:
-    """Return a local folder as a path, and a URL as it is, without a slash at its end."""
-    local = folder.removeprefix("file:")
-    return folder.rstrip("/") if local == folder else f"/{local.strip('/')}"

@@ -16,13 +16,13 @@ class Folders:
     """The folders of the datasets that were checked so far.
 
     Args:
-        warehouse: the folder of the warehouse, relative to where paths begin; "" if it is elsewhere.
+        warehouse: the folder of the warehouse, relative to where paths begin; "" if all paths are inside it,
+            None if it is elsewhere.
     """
 
-    def __init__(self, warehouse: str = "") -> None:
+    def __init__(self, warehouse: str | None = None) -> None:
         self._index: FolderIndex[tuple[str, Dataset, At]] = FolderIndex()
         self._warehouse = warehouse
-        self._within = folder_and_parents(warehouse) if warehouse else []
 
     def check(self, app: App, findings: Findings) -> None:
         """Report each dataset of an app whose folder equals, contains or is inside an earlier one."""
@@ -30,19 +30,29 @@ class Folders:
             at = dataset.at
             if dataset.path is None or at is None:
                 continue
-            folders = folder_and_parents(dataset.path)
             other = self._index.find(dataset.path)
             if other is not None:
                 _report((app.name, dataset, at), other, findings)
-            elif folders[-1] in self._within or (self._within and self._within[-1] in folders):
+            elif self._warehouse is not None and _meet(dataset.path, self._warehouse):
+                elsewhere = "or write a path outside"
+                if not self._warehouse:
+                    elsewhere = "or give the warehouse a folder of its own, [warehouse] path in tidegate.toml"
                 findings.add(
                     "V207",
                     at,
                     f"a dataset with a path is outside the warehouse, got {shown(dataset.path)}"
-                    f" and the warehouse {shown(self._warehouse)}",
-                    "delete `path`: the warehouse has a folder for it; or write a path outside",
+                    f" and the warehouse {shown(self._warehouse or '.')}",
+                    f"delete `path`: the warehouse has a folder for it; {elsewhere}",
                 )
             self._index.add(dataset.path, (app.name, dataset, at))
+
+
+def _meet(path: str, warehouse: str) -> bool:
+    """Return whether a folder is in or around the warehouse."""
+    if not warehouse:
+        return True
+    inner, outer = folder_and_parents(path), folder_and_parents(warehouse)
+    return inner[-1] in outer or outer[-1] in inner
 
 
 def _report(found: tuple[str, Dataset, At], earlier: tuple[str, Dataset, At], findings: Findings) -> None:

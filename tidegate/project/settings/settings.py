@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tidegate.compiler.folder_index import plain_folder
 from tidegate.domain.model import OnUpdate
 from tidegate.domain.model.dataset import DatasetFormat
 from tidegate.project.environment import PROJECT_VARIABLE, STORE_VARIABLE
@@ -71,10 +72,12 @@ class Settings:
     webserver_url: str = ""
 
     @property
-    def warehouse_folder(self) -> str:
-        """The warehouse as a path from `paths_from`; "" if it is not inside it."""
-        base, warehouse = str(self.paths_from).rstrip("/") + "/", str(self.warehouse).rstrip("/")
-        return warehouse.removeprefix(base) if warehouse.startswith(base) else ""
+    def warehouse_folder(self) -> str | None:
+        """The warehouse as a path from `paths_from`; "" for that folder and those around it, else None."""
+        base, warehouse = (f"{plain_folder(str(place))}/" for place in (self.paths_from, self.warehouse))
+        if base.startswith(warehouse):
+            return ""
+        return warehouse.removeprefix(base).rstrip("/") if warehouse.startswith(base) else None
 
 
 def load_settings(start: Path | None = None) -> Settings:
