@@ -146,13 +146,17 @@ def test_a_lease_is_not_renewed_while_the_jvm_hangs_and_again_when_it_answers() 
     assert len(beats) == 2
 
 
-def test_the_attempt_of_a_hung_jvm_lapses(monkeypatch: pytest.MonkeyPatch, gateway: SimpleNamespace) -> None:
+def test_the_attempt_of_a_hung_jvm_lapses_and_the_jvm_is_killed(
+    monkeypatch: pytest.MonkeyPatch, gateway: SimpleNamespace
+) -> None:
     monkeypatch.setattr(jvm.answers, "__defaults__", (SHORT_SECONDS,))
     store, clock = MemoryCommitStepStore(), ScriptedClock(beats=4)
     with AttemptLease(store, "c1", ["app/a"], clock=clock) as token:
         assert clock.quiet.wait(SIGNAL_SECONDS)
         assert [one.until for one in store.attempts()] == [NOON + LEASE], "as it was taken"
         assert store.expire(token, clock.now())
+        # The call that waits for its answer fails, and the step is tried again with another one.
+        assert gateway.proc.wait(SIGNAL_SECONDS) < 0
 
 
 def test_one_that_hangs_for_a_whole_lease_is_reported_once_per_beat() -> None:

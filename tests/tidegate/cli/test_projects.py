@@ -201,8 +201,9 @@ def test_a_folder_inside_the_warehouse_is_refused_however_the_settings_name_it(
 def test_a_url_of_the_warehouse_is_compared_with_where_paths_begin(
     project: Project, paths_from: str, warehouse: str, code: int
 ) -> None:
-    places = f'path = "{warehouse}"\npaths_from = "{paths_from}"\n[iceberg.catalog]\ntype = "rest"\nuri = "http://x"\n'
-    (project.folder / "tidegate.toml").write_text(SETTINGS + places)
+    catalog = '[iceberg.catalog]\ntype = "rest"\nuri = "http://x"\n'
+    places = f'path = "{warehouse}"\npaths_from = "{paths_from}"\n'
+    (project.folder / "tidegate.toml").write_text(SETTINGS + places + catalog)
     assert ("is outside the warehouse" in project.run("lint", exit_code=code)) is bool(code)
 
 

@@ -118,8 +118,7 @@ CATALOGUE: dict[str, Entry] = {
     ),
     "V211": error(
         "quiet bounds clash",
-        "`quiet_at_most` limits the delay by `quiet`, so it must not be shorter than `quiet`. With a `quiet`"
-        " that is longer than `collect_within`, all events drop out before the trigger holds.",
+        "A `quiet` that is longer than `quiet_at_most` or `collect_within` has no effect, or never ends.",
     ),
     "V212": error("not enough members", "`at_least` requires at most as many members as it has."),
     "V213": error(

@@ -81,6 +81,7 @@ class Heartbeat:
 class AttemptLease:
     """The lease of an attempt while a block runs: `with AttemptLease(store, commit, datasets) as token:`.
 
+    A JVM that hangs for a whole lease is killed, so that the block fails and can be tried again with another one.
     When the block fails after the attempt lost its lease, the block raises CommitFenced: its staging has been
     removed, which is the cause of whatever error it raised.
     """
@@ -101,7 +102,7 @@ class AttemptLease:
         self._clock = clock
         self._token = 0
         self._fenced = False
-        self._heartbeat = Heartbeat(f"an attempt of commit {commit}", self._renew, clock)
+        self._heartbeat = Heartbeat(f"an attempt of commit {commit}", self._renew, clock, hung=jvm.kill)
 
     def __enter__(self) -> int:
         self._token = self._store.begin(
