@@ -14,8 +14,6 @@ from contextlib import suppress
 from time import monotonic, sleep
 from typing import Any
 
-from tidegate.spark_jobs.errors import SparkLost
-
 ANSWER_SECONDS = 20
 """A collection of garbage takes a second or two, on a machine that swaps perhaps ten."""
 
@@ -81,17 +79,6 @@ def was_lost(error: BaseException) -> bool:
             return has_ended()
         sleep(POLL_SECONDS)
     return True
-
-
-def loss(error: Exception) -> SparkLost | None:
-    """Return the failure of a run whose JVM has ended under it; None if an error has another cause."""
-    if not was_lost(error):
-        return None
-    return SparkLost(
-        f"the JVM of Spark has ended: {type(error).__name__}",
-        "it was killed, often for its memory: give the driver more with spark.driver.memory, or start the run"
-        " where more is free",
-    )
 
 
 def kill() -> None:

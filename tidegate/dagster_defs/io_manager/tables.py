@@ -26,10 +26,10 @@ from tidegate.dagster_defs.io_manager.pyspark_resource import renew
 from tidegate.dagster_defs.io_manager.step_outputs import StepOutputs
 from tidegate.dagster_defs.run import cleaning
 from tidegate.dagster_defs.run.program_op import RETRY_WAIT_SECONDS, STEP_RETRIES
+from tidegate.dagster_defs.run.spark_loss import spark_loss
 from tidegate.domain.error import UserError
 from tidegate.scheduler.store.error import StoreAway, StoreError
 from tidegate.scheduler.store.patience import patiently
-from tidegate.spark_jobs import jvm
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.errors import CommitConflict, CommitFenced, OutputError, SparkLost
 from tidegate.spark_jobs.publication.table import read
@@ -147,7 +147,7 @@ class AssetTables:
         try:
             yield
         except Exception as error:
-            expected = jvm.loss(error) or error
+            expected = spark_loss(error) or error
             if step is None or not isinstance(expected, UserError | OSError):
                 raise
             raise self._failure(step, expected) from error

@@ -30,6 +30,7 @@ from tidegate.dagster_defs.run import cleaning
 from tidegate.dagster_defs.run.commit_events import CommitEvents
 from tidegate.dagster_defs.run.failure_text import failure_text
 from tidegate.dagster_defs.run.run_lease import run_lease
+from tidegate.dagster_defs.run.spark_loss import spark_loss
 from tidegate.dagster_defs.run.tags import COMMIT, DATA_VERSION_TAG, job_of
 from tidegate.dagster_defs.run.work import Work, params_of, run_partitions, work_of
 from tidegate.domain.model import Dataset
@@ -37,7 +38,6 @@ from tidegate.domain.published import PublishedPartition
 from tidegate.scheduler.launch.failure import note_failure
 from tidegate.scheduler.store.error import StoreAway
 from tidegate.scheduler.store.patience import patiently
-from tidegate.spark_jobs import jvm
 from tidegate.spark_jobs.errors import CommitConflict, CommitFenced, RunOver, SparkJobError, SparkLost
 from tidegate.spark_jobs.runner import run_program
 from tidegate.spark_jobs.session.session import program_conf, session
@@ -89,7 +89,7 @@ def _run(
                 upstream=work.upstream,
             )
     except Exception as error:
-        expected = jvm.loss(error) or error
+        expected = spark_loss(error) or error
         if not isinstance(expected, SparkJobError | OSError | StoreAway):
             raise _end(context, location, work, error) from error
         if isinstance(expected, OSError | SparkLost):

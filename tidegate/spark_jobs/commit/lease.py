@@ -81,7 +81,7 @@ class Heartbeat:
 class AttemptLease:
     """The lease of an attempt while a block runs: `with AttemptLease(store, commit, datasets) as token:`.
 
-    A JVM that hangs for a whole lease is killed, so that the block fails and can be tried again with another one.
+    A JVM that hangs for a whole lease is killed, so that the block fails and can be tried again with another.
     When the block fails after the attempt lost its lease, the block raises CommitFenced: its staging has been
     removed, which is the cause of whatever error it raised.
     """
