@@ -1,5 +1,7 @@
 """Style is a test: the project's rules, and for each rule a small bad snippet that it must catch."""
 
+import io
+import tokenize
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -231,6 +233,18 @@ def test_links_that_lead_nowhere_are_caught(tmp_path: Path) -> None:
 def test_words_of_the_dialect_are_caught(text: str, caught: str) -> None:
     found = [finding.message.partition(":")[0].strip('"') for finding in check_english("x.md", text)]
     assert ", ".join(found) == caught
+
+
+def test_comments_are_those_that_python_itself_finds() -> None:
+    text = Path(__file__).read_text("utf-8") + (
+        "x = '# a' + \"# b\" + r'\\'  # one\n"
+        "y = '''\n# c ' \\''' # d''' + \"it's\"  # it's \"two\"\n"
+        'z = f"{x!r} # \\" e"\n#three\n'
+    )
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    wanted = [(token.start[0], token.string) for token in tokens if token.type == tokenize.COMMENT]
+    assert [comment for _, comment in wanted[-3:]] == ["# one", '# it\'s "two"', "#three"]
+    assert Source(path="x.py", text=text).comments == wanted
 
 
 def test_the_dialect_is_caught_in_comments_and_strings() -> None:

@@ -15,7 +15,7 @@ REASON = re.compile(r"[WDF]-[A-Z]+(-[A-Z]+)*")
 
 def check_codes(source: Source, diagnostics: Collection[str], reasons: Collection[str]) -> Iterator[Finding]:
     """Codes written in a file that their catalogues do not have."""
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
             continue
         if DIAGNOSTIC.fullmatch(node.value) and node.value not in diagnostics:

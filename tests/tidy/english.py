@@ -66,6 +66,6 @@ def check_source(source: Source) -> Iterator[Finding]:
     """Words of the list in the docstrings, comments and strings of a Python file."""
     for line, comment in source.comments:
         yield from check_english(source.path, comment, line)
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield from check_english(source.path, node.value, node.lineno)

@@ -65,7 +65,7 @@ def check_purity(source: Source) -> Iterator[Finding]:
 
 
 def _imports(source: Source) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield node.lineno, alias.name
@@ -74,7 +74,7 @@ def _imports(source: Source) -> Iterator[tuple[int, str]]:
 
 
 def _effects(source: Source) -> Iterator[Finding]:
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if not isinstance(node, ast.Call):
             continue
         called = node.func

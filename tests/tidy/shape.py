@@ -51,7 +51,7 @@ def _lengths(source: Source) -> Iterator[Finding]:
     for number, line in enumerate(source.lines, 1):
         if len(line) > MAX_LINE_CHARS:
             yield source.finding(number, f"{len(line)} characters, at most {MAX_LINE_CHARS}")
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = (node.end_lineno or node.lineno) - node.lineno + 1
             if length > MAX_FUNCTION_LINES:
@@ -70,7 +70,7 @@ def _comments(source: Source) -> Iterator[Finding]:
 
 
 def _skipped_tests(source: Source) -> Iterator[Finding]:
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if (
             isinstance(node, ast.Attribute)
             and node.attr in ("skip", "skipif", "xfail", "importorskip")
