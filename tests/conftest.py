@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests import leftovers, tally, tiers, traced
+from tests import databases, leftovers, tally, tiers, traced
 from tests.databases import own_postgres_server as own_postgres_server
 from tests.databases import postgres_server as postgres_server
 from tests.databases import postgres_url as postgres_url
+from tests.databases import really_migrated as really_migrated
 from tests.databases import sql_url as sql_url
 from tidegate.demo.class_archive import archive_file, java_options
 
@@ -60,6 +61,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[TALLY] = Counter()
     config.stash[LEFT] = []
     config.pluginmanager.register(traced)
+    databases.migrate_quickly()
     if not hasattr(config, "workerinput"):
         leftovers.begin()
         os.environ["JDK_JAVA_OPTIONS"] = java_options(archive_file())

@@ -10,12 +10,56 @@ from typing import Any
 
 import pytest
 import sqlalchemy
+from sqlalchemy import Connection, event
+
+from tidegate.scheduler.store.sql import schema
 
 POSTGRES = pytest.param("postgres", marks=pytest.mark.store)
 KINDS = ["memory", "sqlite", POSTGRES]
 SQL_KINDS = ["sqlite", POSTGRES]
 MEMORY = "memory"
 """In place of a URL: the store that is kept in this process."""
+
+_migrate = schema.migrate
+_SENT: dict[str, list[tuple[str, Any]]] = {}
+"""What the migrations of a new database have sent to it, statement by statement, for each dialect."""
+
+
+def migrate_quickly() -> None:
+    """From now on Alembic makes the first store of each kind in this process, its statements make the others.
+
+    Hundreds of tests begin with a new store. `really_migrated` takes this back for a test.
+    """
+    schema.migrate = _migrate_as_before
+
+
+def _migrate_as_before(connection: Connection) -> None:
+    dialect = connection.dialect.name
+    if schema.version(connection) is not None:
+        _migrate(connection)
+    elif dialect in _SENT:
+        for statement, parameters in _SENT[dialect]:
+            connection.exec_driver_sql(statement, parameters or None)
+    else:
+        _SENT[dialect] = _migrate_and_note(connection)
+
+
+def _migrate_and_note(connection: Connection) -> list[tuple[str, Any]]:
+    sent: list[tuple[str, Any]] = []
+
+    def note(*args: Any) -> None:
+        sent.append((args[2], args[3]))
+
+    event.listen(connection, "before_cursor_execute", note)
+    _migrate(connection)
+    event.remove(connection, "before_cursor_execute", note)
+    return sent
+
+
+@pytest.fixture
+def really_migrated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every store that the test makes is made by Alembic."""
+    monkeypatch.setattr(schema, "migrate", _migrate)
 
 
 @contextmanager

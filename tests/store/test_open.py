@@ -18,8 +18,11 @@ from tidegate.scheduler.store.open import open_store
 from tidegate.scheduler.store.sql import store as sql
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.metadata import metadata
+from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.schema import HEAD, MIGRATIONS
 from tidegate.scheduler.store.sql.store import SqlStore
+
+pytestmark = pytest.mark.usefixtures("really_migrated")
 
 PROJECT = Path(__file__).parents[2]
 
@@ -105,7 +108,8 @@ def test_a_store_that_stays_locked_is_told_so(tmp_path: Path, monkeypatch: pytes
     store.close()
 
 
-def test_the_migrations_make_exactly_the_tables(sql_store: SqlStore) -> None:
+def test_the_migrations_make_exactly_the_tables(sql_url: str) -> None:
+    sql_store = open_sql_store(sql_url)
     assert {table.name for table in metadata.tables.values()} >= {
         tables.jobs.name,
         commit_tables.commit_tokens.name,
@@ -118,6 +122,7 @@ def test_the_migrations_make_exactly_the_tables(sql_store: SqlStore) -> None:
         for table in metadata.tables.values():
             indexes = {index["name"] for index in inspector.get_indexes(table.name)}
             assert indexes == {index.name for index in table.indexes}, table.name
+    sql_store.close()
     assert found == []
 
 

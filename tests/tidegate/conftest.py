@@ -1,11 +1,12 @@
 """Projects for the tests of the command line."""
 
+import shutil
 from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
-from tests.tidegate.project import Project
+from tests.tidegate.project import SETTINGS, Project
 from tests.tidegate.tasks import TaskProject
 from tidegate.project import imports
 
@@ -19,9 +20,31 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     return Project(tmp_path)
 
 
+@pytest.fixture(scope="session")
+def deployed_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a project whose app is deployed, to be copied: its name is not that of its folder."""
+    folder = tmp_path_factory.mktemp("deployed")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("TIDEGATE_PROJECT", raising=False)
+        patch.delenv("TIDEGATE_STORE_URL", raising=False)
+        patch.chdir(folder)
+        patch.setattr(imports, "check_imports", lambda compilation, project: compilation)
+        project = Project(folder)
+        (folder / "tidegate.toml").write_text(f'[project]\nname = "shop"\n{SETTINGS}')
+        project.run("deploy")
+    return folder
+
+
 @pytest.fixture
-def deployed(project: Project) -> Project:
+def deployed(project: Project, deployed_once: Path) -> Project:
     """A project whose app is deployed."""
+    shutil.copytree(deployed_once, project.folder, dirs_exist_ok=True)
+    return project
+
+
+@pytest.fixture
+def deployed_as_its_folder(project: Project) -> Project:
+    """A project without a name of its own, whose app is deployed."""
     project.run("deploy")
     return project
 

@@ -10,7 +10,14 @@ import msgspec
 import pytest
 
 from tests import tally
-from tests.scheduler.simulation.stories import FOLDER, ORIGINAL, compilation, reader_of, scenarios
+from tests.scheduler.simulation.stories import (
+    FOLDER,
+    ORIGINAL,
+    compilation,
+    performance,
+    reader_of,
+    scenarios,
+)
 from tidegate.compiler.scenarios.scenario import (
     ExpectInstance,
     ExpectInstances,
@@ -84,15 +91,14 @@ def test_the_eight_original_scenarios_are_there_under_their_numbers() -> None:
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_it_plays_as_it_says(name: str) -> None:
-    app, scenario = SCENARIOS[name]
-    performance = play(scenario, app, read_file=reader_of(app))
-    assert performance.failures == (), "\n".join(map(str, (*performance.moments, *performance.failures)))
+    played = performance(name)
+    assert played.failures == (), "\n".join(map(str, (*played.moments, *played.failures)))
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_a_scheduler_that_dies_at_every_instant_launches_the_same(name: str) -> None:
     app, scenario = SCENARIOS[name]
-    undisturbed = play(scenario, app, read_file=reader_of(app)).moments
+    undisturbed = performance(name).moments
     deaths = [
         Given(when=when + later, action=Restart(), at=scenario.at)
         for when in sorted({moment.when for moment in undisturbed})

@@ -23,6 +23,11 @@ def apps(project: Project) -> dict[str, str]:
 
 
 @pytest.fixture
+def deployed(deployed_as_its_folder: Project) -> Project:
+    return deployed_as_its_folder
+
+
+@pytest.fixture
 def neighbour(deployed: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     """A second project, with an app of its own, in the store of one whose app is deployed."""
     folder = tmp_path / "neighbour"
