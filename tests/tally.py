@@ -17,11 +17,11 @@ PROMISED = {
     "crashes in them": much(250),
     "simulated ticks in memory": much(6_000),
     "points of the crash sweep": 300,
-    "real processes killed": 10 + much(3),
+    "real processes killed": 8 + much(3),
     "contested firings": much(4_000),
     "planted bugs found": 4,
-    "kills of Spark writers": 40 + much(8),
-    "kills of the plain-Dagster example": much(10),
+    "kills of Spark writers": 36 + much(6),
+    "kills of the plain-Dagster example": much(4),
     "looks of a reader": much(100),
 }
 """What every whole run of the tests reaches at least."""

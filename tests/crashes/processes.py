@@ -9,6 +9,7 @@ import faulthandler
 import os
 import signal
 import sys
+import time
 import traceback
 from collections.abc import Callable
 
@@ -22,6 +23,8 @@ FAILED = 1
 
 LONGEST_SECONDS = longer(240)
 """A process that works for longer hangs: it prints where, and fails. Shorter than a test's own timeout."""
+
+PAUSE_SECONDS = 0.005
 
 PR_SET_PDEATHSIG = 1
 
@@ -62,11 +65,13 @@ def in_child(work: Work) -> int:
 
 
 def in_children(*works: Work, meanwhile: Work = lambda: None) -> list[int]:
-    """Do each work in a process of its own, all at once; `meanwhile` is called again and again here."""
+    """Do each work in a process of its own, all at once; `meanwhile` is called again and again."""
     children = [fork(work) for work in works]
     codes: dict[int, int] = {}
     while len(codes) < len(children):
         meanwhile()
+        # The processes need the machine as well.
+        time.sleep(PAUSE_SECONDS)
         for child in children:
             if child not in codes:
                 done, status = os.waitpid(child, os.WNOHANG)

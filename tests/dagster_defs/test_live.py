@@ -19,6 +19,7 @@ from dagster import AssetKey, DagsterRunStatus, RunsFilter
 import tidegate.read
 from tests.dagster_defs.live import Live, live_app
 from tests.dagster_defs.neighbour import NAME, Neighbour
+from tests.effort import much
 from tests.tally import reach
 from tidegate.dagster_defs.definitions.names import RECOVERY
 from tidegate.domain.model import Dataset
@@ -32,7 +33,7 @@ from tidegate.scheduler.store.sql.store import SqlStore
 
 pytestmark = [pytest.mark.dagster, pytest.mark.spark]
 
-DAEMON_KILLS = 3
+DAEMON_KILLS = much(1)
 
 CLEAN = AssetKey(["flights", "clean"])
 REPOSITORY = {"repositoryLocationName": LOCATION_NAME, "repositoryName": "__repository__"}

@@ -1,4 +1,4 @@
-"""The plain-Dagster example killed at ten random points: in the end its tables equal those of pandas.
+"""The plain-Dagster example killed at random points: in the end its tables equal those of pandas.
 
 Each run is a process forked from this one, so that it costs no JVM, and dies before one of all the calls
 that it makes. Then it is executed again, as a person does it in the UI, until it ends well.
@@ -25,10 +25,10 @@ from tests.spark_jobs.crash_table.chance import at_call, tell_calls
 from tidegate import TidegateIOManager, io_manager
 from tidegate.spark_jobs.publication.table import read
 
-pytestmark = [pytest.mark.spark, pytest.mark.dagster, pytest.mark.endurance]  # ten processes are killed
+pytestmark = [pytest.mark.spark, pytest.mark.dagster, pytest.mark.endurance]  # processes are killed
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "plain_dagster"
-KILLS = much(10)
+KILLS = much(4)
 SEED = 9
 DAYS = tuple(f"2013-{month:02}-{day:02}" for month in (1, 2) for day in range(1, 29))
 DAYS_OF_A_RUN = 2

@@ -135,11 +135,13 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> LaterClock:
     return made
 
 
+ROWS = [(kind, point) for kind in BOTH for point in {point.row: point for point in points_of(kind)}.values()]
 CASES = [
-    *(("iceberg", point) for point in points_of("iceberg")),
-    *(("parquet", point) for point in some(points_of("parquet"), 10)),
+    *ROWS,
+    *some([(kind, point) for kind in BOTH for point in points_of(kind) if (kind, point) not in ROWS], 1),
 ]
-"""Every point of a publish to Iceberg; those of Parquet are met by parquet/test_publish_crash.py too."""
+"""The last point of each row. The others are met in a soak, and before some change of the sweeps:
+iceberg/test_crash.py, parquet/test_publish_crash.py."""
 
 
 @pytest.mark.parametrize(("kind", "point"), CASES, ids=str)
@@ -251,10 +253,13 @@ HANGING = ("before put", "before step 1", "between two tables", "before the wate
 ZOMBIES = [
     (kind, point) for kind in BOTH for point in points_of(kind) if point.where in HANGING or point.row == "P7"
 ]
+PAIRS = [(*zombie, same) for zombie in ZOMBIES for same in (True, False)]
+UNPROMISED = [pair for pair in PAIRS if not pair[1].promised][::3]
+AWAKE = [*UNPROMISED, *some([pair for pair in PAIRS if pair not in UNPROMISED], 3)]
+"""Each zombie, and whether the other one works under the same commit id."""
 
 
-@pytest.mark.parametrize("same", [True, False], ids=["same commit", "other commit"])
-@pytest.mark.parametrize(("kind", "point"), some(ZOMBIES, 4), ids=str)
+@pytest.mark.parametrize(("kind", "point", "same"), AWAKE, ids=str)
 def test_a_zombie_goes_on(case: Case, point: Point, same: bool, clock: LaterClock) -> None:
     """P12: it hangs for longer than its lease, another one does the work, and then it wakes up."""
     commit, new = case.commit(), case.land(2)

@@ -14,7 +14,7 @@ import pytest
 
 from tests.crashes.processes import SIGKILL, in_child, in_children, kill_self
 from tests.crashes.strikes import before_change
-from tests.effort import every
+from tests.effort import every, much, some
 from tests.spark_jobs.staging import (
     Rows,
     begin,
@@ -40,8 +40,8 @@ from tidegate.spark_jobs.publication.table import prune_table, sequence_of
 MAXIMUM_CALLS = 400
 """More than any publish below makes; reaching it means that the sweep does not end."""
 
-EVERY = every(3)
-"""The publisher dies before each n-th change: with three modes, some publisher before each of them."""
+EVERY = every(5)
+"""The publisher dies before each n-th change; each mode begins at another one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,11 +89,11 @@ MERGE = Case(
     written={"table": {D22: [21, 50], D23: [], D24: [40]}, "totals": {"": [11, 20]}},
     after={"table": {D21: [10], D22: [10, 30, 21, 50], D23: [10], D24: [40]}, "totals": {"": [11, 20]}},
 )
-EVERY_CASE = pytest.mark.parametrize(
-    "case",
-    [REPLACE, *(pytest.param(case, marks=pytest.mark.endurance) for case in (FULL, APPEND, MERGE))],
-    ids=lambda case: case.write,
+SOME_CASES = pytest.mark.parametrize(
+    "case", some([REPLACE, FULL, MERGE, APPEND], 2), ids=lambda case: case.write
 )
+"""Of the two that move folders and the two that combine rows, one each; all in a soak."""
+
 MODES = [REPLACE, APPEND, MERGE]
 """Each way of combining what is written with what was there: a publish of `full` is one of REPLACE."""
 
@@ -213,7 +213,7 @@ def test_a_publish_killed_at_any_point_happens_once(project: Project, case: Case
     """P0 to P9 of the crash table."""
     before, outcomes = project.folder, set[str]()
     # Each mode begins at another change, so that together they meet all of what the modes share.
-    for call in range(1 + MODES.index(case) % EVERY, MAXIMUM_CALLS, EVERY):
+    for call in range(1 + 2 * MODES.index(case) % EVERY, MAXIMUM_CALLS, EVERY):
         shutil.copytree(before, tmp_path / str(call), symlinks=True)
         project = Project(tmp_path / str(call), case)
 
@@ -241,7 +241,7 @@ def test_a_publish_killed_at_any_point_happens_once(project: Project, case: Case
 
 
 @pytest.mark.endurance  # many processes, one killed after the other or all at once
-@EVERY_CASE
+@SOME_CASES
 def test_a_recovery_killed_at_any_point_is_recovered(project: Project, case: Case) -> None:
     """P11: the writer dies right after its promise, and then each process that keeps it, again and again."""
     promise_and_die(project)
@@ -298,7 +298,8 @@ def test_publishers_of_different_partitions_keep_each_others_rows(project: Proje
         assert seen == sorted(seen)
 
 
-PUBLISHES = 60
+PUBLISHES = much(38)
+"""Of each of two processes: a table is pruned when it has 70 versions."""
 
 
 def _publish_often(project: Project, day: str) -> None:
@@ -307,7 +308,7 @@ def _publish_often(project: Project, day: str) -> None:
 
 
 @pytest.mark.endurance  # many processes, one killed after the other or all at once
-@EVERY_CASE
+@SOME_CASES
 def test_one_commit_published_by_three_at_once_happens_once(project: Project, case: Case) -> None:
     codes = in_children(*(lambda: project.write("c1", case.written) for _ in range(3)))
 
