@@ -32,6 +32,11 @@ TALLY = pytest.StashKey[Counter[str]]()
 LEFT = pytest.StashKey[list[str]]()
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not load files without fast tests where only those are wanted."""
+    return tiers.is_left_out(collection_path, config.getoption("markexpr")) or None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what is fast, and begin with the files that take longest."""
     tiers.arrange(items)

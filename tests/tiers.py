@@ -6,12 +6,24 @@ Workers take whole files, the files with the longest tests first: then no worker
 left when the others are done.
 """
 
+import re
+from pathlib import Path
+
 import pytest
 
 TIERS = ("endurance", "spark", "dagster", "store")
 """From the longest to the shortest; what is none of them is fast."""
 
 FAST = "fast"
+
+SLOW_FILE = re.compile(rf"^pytestmark = \[?\s*pytest\.mark\.({'|'.join(TIERS)})\b", re.MULTILINE)
+"""A file that marks all its tests begins so; it often loads Dagster, or what comes with Spark."""
+
+
+def is_left_out(path: Path, expression: str) -> bool:
+    """Whether the option -m wants fast tests only and a file has none, so that it need not be loaded."""
+    only_fast = expression == FAST or expression.startswith(f"{FAST} and ")
+    return only_fast and path.suffix == ".py" and SLOW_FILE.search(path.read_text("utf-8")) is not None
 
 
 def arrange(items: list[pytest.Item]) -> None:

@@ -6,7 +6,9 @@ along, and which Iceberg's own JDBC catalog cannot use. `test_what_others_do_pag
 """
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,8 @@ from tidegate.spark_jobs.errors import CommitFailed, StoreBehind
 from tidegate.spark_jobs.iceberg.catalog_options import with_defaults
 
 pytestmark = pytest.mark.spark
+
+Catalogs = Callable[[str], tuple[dict[str, str], str]]
 
 ICEBERG = ("hadoop", "rest", "hive")
 ROWS: dict[str, dict[str, Row]] = {"parquet": {}, "iceberg": {}}
@@ -303,22 +307,26 @@ def abandon_a_commit_whose_driver_sleeps(table: Table) -> None:
 OTHERS = [(name, catalog) for name in ROWS["iceberg"] for catalog in ICEBERG[1:]]
 CASES = [
     *((name, ICEBERG[0]) for name in ROWS["iceberg"]),
-    *(pytest.param(*case, marks=pytest.mark.endurance) for case in some(OTHERS, 3)),
+    *(pytest.param(*case, marks=pytest.mark.endurance) for case in some(OTHERS, 1)),
 ]
-"""Every row in the first catalog; in the others some, and each row in a soak."""
+"""Every row in the first catalog; in the others, which test_catalogs.py tests too, one; each in a soak."""
 
 
 @pytest.fixture(scope="module")
-def catalogs(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
-    """The options of each catalog, and the folder of its tables."""
-    folders = {name: str(tmp_path_factory.mktemp(name)) for name in ICEBERG}
-    server = RestCatalog(spark, folders["rest"])
-    yield {
-        "hadoop": ({"type": "hadoop"}, folders["hadoop"]),
-        "rest": ({"type": "rest", "uri": server.uri}, folders["rest"]),
-        "hive": (metastore_options(spark, folders["hive"]), folders["hive"]),
-    }
-    server.close()
+def catalogs(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Catalogs]:
+    """The options of each catalog, and the folder of its tables; it is started when it is asked for."""
+    with ExitStack() as servers:
+
+        @cache
+        def started(name: str) -> tuple[dict[str, str], str]:
+            folder = str(tmp_path_factory.mktemp(name))
+            if name == "rest":
+                server = RestCatalog(spark, folder)
+                servers.callback(server.close)
+                return {"type": "rest", "uri": server.uri}, folder
+            return ({"type": "hadoop"} if name == "hadoop" else metastore_options(spark, folder)), folder
+
+        yield started
 
 
 @pytest.mark.parametrize("name", ROWS["parquet"])
@@ -330,10 +338,8 @@ def test_parquet(name: str, spark: SparkSession, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "catalog"), CASES)
-def test_iceberg(
-    name: str, catalog: str, spark: SparkSession, tmp_path: Path, catalogs: dict[str, Any]
-) -> None:
-    options, folder = catalogs[catalog]
+def test_iceberg(name: str, catalog: str, spark: SparkSession, tmp_path: Path, catalogs: Catalogs) -> None:
+    options, folder = catalogs(catalog)
     warehouse = Warehouse(path=tmp_path / "warehouse", project=tmp_path)
     with other_catalog(spark, with_defaults(options, folder)) as session:
         table = Table(spark=session, warehouse=warehouse, format="iceberg", catalog=catalog)
