@@ -173,7 +173,7 @@ def compile_files(
     return Compilation(apps=apps, diagnostics=tuple(sorted(diagnostics, key=Diagnostic.sort_key)))
 
 
-def _by_name(built: list[_Built], warehouse: str, drafts: Collection[str]) -> dict[str, _Built]:
+def _by_name(built: list[_Built], warehouse: str | None, drafts: Collection[str]) -> dict[str, _Built]:
     """Return the first file of each app; report further ones, and folders that two apps use."""
     folders = Folders(warehouse)
     first: dict[str, _Built] = {}
