@@ -1,7 +1,7 @@
 """`tidegate tasks`, and the other lists of what is deployed, with cycle tasks in them."""
 
 from tests.tidegate.project import Project
-from tests.tidegate.tasks import DAY, EIGHT, TaskProject
+from tests.tidegate.tasks import DAY, EIGHT, NINE, SHOP, TaskProject
 
 
 def test_the_list_has_times_upstream_tasks_and_the_next_instance(tasks: TaskProject) -> None:
@@ -62,3 +62,25 @@ def test_suspending_a_task_holds_its_launches(tasks: TaskProject) -> None:
     assert "held until resume; new ones are made and held too" in printed
     printed = tasks.project.run("schedules", "resume", "clean")
     assert printed == "shop/clean is active: its instances are launched as they become ready\n"
+
+
+def test_a_plan_counts_the_instances_that_a_changed_task_makes_again_or_loses(tasks: TaskProject) -> None:
+    tasks.project.write(
+        "shop",
+        SHOP.replace(
+            'at: {from: "08:00", to: "10:00"}\n    update', 'at: {from: "08:00", to: "09:00"}\n    update'
+        ),
+    )
+    planned = tasks.project.run("plan", "--no-imports", exit_code=2)
+    assert "2 instances are made again" in planned
+    assert "1 instance goes: the task has no such time" in planned
+    tasks.project.run("deploy", "--no-imports")
+    listed = tasks.project.json("instances", "list", "feed", "--day", DAY)
+    assert [each["scheduled"] for each in listed] == [EIGHT, NINE]
+
+
+def test_a_plan_counts_the_instances_that_a_disabled_task_loses(tasks: TaskProject) -> None:
+    tasks.project.write("shop", SHOP.replace("    dataset: raw\n", "    dataset: raw\n    enabled: false\n"))
+    assert "3 waiting jobs are discarded with D-DELETED" in tasks.project.run(
+        "plan", "--no-imports", exit_code=2
+    )

@@ -22,6 +22,7 @@ class Effect(Value, kw_only=True):
         discarded: number of discarded jobs by reason code, in the order of the output.
         carried, carried_events: number of waiting jobs that keep events, and number of these events.
         dropped_events: number of events that carried jobs lose.
+        again, gone: number of instances of a task that are made again, or for which it has no time any more.
         held, released: number of carried jobs that become held, or are released.
         launches: jobs whose launch is decided and continues, although no run exists yet.
         active_runs: runs that have not ended.
@@ -32,6 +33,8 @@ class Effect(Value, kw_only=True):
     carried: int = 0
     carried_events: int = 0
     dropped_events: int = 0
+    again: int = 0
+    gone: int = 0
     held: int = 0
     released: int = 0
     launches: int = 0
@@ -42,7 +45,8 @@ class Consequence(Value, kw_only=True):
     """One consequence of a change.
 
     Attributes:
-        kind: the change `discards` jobs, `carries` them with their events, `drops` other events, `holds` or
+        kind: the change `discards` jobs, makes instances of a task again (`makes`) or takes them away
+            (`takes`), `carries` jobs with their events, `drops` other events, `holds` or
             releases (`lets_go`) jobs of a suspended schedule, continues decided `launches`, `leaves` active
             runs alone, or the schedule `starts` or `keeps` a status.
         count: number of jobs or runs.
@@ -50,7 +54,19 @@ class Consequence(Value, kw_only=True):
         detail: the reason code of a discard, or the status.
     """
 
-    kind: Literal["discards", "carries", "drops", "holds", "lets_go", "launches", "leaves", "starts", "keeps"]
+    kind: Literal[
+        "discards",
+        "makes",
+        "takes",
+        "carries",
+        "drops",
+        "holds",
+        "lets_go",
+        "launches",
+        "leaves",
+        "starts",
+        "keeps",
+    ]
     count: int = 0
     events: int = 0
     detail: str = ""
@@ -68,6 +84,10 @@ def consequences(action: Action, wanted: Schedule | None, effect: Effect) -> Ite
         return
     for reason, count in effect.discarded.items():
         yield Consequence(kind="discards", count=count, detail=reason)
+    if effect.again:
+        yield Consequence(kind="makes", count=effect.again)
+    if effect.gone:
+        yield Consequence(kind="takes", count=effect.gone)
     if effect.carried:
         yield Consequence(kind="carries", count=effect.carried, events=effect.carried_events)
     if effect.dropped_events:

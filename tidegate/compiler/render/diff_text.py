@@ -166,6 +166,10 @@ def consequence_text(consequence: Consequence) -> str:
     match consequence.kind:
         case "discards":
             return f"{n} waiting {_plural('job', n)} {'is' if n == 1 else 'are'} discarded with {detail}"
+        case "makes":
+            return f"{n} {_plural('instance', n)} {'is' if n == 1 else 'are'} made again"
+        case "takes":
+            return f"{n} {_plural('instance', n)} {'goes' if n == 1 else 'go'}: the task has no such time"
         case "carries":
             events = f"{consequence.events} {_plural('event', consequence.events)}"
             return f"{n} waiting {_plural('job', n)} {'keeps' if n == 1 else 'keep'} {events}"

@@ -16,13 +16,14 @@ from tidegate.compiler.plan.left_behind import left_behind
 from tidegate.compiler.plan.ownership import Scope, reach
 from tidegate.compiler.plan.renames import moved_places, with_places, without_paths
 from tidegate.compiler.plan.shared_folders import Neighbours, shared_folders
-from tidegate.domain.model import App
+from tidegate.domain.model import App, TaskTrigger
 from tidegate.domain.model.others import with_named
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.rename import Renamed, blocks, record_of, renames_of
 from tidegate.scheduler.commands.storages import storages_of
 from tidegate.scheduler.decision.carry import carry
 from tidegate.scheduler.decision.fate import Change, Fate, fate
+from tidegate.scheduler.decision.instances.changed import after_change
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState, whole_app
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import ACTIVE, WAITING, Job, JobState
@@ -128,7 +129,7 @@ def effects(
         f"{change.app}/{change.name}": change for change in changes if change.action in ("replace", "delete")
     }
     jobs: dict[str, list[Job]] = {ref: [] for ref in changed}
-    for job in reader.jobs(states=WAITING | ACTIVE) if changed else ():
+    for job in reader.jobs(states=WAITING | ACTIVE | {JobState.PAUSED}) if changed else ():
         if job.schedule in jobs:
             jobs[job.schedule].append(job)
     carried = [job.id for ref in changed if changed[ref].carries for job in jobs[ref] if job.waiting]
@@ -137,6 +138,9 @@ def effects(
     for ref, change in changed.items():
         before = states[ref]
         after = before if change.action == "delete" else _renewed(before, wanted[before.app])
+        if change.action == "replace" and before.spec.task is not None and after.spec.task is not None:
+            found[before.app, before.name] = effect_on_instances(before, after.spec.task, jobs[ref])
+            continue
         kind = _kind(change)
         ends = [_end(job, kind, before, after, wanted, deliveries.get(job.id, ())) for job in jobs[ref]]
         found[before.app, before.name] = _counted(before, ends)
@@ -197,4 +201,23 @@ def _counted(state: ScheduleState, ends: Sequence[_End]) -> Effect:
         released=sum(end.fate.kind == "released" for end in ends),
         launches=len(unlaunched),
         active_runs=len(going_on) - len(unlaunched),
+    )
+
+
+def effect_on_instances(state: ScheduleState, task: TaskTrigger, jobs: Sequence[Job]) -> Effect:
+    """Return the effect of a changed task on its instances.
+
+    Args:
+        task: as it is from now on.
+        jobs: its instances that have not ended.
+    """
+    kinds = [after_change(job, task).kind for job in jobs]
+    discarded = kinds.count("discarded")
+    running = [job for job in jobs if job.run_id is not None]
+    return Effect(
+        status=state.status,
+        discarded={str(Reason.D_DELETED): discarded} if discarded else {},
+        again=kinds.count("again"),
+        gone=kinds.count("gone"),
+        active_runs=len(running),
     )

@@ -10,6 +10,7 @@ disabled  like a deleted one: what is Not Run, Waiting or Paused is discarded
 
 from collections.abc import Collection, Iterator, Sequence
 from datetime import date, datetime, timedelta
+from typing import Any
 
 import msgspec
 
@@ -19,9 +20,10 @@ from tidegate.domain.time.task_grid import Slot, slots_of_day
 from tidegate.domain.time.task_key import local_day
 from tidegate.scheduler.commands.change_jobs import discard_jobs
 from tidegate.scheduler.decision.after import record
+from tidegate.scheduler.decision.instances.changed import after_change
 from tidegate.scheduler.decision.instances.made import instance_of_slot, make
 from tidegate.scheduler.model.deployed import ScheduleState
-from tidegate.scheduler.model.instance import InstanceKind, task_event_key
+from tidegate.scheduler.model.instance import Instance, task_event_key
 from tidegate.scheduler.model.job import WAITING, Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
@@ -59,13 +61,13 @@ def change_tasks(
     transaction: Transaction, states: Sequence[ScheduleState], specs: Sequence[Schedule], now: datetime
 ) -> list[ScheduleState]:
     """Change deployed tasks and their instances, and return the changed tasks."""
-    changed: list[ScheduleState] = []
+    found: list[ScheduleState] = []
     for state, spec in zip(states, specs, strict=True):
         after = msgspec.structs.replace(state, spec=spec, fingerprint=fingerprint(spec), deployed_at=now)
         if spec.task is not None:
             _change(transaction, after, spec.task, now)
-        changed += begin_tasks(transaction, [after], now)
-    return changed
+        found += begin_tasks(transaction, [after], now)
+    return found
 
 
 def wake_consumers(transaction: Transaction, tasks: Collection[str], now: datetime) -> None:
@@ -104,43 +106,34 @@ def _make(transaction: Transaction, state: ScheduleState, slots: Sequence[Slot],
 
 
 def _change(transaction: Transaction, state: ScheduleState, task: TaskTrigger, now: datetime) -> None:
-    """Make the instances again that are Not Run, and discard those that the task must no longer have."""
+    """Carry out what becomes of the instances of a changed task."""
     jobs = transaction.jobs(
         schedules=(state.ref,), states=(*WAITING, JobState.PENDING_LAUNCH, JobState.PAUSED)
     )
-    jobs = tuple(job for job in jobs if job.run_id is None)
-    gone = [job for job in jobs if not task.enabled or _too_late(job, task)]
-    discard_jobs(transaction, gone, Reason.D_DELETED, now)
-    left = [job for job in jobs if job not in gone and job.state is JobState.PENDING_TRIGGER]
-    endings: list[tuple[Job, Entry]] = []
-    for job in left:
-        if job.instance is None or job.instance.kind is not InstanceKind.PERIODIC:
-            continue
-        slot = _slot_of(task, job.instance.scheduled)
-        if slot is None:
-            endings.append((job, _entry(job, EntryKind.GONE, now)))
-            continue
-        kept = job.instance
-        instance = instance_of_slot(task, slot, counts_from=kept.counts_from, attempt=kept.attempt)
-        data = {"instance": msgspec.to_builtins(instance), "fingerprint": state.fingerprint}
-        entry = msgspec.structs.replace(_entry(job, EntryKind.REMADE, now), data=data)
-        transaction.add_journal([entry])
-        transaction.put_jobs([record(job, entry, next_check_at=now, priority=state.spec.priority)])
-    transaction.add_journal([entry for _, entry in endings])
-    end_jobs(transaction, endings)
+    fates = [(job, after_change(job, task)) for job in jobs]
+    discard_jobs(transaction, [job for job, each in fates if each.kind == "discarded"], Reason.D_DELETED, now)
+    gone = [(job, _entry(job, EntryKind.GONE, now)) for job, each in fates if each.kind == "gone"]
+    transaction.add_journal([entry for _, entry in gone])
+    end_jobs(transaction, gone)
+    again = [
+        (job, _remade(job, state, instance_of_slot(task, each.slot, **_kept(job)), now))
+        for job, each in fates
+        if each.slot is not None
+    ]
+    transaction.add_journal([entry for _, entry in again])
+    priority = state.spec.priority
+    transaction.put_jobs([record(job, entry, next_check_at=now, priority=priority) for job, entry in again])
 
 
-def _too_late(job: Job, task: TaskTrigger) -> bool:
-    """Return whether an instance is after the last day on which the task is valid."""
-    if job.instance is None or task.valid_to is None:
-        return False
-    return local_day(task, job.instance.scheduled) > task.valid_to
+def _kept(job: Job) -> dict[str, Any]:
+    """Return what an instance keeps that is made again."""
+    kept = job.instance
+    return {} if kept is None else {"counts_from": kept.counts_from, "attempt": kept.attempt}
 
 
-def _slot_of(task: TaskTrigger, scheduled: datetime) -> Slot | None:
-    """Return the slot of a scheduled time; None if the task has none at that time."""
-    slots = slots_of_day(task, local_day(task, scheduled))
-    return next((slot for slot in slots if slot.scheduled == scheduled), None)
+def _remade(job: Job, state: ScheduleState, instance: Instance, now: datetime) -> Entry:
+    data = {"instance": msgspec.to_builtins(instance), "fingerprint": state.fingerprint}
+    return msgspec.structs.replace(_entry(job, EntryKind.REMADE, now), data=data)
 
 
 def _entry(job: Job, kind: EntryKind, now: datetime) -> Entry:

@@ -1,0 +1,54 @@
+"""Changed: what becomes of an instance when its task changes (docs/cycles.md, "Generation").
+
+    after the last valid day, or the task is disabled   discarded, as with a deleted task
+    Not Run, and the task still has its time            made again, under its identity
+    Not Run, and the task no longer has its time        gone, without a discard
+    any other                                           stays as it is
+
+This is the only place that decides it: a deployment carries it out, `plan` counts it. Pure.
+"""
+
+from datetime import datetime
+from typing import Literal
+
+from tidegate.domain.model import TaskTrigger
+from tidegate.domain.time.task_grid import Slot, slots_of_day
+from tidegate.domain.time.task_key import local_day
+from tidegate.domain.value import Value
+from tidegate.scheduler.model.instance import InstanceKind
+from tidegate.scheduler.model.job import Job, JobState
+
+
+class Changed(Value, kw_only=True):
+    """What becomes of one instance; `slot` is the new one of an instance that is made again."""
+
+    kind: Literal["discarded", "again", "gone", "stays"]
+    slot: Slot | None = None
+
+
+STAYS = Changed(kind="stays")
+
+
+def after_change(job: Job, task: TaskTrigger) -> Changed:
+    """Return what becomes of an instance.
+
+    Args:
+        task: as it is from now on.
+    """
+    instance = job.instance
+    open_ = job.waiting or job.state in (JobState.PENDING_LAUNCH, JobState.PAUSED)
+    if instance is None or not open_ or job.run_id is not None:
+        return STAYS
+    day = local_day(task, instance.scheduled)
+    if not task.enabled or (task.valid_to is not None and day > task.valid_to):
+        return Changed(kind="discarded")
+    if job.state is not JobState.PENDING_TRIGGER or instance.kind is not InstanceKind.PERIODIC:
+        return STAYS
+    slot = slot_of(task, instance.scheduled)
+    return Changed(kind="gone") if slot is None else Changed(kind="again", slot=slot)
+
+
+def slot_of(task: TaskTrigger, scheduled: datetime) -> Slot | None:
+    """Return the slot of a scheduled time; None if the task has none at that time."""
+    slots = slots_of_day(task, local_day(task, scheduled))
+    return next((slot for slot in slots if slot.scheduled == scheduled), None)
