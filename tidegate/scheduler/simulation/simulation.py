@@ -171,10 +171,11 @@ class Simulation:
         self.at(run.ends_at, lambda: self._ended(run, job))
 
     def _ended(self, run: SimulatedRun, job: Job) -> None:
-        reports = self.world.end(run)
-        self.report(*reports)
-        if not reports:
+        (now,) = self._jobs([run.job])
+        if now.instance is not None and now.attempt != run.attempt:
+            # It was stopped, and fenced: it has published nothing.
             return
+        self.report(*self.world.end(run))
         self.moments.append(
             Moment(
                 when=run.ends_at,

@@ -96,10 +96,6 @@ class SimulatedWorld:
         """See `World.end`."""
         with self._store.reading() as reader:
             app = load_whole_app(reader, run.app)
-            job = next(iter(reader.jobs(ids=(run.job,))), None)
-        if job is not None and job.instance is not None and job.attempt != run.attempt:
-            # It was stopped, and fenced: it has published nothing.
-            return ()
         return (*([] if app is None else written(run, app)), run.seen(run.ends, run.ends_at))
 
     def fail_next(self, schedule: str, times: int) -> None:
