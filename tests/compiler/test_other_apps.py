@@ -144,6 +144,15 @@ def test_a_folder_is_outside_the_warehouse(path: str, refused: bool) -> None:
     assert [d.code for d in found] == (["V207"] if refused else [])
 
 
+def test_no_folder_is_outside_a_warehouse_around_all_paths() -> None:
+    (found,) = compile_files(
+        {"f.yaml": b"app: feeds\ndatasets: {raw: {path: raw}}\n"}, warehouse=""
+    ).diagnostics
+    assert found.code == "V207"
+    assert 'the warehouse "."' in found.summary
+    assert "give the warehouse a folder of its own" in found.hint
+
+
 def test_a_draft_may_use_the_folder_of_another_file() -> None:
     texts = {name: f"app: {name}\ndatasets: {{raw: {{path: landing}}}}\n".encode() for name in ("a", "b")}
     assert [d.code for d in compile_files(texts).diagnostics] == ["V207"]

@@ -201,6 +201,7 @@ def test_a_deployment_may_bring_tasks() -> None:
         "backfill: {from: 2026-03-01, to: 2026-03-02}",
         "backfill: {app: b, from: 2026-03-01, to: 2026-03-02}",
         "cancel_backfill: {}",
+        "cancel_backfill: {app: b}",
         "suspend: missing",
     ],
 )
@@ -213,6 +214,7 @@ def test_a_wrong_action(text: str) -> None:
     [
         "instance: missing, scheduled: 2026-03-10",
         "instance: day",
+        "instance: day, scheduled: 2026-03-10, upstream: {missing: [2026-03-10]}",
         "instance: day, scheduled: 2026-03-10, empty: 1",
         "instance: day, scheduled: 2026-03-10, count: 1",
         "instances: day",

@@ -195,6 +195,7 @@ def test_an_update_is_how_the_outputs_are_written(spec: dict[str, Any], expected
         {"cycle": "day", "output_partition": "current"},
         {"cycle": "day", "timeout": {"after": "2h", "from": "satisfied"}},
         {"cycle": "minute", "at": {"every": "31m"}},
+        {"cycle": "minute", "at": {"every": "0m"}},
         {"cycle": "hour", "at": {"every": "25h"}},
         {"cycle": "hour", "at": {"minute": 60}},
         {"cycle": "hour", "at": {"to": "20:30"}},
@@ -206,6 +207,18 @@ def test_an_update_is_how_the_outputs_are_written(spec: dict[str, Any], expected
 )
 def test_what_a_task_cannot_be(spec: dict[str, Any]) -> None:
     assert not compiled(it={"program": "daily", **spec}).ok
+
+
+def test_an_every_that_lasts_no_time_is_reported_once() -> None:
+    assert codes(program="daily", cycle="minute", at={"every": "0m"}) == ["V201"]
+
+
+def test_an_output_that_is_not_declared_is_reported_once() -> None:
+    programs = {"it": {"run": "j.it", "writes": ["missing"]}}
+    tasks = {"it": {"program": "it", "cycle": "day", "update": "full"}}
+    text = json.dumps({"app": "shop", "programs": programs, "tasks": tasks})
+    found = compile_files({"a.yaml": text.encode()}).diagnostics
+    assert [each.code for each in found if each.severity == "error"] == ["N301"]
 
 
 def test_one_wrong_task_leaves_the_others() -> None:

@@ -6,10 +6,12 @@ from typing import Any
 import pytest
 
 from tidegate.compiler.compile import Compilation, compile_files, compile_task
+from tidegate.compiler.diagnostics.diagnostic import Findings
 from tidegate.compiler.plan.renamed_app import renamed_app
 from tidegate.compiler.plan.renames import Renames
 from tidegate.compiler.render.detected import detected_json, detected_lines, detected_notes
-from tidegate.domain.model import App, At
+from tidegate.compiler.rules.task_cycles import check_task_cycles
+from tidegate.domain.model import App, At, Dependency, Schedule, TaskTrigger
 from tidegate.domain.model.others import with_others
 
 FX = """\
@@ -129,6 +131,12 @@ def test_a_list_replaces_what_is_detected() -> None:
     assert upstream(apps(FX, not_detected)["shop"], "revenue") == ["feed"]
 
 
+@pytest.mark.parametrize("member", ["{select: all}", "[feed]"])
+def test_a_dependency_without_a_task_is_reported_once(member: str) -> None:
+    found = compiled(FX, corrected(f"add: [{member}]")).diagnostics
+    assert len([each for each in found if each.severity == "error"]) == 1
+
+
 def test_dropping_what_is_not_detected_has_no_effect() -> None:
     found = compiled(FX, corrected("drop: [feed]")).diagnostics
     assert [each.severity for each in found if each.code == "V209"] == ["warning"]
@@ -178,10 +186,22 @@ def cycle_of(tasks: Mapping[str, str]) -> list[str]:
         ({"day_a": "[{task: day_a, period: previous}]"}, []),
         ({"hour_a": "[{task: minute_b, period: previous}]", "minute_b": "[hour_a]"}, []),
         ({"day_a": "[day_b]", "day_b": "[self]"}, []),
+        (
+            {"day_a": "[day_b, day_c]", "day_b": "[day_d]", "day_c": "[day_d]", "day_d": "[day_a]"},
+            ["day_a -> day_b -> day_d -> day_a"],
+        ),
     ],
 )
 def test_tasks_do_not_wait_for_each_other(tasks: dict[str, str], cycles: list[str]) -> None:
     assert cycle_of(tasks) == cycles
+
+
+def test_a_cycle_of_tasks_that_were_read_from_no_file_has_no_place_to_report_it() -> None:
+    itself = TaskTrigger(cycle="day", depends_on=(Dependency(task="t"),))
+    app = App(name="a", schedules={"t": Schedule(name="t", program="p", trigger=itself)})
+    findings = Findings("a.yaml", "")
+    check_task_cycles((app,), {"a": findings})
+    assert not findings.diagnostics()
 
 
 def test_a_cycle_through_the_store_is_reported_in_the_file() -> None:

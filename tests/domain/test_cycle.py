@@ -61,6 +61,8 @@ def test_a_week_begins_on_the_day_that_is_named(first_day: Day, start: str) -> N
         ("America/Havana", "2026-11-01T12:00-05:00", 25),
         ("America/Havana", "2026-03-08T12:00-04:00", 23),
         ("Africa/Cairo", "2026-04-24T12:00+03:00", 23),
+        ("Antarctica/Troll", "2026-03-29T12:00+02:00", 22),
+        ("Antarctica/Troll", "2026-10-25T12:00+00:00", 26),
     ],
 )
 def test_a_day_has_the_hours_that_it_has(zone: str, noon: str, hours: int) -> None:
@@ -77,6 +79,14 @@ def test_the_doubled_hour_is_two_hours() -> None:
     second = period_of(at("2013-11-03T01:30-05:00"), "hour", NEW_YORK)
     assert (first.start, first.end) == (at("2013-11-03T01:00-04:00"), at("2013-11-03T01:00-05:00"))
     assert (second.start, second.end) == (first.end, at("2013-11-03T02:00-05:00"))
+
+
+def test_where_a_zone_changes_its_side_of_the_date_line_the_next_hour_is_a_day_ahead() -> None:
+    # Samoa had no 30 December 2011.
+    last = period_of(at("2011-12-29T23:30-10:00"), "hour", "Pacific/Apia")
+    assert (last.start, last.end) == (at("2011-12-29T23:00-10:00"), at("2011-12-31T00:00+14:00"))
+    assert last.end - last.start == timedelta(hours=1)
+    assert advance(last.end, "hour", -1, "Pacific/Apia") == last.start
 
 
 def test_where_clocks_move_by_half_an_hour_an_hour_of_the_wall_has_ninety_minutes() -> None:

@@ -163,6 +163,9 @@ def test_a_key_belongs_to_the_coarser_period_in_which_it_begins(
         (by("hour"), "day", "2013-03-10", 23),
         (by("hour"), "day", "2013-11-03", 25),
         (by("hour"), "day", "2013-11-04", 24),
+        # In Antarctica/Troll clocks change by two hours.
+        (by("hour", "2026-01-01-00:00", "Antarctica/Troll"), "day", "2026-03-29", 22),
+        (by("hour", "2026-01-01-00:00", "Antarctica/Troll"), "day", "2026-10-25", 26),
         (by("minute"), "hour", "2013-11-03-01:00-0500", 60),
         (by("day"), "week", "2013-03-10", 7),
         (by("day"), "month", "2016-02-01", 29),

@@ -11,6 +11,7 @@ from tidegate.domain.model import (
     Calendar,
     ConcurrencyConstraint,
     CronTrigger,
+    Dependency,
     ElapsedTrigger,
     LeafTrigger,
     LoadConstraint,
@@ -18,12 +19,14 @@ from tidegate.domain.model import (
     RunTrigger,
     SequenceTrigger,
     SizeTrigger,
+    TaskTrigger,
     Trigger,
 )
 
 HOUR = timedelta(hours=1)
 DAILY = CronTrigger(cron="@daily")
 RAW = PartitionsTrigger(dataset="raw")
+ITSELF, UPSTREAM = Dependency(task="own", itself=True), Dependency(task="feeds/raw")
 
 
 class Plain(LeafTrigger, kw_only=True, tag="plain"):
@@ -67,6 +70,8 @@ def test_a_kind_that_states_nothing_is_a_leaf_of_which_one_event_is_enough() -> 
         (AllTrigger(of=(DAILY, RAW)), "all (cron @daily UTC; 1 partition of raw)"),
         (AnyTrigger(of=(DAILY,)), "any (cron @daily UTC)"),
         (AtLeastTrigger(n=1, of=(RAW,)), "at least 1 of (1 partition of raw)"),
+        (TaskTrigger(cycle="hour"), "each hour"),
+        (TaskTrigger(cycle="day", depends_on=(ITSELF, UPSTREAM)), "each day after self, feeds/raw"),
         (SequenceTrigger(of=(RAW, DAILY)), "in sequence (1 partition of raw; cron @daily UTC)"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -93,6 +98,11 @@ def test_what_a_leaf_collects_and_hears(
     assert (trigger.dataset_collected or trigger.program_collected) == collected
     assert trigger.dataset_heard == heard
     assert trigger.runs_heard("own") == runs
+
+
+def test_a_task_hears_its_upstream_tasks_and_not_itself() -> None:
+    task = TaskTrigger(cycle="day", depends_on=(ITSELF, UPSTREAM))
+    assert (task.noun, task.tasks_heard) == ("a task", ("feeds/raw",))
 
 
 def test_constraints_say_what_they_read() -> None:

@@ -3,6 +3,7 @@
 from tests.scheduler.explain.tasks_world import TaskWorld
 from tests.scheduler.world import at
 from tidegate.scheduler.decision.instances.actions import Action
+from tidegate.scheduler.explain.instances import consumers_of
 from tidegate.scheduler.explain.roots import RootKind
 from tidegate.scheduler.explain.why import explain
 
@@ -133,6 +134,25 @@ def test_a_task_explains_what_is_due_and_else_what_comes_next():
     with empty.store.reading() as reader:
         (found,) = explain(reader, "a/clean", at("00:00"))
     assert (found.job, found.headline.startswith("no instance waits")) == (None, True)
+
+
+def consumers(world: TaskWorld, task: str, key: str) -> list[tuple[str, str, str]]:
+    with world.store.reading() as reader:
+        found = consumers_of(reader, world.instance(task, key))
+    return [(job.schedule, job.key, rule) for job, rule in found]
+
+
+def test_the_consumers_of_an_instance_are_those_that_wait_for_it_and_those_that_have_waited():
+    rule = "the nearest one of the same day up to this one"
+    world = TaskWorld(start="09:30")
+    world.tick("10:10")
+    assert consumers(world, "feed", TEN) == [("a/clean", TEN, rule)]
+    assert "a/daily" in {schedule for schedule, _, _ in consumers(world, "daily", DAY)}
+    assert consumers(world, "feed", "2026-03-10-11:00") == []
+    world.reported("10:11", "feed", TEN)
+    world.tick("10:11")
+    assert world.instance("clean", TEN).satisfied_at == at("10:11")
+    assert consumers(world, "feed", TEN) == [("a/clean", TEN, rule)]
 
 
 def test_a_backfill_waits_for_its_lot_before():

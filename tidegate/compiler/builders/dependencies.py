@@ -82,13 +82,11 @@ def _members(node: MappingNode) -> tuple[Node, ...]:
 
 
 def _named(nodes: tuple[Node, ...], task: str, app: str) -> tuple[Named, ...]:
-    return tuple(found for node in nodes if (found := _one(node, task, app)) is not None)
+    places = ((node, node.get("task") if isinstance(node, MappingNode) else node) for node in nodes)
+    return tuple(_one(node, place, task, app) for node, place in places if isinstance(place, ScalarNode))
 
 
-def _one(node: Node, task: str, app: str) -> Named | None:
-    place = node.get("task") if isinstance(node, MappingNode) else node
-    if not isinstance(place, ScalarNode):
-        return None
+def _one(node: Node, place: ScalarNode, task: str, app: str) -> Named:
     itself = place.value == SELF
     name = task if itself else name_in(app, str(place.value))
     select = node.text("select") or None if isinstance(node, MappingNode) else None

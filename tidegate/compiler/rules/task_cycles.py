@@ -6,6 +6,7 @@ instances would wait for each other: an hour's instance for the last minute of i
 the hour.
 """
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 
 from tidegate.compiler.diagnostics.diagnostic import Findings, Related
@@ -49,10 +50,11 @@ def _upstream(name: str, task: Schedule, tasks: Mapping[str, Schedule]) -> tuple
 
 
 def _path_back(start: str, edges: Edges) -> tuple[str, ...]:
-    """Return the shortest way from a task over its upstream tasks back to itself."""
+    """Return the shortest way from a task of a cycle over its upstream tasks back to itself."""
     before: dict[str, str] = {}
-    coming = [start]
-    for name in coming:
+    coming = deque([start])
+    while True:
+        name = coming.popleft()
         for following in edges[name]:
             if following == start:
                 path = [name]
@@ -62,7 +64,6 @@ def _path_back(start: str, edges: Edges) -> tuple[str, ...]:
             if following not in before:
                 before[following] = name
                 coming.append(following)
-    return (start,)
 
 
 def _report(cycle: tuple[str, ...], tasks: Mapping[str, Schedule], findings: Findings) -> None:

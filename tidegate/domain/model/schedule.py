@@ -75,3 +75,14 @@ class Schedule(Value, kw_only=True):
     def task(self) -> TaskTrigger | None:
         """What makes it a cycle task (docs/cycles.md); None for other schedules."""
         return self.trigger if isinstance(self.trigger, TaskTrigger) else None
+
+    @property
+    def as_task(self) -> TaskTrigger:
+        """The same for a schedule that is known to be a task.
+
+        Raises:
+            ValueError: it has another trigger.
+        """
+        if not isinstance(self.trigger, TaskTrigger):
+            raise ValueError(f"schedule {self.name} is not a task")
+        return self.trigger

@@ -15,7 +15,7 @@ from tidegate.domain.time.task_grid import Slot, business_slots
 from tidegate.domain.time.task_key import TaskKeyError, parse_date
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.change_jobs import discard_jobs
-from tidegate.scheduler.commands.instances import By, task_of_state, task_state
+from tidegate.scheduler.commands.instances import By, task_state
 from tidegate.scheduler.decision.instances.actions import status_of
 from tidegate.scheduler.decision.instances.made import instance_of_slot, make
 from tidegate.scheduler.model.deployed import ScheduleState
@@ -193,7 +193,7 @@ def _tasks(reader: Reader, wanted: Wanted) -> list[ScheduleState]:
         }
         if not states:
             raise InstanceRefused("E-TASK", f"app {wanted.app} has no tasks")
-    if wanted.task is not None and any(not task_of_state(each).enabled for each in states.values()):
+    if wanted.task is not None and any(not each.spec.as_task.enabled for each in states.values()):
         raise InstanceRefused(
             "E-DISABLED", f"task {wanted.task} is disabled", "enable it in its YAML, and deploy"
         )
@@ -203,7 +203,7 @@ def _tasks(reader: Reader, wanted: Wanted) -> list[ScheduleState]:
     unknown = sorted(only - states.keys())
     if unknown:
         raise InstanceRefused("E-TASK", f"the backfill has no task {unknown[0]}", "leave it out of `only`")
-    enabled = [state for _, state in sorted(states.items()) if task_of_state(state).enabled]
+    enabled = [state for _, state in sorted(states.items()) if state.spec.as_task.enabled]
     chosen = [state for state in enabled if not only or state.ref in only]
     if not chosen:
         raise InstanceRefused("E-DISABLED", "all tasks of the backfill are disabled")
@@ -218,7 +218,7 @@ def _upstream(reader: Reader, states: Iterable[ScheduleState]) -> dict[str, Sche
         refs = {
             whole_name(state.app, each.task)
             for state in ahead
-            for each in task_of_state(state).depends_on
+            for each in state.spec.as_task.depends_on
             if not each.itself
         }
         ahead = [state for state in reader.schedules(refs=refs - found.keys()) if state.spec.task is not None]
@@ -239,7 +239,7 @@ def _slots(state: ScheduleState, wanted: Wanted, now: datetime) -> Sequence[tupl
     Raises:
         InstanceRefused: the scheduled time of one is not over.
     """
-    slots = business_slots(task_of_state(state), wanted.from_, wanted.to)
+    slots = business_slots(state.spec.as_task, wanted.from_, wanted.to)
     ahead = next((key for key, slot in slots if slot.scheduled > now), None)
     if ahead is not None:
         raise InstanceRefused(
@@ -255,7 +255,7 @@ def _make(
 ) -> tuple[Job, Entry]:
     lot = (date.fromisoformat(key[:10]) - first).days // backfill.lot
     instance = instance_of_slot(
-        task_of_state(state),
+        state.spec.as_task,
         slot,
         kind=InstanceKind.BACKFILL,
         number=backfill.number,

@@ -10,7 +10,6 @@ from datetime import datetime
 
 import msgspec
 
-from tidegate.domain.model import TaskTrigger
 from tidegate.domain.time.task_key import TaskKeyError, parse_scheduled, scheduled_of
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.instances.actions import ALLOWED, RUN_AGAIN, Action, status_of
@@ -140,20 +139,13 @@ def task_state(reader: Reader, ref: str) -> ScheduleState:
     return state
 
 
-def task_of_state(state: ScheduleState) -> TaskTrigger:
-    """Return what makes a schedule a task."""
-    if state.spec.task is None:
-        raise InstanceRefused("E-TASK", f"{state.ref} is a schedule, and no task")
-    return state.spec.task
-
-
 def instance_named(reader: Reader, state: ScheduleState, name: InstanceName) -> Job:
     """Return an instance of a task.
 
     Raises:
         InstanceRefused: the time is malformed or impossible, or has no instance.
     """
-    task = task_of_state(state)
+    task = state.spec.as_task
     try:
         if name.scheduled is not None:
             scheduled = parse_scheduled(task, name.scheduled)

@@ -16,7 +16,7 @@ from tidegate.domain.model import TaskTrigger
 from tidegate.domain.time.task_grid import Slot, slot_at, slots_of_day
 from tidegate.domain.time.task_key import TaskKeyError, local_day, parse_scheduled, scheduled_key
 from tidegate.domain.value import Value
-from tidegate.scheduler.commands.instances import By, rerun, task_of_state, task_state
+from tidegate.scheduler.commands.instances import By, rerun, task_state
 from tidegate.scheduler.commands.tasks import wake_consumers
 from tidegate.scheduler.decision.instances.actions import status_of
 from tidegate.scheduler.decision.instances.made import instance_of_slot, make
@@ -69,7 +69,7 @@ def report(
         return msgspec.structs.replace(msgspec.convert(known, Reported), repeated=True)
     advance_before(transaction, now)
     state = task_state(transaction, ref)
-    task = task_of_state(state)
+    task = state.spec.as_task
     if task.launches:
         hint = "only sources and external tasks are reported; mark the instance instead"
         raise InstanceRefused("E-TASK", f"{ref} runs a program", hint)
@@ -139,7 +139,7 @@ def _one(
     """Carry out the report of one instance; return what became of it."""
     found = transaction.instances((state.ref,), slot.scheduled, slot.scheduled)
     if not found:
-        task = task_of_state(state)
+        task = state.spec.as_task
         job, entry = make(state, instance_of_slot(task, slot, kind=InstanceKind.OUTSIDE), now)
         transaction.put_jobs([job])
         transaction.add_journal([entry])

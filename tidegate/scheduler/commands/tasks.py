@@ -40,9 +40,7 @@ def begin_tasks(
     """Make the first instances of new or changed tasks, and return the tasks with their next generation."""
     begun: list[ScheduleState] = []
     for state in states:
-        task = state.spec.task
-        if task is None:
-            continue
+        task = state.spec.as_task
         until = day_made(task, now)
         slots = [slot for slot in _slots(task, local_day(task, now), until) if slot.start >= now]
         _make(transaction, state, slots, now)
@@ -64,8 +62,7 @@ def change_tasks(
     found: list[ScheduleState] = []
     for state, spec in zip(states, specs, strict=True):
         after = msgspec.structs.replace(state, spec=spec, fingerprint=fingerprint(spec), deployed_at=now)
-        if spec.task is not None:
-            _change(transaction, after, spec.task, now)
+        _change(transaction, after, spec.as_task, now)
         found += begin_tasks(transaction, [after], now)
     return found
 
@@ -95,9 +92,9 @@ def _slots(task: TaskTrigger, first: date, last: date) -> Iterator[Slot]:
 
 
 def _make(transaction: Transaction, state: ScheduleState, slots: Sequence[Slot], now: datetime) -> None:
-    task = state.spec.task
-    if task is None or not slots:
+    if not slots:
         return
+    task = state.spec.as_task
     found = transaction.instances((state.ref,), slots[0].scheduled, slots[-1].scheduled)
     known = {job.instance.scheduled for job in found if job.instance is not None}
     new = [make(state, instance_of_slot(task, slot), now) for slot in slots if slot.scheduled not in known]
@@ -127,8 +124,7 @@ def _change(transaction: Transaction, state: ScheduleState, task: TaskTrigger, n
 
 def _kept(job: Job) -> dict[str, Any]:
     """Return what an instance keeps that is made again."""
-    kept = job.instance
-    return {} if kept is None else {"counts_from": kept.counts_from, "attempt": kept.attempt}
+    return {"counts_from": job.of_task.counts_from, "attempt": job.of_task.attempt}
 
 
 def _remade(job: Job, state: ScheduleState, instance: Instance, now: datetime) -> Entry:

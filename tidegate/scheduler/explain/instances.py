@@ -5,11 +5,12 @@ An instance that is Not Run looks its upstream instances up; from then on they a
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
+from typing import assert_never
 
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.instances.actions import status_of
 from tidegate.scheduler.decision.instances.upstream import Upstream, diagnostics_of
-from tidegate.scheduler.model.instance import Diagnostic, Status, task_event_key
+from tidegate.scheduler.model.instance import Diagnostic, Instance, Status, task_event_key
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.store.protocol import Reader
@@ -43,10 +44,10 @@ def upstream_of(reader: Reader, jobs: Collection[Job]) -> dict[str, tuple[Upstre
     open_ = [job for job in jobs if not is_recorded(job)]
     states = {state.ref: state for state in reader.schedules(refs={job.schedule for job in open_})}
     found = load_upstream(reader, open_, states)
-    recorded = [job for job in jobs if is_recorded(job) and job.instance is not None]
-    ids = {edge.job for job in recorded if job.instance is not None for edge in job.instance.upstream}
+    recorded = {job.id: job.instance for job in jobs if is_recorded(job) and job.instance is not None}
+    ids = {edge.job for instance in recorded.values() for edge in instance.upstream}
     picked = {job.id: job for job in reader.jobs(ids=ids)} if ids else {}
-    return {**found, **{job.id: _recorded(job, picked) for job in recorded}}
+    return {**found, **{id: _recorded(instance, picked) for id, instance in recorded.items()}}
 
 
 def is_recorded(job: Job) -> bool:
@@ -54,16 +55,14 @@ def is_recorded(job: Job) -> bool:
     return job.satisfied_at is not None or job.state not in (JobState.PENDING_TRIGGER, JobState.PAUSED)
 
 
-def _recorded(job: Job, picked: dict[str, Job]) -> tuple[Upstream, ...]:
-    if job.instance is None:
-        return ()
+def _recorded(instance: Instance, picked: dict[str, Job]) -> tuple[Upstream, ...]:
     edges = tuple(
         Upstream(task=edge.task, rule=edge.rule, picked=(picked[edge.job],), found=1)
-        for edge in job.instance.upstream
+        for edge in instance.upstream
         if edge.job in picked
     )
     missing = tuple(
-        Upstream(task=each.task, rule=each.rule, found=each.found) for each in job.instance.diagnostics
+        Upstream(task=each.task, rule=each.rule, found=each.found) for each in instance.diagnostics
     )
     return edges + missing
 
@@ -91,7 +90,8 @@ def diagnostics(upstream: Collection[Upstream]) -> tuple[Diagnostic, ...]:
 
 def status_since(reader: Reader, job: Job) -> datetime | None:
     """Return when an instance got the status that it has."""
-    match status_of(job):
+    status = status_of(job)
+    match status:
         case Status.NOT_RUN:
             again = None if job.instance is None else job.instance.counts_from
             return max(job.opened_at, again or job.opened_at)
@@ -104,6 +104,8 @@ def status_since(reader: Reader, job: Job) -> datetime | None:
             return next((entry.at for entry in reversed(entries) if entry.kind is EntryKind.PAUSED), None)
         case Status.SUCCESSFUL | Status.FAILED | Status.ABSENT:
             return job.ended_at
+        case _:
+            assert_never(status)
 
 
 def consumers_of(reader: Reader, job: Job) -> tuple[tuple[Job, str], ...]:
@@ -111,11 +113,10 @@ def consumers_of(reader: Reader, job: Job) -> tuple[tuple[Job, str], ...]:
 
     Those that are Not Run are looked up among the instances of some days around it.
     """
-    if job.instance is None:
-        return ()
+    instance = job.of_task
     listening = {each.schedule for each in reader.subscriptions({task_event_key(job.schedule)})}
-    first, last = job.instance.scheduled - AROUND, job.instance.scheduled + AROUND
-    near = reader.instances({*listening, job.schedule}, first, last, backfill=job.instance.number)
+    first, last = instance.scheduled - AROUND, instance.scheduled + AROUND
+    near = reader.instances({*listening, job.schedule}, first, last, backfill=instance.number)
     recorded = reader.consumers({job.id})
     found = {each.id: each for each in near if not is_recorded(each)}
     found |= {each.id: each for each in reader.jobs(ids=recorded)} if recorded else {}

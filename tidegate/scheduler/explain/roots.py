@@ -9,6 +9,7 @@ not come. The chain is followed level by level, by index. Changes nothing.
 from collections.abc import Collection
 from datetime import datetime
 from enum import StrEnum
+from typing import assert_never
 
 from tidegate.domain.model import TaskTrigger
 from tidegate.domain.value import Value
@@ -119,11 +120,9 @@ def _of(
         waits: whether it waits for other instances.
     """
     task = None if state is None else state.spec.task
-    if job.instance is None:
-        return []
     found = [
         (kind, what, by)
-        for kind, what, by in _causes(job, job.instance, task, now, waits)
+        for kind, what, by in _causes(job, job.of_task, task, now, waits)
         if path or kind not in (RootKind.WAITING, RootKind.RUNNING, RootKind.NEXT_TICK)
     ]
     return [
@@ -135,7 +134,7 @@ def _of(
             what=what,
             since=None if kind in _TIMELESS else status_since(reader, job),
             by=by,
-            command=_command(kind, job, job.instance, task),
+            command=_command(kind, job, job.of_task, task),
             path=path,
         )
         for kind, what, by in found
@@ -145,7 +144,8 @@ def _of(
 def _causes(
     job: Job, instance: Instance, task: TaskTrigger | None, now: datetime, waits: bool
 ) -> list[tuple[RootKind, str, datetime | None]]:
-    match status_of(job):
+    status = status_of(job)
+    match status:
         case Status.FAILED:
             reason = "" if job.reason is None else f": {job.reason} {job.reason.summary}"
             return [(RootKind.FAILED, f"failed{reason}" + (f", {job.detail}" if job.detail else ""), None)]
@@ -162,6 +162,8 @@ def _causes(
             return list(_of_not_run(job, instance, task, now, waits))
         case Status.SUCCESSFUL | Status.ABSENT:
             return []
+        case _:
+            assert_never(status)
 
 
 def _of_not_run(
@@ -196,3 +198,5 @@ def _command(kind: RootKind, job: Job, instance: Instance, task: TaskTrigger | N
             return f"tidegate why {name}"
         case RootKind.NEXT_TICK | RootKind.TIME:
             return ""
+        case _:
+            assert_never(kind)

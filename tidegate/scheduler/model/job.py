@@ -230,6 +230,17 @@ class Job(Value, kw_only=True):
         return f"{self.app}/{self.launch.program}"
 
     @property
+    def of_task(self) -> Instance:
+        """What makes it an instance of a task.
+
+        Raises:
+            ValueError: it is the job of another schedule.
+        """
+        if self.instance is None:
+            raise ValueError(f"job {self.id} of {self.schedule} is not an instance of a task")
+        return self.instance
+
+    @property
     def run_key(self) -> str:
         """The key of every launch request of this attempt; Dagster drops a request with a known key."""
         return f"{self.id}:{self.attempt}"

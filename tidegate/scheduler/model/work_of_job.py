@@ -42,8 +42,7 @@ def commit_id(job: str, number: int) -> str:
 def work_of_commit(commit: str) -> WorkOfJob:
     """Return the work of a commit id."""
     found = _ID.fullmatch(commit)
-    if found is None:
-        return WorkOfJob(job=commit)
+    assert found is not None, "it fits any text"
     return WorkOfJob(job=found["job"], number=int(found["number"] or 1))
 
 

@@ -7,7 +7,6 @@ import msgspec
 from tidegate.compiler.scenarios.scenario import ExpectInstance, ExpectInstances, InstanceStatus
 from tidegate.domain.part_name import name_in, whole_name
 from tidegate.domain.time.task_grid import day_begins
-from tidegate.domain.time.task_key import TaskKeyError
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.instances import InstanceName, instance_named
 from tidegate.scheduler.decision.instances.actions import status_of
@@ -93,8 +92,8 @@ def observe_instance(reader: Reader, app: str, expected: ExpectInstance) -> Obse
 
 def upstream_of_instance(reader: Reader, job: Job) -> tuple[tuple[Edge, ...], tuple[Diagnostic, ...]]:
     """Return the edges of an instance: as recorded, or as they are found while it is Not Run."""
-    if job.instance is not None and is_recorded(job):
-        return job.instance.upstream, job.instance.diagnostics
+    if is_recorded(job):
+        return job.of_task.upstream, job.of_task.diagnostics
     found = upstream_of(reader, [job]).get(job.id, ())
     return edges_of(found), diagnostics_of(found)
 
@@ -115,9 +114,7 @@ def count_instances(reader: Reader, app: str, expected: ExpectInstances) -> Obse
 def _observed(
     job: Job, upstream: dict[str, tuple[str, ...]], missing: tuple[Diagnostic, ...]
 ) -> ObservedInstance:
-    if job.instance is None:
-        raise TaskKeyError(f"job {job.id} is not an instance")
-    instance = job.instance
+    instance = job.of_task
     return ObservedInstance(
         status=status_of(job).value,
         reason=None if job.reason is None else str(job.reason),

@@ -53,10 +53,9 @@ def generate(work: WorkingSet, due: Sequence[ScheduleState], instant: datetime) 
     for state in due:
         if count >= INSTANCES_PER_TICK:
             break
-        if state.spec.task is not None:
-            slots = _due_slots(state, state.spec.task, instant)
-            wanted.append((state, state.spec.task, slots))
-            count += len(slots)
+        slots = _due_slots(state, state.spec.as_task, instant)
+        wanted.append((state, state.spec.as_task, slots))
+        count += len(slots)
     _make(work, wanted, instant)
     for state, task, slots in wanted:
         if slots and day_begins(task, local_day(task, slots[0].scheduled)) <= instant:

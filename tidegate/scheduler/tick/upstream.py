@@ -42,9 +42,12 @@ def load_upstream(
         states: the schedules of the jobs, by ref.
     """
     asking = [
-        _Asking(job, job.instance, states[job.schedule].spec.task)
+        _Asking(job, job.instance, states[job.schedule].spec.as_task)
         for job in jobs
-        if job.instance is not None and not job.instance.empty and job.schedule in states
+        if job.instance is not None
+        and not job.instance.empty
+        and job.schedule in states
+        and states[job.schedule].spec.task is not None
     ]
     named = {ref for each in asking for ref in each.upstream()}
     tasks = {state.ref: state for state in rows.schedules(refs=named)} if named else {}
@@ -60,11 +63,11 @@ def load_upstream(
 class _Asking:
     """An instance that asks for its upstream instances."""
 
-    def __init__(self, job: Job, instance: Instance, task: TaskTrigger | None) -> None:
+    def __init__(self, job: Job, instance: Instance, task: TaskTrigger) -> None:
         self.job = job
         self.instance = instance
         self.task = task
-        self.dependencies = () if task is None else task.depends_on
+        self.dependencies = task.depends_on
 
     def upstream(self) -> Iterator[str]:
         """Yield its upstream tasks, "app/name"."""
@@ -109,10 +112,8 @@ def _questions(rows: Rows, asking: Sequence[_Asking], tasks: Mapping[str, Schedu
     return found
 
 
-def _question(asking: _Asking, dependency: Dependency, ref: str, upstream: TaskTrigger) -> _Question | None:
+def _question(asking: _Asking, dependency: Dependency, ref: str, upstream: TaskTrigger) -> _Question:
     instance, task = asking.instance, asking.task
-    if task is None:
-        return None
     inside = bool(instance.number)
     current = instance.business if inside else instance.scheduled
     choice = choice_of(dependency, task.cycle, task.timezone, upstream.cycle, current, backfill=inside)

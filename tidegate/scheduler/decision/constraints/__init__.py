@@ -80,7 +80,9 @@ def check_all(view: JobView, now: datetime) -> tuple[Verdict, ...]:
     verdicts = tuple(_check(constraint, view, now) for constraint in ordered)
     again, holding = retry.check(view, now), held.check(view)
     if view.job.instance is not None:
-        return tuple(e for e in (again, holding, *verdicts, partition.check(view)) if e is not None)
+        return tuple(
+            e for e in (again, holding, *verdicts, partition.check(view, view.job.instance)) if e is not None
+        )
     return tuple(each for each in (again, *verdicts, holding) if each is not None)
 
 

@@ -6,15 +6,14 @@ overrides it (docs/cycles.md, "Backfill").
 
 from tidegate.scheduler.decision.instances.partitions import partitions_awaited
 from tidegate.scheduler.decision.job_view import JobView
+from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.verdict import Verdict
 
 
-def check(view: JobView) -> Verdict | None:
+def check(view: JobView, instance: Instance) -> Verdict | None:
     """Return the verdict on an instance whose partitions are taken; None if they are free."""
-    if view.job.instance is None:
-        return None
-    awaited = partitions_awaited(view.app, view.schedule, view.job.instance)
+    awaited = partitions_awaited(view.app, view.schedule, instance)
     taken = next((resource for resource in awaited if view.slots.get(resource, 0)), None)
     if taken is None:
         return None

@@ -3,6 +3,7 @@
 An entry of an action says what happened; the job after it is the status table of docs/cycles.md. Pure.
 """
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -12,19 +13,6 @@ from tidegate.scheduler.model.instance import Diagnostic, Edge, Instance
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
-
-KINDS = frozenset(
-    {
-        EntryKind.REMADE,
-        EntryKind.GONE,
-        EntryKind.PASSED,
-        EntryKind.MARKED,
-        EntryKind.PAUSED,
-        EntryKind.RERUN,
-        EntryKind.REPORTED,
-    }
-)
-"""Entries that are about one instance only."""
 
 REMOVED = frozenset({Reason.D_DELETED, Reason.D_UPDATED, Reason.D_SUSPENDED, Reason.D_CANCELLED})
 """Reasons for which an instance is discarded; with any other one it has failed."""
@@ -62,29 +50,10 @@ def attempted_again(instance: Instance | None) -> Instance | None:
     return msgspec.structs.replace(instance, attempt=instance.attempt + 1)
 
 
-def after(job: Job, entry: Entry) -> Job:
-    """Return the instance after an entry of one of `KINDS`."""
-    match entry.kind:
-        case EntryKind.REMADE:
-            instance = instance_of(entry)
-            key = job.key if instance is None else instance.key
-            return msgspec.structs.replace(
-                job, key=key, instance=instance, fingerprint=entry.data["fingerprint"]
-            )
-        case EntryKind.GONE:
-            return _ended(job, JobState.DISCARDED, Reason.D_UPDATED, entry)
-        case EntryKind.PASSED:
-            return _ended(job, JobState.SUCCEEDED, None, entry)
-        case EntryKind.MARKED:
-            return _with_instance(_ended(job, JobState.SUCCEEDED, None, entry), marked=True)
-        case EntryKind.PAUSED:
-            return _stopped(job, state=JobState.PAUSED, reason=None)
-        case EntryKind.RERUN:
-            return _again(job, entry)
-        case EntryKind.REPORTED:
-            return _reported(job, entry)
-        case _:
-            return job
+def _remade(job: Job, entry: Entry) -> Job:
+    instance = msgspec.convert(entry.data["instance"], Instance)
+    fingerprint: str = entry.data["fingerprint"]
+    return msgspec.structs.replace(job, key=instance.key, instance=instance, fingerprint=fingerprint)
 
 
 def _ended(job: Job, state: JobState, reason: Reason | None, entry: Entry) -> Job:
@@ -144,6 +113,25 @@ def _reported(job: Job, entry: Entry) -> Job:
 
 
 def _with_instance(job: Job, **changes: Any) -> Job:
-    if job.instance is None:
-        return job
-    return msgspec.structs.replace(job, instance=msgspec.structs.replace(job.instance, **changes))
+    return msgspec.structs.replace(job, instance=msgspec.structs.replace(job.of_task, **changes))
+
+
+_AFTER: dict[EntryKind, Callable[[Job, Entry], Job]] = {
+    EntryKind.REMADE: _remade,
+    EntryKind.GONE: lambda job, entry: _ended(job, JobState.DISCARDED, Reason.D_UPDATED, entry),
+    EntryKind.PASSED: lambda job, entry: _ended(job, JobState.SUCCEEDED, None, entry),
+    EntryKind.MARKED: lambda job, entry: _with_instance(
+        _ended(job, JobState.SUCCEEDED, None, entry), marked=True
+    ),
+    EntryKind.PAUSED: lambda job, entry: _stopped(job, state=JobState.PAUSED, reason=None),
+    EntryKind.RERUN: _again,
+    EntryKind.REPORTED: _reported,
+}
+
+KINDS = frozenset(_AFTER)
+"""Entries that are about one instance only."""
+
+
+def after(job: Job, entry: Entry) -> Job:
+    """Return the instance after an entry of one of `KINDS`."""
+    return _AFTER[entry.kind](job, entry)

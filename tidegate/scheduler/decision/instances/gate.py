@@ -22,9 +22,7 @@ def task_of(view: JobView) -> tuple[TaskTrigger, Instance]:
     Raises:
         ValueError: the job belongs to another schedule.
     """
-    if view.schedule.task is None or view.job.instance is None:
-        raise ValueError(f"job {view.job.id} of {view.job.schedule} has no task")
-    return view.schedule.task, view.job.instance
+    return view.schedule.as_task, view.job.of_task
 
 
 def launches(view: JobView) -> bool:

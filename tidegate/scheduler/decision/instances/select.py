@@ -9,7 +9,7 @@ only. Instances are compared by their scheduled times, and within a backfill by 
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Literal
+from typing import Literal, assert_never
 
 from tidegate.domain.model import Cycle, Dependency, Select
 from tidegate.domain.time.cycle import Period
@@ -115,3 +115,5 @@ def pick(choice: Choice, found: Sequence[tuple[datetime, Job]]) -> tuple[Job, ..
             return tuple(inside)
         case "exactly_one":
             return tuple(inside) if len(inside) == 1 else ()
+        case _:
+            assert_never(choice.select)

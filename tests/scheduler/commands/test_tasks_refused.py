@@ -1,0 +1,184 @@
+"""What commands on tasks refuse, and what they change then: nothing."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+import pytest
+
+from tests.doubles.dump import dump
+from tidegate.compiler.compile import compile_files
+from tidegate.domain.model import App, TimeDimension
+from tidegate.domain.model.dataset import PartitionScheme
+from tidegate.scheduler.commands import backfills, reports
+from tidegate.scheduler.commands.backfills import Wanted, cancel_backfill, start_backfill
+from tidegate.scheduler.commands.deploy import delete_schedules, deploy
+from tidegate.scheduler.commands.instances import By, InstanceName, act, consumers_of
+from tidegate.scheduler.commands.manual import cancel, trigger
+from tidegate.scheduler.commands.reports import Times, report
+from tidegate.scheduler.decision.instances.actions import Action
+from tidegate.scheduler.decision.instances.inputs import Inputs, manifest_of_inputs
+from tidegate.scheduler.decision.instances.partitions import partitions_of
+from tidegate.scheduler.launch.dead_letter import retry
+from tidegate.scheduler.model.refused import InstanceRefused, Refused
+from tidegate.scheduler.store.memory.store import MemoryStore
+from tidegate.scheduler.tick import generate
+from tidegate.scheduler.tick.tick import tick
+
+NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
+BY = By(actor="test")
+TEXT = """
+app: a
+datasets: {raw: {partitions: {cycle: day, start: 2026-01-01}}}
+programs: {p: {run: x.p, reads: [raw]}}
+schedules: {plain: {program: p, status: active, trigger: {partitions: {dataset: raw}}}}
+tasks:
+  gate: {type: source, dataset: raw, cycle: hour, at: {from: "08:00", to: "10:00"}, update: outside}
+  other: {type: external, dataset: raw, cycle: hour, status: active}
+  daily: {program: p, cycle: day, at: {time: "13:00"}, valid_from: 2026-03-01, status: active}
+"""
+
+
+def app_of(text: str = TEXT) -> App:
+    found = compile_files({"a.yaml": text.encode()})
+    assert found.ok, found.diagnostics
+    return found.apps["a"].app
+
+
+@pytest.fixture
+def store() -> Iterator[MemoryStore]:
+    made = MemoryStore()
+    with made.transaction() as transaction:
+        deploy(transaction, {"a": app_of(), "empty": App(name="empty")}, NOON - timedelta(hours=12))
+    tick(made, NOON)
+    yield made
+
+
+def wanted(**fields: object) -> Wanted:
+    given = {"app": "a", "task": "daily", "from_": "2026-03-08", "to": "2026-03-08", **fields}
+    return msgspec.convert(given, Wanted)
+
+
+@pytest.mark.parametrize(
+    ("fields", "code", "message"),
+    [
+        ({"lot": 0}, "E-RANGE", "at least one business date"),
+        ({"from_": "2026-01-01", "to": "2026-01-02"}, "E-RANGE", "no task has an instance"),
+        ({"app": "empty", "task": None}, "E-TASK", "app empty has no tasks"),
+        ({"task": "plain"}, "E-TASK", "no task a/plain"),
+        ({"task": "none"}, "E-TASK", "no task a/none"),
+    ],
+)
+def test_a_backfill_is_refused(
+    store: MemoryStore, fields: dict[str, object], code: str, message: str
+) -> None:
+    before = dump(store)
+    with pytest.raises(InstanceRefused, match=message) as refused, store.transaction() as transaction:
+        start_backfill(transaction, wanted(**fields), NOON, BY)
+    assert refused.value.code == code
+    assert dump(store) == before
+
+
+def test_a_backfill_of_too_many_instances_is_refused(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backfills, "INSTANCES_MAX", 1)
+    with pytest.raises(InstanceRefused, match="at most 1 instances"), store.transaction() as transaction:
+        start_backfill(transaction, wanted(from_="2026-03-07"), NOON, BY)
+
+
+def test_a_backfill_whose_tasks_are_all_disabled_is_refused(store: MemoryStore) -> None:
+    text = TEXT.replace("cycle: hour", "enabled: false, cycle: hour").replace(
+        "cycle: day, at", "enabled: false, cycle: day, at"
+    )
+    with store.transaction() as transaction:
+        deploy(transaction, {"a": app_of(text)}, NOON)
+    with pytest.raises(InstanceRefused, match="all tasks"), store.transaction() as transaction:
+        start_backfill(transaction, wanted(task=None), NOON, BY)
+
+
+def test_a_backfill_is_cancelled_once(store: MemoryStore) -> None:
+    with store.transaction() as transaction:
+        start_backfill(transaction, wanted(), NOON, BY)
+        cancel_backfill(transaction, 1, NOON, BY)
+    for number, message in ((1, "nothing left to cancel"), (9, "there is no backfill 9")):
+        with pytest.raises(InstanceRefused, match=message), store.transaction() as transaction:
+            cancel_backfill(transaction, number, NOON, BY)
+
+
+@pytest.mark.parametrize(
+    ("times", "message"),
+    [
+        (Times(), "a range needs"),
+        (Times(from_="2026-03-10-03:00", to="2026-03-10-04:00"), "names no time of the task"),
+    ],
+)
+def test_a_report_is_refused(store: MemoryStore, times: Times, message: str) -> None:
+    before = dump(store)
+    with pytest.raises(InstanceRefused, match=message), store.transaction() as transaction:
+        report(transaction, "a/gate", times, "successful", NOON, BY)
+    assert dump(store) == before
+
+
+def test_a_report_of_too_many_instances_is_refused(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reports, "INSTANCES_MAX", 1)
+    times = Times(from_="2026-03-10-08:00", to="2026-03-10-10:00")
+    with pytest.raises(InstanceRefused, match="at most 1 instances"), store.transaction() as transaction:
+        report(transaction, "a/gate", times, "successful", NOON, BY)
+
+
+def test_what_is_for_jobs_of_schedules_is_refused_for_instances(store: MemoryStore) -> None:
+    with store.reading() as reader:
+        job = reader.instances(["a/daily"], NOON - timedelta(days=1), NOON)[0]
+    for refused in (
+        lambda transaction: trigger(transaction, "a/daily", NOON),
+        lambda transaction: cancel(transaction, job.id, NOON),
+        lambda transaction: retry(transaction, job.id, NOON),
+    ):
+        with pytest.raises(Refused, match="task"), store.transaction() as transaction:
+            refused(transaction)
+
+
+def test_an_instance_of_a_deleted_task_has_no_consumers(store: MemoryStore) -> None:
+    name = InstanceName(scheduled="2026-03-10")
+    with store.transaction() as transaction:
+        (job,) = act(transaction, "a/daily", name, Action.MARK_SUCCESSFUL, NOON, BY)
+        delete_schedules(transaction, ["a/daily"], NOON)
+        assert consumers_of(transaction, {job.id: job}) == ()
+
+
+def test_a_tick_leaves_tasks_to_the_next_one(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generate, "INSTANCES_PER_TICK", 1)
+    ten = NOON + timedelta(hours=10)
+    made: list[int] = []
+    for second in range(4):
+        tick(store, ten + timedelta(seconds=second))
+        with store.reading() as reader:
+            found = reader.instances(["a/gate", "a/other", "a/daily"], ten, ten + timedelta(days=2))
+        made.append(len({job.schedule for job in found}))
+    assert made == [2, 3, 3, 3]
+
+
+def test_a_job_of_a_schedule_is_not_an_instance(store: MemoryStore) -> None:
+    with store.reading() as reader:
+        (plain,) = reader.schedules(refs=["a/plain"])
+        job = reader.instances(["a/daily"], NOON - timedelta(days=1), NOON)[0]
+    with pytest.raises(ValueError, match="plain is not a task"):
+        _ = plain.spec.as_task
+    with pytest.raises(ValueError, match="is not an instance"):
+        _ = msgspec.structs.replace(job, instance=None).of_task
+
+
+def test_partitions_that_are_finer_than_the_business_date_are_all_within_it() -> None:
+    hours = PartitionScheme(time=TimeDimension(name="hour", cycle="hour", start="2026-01-01-00:00"))
+    assert len(partitions_of(hours, "2026-03-09", "day")) == 24
+
+
+def test_an_upstream_instance_of_which_nothing_is_known_is_about_nothing(store: MemoryStore) -> None:
+    with store.reading() as reader:
+        jobs = reader.instances(["a/gate", "a/daily"], NOON - timedelta(days=1), NOON)
+        tasks = {state.ref: state for state in reader.schedules()}
+    inputs = Inputs(jobs=jobs, tasks=tasks)
+    assert manifest_of_inputs("a", app_of().programs["p"], inputs) == {}
