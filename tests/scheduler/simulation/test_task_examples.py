@@ -1,4 +1,4 @@
-"""Examples of tasks where the stories do not go: cancelling an older backfill, and what cannot be observed."""
+"""Examples of tasks where the stories do not go: an older backfill, and what cannot be observed."""
 
 from datetime import UTC, datetime
 
