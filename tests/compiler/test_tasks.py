@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from tidegate.compiler.compile import Compilation, compile_files
+from tidegate.compiler.plan.consequence import Consequence
 from tidegate.compiler.plan.fingerprint import fingerprint
 from tidegate.compiler.plan.task_form import task_form
+from tidegate.compiler.render.diff_text import consequence_text
 from tidegate.domain.model import (
     NEVER,
     ConcurrencyConstraint,
@@ -255,3 +257,10 @@ def test_its_yaml_compiles_to_the_same_task() -> None:
     again = compiled(it=task_form(first), **parts).apps["shop"].app.schedules["it"]
     assert fingerprint(again) == fingerprint(first)
     assert task_form(again) == task_form(first)
+
+
+def test_a_plan_says_how_many_instances_are_made_again_and_go() -> None:
+    assert consequence_text(Consequence(kind="makes", count=2)) == "2 instances are made again"
+    assert (
+        consequence_text(Consequence(kind="takes", count=1)) == "1 instance goes: the task has no such time"
+    )
