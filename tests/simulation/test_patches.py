@@ -1,4 +1,4 @@
-"""Each planted bug applies to the code as it is, so that a change of the code moves its patch in the same step."""
+"""Each planted bug applies to the code as it is: a change of the code moves its patch in the same step."""
 
 import re
 import shutil
