@@ -25,7 +25,7 @@ class InstanceRows(Protocol):
         ...
 
     def instance_before(self, task: str, scheduled: datetime, *, backfill: int = 0) -> Job | None:
-        """The last instance of a task with an earlier scheduled time; empty runs are passed over."""
+        """The last instance of a task before a scheduled time, then by id; empty runs are passed over."""
         ...
 
     def backfill(self, number: int) -> tuple[Job, ...]:

@@ -23,7 +23,7 @@ BEFORE = (
     .where(_JOBS.schedule == bindparam("task"))
     .where(_JOBS.backfill == bindparam("backfill"))
     .where(_JOBS.real_at < bindparam("before"))
-    .order_by(_JOBS.real_at.desc())
+    .order_by(_JOBS.real_at.desc(), _JOBS.id.desc())
     .limit(1)
 )
 OF_BACKFILL = (
