@@ -16,11 +16,11 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.commands.instances import InstanceName, instance_named
 from tidegate.scheduler.decision.instances.actions import status_of
 from tidegate.scheduler.decision.instances.partitions import written
+from tidegate.scheduler.decision.instances.upstream import diagnostics_of
 from tidegate.scheduler.explain.instances import (
     Awaited,
     awaited,
     consumers_of,
-    diagnostics,
     status_since,
     upstream_of,
 )
@@ -67,7 +67,7 @@ def shown_instance(reader: Reader, task: str, scheduled: str, backfill: int) -> 
         instance=job.instance,
         since=status_since(reader, job),
         upstream=awaited(reader, upstream),
-        diagnostics=diagnostics(upstream),
+        diagnostics=diagnostics_of(upstream),
         consumers=consumers_of(reader, job),
         partitions=_partitions(reader, state, job.instance),
         attempts=tuple(attempts(reader, job)),

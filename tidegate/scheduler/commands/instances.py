@@ -177,7 +177,9 @@ def _not_allowed(state: ScheduleState, name: InstanceName, action: Action, statu
 def _apply(
     transaction: Transaction, jobs: Iterable[Job], kind: EntryKind, now: datetime, by: By, action: str
 ) -> tuple[Job, ...]:
-    pairs = [(job, _entry(transaction, job, kind, now, by, action)) for job in jobs]
+    jobs = tuple(jobs)
+    states = {state.ref: state for state in transaction.schedules(refs={job.schedule for job in jobs})}
+    pairs = [(job, _entry(job, states.get(job.schedule), kind, now, by, action)) for job in jobs]
     transaction.add_journal([entry for _, entry in pairs])
     ended = end_jobs(transaction, pairs)
     if kind is EntryKind.RERUN:
@@ -185,8 +187,9 @@ def _apply(
     return ended
 
 
-def _entry(transaction: Transaction, job: Job, kind: EntryKind, now: datetime, by: By, action: str) -> Entry:
-    state = next(iter(transaction.schedules(refs=(job.schedule,))), None)
+def _entry(
+    job: Job, state: ScheduleState | None, kind: EntryKind, now: datetime, by: By, action: str
+) -> Entry:
     held = state is not None and not state.active
     data = {"action": action, "by": by.actor, "why": by.reason, "held": held}
     return Entry(at=now, kind=kind, schedule=job.schedule, job=job.id, run_id=job.run_id, data=data)

@@ -8,12 +8,13 @@ One request is one transaction: a wrong time refuses all of it, and the same req
 """
 
 from collections.abc import Sequence
-from datetime import date, datetime, timedelta
+from datetime import datetime
+from itertools import islice
 
 import msgspec
 
 from tidegate.domain.model import TaskTrigger
-from tidegate.domain.time.task_grid import Slot, slot_at, slots_of_day
+from tidegate.domain.time.task_grid import Slot, slot_at
 from tidegate.domain.time.task_key import TaskKeyError, local_day, parse_scheduled, scheduled_key
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.instances import By, rerun, task_state
@@ -27,6 +28,7 @@ from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.refused import InstanceRefused
 from tidegate.scheduler.store.protocol import Transaction
 from tidegate.scheduler.tick.end_jobs import end_jobs
+from tidegate.scheduler.tick.generate import ONE_DAY, slots_between
 from tidegate.scheduler.tick.tick import advance_before
 
 INSTANCES_MAX = 10_000
@@ -119,18 +121,13 @@ def _range(task: TaskTrigger, times: Times) -> list[Slot]:
         raise InstanceRefused(
             "E-RANGE", f"the range ends at {times.to}, before {times.from_}, where it begins"
         )
-    found: list[Slot] = []
-    for day in _days(local_day(task, first), local_day(task, last)):
-        found += [slot for slot in slots_of_day(task, day) if first <= slot.scheduled <= last]
-        if len(found) > INSTANCES_MAX:
-            raise InstanceRefused(
-                "E-RANGE", f"a report has at most {INSTANCES_MAX:,} instances", "split the range"
-            )
+    days = slots_between(task, local_day(task, first) - ONE_DAY, local_day(task, last))
+    found = list(islice((slot for slot in days if first <= slot.scheduled <= last), INSTANCES_MAX + 1))
+    if len(found) > INSTANCES_MAX:
+        raise InstanceRefused(
+            "E-RANGE", f"a report has at most {INSTANCES_MAX:,} instances", "split the range"
+        )
     return found
-
-
-def _days(first: date, last: date) -> Sequence[date]:
-    return [first + timedelta(days=number) for number in range((last - first).days + 1)]
 
 
 def _one(

@@ -1,27 +1,27 @@
 """Tasks: what a deployment does to the instances of new and changed tasks (docs/cycles.md, "Generation").
 
-new       the instances of the running day, and of a next day that begins within two hours, whose start time
-is
-          not over
+new       the instances of the running day, and of a next day that begins within two hours, whose start
+          time is not over
 changed   those that are Not Run are made again: the ones whose scheduled time the task still has stay, the
           others go without a discard. Those that wait, run or have finished stay as they are
 disabled  like a deleted one: what is Not Run, Waiting or Paused is discarded
 """
 
-from collections.abc import Collection, Iterator, Sequence
-from datetime import date, datetime, timedelta
+from collections.abc import Collection, Sequence
+from datetime import date, datetime
 from typing import Any
 
 import msgspec
 
 from tidegate.compiler.plan.fingerprint import fingerprint
 from tidegate.domain.model import Schedule, TaskTrigger
-from tidegate.domain.time.task_grid import Slot, slots_of_day
+from tidegate.domain.time.task_grid import Slot
 from tidegate.domain.time.task_key import local_day
 from tidegate.scheduler.commands.change_jobs import discard_jobs
 from tidegate.scheduler.decision.after import record
 from tidegate.scheduler.decision.instances.changed import after_change
-from tidegate.scheduler.decision.instances.made import instance_of_slot, make
+from tidegate.scheduler.decision.instances.gate import looking_again
+from tidegate.scheduler.decision.instances.made import instance_of_slot
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.instance import Instance, task_event_key
 from tidegate.scheduler.model.job import WAITING, Job, JobState
@@ -29,42 +29,47 @@ from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.protocol import Transaction
 from tidegate.scheduler.tick.end_jobs import end_jobs
-from tidegate.scheduler.tick.generate import day_made, next_generation
-
-ONE_DAY = timedelta(days=1)
+from tidegate.scheduler.tick.generate import ONE_DAY, day_made, make_instances, next_generation, slots_between
 
 
 def begin_tasks(
     transaction: Transaction, states: Sequence[ScheduleState], now: datetime
 ) -> list[ScheduleState]:
     """Make the first instances of new or changed tasks, and return the tasks with their next generation."""
-    begun: list[ScheduleState] = []
-    for state in states:
-        task = state.spec.as_task
-        until = day_made(task, now)
-        slots = [slot for slot in _slots(task, local_day(task, now), until) if slot.start >= now]
-        _make(transaction, state, slots, now)
-        begun.append(
-            msgspec.structs.replace(
-                state,
-                active_since=state.active_since or now,
-                fires_after=now,
-                next_fire_at=next_generation(task, until),
-            )
+    made_until = {state.ref: day_made(state.spec.as_task, now) for state in states}
+    make_instances(
+        transaction,
+        [(state, _first_slots(state.spec.as_task, made_until[state.ref], now)) for state in states],
+        now,
+    )
+    return [
+        msgspec.structs.replace(
+            state,
+            active_since=state.active_since or now,
+            fires_after=now,
+            next_fire_at=next_generation(state.spec.as_task, made_until[state.ref]),
         )
-    return begun
+        for state in states
+    ]
+
+
+def _first_slots(task: TaskTrigger, until: date, now: datetime) -> list[Slot]:
+    """Return the slots from the running day to another one whose start time is not over."""
+    days = slots_between(task, local_day(task, now) - ONE_DAY, until)
+    return [slot for slot in days if slot.start >= now]
 
 
 def change_tasks(
     transaction: Transaction, states: Sequence[ScheduleState], specs: Sequence[Schedule], now: datetime
 ) -> list[ScheduleState]:
     """Change deployed tasks and their instances, and return the changed tasks."""
-    found: list[ScheduleState] = []
-    for state, spec in zip(states, specs, strict=True):
-        after = msgspec.structs.replace(state, spec=spec, fingerprint=fingerprint(spec), deployed_at=now)
-        _change(transaction, after, spec.as_task, now)
-        found += begin_tasks(transaction, [after], now)
-    return found
+    after = [
+        msgspec.structs.replace(state, spec=spec, fingerprint=fingerprint(spec), deployed_at=now)
+        for state, spec in zip(states, specs, strict=True)
+    ]
+    for state in after:
+        _change(transaction, state, state.spec.as_task, now)
+    return begin_tasks(transaction, after, now)
 
 
 def wake_consumers(transaction: Transaction, tasks: Collection[str], now: datetime) -> None:
@@ -77,29 +82,7 @@ def wake_consumers(transaction: Transaction, tasks: Collection[str], now: dateti
     if not consumers:
         return
     waiting = transaction.jobs(schedules=consumers, states=(JobState.PENDING_TRIGGER,))
-    transaction.put_jobs(
-        [
-            msgspec.structs.replace(job, next_check_at=now)
-            for job in waiting
-            if job.instance is not None and job.instance.start <= now
-        ]
-    )
-
-
-def _slots(task: TaskTrigger, first: date, last: date) -> Iterator[Slot]:
-    for number in range((last - first).days + 1):
-        yield from slots_of_day(task, first + number * ONE_DAY)
-
-
-def _make(transaction: Transaction, state: ScheduleState, slots: Sequence[Slot], now: datetime) -> None:
-    if not slots:
-        return
-    task = state.spec.as_task
-    found = transaction.instances((state.ref,), slots[0].scheduled, slots[-1].scheduled)
-    known = {job.instance.scheduled for job in found if job.instance is not None}
-    new = [make(state, instance_of_slot(task, slot), now) for slot in slots if slot.scheduled not in known]
-    transaction.put_jobs([job for job, _ in new])
-    transaction.add_journal([entry for _, entry in new])
+    transaction.put_jobs(looking_again(waiting, now))
 
 
 def _change(transaction: Transaction, state: ScheduleState, task: TaskTrigger, now: datetime) -> None:

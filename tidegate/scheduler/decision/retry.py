@@ -11,6 +11,7 @@ published is found, not repeated. A person who retries a job makes the same step
 """
 
 from datetime import datetime, timedelta
+from typing import Any
 
 import msgspec
 
@@ -81,25 +82,33 @@ def next_attempt(job: Job, state: ScheduleState, now: datetime, counts_from: dat
     Args:
         counts_from: when its timeout starts again.
     """
-    return msgspec.structs.replace(
+    return without_run(
         _with_whole_timeout(job, state.spec, now, counts_from),
         state=JobState.PENDING_CONSTRAINT,
-        reason=None,
         fingerprint=state.fingerprint,
         priority=state.spec.priority,
         attempt=job.attempt + 1,
+        closed=True,
+        next_check_at=now,
+        ended_at=None,
+    )
+
+
+def without_run(job: Job, **changes: Any) -> Job:
+    """Return the job without its run and what was noted of that, with other fields changed."""
+    return msgspec.structs.replace(
+        job,
+        reason=None,
         offers=0,
         offered_at=None,
         rejected=0,
         gave_back=False,
-        closed=True,
-        next_check_at=now,
         run_id=None,
         resources=(),
         launched_at=None,
-        ended_at=None,
         raised=False,
         detail="",
+        **changes,
     )
 
 

@@ -9,8 +9,8 @@ from typing import assert_never
 
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.instances.actions import status_of
-from tidegate.scheduler.decision.instances.upstream import Upstream, diagnostics_of
-from tidegate.scheduler.model.instance import Diagnostic, Instance, Status, task_event_key
+from tidegate.scheduler.decision.instances.upstream import Upstream
+from tidegate.scheduler.model.instance import Instance, Status, task_event_key
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.store.protocol import Reader
@@ -81,11 +81,6 @@ def awaited(reader: Reader, upstream: Collection[Upstream]) -> tuple[Awaited, ..
         for each in upstream
         for job in each.picked
     )
-
-
-def diagnostics(upstream: Collection[Upstream]) -> tuple[Diagnostic, ...]:
-    """Return the dependencies that have found no upstream instance."""
-    return diagnostics_of(tuple(upstream))
 
 
 def status_since(reader: Reader, job: Job) -> datetime | None:

@@ -13,9 +13,10 @@ from tidegate.domain.model import NEVER
 from tidegate.domain.time.duration import duration_text
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.decide import decide
+from tidegate.scheduler.decision.instances.upstream import diagnostics_of
 from tidegate.scheduler.decision.outcome import Decision, Discard, Launch, Pass, Wait
 from tidegate.scheduler.decision.retry import attempts_max
-from tidegate.scheduler.explain.instances import Awaited, awaited, diagnostics, upstream_of
+from tidegate.scheduler.explain.instances import Awaited, awaited, upstream_of
 from tidegate.scheduler.explain.roots import Root, roots
 from tidegate.scheduler.explain.unblock import Missing, missing
 from tidegate.scheduler.model.deployed import ScheduleState
@@ -197,7 +198,7 @@ def _explain_job(reader: Reader, job: Job, state: ScheduleState | None, now: dat
     return msgspec.structs.replace(
         explanation,
         upstream=awaited(reader, upstream),
-        diagnostics=diagnostics(upstream),
+        diagnostics=diagnostics_of(upstream),
         roots=roots(reader, job, now),
     )
 

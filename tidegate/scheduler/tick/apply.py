@@ -49,7 +49,6 @@ class Applier:
         self._now = now
         self._plans: dict[str, LaunchPlan] = {}
         self._ended: set[str] = set()
-        self._passed: set[str] = set()
         self.launched: list[str] = []
         self.discarded: list[str] = []
         self.errors: list[str] = []
@@ -113,9 +112,6 @@ class Applier:
         check = wait.next_check
         if check is not None and check <= self._now:
             check = self._now + LOOK_AGAIN_AFTER
-        if wait.blocked_on in self._ended:
-            # Its upstream instance has ended after the rows of this decision were loaded.
-            check = self._now
         self._put(
             msgspec.structs.replace(
                 job, next_check_at=check, blocked_on=wait.blocked_on, decided_at=self._now
@@ -185,12 +181,14 @@ class Applier:
         self._work.add_events(end.events)
         if job.instance is not None:
             self._ended.add(instance_resource(job.id))
-            self._passed.add(instance_resource(job.id))
 
     def wake_consumers(self) -> None:
-        """Let the consumers of the instances that ended be decided at this instant too."""
-        if self._passed:
-            self._work.wake(self._passed, self._now)
+        """Let the consumers of the instances that ended be decided at this instant too.
+
+        It comes last: a consumer may have been decided with rows from before the end of its upstream.
+        """
+        if self._ended:
+            self._work.wake(self._ended, self._now)
 
     def _record_upstream(self, view: JobView) -> dict[str, Any]:
         """Record the upstream instances of an instance that leaves Not Run; nothing for other jobs."""

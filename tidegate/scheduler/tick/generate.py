@@ -9,22 +9,37 @@ changes nothing. Part of the shell.
 
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, timedelta
+from typing import Protocol
 
 import msgspec
 
 from tidegate.domain.model import TaskTrigger
 from tidegate.domain.time.task_grid import GENERATED_BEFORE, Slot, day_begins, generation_time, slots_of_day
 from tidegate.domain.time.task_key import local_day
+from tidegate.scheduler.decision.instances.gate import looking_again
 from tidegate.scheduler.decision.instances.made import instance_of_slot, make
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.instance import task_event_key
-from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.store.instances import InstanceRows
 from tidegate.scheduler.tick.working_set import WorkingSet
 
 INSTANCES_PER_TICK = 2_500
 """After so many new instances a tick leaves the other tasks to the next one."""
 
 ONE_DAY = timedelta(days=1)
+
+Wanted = tuple[ScheduleState, Sequence[Slot]]
+"""A task, and the slots whose instances it is to have."""
+
+
+class InstanceTables(InstanceRows, Protocol):
+    """Reads instances and makes them: a transaction, or the working set of a tick."""
+
+    def put_jobs(self, jobs: Sequence[Job]) -> None: ...
+
+    def add_journal(self, entries: Sequence[Entry]) -> None: ...
 
 
 def day_made(task: TaskTrigger, instant: datetime) -> date:
@@ -48,18 +63,19 @@ def slots_between(task: TaskTrigger, after: date, until: date) -> Iterator[Slot]
 
 def generate(work: WorkingSet, due: Sequence[ScheduleState], instant: datetime) -> int:
     """Make the instances of due tasks; return the number of the tasks that were done."""
-    wanted: list[tuple[ScheduleState, TaskTrigger, list[Slot]]] = []
+    wanted: list[Wanted] = []
     count = 0
     for state in due:
         if count >= INSTANCES_PER_TICK:
             break
         slots = _due_slots(state, state.spec.as_task, instant)
-        wanted.append((state, state.spec.as_task, slots))
+        wanted.append((state, slots))
         count += len(slots)
-    _make(work, wanted, instant)
-    for state, task, slots in wanted:
+    make_instances(work, wanted, instant)
+    for state, slots in wanted:
+        task = state.spec.as_task
         if slots and day_begins(task, local_day(task, slots[0].scheduled)) <= instant:
-            wake_consumers(work, state.ref, instant)
+            _wake_consumers(work, state.ref, instant)
         following = next_generation(task, day_made(task, instant))
         work.put_schedule(msgspec.structs.replace(state, fires_after=instant, next_fire_at=following))
     return len(wanted)
@@ -73,31 +89,24 @@ def _due_slots(state: ScheduleState, task: TaskTrigger, instant: datetime) -> li
     return [slot for slot in slots_between(task, first, until) if slot.scheduled >= oldest]
 
 
-def _make(
-    work: WorkingSet, wanted: Sequence[tuple[ScheduleState, TaskTrigger, list[Slot]]], now: datetime
-) -> None:
-    """Make the periodic instances of slots that do not exist yet."""
-    times = [slot.scheduled for _, _, slots in wanted for slot in slots]
+def make_instances(rows: InstanceTables, wanted: Sequence[Wanted], now: datetime) -> None:
+    """Make the periodic instances of the slots of tasks that do not exist yet."""
+    times = [slot.scheduled for _, slots in wanted for slot in slots]
     if not times:
         return
-    found = work.instances([state.ref for state, _, _ in wanted], min(times), max(times))
-    exist = {(job.schedule, job.instance.scheduled) for job in found if job.instance is not None}
+    found = rows.instances([state.ref for state, _ in wanted], min(times), max(times))
+    exist = {(job.schedule, job.of_task.scheduled) for job in found}
     new = [
-        make(state, instance_of_slot(task, slot), now)
-        for state, task, slots in wanted
+        make(state, instance_of_slot(state.spec.as_task, slot), now)
+        for state, slots in wanted
         for slot in slots
         if (state.ref, slot.scheduled) not in exist
     ]
-    work.put_jobs([job for job, _ in new])
-    work.add_journal([entry for _, entry in new])
+    rows.put_jobs([job for job, _ in new])
+    rows.add_journal([entry for _, entry in new])
 
 
-def wake_consumers(work: WorkingSet, task: str, now: datetime) -> None:
-    """Let instances that are Not Run after their start time look for upstream instances again."""
+def _wake_consumers(work: WorkingSet, task: str, now: datetime) -> None:
     key = task_event_key(task)
     refs = {each.schedule for each in work.listeners({key})[key]}
-    work.put_jobs(
-        msgspec.structs.replace(job, next_check_at=now)
-        for job in work.waiting_jobs(refs)
-        if job.state is JobState.PENDING_TRIGGER and job.instance is not None and job.instance.start <= now
-    )
+    work.put_jobs(looking_again(work.waiting_jobs(refs), now))

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from tidegate.scheduler.decision.retry import without_run
 from tidegate.scheduler.model.instance import Diagnostic, Edge, Instance
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
@@ -65,45 +66,32 @@ def _ended(job: Job, state: JobState, reason: Reason | None, entry: Entry) -> Jo
 def _stopped(job: Job, **changes: Any) -> Job:
     """Return the job without its run: one that goes on belongs to an attempt that is over, and is fenced."""
     launched = job.launch is not None
-    return msgspec.structs.replace(
+    return without_run(
         job,
         attempt=job.attempt + 1 if launched else job.attempt,
         commit=job.commit + 1 if launched else job.commit,
         launch=None,
-        run_id=None,
-        resources=(),
-        launched_at=None,
-        offers=0,
-        offered_at=None,
-        rejected=0,
-        gave_back=False,
         closed=False,
         retried=0,
         retry_at=None,
-        raised=False,
         failed_run=None,
         recovered=False,
-        held_at=None,
-        detail="",
         **changes,
     )
 
 
 def _again(job: Job, entry: Entry) -> Job:
     """Return the instance Not Run, for a new attempt that is gated again."""
-    again = _stopped(job, state=JobState.PENDING_TRIGGER, reason=None, satisfied_at=None, ended_at=None)
-    held = entry.at if entry.data.get("held") else None
-    again = msgspec.structs.replace(again, held_at=held, held_for=timedelta(0))
-    instance = attempted_again(job.instance)
-    return msgspec.structs.replace(
-        _with_instance(
-            msgspec.structs.replace(again, instance=instance),
-            marked=False,
-            counts_from=entry.at,
-            upstream=(),
-            diagnostics=(),
-        ),
+    again = _stopped(
+        job,
+        state=JobState.PENDING_TRIGGER,
+        satisfied_at=None,
+        ended_at=None,
+        held_at=entry.at if entry.data.get("held") else None,
+        held_for=timedelta(0),
+        instance=attempted_again(job.instance),
     )
+    return _with_instance(again, marked=False, counts_from=entry.at, upstream=(), diagnostics=())
 
 
 def _reported(job: Job, entry: Entry) -> Job:
@@ -123,7 +111,7 @@ _AFTER: dict[EntryKind, Callable[[Job, Entry], Job]] = {
     EntryKind.MARKED: lambda job, entry: _with_instance(
         _ended(job, JobState.SUCCEEDED, None, entry), marked=True
     ),
-    EntryKind.PAUSED: lambda job, entry: _stopped(job, state=JobState.PAUSED, reason=None),
+    EntryKind.PAUSED: lambda job, entry: _stopped(job, state=JobState.PAUSED, held_at=None),
     EntryKind.RERUN: _again,
     EntryKind.REPORTED: _reported,
 }

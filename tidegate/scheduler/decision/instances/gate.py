@@ -4,7 +4,10 @@ It is the trigger of a cycle task: its verdict takes the place of the tree of a 
 for its start time only, and a table that is reported from outside for its report. Pure.
 """
 
+from collections.abc import Iterable
 from datetime import datetime
+
+import msgspec
 
 from tidegate.domain.model import TaskTrigger
 from tidegate.scheduler.decision.instances.actions import status_of
@@ -96,3 +99,15 @@ def _of_instance(upstream: Upstream, job: Job) -> Verdict:
         reason=None if met else Reason.W_UPSTREAM,
         blocked_on=None if met else instance_resource(job.id),
     )
+
+
+def looking_again(jobs: Iterable[Job], now: datetime) -> list[Job]:
+    """Return those jobs that look for upstream instances again, as some have come or gone: due now.
+
+    They are Not Run though their start time has come; others look when it comes.
+    """
+    return [
+        msgspec.structs.replace(job, next_check_at=now)
+        for job in jobs
+        if job.state is JobState.PENDING_TRIGGER and job.instance is not None and job.instance.start <= now
+    ]

@@ -5,6 +5,7 @@ instant. While an instance runs it holds a slot of each of them, so that an inst
 one never write the same partition at once (W-PARTITION). Pure.
 """
 
+from collections.abc import Iterator
 from datetime import datetime
 
 from tidegate.domain.model import App, Cycle, PartitionScheme, Schedule, TimeDimension
@@ -17,6 +18,9 @@ from tidegate.scheduler.model.instance import Instance
 
 WHOLE = ""
 """The one partition of a dataset without partitions."""
+
+HELD, HELD_BY_BACKFILL = "partition:", "backfill:"
+"""Prefixes of the resources of a partition: every instance that writes it holds the first one."""
 
 
 def partitions_of(scheme: PartitionScheme | None, date: str, cycle: Cycle) -> tuple[str, ...]:
@@ -60,13 +64,8 @@ def cycle_of(schedule: Schedule) -> Cycle:
 
 def partition_resources(app: App, schedule: Schedule, instance: Instance) -> tuple[str, ...]:
     """Return the resources of which an instance holds a slot while it runs, besides those of its program."""
-    parts = [
-        f"{whole_name(app.name, name)}:{key}"
-        for name, keys in written(app, schedule, instance).items()
-        for key in keys
-    ]
-    held = [f"partition:{part}" for part in parts]
-    return tuple(held + ([f"backfill:{part}" for part in parts] if instance.number else []))
+    prefixes = (HELD, HELD_BY_BACKFILL) if instance.number else (HELD,)
+    return tuple(prefix + part for prefix in prefixes for part in _parts(app, schedule, instance))
 
 
 def partitions_awaited(app: App, schedule: Schedule, instance: Instance) -> tuple[str, ...]:
@@ -75,9 +74,11 @@ def partitions_awaited(app: App, schedule: Schedule, instance: Instance) -> tupl
     An instance of a backfill waits for every other one that writes one of its partitions, any other instance
     for those of backfills.
     """
-    held = "partition:" if instance.number else "backfill:"
-    return tuple(
-        f"{held}{whole_name(app.name, name)}:{key}"
-        for name, keys in written(app, schedule, instance).items()
-        for key in keys
-    )
+    prefix = HELD if instance.number else HELD_BY_BACKFILL
+    return tuple(prefix + part for part in _parts(app, schedule, instance))
+
+
+def _parts(app: App, schedule: Schedule, instance: Instance) -> Iterator[str]:
+    for name, keys in written(app, schedule, instance).items():
+        for key in keys:
+            yield f"{whole_name(app.name, name)}:{key}"
