@@ -88,6 +88,21 @@ def test_there_are_no_other_references(reference: str) -> None:
     assert codes(reference, RAW) == ["N308" if reference else "V215"]
 
 
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("trigger.args.day", "trigger.run.args.day"),
+        ("trigger.first.args.day", "trigger.first.run.args.day"),
+        ("trigger.first.id", "trigger.first.run.id"),
+        ("trigger.outputs.clean", "trigger.run.outputs.clean"),
+    ],
+)
+def test_a_fact_of_a_run_that_lacks_run_is_shown_with_it(written: str, meant: str) -> None:
+    text = APP.replace("PROGRAM", "report").replace("TRIGGER", BOTH).replace("REFERENCE", written)
+    (found,) = [each for each in compile_files({"a.yaml": text.encode()}).diagnostics if each.code == "N308"]
+    assert found.hint == f"write {{{{ {meant} }}}}"
+
+
 def test_an_argument_that_no_upstream_schedule_has_is_worth_a_warning() -> None:
     assert codes("trigger.run.args.date", RUN) == ["L412"]
 

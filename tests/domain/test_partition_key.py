@@ -13,6 +13,7 @@ from tidegate.domain.partition_key import (
     PartitionKeyError,
     enclosing_key,
     expected_keys,
+    first_key,
     format_time_key,
     join_key,
     parse_time_key,
@@ -291,3 +292,17 @@ def test_keys_of_two_dimensions_are_dagsters() -> None:
 
     parts = {"origin": "JFK", "day": "2013-12-22"}
     assert str(MultiPartitionKey(parts)) == join_key(DAY_AND_ORIGIN, parts)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "key"),
+    [
+        (by("day", "2013-12-22"), "2013-12-22"),
+        (by("week", "2013-01-02"), "2013-01-06"),
+        (PartitionScheme(static=ORIGIN), "EWR"),
+        (DAY_AND_ORIGIN, "2013-01-01|EWR"),
+    ],
+)
+def test_the_first_key_of_a_scheme_is_one_of_its_keys(scheme: PartitionScheme, key: str) -> None:
+    assert first_key(scheme) == key
+    assert validate_key(scheme, key) is None

@@ -172,6 +172,16 @@ def join_key(scheme: PartitionScheme, parts: Mapping[str, str]) -> str:
     return SEPARATOR.join(parts[name] for name in names)
 
 
+def first_key(scheme: PartitionScheme) -> str:
+    """Return the key of a scheme's first partition, as an example of how its keys are written."""
+    parts: dict[str, str] = {}
+    if scheme.time is not None:
+        parts[scheme.time.name] = format_time_key(start_of(scheme.time), scheme.time)
+    if scheme.static is not None:
+        parts[scheme.static.name] = scheme.static.keys[0]
+    return join_key(scheme, parts)
+
+
 def validate_key(scheme: PartitionScheme, key: str) -> str | None:
     """Return what is wrong with a key; None for a key of the scheme."""
     try:

@@ -13,7 +13,7 @@ def test_without_anything_collected_it_is_refused_and_the_remedy_works():
     world = World(BY_ORIGIN)
     with pytest.raises(Refused, match="has collected nothing that says which partition") as refusal:
         world.trigger("10:00", "s")
-    assert "--key" in refusal.value.hint
+    assert "--key 'EWR'" in refusal.value.hint
     assert world.jobs("s") == ()
 
     world.trigger("10:00", "s", key="EWR")

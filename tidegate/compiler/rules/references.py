@@ -71,7 +71,9 @@ def check_references(schedule: Schedule, args: Node | None, scope: Scope) -> Non
             return
         reference, trigger = _of_member(written, schedule.trigger)
         if reference not in REFERENCES and _family(reference) is None:
-            hint = did_you_mean(written, _known(schedule.trigger), "references")
+            hint = _with_run(written, reference) or did_you_mean(
+                written, _known(schedule.trigger), "references"
+            )
             summary = f"a reference names a known value, got {shown(written)}"
             scope.findings.add("N308", place, summary, hint)
             continue
@@ -83,6 +85,15 @@ def check_references(schedule: Schedule, args: Node | None, scope: Scope) -> Non
             scope.findings.add("L411", place, summary, hint)
             continue
         _check_unambiguous(place, written, reference, trigger, scope)
+
+
+def _with_run(written: str, reference: str) -> str | None:
+    """Return the hint for a fact of a run that is named without `run`; None for any other reference."""
+    fact = reference.removeprefix("trigger.")
+    longer = f"{OF_RUN}{fact}"
+    if longer not in REFERENCES and _family(longer) is None:
+        return None
+    return f"write {{{{ {written.removesuffix(fact)}run.{fact} }}}}"
 
 
 def _known(trigger: Trigger) -> list[str]:

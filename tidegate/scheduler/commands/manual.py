@@ -9,7 +9,7 @@ from datetime import datetime
 import msgspec
 
 from tidegate.domain.model import App, PartitionScheme, Schedule, leaves
-from tidegate.domain.partition_key import validate_key
+from tidegate.domain.partition_key import first_key, validate_key
 from tidegate.scheduler.commands.activation import clock_entries, started, stopped, takes_events
 from tidegate.scheduler.commands.change_jobs import change_jobs, discard_jobs
 from tidegate.scheduler.commands.existing_events import collect_existing
@@ -142,12 +142,13 @@ def trigger(transaction: Transaction, ref: str, now: datetime, key: str = "", fo
 
 def _refuse_without_partition(view: JobView) -> None:
     """Refuse a job whose run must write partitions, if none follows from its events."""
-    if output_scheme(view.app, view.schedule.program) is None:
+    scheme = output_scheme(view.app, view.schedule.program)
+    if scheme is None:
         return
     if not plan_launch(view, view.job.satisfied_at).partitions:
         raise Refused(
             f"schedule {view.job.schedule} has collected nothing that says which partition its run writes",
-            "name the partition, for example --key 2013-12-22",
+            f"name the partition, for example --key '{first_key(scheme)}'",
         )
 
 
