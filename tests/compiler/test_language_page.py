@@ -13,6 +13,7 @@ from tidegate.compiler.compile import compile_files
 from tidegate.compiler.render.diagnostics_text import diagnostics_text
 from tidegate.compiler.rules.references import REFERENCES, WITH_NAME
 from tidegate.compiler.schema import schema_text
+from tidegate.domain.model import Operation
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "language.md").read_text(encoding="utf-8")
@@ -56,7 +57,7 @@ def test_a_block_of_the_page_compiles(block: str) -> None:
     keys = set(yaml.load(block, Loader=yaml.BaseLoader))
     left_out = keys | ({"programs"} if "datasets" in keys else set())
     app = "".join(part for key, part in PARTS.items() if key not in left_out)
-    if keys & {*PARTS, "tasks"}:
+    if keys & {*PARTS, "tasks", "policies", "maintenance"}:
         app += block
     else:
         spec = "".join(part for key, part in SCHEDULE.items() if key not in keys)
@@ -84,6 +85,8 @@ def keys_of(schema: dict[str, Any], path: tuple[str, ...]) -> list[str]:
             for name in (
                 *("schedule", "trigger", "constraint", "calendar", "program", "dataset"),
                 *("task", "task_times"),
+                *("policy", "rewrite_data_files", "operation_window", "conditions", "threshold"),
+                *("health_rules", "maintenance"),
             )
         ),
     ],
@@ -92,6 +95,19 @@ def keys_of(schema: dict[str, Any], path: tuple[str, ...]) -> list[str]:
 def test_the_page_speaks_of_every_key(path: tuple[str, ...]) -> None:
     missing = [key for key in keys_of(json.loads(schema_text()), path) if not re.search(rf"\b{key}\b", PAGE)]
     assert not missing
+
+
+@pytest.mark.parametrize("operation", Operation)
+def test_the_page_speaks_of_every_option_of_an_operation(operation: Operation) -> None:
+    options = ("$defs", str(operation), "properties", "options")
+    missing = [key for key in keys_of(json.loads(schema_text()), options) if f"`{key}" not in PAGE]
+    assert not missing
+
+
+@pytest.mark.parametrize("part", ["budget", "backoff", "throttle", "debt"])
+def test_the_page_speaks_of_every_setting_of_maintenance(part: str) -> None:
+    keys = keys_of(json.loads(schema_text()), ("$defs", "maintenance", "properties", part))
+    assert not [key for key in keys if f"`{key}" not in PAGE]
 
 
 def test_the_page_speaks_of_every_reference() -> None:

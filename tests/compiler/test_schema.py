@@ -11,10 +11,12 @@ from jsonschema import Draft202012Validator
 
 from tests.hostile.test_fuzz import APPS, VALUES
 from tidegate.compiler import constraints, triggers
+from tidegate.compiler.compile import compile_files
 from tidegate.compiler.reader import plain, read
 from tidegate.compiler.scenarios.expect import EXPECTATIONS
 from tidegate.compiler.scenarios.given import ACTIONS
 from tidegate.compiler.schema import schema_text
+from tidegate.compiler.schema.check import MAX_SCHEMA_ERRORS
 from tidegate.compiler.schema.later import LATER
 from tidegate.compiler.schema.validator import app_validator
 from tidegate.compiler.schema.wording import _WORDS
@@ -111,6 +113,13 @@ def test_a_key_that_is_supported_is_no_longer_announced() -> None:
     by_title = {schema.get("title", "").partition(" ")[2]: schema for _, schema in subschemas(SCHEMA)}
     for place, keys in LATER.items():
         assert not set(keys) & set(by_title[place]["properties"]), place
+
+
+def test_where_more_is_wrong_than_is_looked_for_no_part_is_built() -> None:
+    wrong = "".join(f"  s{n}: {{program: p, trigger: {{corn: x}}}}\n" for n in range(MAX_SCHEMA_ERRORS))
+    window = "  z: {program: p, trigger: {cron: '@daily'}, constraints: [{window: {from: x, to: y}}]}\n"
+    found = compile_files({"a.yaml": f"app: a\nprograms: {{p: {{}}}}\nschedules:\n{wrong}{window}".encode()})
+    assert not found.ok
 
 
 @pytest.mark.parametrize("file", sorted(SCHEDULES.rglob("*.yaml")), ids=lambda f: f.name)

@@ -9,24 +9,26 @@ import pytest
 from tidegate.compiler.compile import Compilation, compile_files
 from tidegate.compiler.scenarios.scenario import (
     Action,
-    ActOnInstance,
     Behaviour,
-    CancelBackfill,
     Delete,
     ExpectDiscarded,
     Expected,
-    ExpectInstance,
-    ExpectInstances,
     ExpectLaunch,
     ExpectNone,
     ExpectRefused,
     ExpectWaiting,
-    ReportInstances,
     Resume,
     Scenario,
-    StartBackfill,
     Suspend,
     Update,
+)
+from tidegate.compiler.scenarios.scenario_tasks import (
+    ActOnInstance,
+    CancelBackfill,
+    ExpectInstance,
+    ExpectInstances,
+    ReportInstances,
+    StartBackfill,
 )
 
 APP: dict[str, Any] = {

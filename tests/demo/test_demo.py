@@ -25,6 +25,7 @@ from tidegate.demo.project import make_project, replacements
 from tidegate.demo.run import BACKFILLED_DAYS, REFERENCE, WEEKLY, Demo
 from tidegate.project.settings.settings import Settings
 from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.maintenance import Ending, OperationRun
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store
 
@@ -61,8 +62,16 @@ with open_store(settings.store_url).reading() as reader:
 class Finished:
     """What a demo left behind."""
 
-    def __init__(self, settings: Settings, demo: Demo, days: Sequence[date], found_by_fsck: str) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        demo: Demo,
+        days: Sequence[date],
+        compacted: OperationRun,
+        found_by_fsck: str,
+    ) -> None:
         self.settings = settings
+        self.compacted = compacted
         self.found_by_fsck = found_by_fsck
         self.days = [str(day) for day in days]
         self.jobs = demo.jobs()
@@ -125,7 +134,7 @@ def run_demo(
         land(demo, feed_plan(days, seed=1))
         demo.settle([str(day) for day in days])
         demo.backfill([str(day) for day in days])
-        return Finished(settings, demo, days, found_by_fsck(settings))
+        return Finished(settings, demo, days, demo.maintain(), found_by_fsck(settings))
 
 
 @pytest.fixture(scope="module")
@@ -163,6 +172,15 @@ def test_the_backfill_equals_pandas_row_for_row(finished: Finished, spark: Spark
     assert_same(finished.table(spark, "daily_totals"), expected)
 
 
+def test_the_log_of_readings_is_compacted_and_has_each_of_them_once(
+    finished: Finished, spark: SparkSession
+) -> None:
+    """No hour is repeated in winter, so the log has the rows of the cleaned table."""
+    assert finished.compacted.ending is Ending.SUCCEEDED
+    assert finished.compacted.after["files"] <= finished.compacted.before["files"]
+    assert_same(finished.table(spark, "weather_log"), Reference(finished.days).clean_weather())
+
+
 @pytest.mark.parametrize("table", ["planes", "airlines", "airports"])
 def test_the_reference_tables_equal_their_files(finished: Finished, spark: SparkSession, table: str) -> None:
     assert_same(finished.table(spark, table), Reference.reference_table(table))
@@ -177,7 +195,8 @@ def test_every_landed_file_of_flights_was_loaded_once(finished: Finished) -> Non
 
 def test_no_job_runs_twice(finished: Finished) -> None:
     """A run of its own for each attempt, and no further attempt after a success."""
-    of_jobs = [run for run in finished.dagster_runs if "tidegate/job" in run.tags]
+    known = {job.id for job in finished.jobs}
+    of_jobs = [run for run in finished.dagster_runs if run.tags.get("tidegate/job") in known]
     runs = Counter(run.tags["tidegate/job"] for run in of_jobs)
     succeeded = Counter(run.tags["tidegate/job"] for run in of_jobs if run.is_success)
     attempts = {job.id: job.attempt for job in finished.jobs if job.launched_at is not None}

@@ -18,6 +18,7 @@ from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.codec import Codec
 from tidegate.scheduler.store.sql.engine import for_reading
+from tidegate.scheduler.store.sql.maintenance.rows import OPERATION_RUNS, RECORDS, TABLES
 from tidegate.scheduler.store.sql.reader import SqlReader
 from tidegate.scheduler.store.sql.rows import (
     APPS,
@@ -64,6 +65,9 @@ def _of_memory(held: Tables) -> Mapping[str, Any]:
         runs=held.runs.values(),
         claims=[[job, attempt, run, at] for (job, attempt), (run, at) in held.claims.items()],
         cursors=[[name, msgspec.json.decode(value)] for name, value in held.cursors.items()],
+        maintained=held.maintained.values(),
+        records=held.records.values(),
+        operation_runs=held.operation_runs.values(),
         journal=held.journal,
     )
 
@@ -96,6 +100,9 @@ def _of_sql(connection: Connection) -> Mapping[str, Any]:
         runs=values(RUNS),
         claims=rows(tables.claims, "job", "attempt", "run_id", "at"),
         cursors=[[name, reader.cursor(name)] for (name,) in rows(tables.cursors, "name")],
+        maintained=values(TABLES),
+        records=values(RECORDS),
+        operation_runs=values(OPERATION_RUNS),
         journal=[JOURNAL.value(row) for row in connection.execute(journal)],
     )
 

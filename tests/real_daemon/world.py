@@ -41,6 +41,7 @@ from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.job import LaunchPlan
 from tidegate.scheduler.model.run import ENDED, RunStatus
 from tidegate.scheduler.simulation.launcher import SimulatedRun
+from tidegate.scheduler.simulation.tables import SimulatedTables
 from tidegate.scheduler.simulation.world import Launches, Report
 from tidegate.scheduler.store.sql.store import SqlStore
 from tidegate.spark_jobs.programs.params import Params
@@ -52,11 +53,13 @@ class RealWorld:
     """The world of one case; see `tidegate.scheduler.simulation.world.World`.
 
     Attributes:
+        tables: what is measured of tables; operations on them do not run here.
         launched: every run that was launched, with what its program was called with.
         faults: what Dagster has of a run and should not, or the other way round.
     """
 
     def __init__(self, dagster: RealDagster, app: str, store: SqlStore, scenario: Scenario) -> None:
+        self.tables = SimulatedTables(store)
         self.launched: list[SimulatedRun] = []
         self.faults: list[str] = []
         self._dagster = dagster

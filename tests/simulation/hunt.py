@@ -1,4 +1,4 @@
-"""`python -m tests.simulation.hunt SECONDS [tasks]`: play histories, of tasks if asked, until one fails.
+"""`python -m tests.simulation.hunt SECONDS [tasks|maintenance]`: play histories until one of them fails.
 
 Prints the seed and what it found, and ends with 1 where something failed, with 0 where nothing did. It
 imports nothing of pytest, so it starts fast, and plays the packages of the folder it is started in.
@@ -10,18 +10,25 @@ import traceback
 
 from tests.simulation.history import FAULT_RATE, STEPS, history
 from tests.simulation.kept_seeds import kept_seeds
+from tests.simulation.maintenance.world import history as maintenance_history
 from tests.simulation.tasks.world import history as tasks_history
 from tidegate.scheduler.store.memory.store import MemoryStore
 
 
-def hunt(seconds: float, *, tasks: bool) -> int:
-    """The exit code."""
+def hunt(seconds: float, what: str) -> int:
+    """The exit code.
+
+    Args:
+        what: "tasks", "maintenance", or "" for schedules.
+    """
     until = time.monotonic() + seconds
     seeds = [*kept_seeds(), *((seed, STEPS) for seed in range(100_000))]
     for played, (seed, steps) in enumerate(seeds, start=1):
         try:
-            if tasks:
+            if what == "tasks":
                 tasks_history(MemoryStore(), seed)
+            elif what == "maintenance":
+                maintenance_history(MemoryStore(), seed)
             else:
                 history(MemoryStore(), seed, steps=steps, rate=FAULT_RATE, after_commit=True)
         except Exception as error:  # noqa: BLE001 - whatever the bug does is a find
@@ -35,4 +42,4 @@ def hunt(seconds: float, *, tasks: bool) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(hunt(float(sys.argv[1]), tasks="tasks" in sys.argv[2:]))
+    sys.exit(hunt(float(sys.argv[1]), " ".join(sys.argv[2:])))

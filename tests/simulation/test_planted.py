@@ -19,8 +19,12 @@ from tests.tally import reach
 pytestmark = pytest.mark.endurance  # a process for each bug
 
 PROJECT = Path(__file__).parents[2]
-TASK_PATCHES = sorted((Path(__file__).parent / "planted").glob("task_*.patch"))
-PATCHES = sorted({*(Path(__file__).parent / "planted").glob("*.patch")} - {*TASK_PATCHES})
+PLANTED = Path(__file__).parent / "planted"
+TASK_PATCHES = sorted(PLANTED.glob("task_*.patch"))
+OPERATION_PATCHES = sorted(PLANTED.glob("operation_*.patch"))
+PATCHES = sorted({*PLANTED.glob("*.patch")} - {*TASK_PATCHES, *OPERATION_PATCHES})
+HISTORIES = dict.fromkeys(TASK_PATCHES, "tasks") | dict.fromkeys(OPERATION_PATCHES, "maintenance")
+"""What has to be played to find a bug, if not schedules."""
 PLAYED = ("tidegate", "tests/simulation")
 SECONDS = 90
 """A bug that is not found for so long is not found. Most are within two seconds."""
@@ -47,16 +51,20 @@ def hunt(folder: Path, seconds: float, *what: str) -> subprocess.CompletedProces
 
 def test_the_copy_as_it_is_has_none(tmp_path: Path) -> None:
     folder = copied(tmp_path)
-    for found in (hunt(folder, 2), hunt(folder, 2, "tasks")):
+    for found in (hunt(folder, 2), hunt(folder, 2, "tasks"), hunt(folder, 2, "maintenance")):
         assert found.returncode == 0, found.stdout + found.stderr
 
 
-@pytest.mark.parametrize("patch", [*some(PATCHES, 4), *some(TASK_PATCHES, 2)], ids=lambda patch: patch.stem)
+@pytest.mark.parametrize(
+    "patch",
+    [*some(PATCHES, 4), *some(TASK_PATCHES, 2), *some(OPERATION_PATCHES, 1)],
+    ids=lambda patch: patch.stem,
+)
 def test_a_planted_bug_is_found(patch: Path, tmp_path: Path) -> None:
     folder = copied(tmp_path)
     apply_patch(patch.read_text(), folder)
 
-    found = hunt(folder, SECONDS, *(["tasks"] if patch in TASK_PATCHES else []))
+    found = hunt(folder, SECONDS, *([HISTORIES[patch]] if patch in HISTORIES else []))
 
     assert found.returncode == 1, f"not found: {found.stdout}{found.stderr}"
     assert "history " in found.stdout, f"it fell over before it played anything: {found.stderr}"

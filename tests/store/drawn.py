@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
+from tests.store import drawn_maintenance as maintenance
 from tests.store.samples import (
     app,
     at,
@@ -52,7 +53,7 @@ class Call:
 
 ids = st.sampled_from(["a", "B", "b", "b0", "ä", "_", "a/b", "Z%"])
 refs = st.sampled_from(["a/s", "a/t", "a/S", "ab/s", "b/s"])
-resources = st.sampled_from(["program:a/p", "group:g", "group:G"])
+resources = st.sampled_from(["program:a/p", "group:g", "group:G", "table:a/d"])
 instants = st.integers(0, 4).map(at)
 maybe_instants = st.none() | instants
 reasons = st.none() | st.sampled_from(list(Reason))
@@ -62,6 +63,7 @@ events = st.builds(
     ids,
     st.integers(0, 3),
     key=st.sampled_from(["partition:a/d", "partition:a/dd", "run:a/p:failed"]),
+    partition=st.sampled_from([None, "", "k", "K", "ä"]),
     run=st.none() | st.builds(upstream, ids, args=st.just({"x": 1})),
     detail=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=5),
 )
@@ -94,6 +96,8 @@ jobs = st.builds(
     held_at=maybe_instants,
     held_for=st.timedeltas(timedelta(0), timedelta(days=9)),
     instance=st.none() | instances,
+    launch=st.none() | maintenance.plans,
+    maintenance=st.none() | maintenance.works,
 )
 schedules = st.builds(
     schedule,
@@ -182,6 +186,10 @@ ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
     "set_cursor": (ids, values),
     "rename": (renames,),
     "add_journal": (many(entries),),
+    "put_tables": (many(maintenance.tables),),
+    "put_records": (many(maintenance.records),),
+    "delete_records": (many(maintenance.records),),
+    "put_operation_runs": (many(maintenance.operation_runs),),
 }
 """What each method of a transaction is called with."""
 
@@ -227,4 +235,5 @@ def answers(reader: Reader, now: datetime) -> list[Any]:
         reader.journal(since=now, job="b"),
         reader.ledger(),
         reader.ledger(app="a"),
+        *maintenance.answers(reader, now),
     ]

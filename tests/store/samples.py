@@ -3,12 +3,15 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from tidegate.domain.model import App, CronTrigger, Schedule
+import msgspec
+
+from tidegate.domain.model import App, CronTrigger, Operation, Schedule
 from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event, EventKind
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.maintenance import Ending, OperationRun, Record, TableState, Work
 from tidegate.scheduler.model.run import Gauge, Run, RunStatus
 from tidegate.scheduler.store.protocol import Launched
 
@@ -71,3 +74,40 @@ def gauge(name: str, value: float = 1.5, minutes: float = 0) -> Gauge:
 def entry(kind: EntryKind = EntryKind.WAITING, **fields: Any) -> Entry:
     """A line of the journal."""
     return Entry(kind=kind, **{"at": NOON, **fields})
+
+
+def table(name: str, **fields: Any) -> TableState:
+    """A table; one with a name like "app/dataset" is that of the dataset."""
+    return TableState(name=name, **{"dataset": name if "/" in name else None, **fields})
+
+
+def record(
+    table: str = "a/d",
+    operation: Operation = Operation.EXPIRE_SNAPSHOTS,
+    policy: str = "a/nightly",
+    **fields: Any,
+) -> Record:
+    """A record of an operation of policy a/nightly."""
+    return Record(table=table, operation=operation, policy=policy, **{"seen_at": NOON, **fields})
+
+
+def operation_run(job: str, table: str = "a/d", minutes: float = 0, **fields: Any) -> OperationRun:
+    """A run of an operation that began some minutes after noon, and has an hour."""
+    given = {"operation": Operation.EXPIRE_SNAPSHOTS, "policy": "a/nightly", **fields}
+    return OperationRun(
+        job=job, table=table, **{"started_at": at(minutes), "closes_at": at(minutes + 60), **given}
+    )
+
+
+def ended(run: OperationRun, minutes: float = 0, **fields: Any) -> OperationRun:
+    """The run, which has ended some minutes after noon."""
+    given = {"ending": Ending.FAILED, "ended_at": at(minutes), **fields}
+    return msgspec.structs.replace(run, **given)
+
+
+def operation_job(id: str, table: str = "a/d", policy: str = "a/nightly", **fields: Any) -> Job:
+    """The job of an operation on a table."""
+    app, _, name = policy.partition("/")
+    work = Work(table=table, operation=Operation.EXPIRE_SNAPSHOTS, policy=policy)
+    given = {"key": f"{table} expire_snapshots", "maintenance": work, **fields}
+    return job(id, f"{app}/policy:{name}", **given)

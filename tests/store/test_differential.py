@@ -69,7 +69,7 @@ def test_the_world_of_chance_ends_the_same_in_postgres(postgres: SqlStore, seed:
 def scenarios() -> list[tuple[CompiledApp, Scenario]]:
     """Every scenario of the stories."""
     files = {str(path): path.read_bytes() for path in sorted(STORIES.rglob("*.yaml"))}
-    compiled = compile_files(files).apps.values()
+    compiled = compile_files(files, drafts=files).apps.values()
     return [(app, scenario) for app in compiled for scenario in app.scenarios]
 
 

@@ -119,8 +119,8 @@ class StoreMachine(RuleBasedStateMachine):
 
 
 def test_every_method_of_a_transaction_is_drawn() -> None:
-    asked = {name for name in vars(Reader) if not name.startswith("_")}
-    methods = {name for name in vars(Transaction) if not name.startswith("_")}
+    asked = {name for name in dir(Reader) if not name.startswith("_")}
+    methods = {name for name in dir(Transaction) if not name.startswith("_")}
     assert methods - asked == ARGUMENTS.keys()
 
 

@@ -22,8 +22,11 @@ from tests.store.samples import (
     gauge,
     job,
     launched,
+    operation_run,
+    record,
     run,
     schedule,
+    table,
 )
 from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.memory.store import MemoryStore
@@ -53,6 +56,9 @@ def write_everything(transaction: Transaction) -> None:
     transaction.claim("j", 1, "r", NOON)
     transaction.set_cursor("c", 1)
     transaction.add_journal([entry()])
+    transaction.put_tables([table("a/d")])
+    transaction.put_records([record()])
+    transaction.put_operation_runs([operation_run("j")])
 
 
 def test_an_exception_takes_everything_back(store: Store) -> None:
@@ -79,6 +85,10 @@ def test_an_exception_takes_back_changes_and_removals_too(store: Store) -> None:
         transaction.add_events([event("f")])
         transaction.add_deliveries([delivery(event("f"), job="j")])
         transaction.set_cursor("c", 2)
+        transaction.put_tables([table("a/d", gone=True), table("c.n.t")])
+        transaction.put_records([record(policy="a/other")])
+        transaction.delete_records([record()])
+        transaction.put_operation_runs([operation_run("j", bytes=1), operation_run("k")])
         raise Boom
     assert dump(store) == before
 
@@ -111,6 +121,9 @@ def test_a_transaction_reads_its_own_writes(store: Store) -> None:
         assert transaction.cursor("c") == 1
         assert transaction.journal() == (entry(),)
         assert transaction.ledger()[0].pending == 1
+        assert transaction.tables() == (table("a/d"),)
+        assert transaction.records() == (record(),)
+        assert transaction.operation_runs() == (operation_run("j"),)
 
 
 def test_a_reader_neither_waits_for_an_open_transaction_nor_sees_it(store: Store) -> None:

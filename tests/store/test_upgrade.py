@@ -7,7 +7,7 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy import Connection, text
 
-from tests.store.samples import at, event, job
+from tests.store.samples import at, event, job, operation_job, operation_run, record, table
 from tidegate.compiler.plan.ownership import Scope
 from tidegate.domain.model import CronTrigger, Schedule
 from tidegate.scheduler.commands.deploy import deploy
@@ -175,4 +175,37 @@ def test_apps_without_an_owner_are_adopted_by_the_project_that_deploys_them(sql_
     assert (changes.adopted, changes.empty) == (("kept",), True)
     with store.reading() as reader:
         assert {app.name: app.project for app in reader.apps()} == {"kept": "shop", "left": ""}
+    store.close()
+
+
+def write_0010(connection: Connection) -> None:
+    """A job, and events of a dataset, as the version without maintenance wrote them."""
+    old_job(connection, "waits", JobState.PENDING_TRIGGER, retried=2)
+    arrived = {"kind": "partition", "key": "partition:a/d", "time": NOON_MICROSECONDS}
+    for id, partition in (("e", "k2"), ("f", "k1"), ("g", "k2")):
+        insert(
+            connection,
+            "events",
+            **{"id": id, "partition": partition, "arrived": NOON_MICROSECONDS, **arrived},
+            **{"own_job": False, "expired": False, "detail": ""},
+        )
+
+
+def test_an_older_store_knows_of_no_tables_and_takes_them(sql_url: str) -> None:
+    make_old(sql_url, "0010", write_0010)
+    store = open_sql_store(sql_url)
+    with store.transaction() as transaction:
+        assert transaction.jobs() == (job("waits", fingerprint="f", retried=2),)
+        assert (transaction.tables(), transaction.records(), transaction.operation_runs()) == ((), (), ())
+        assert transaction.next_maintenance() is None
+        assert transaction.keys_written("a/d") == ("k1", "k2")
+        transaction.put_tables([table("a/d")])
+        transaction.put_records([record(next_look=at(1))])
+        transaction.put_operation_runs([operation_run("j")])
+        transaction.put_jobs([operation_job("j")])
+    with store.reading() as reader:
+        assert reader.tables() == (table("a/d"),)
+        assert reader.due_records(at(1), 9) == (record(next_look=at(1)),)
+        assert reader.operation_runs(running=True) == (operation_run("j"),)
+        assert reader.jobs(ids=["j"]) == (operation_job("j"),)
     store.close()

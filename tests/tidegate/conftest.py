@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.tidegate.project import SETTINGS, Project
+from tests.tidegate.tables import TableProject
 from tests.tidegate.tasks import TaskProject
 from tidegate.project import imports
 
@@ -59,5 +60,13 @@ def imports_of_programs(monkeypatch: pytest.MonkeyPatch) -> None:
 def tasks(project: Project) -> Generator[TaskProject, None, None]:
     """A project with cycle tasks, deployed on 2026-03-10."""
     found = TaskProject(project)
+    yield found
+    found.store.close()
+
+
+@pytest.fixture
+def tables(project: Project) -> Generator[TableProject, None, None]:
+    """A project with maintenance policies and three tables, deployed now."""
+    found = TableProject(project)
     yield found
     found.store.close()

@@ -127,7 +127,8 @@ def test_a_note_names_coming_dates_and_fails_nothing(folder: Path) -> None:
     assert output.endswith("ok: 1 app, 1 schedule, 1 note\n")
 
 
-def test_the_example_of_the_project_is_clean() -> None:
+def test_the_example_of_the_project_is_clean(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
     assert run("lint", str(ROOT / "schedules"), "--strict")[0] == 0
 
 

@@ -51,6 +51,10 @@ COMMANDS: dict[str, Entry] = {
         "tidegate.cli.operate.report:report", "Report instances of sources and external tasks from outside."
     ),
     "gauge": Entry("tidegate.cli.operate.gauge:app", "Report and list the gauges that jobs wait for."),
+    "maintenance": Entry(
+        "tidegate.cli.maintenance.group:app",
+        "Show the health of tables and what the policies do about it; run operations by hand.",
+    ),
     "why": Entry(
         "tidegate.cli.operate.why:why", "Explain why a schedule, job or instance waits, and what helps."
     ),

@@ -5,12 +5,22 @@ An unknown name is refused with the closest existing name.
 
 from tidegate.domain.error import UserError
 from tidegate.domain.suggest import did_you_mean
+from tidegate.scheduler.explain.operations.measured import known_tables
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.maintenance import TableState
+from tidegate.scheduler.model.refused import MaintenanceRefused
 from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.tick.maintenance.tables import table_named
 
 JOBS_COMPARED = 1000
 """A mistyped job id is compared with this many of the newest jobs."""
+
+_POLICY = "/policy:"
+"""In the name under which the jobs of a policy are kept."""
+
+TABLES_NAMED = 5
+"""So many tables with the same end of their names are named."""
 
 
 def find_schedule(reader: Reader, name: str) -> ScheduleState:
@@ -32,8 +42,28 @@ def find_schedule(reader: Reader, name: str) -> ScheduleState:
         raise UserError(
             f'schedule "{name}" is not deployed; the store has no schedules', "run `tidegate deploy` first"
         )
+    if _POLICY in name:
+        raise UserError(
+            f'"{name}" is a policy for tables, not a schedule',
+            "`tidegate maintenance plan` shows what policies do next, `tidegate why TABLE` why one waits",
+        )
     known = [state.ref for state in states] if "/" in name else [state.name for state in states]
     raise UserError(f'schedule "{name}" is not deployed', did_you_mean(name, known, "schedules"))
+
+
+def find_source_of_jobs(reader: Reader, name: str) -> str:
+    """Return the name under which jobs are listed: of a schedule, or of a policy as "app/policy:NAME".
+
+    Raises:
+        UserError: the name is unknown.
+    """
+    if _POLICY not in name:
+        return find_schedule(reader, name).ref
+    known = [f"{deployed.name}/policy:{each}" for deployed in reader.apps() for each in deployed.app.policies]
+    # The policy may be deleted, and its jobs are still there.
+    if name in known or reader.jobs(schedules=[name], limit=1):
+        return name
+    raise UserError(f'policy "{name}" is not deployed', did_you_mean(name, known, "policies"))
 
 
 def find_task(reader: Reader, name: str) -> ScheduleState:
@@ -105,6 +135,38 @@ def find_target(reader: Reader, name: str) -> str:
         if jobs:
             return jobs[0].id
     return find_schedule(reader, name).ref
+
+
+def find_table(reader: Reader, name: str) -> TableState:
+    """Return the table of a name: any of its whole names, or an end of them that only one table has.
+
+    Raises:
+        UserError: the name is unknown (E-TABLE), or several tables have it.
+    """
+    found = table_named(reader, name)
+    if found is not None:
+        return found
+    known = known_tables(reader)
+    ends = [
+        table
+        for table in known
+        if any(each.endswith((f".{name}", f"/{name}")) for each in (table.name, table.catalog_name))
+    ]
+    if len(ends) == 1:
+        return ends[0]
+    if ends:
+        raise UserError(
+            f'{len(ends)} tables have the name "{name}"',
+            f"write one of {', '.join(table.name for table in ends[:TABLES_NAMED])}",
+        )
+    if not known:
+        raise MaintenanceRefused(
+            "E-TABLE",
+            f'no table "{name}" is known; the store knows no tables',
+            "`tidegate deploy` adds those of datasets; those of catalogs are listed by runs in Dagster",
+        )
+    names = [table.name for table in known]
+    raise MaintenanceRefused("E-TABLE", f'no table "{name}" is known', did_you_mean(name, names, "tables"))
 
 
 def check_app(reader: Reader, app: str | None) -> None:

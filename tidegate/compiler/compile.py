@@ -25,8 +25,10 @@ from tidegate.compiler.reader import MappingNode, Node, ScalarNode, from_value, 
 from tidegate.compiler.rules.cycles import check_cycles, check_cycles_across
 from tidegate.compiler.rules.daylight_saving import check_daylight_saving
 from tidegate.compiler.rules.former_names import check_former_app
-from tidegate.compiler.rules.group_limits import Limits, check_group_limits
+from tidegate.compiler.rules.group_limits import Limits, check_auto_pools, check_group_limits
+from tidegate.compiler.rules.one_maintenance import check_one_maintenance
 from tidegate.compiler.rules.own_folder import Folders
+from tidegate.compiler.rules.polls import check_polls
 from tidegate.compiler.rules.references import check_upstream_arguments
 from tidegate.compiler.rules.task_cycles import check_task_cycles
 from tidegate.compiler.rules.unused import check_unused, used_programs
@@ -125,7 +127,7 @@ def compile_files(
         formats: the formats of datasets that name none.
         known: the deployed apps, of which a file may name parts; an app of a file comes first.
         warehouse: the folder of the warehouse, relative to where paths begin (`Folders`).
-        drafts: names of files that are not deployed, which may use the folders of other files.
+        drafts: names of files that are not deployed; they may use the folders of other files.
         everywhere: upstream tasks are detected in all deployed apps; else only if a file names one of them.
 
     Returns:
@@ -149,11 +151,10 @@ def compile_files(
     everything = _check_across(first, others)
     used = used_programs((*(each.app for each in first.values()), *others.of_store()))
     complete = not any(source.findings.failed for source in sources)
-    limits: Limits = {}
+    _check_groups_and_maintenance(built, first, drafts)
     apps: dict[str, CompiledApp] = {}
     for source, root, app, named in built:
         check_former_app(root, first, source.findings)
-        check_group_limits(app, limits, source.findings)
         if complete:
             check_unused(app, used, source.findings)
         scenarios = read_scenarios(root, with_others(app, named), source.findings, source.broken)
@@ -184,6 +185,22 @@ def _by_name(built: list[_Built], warehouse: str | None, drafts: Collection[str]
         if earlier is not app and earlier.at is not None:
             _report_duplicate_name(each.root, app, earlier.at, findings)
     return first
+
+
+def _check_groups_and_maintenance(
+    built: list[_Built], first: Files[str, _Built], drafts: Collection[str]
+) -> None:
+    """Warn of clashing limits of groups and of what is finer than a poll; report a second `maintenance`."""
+    limits: Limits = {}
+    for each in built:
+        check_group_limits(each.app, limits, each.source.findings)
+    settings = check_one_maintenance(
+        (each.app, each.source.findings) for each in first.values() if each.source.findings.file not in drafts
+    )
+    for each in built:
+        app, findings = each.app, each.source.findings
+        check_polls(app, (app.maintenance or settings).poll, findings)
+        check_auto_pools(app, limits, findings)
 
 
 def _check_across(first: Files[str, _Built], others: Others) -> dict[str, App]:

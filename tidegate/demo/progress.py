@@ -33,6 +33,9 @@ class Progress:
         """Return the line of an entry; None if it is not shown."""
         if entry.kind not in SHOWN or entry.schedule is None:
             return None
+        if entry.kind is EntryKind.WAITING and (entry.reason or "").startswith("M-"):
+            # Each table waits for the night: not of interest here.
+            return None
         elapsed = (entry.at - self._started).total_seconds()
         key = self._keys.get(entry.job or "", "")
         name = entry.schedule.partition("/")[2] + (f" {key}" if key else "")

@@ -20,14 +20,17 @@ from tidegate.demo.class_archive import archive_file, java_options
 from tidegate.demo.feed import Chunk
 from tidegate.demo.landing import Landing
 from tidegate.domain.error import UserError
+from tidegate.domain.model import Operation
 from tidegate.processes.dagster import DagsterProcesses, ManagedProcess
 from tidegate.processes.home import site_of
 from tidegate.project.settings.settings import Settings
 from tidegate.scheduler.commands.backfills import Wanted, start_backfill
 from tidegate.scheduler.commands.deploy import deploy
 from tidegate.scheduler.commands.instances import By
+from tidegate.scheduler.commands.maintain import run_by_hand
 from tidegate.scheduler.commands.manual import trigger
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
+from tidegate.scheduler.model.maintenance import OperationRun
 from tidegate.scheduler.store.open import open_store
 
 SETTLE_SECONDS = 1200
@@ -43,6 +46,7 @@ BACKFILLED_DAYS = 3
 TOTALS, GATE = "daily_totals", "flights_complete"
 WEEKLY = "flights/carrier_report_weekly"
 REFERENCE = "flights/refresh_reference_nightly"
+LOG = "flights/weather_log"
 
 
 class Demo:
@@ -137,10 +141,32 @@ class Demo:
             start_backfill(transaction, wanted, datetime.now(UTC), By(actor="demo"))
         self._until("the backfill is done", _all_finished)
 
-    def jobs(self) -> tuple[Job, ...]:
-        """Return all jobs, in the order of their opening."""
+    def maintain(self) -> OperationRun:
+        """Compact the log of readings by hand, whatever the hour, and return what became of it.
+
+        Raises:
+            UserError: see `settle`.
+        """
+        with self.store.transaction() as transaction:
+            (job,) = run_by_hand(
+                transaction,
+                LOG,
+                datetime.now(UTC),
+                operation=Operation.REWRITE_DATA_FILES,
+                by=By(actor="demo"),
+            )
+        self._until("the log of readings is compacted", lambda _: self._run_of(job).ending is not None)
+        return self._run_of(job)
+
+    def _run_of(self, job: Job) -> OperationRun:
         with self.store.reading() as reader:
-            return reader.jobs()
+            (run,) = reader.operation_runs(jobs=(job.id,))
+        return run
+
+    def jobs(self) -> tuple[Job, ...]:
+        """Return all jobs of schedules and tasks, in the order of their opening."""
+        with self.store.reading() as reader:
+            return tuple(job for job in reader.jobs() if job.maintenance is None)
 
     def _joined(self, jobs: Sequence[Job], days: Sequence[str]) -> bool:
         done = {(job.schedule, job.key) for job in jobs if job.state is JobState.SUCCEEDED}

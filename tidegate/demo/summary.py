@@ -11,6 +11,7 @@ from tidegate.cli.printing import print_table
 from tidegate.project.settings.settings import Settings
 from tidegate.scheduler.launch.outbox import launch_reason
 from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.maintenance import OperationRun
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.protocol import Reader
@@ -18,6 +19,7 @@ from tidegate.scheduler.store.sql.open import open_sql_store
 
 REPORT_ROWS_SHOWN = 5
 APP, REPORT = "flights", "carrier_report"
+MEASURES_SHOWN = ("files", "small_files", "total_size", "manifests", "snapshots")
 REPORT_COLUMNS = ("carrier", "name", "days", "flights", "late_share", "mean_dep_delay")
 
 
@@ -33,7 +35,7 @@ def print_summary(reader: Reader, settings: Settings, started: datetime, echo: C
                 job.schedule.partition("/")[2],
                 job.key,
                 job.state,
-                launch_reason(job.launch) if job.launch is not None else "",
+                launch_reason(job.launch, job.instance, job.maintenance) if job.launch is not None else "",
             )
             for job in sorted(jobs, key=lambda job: str(job.launched_at))
         ],
@@ -48,6 +50,16 @@ def print_summary(reader: Reader, settings: Settings, started: datetime, echo: C
     print_table(("program", "source", "parts", "moves"), _incremental(settings), right=("parts", "moves"))
     echo("\nThe ledger: landed = succeeded + running + failed + pending + discarded")
     print_ledger(reader.ledger())
+
+
+def print_compaction(run: OperationRun, echo: Callable[[str], None]) -> None:
+    """Print a table before and after its maintenance."""
+    echo(f"\n{run.table} before and after {run.operation}, which ended as {run.ending}")
+    print_table(
+        ("measure", "before", "after"),
+        [(name, f"{run.before[name]:,.0f}", f"{run.after[name]:,.0f}") for name in MEASURES_SHOWN],
+        right=("before", "after"),
+    )
 
 
 def waits(entries: Sequence[Entry]) -> Mapping[tuple[str, str], list[float]]:

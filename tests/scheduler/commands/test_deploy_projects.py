@@ -8,7 +8,7 @@ import pytest
 from tests.doubles.dump import dump
 from tidegate.compiler.plan.diff import Diff
 from tidegate.compiler.plan.ownership import Scope, Storage
-from tidegate.domain.model import App, CronTrigger, Program, Schedule
+from tidegate.domain.model import App, CronTrigger, Maintenance, Program, Schedule
 from tidegate.scheduler.commands.deploy import delete_schedules, deploy
 from tidegate.scheduler.commands.storages import record_storage, storages_of
 from tidegate.scheduler.model.refused import Refused
@@ -121,3 +121,11 @@ def test_where_a_project_has_its_data_is_recorded_until_it_moves():
             record_storage(transaction, Scope(project="feeds", storage=storage))
         with store.reading() as reader:
             assert storages_of(reader).get("feeds") == known
+
+
+def test_two_projects_cannot_both_set_the_maintenance_of_the_store() -> None:
+    shared = Shared()
+    shared.deploy("one", App(name="a", maintenance=Maintenance()))
+    with pytest.raises(Refused, match=r"app b has `maintenance`, .* so has app a"):
+        shared.deploy("two", App(name="b", maintenance=Maintenance()))
+    assert shared.owners() == {"a": "one"}

@@ -16,7 +16,7 @@ ORIGINAL = "original_scenarios"
 
 @lru_cache(maxsize=1)
 def compilation() -> Compilation:
-    return compile_paths([FOLDER], ROOT)
+    return compile_paths([FOLDER], ROOT, drafts=[FOLDER])
 
 
 @lru_cache(maxsize=1)

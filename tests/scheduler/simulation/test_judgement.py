@@ -34,7 +34,7 @@ FAILING = {
     ),
     "a launch too many": (
         f"{START}\ngiven: [{ARRIVES}]\nuntil: +30s",
-        "no launch, discard or refusal that is not listed",
+        "no launch, start, discard or refusal that is not listed",
         "launched by_day",
     ),
     "a launch expected twice": (
@@ -44,7 +44,7 @@ FAILING = {
     ),
     "a discard too many": (
         f"{GIVEN} [{TRIGGERED}, {{at: +0s, resume: joined}}, {{at: +1m, suspend: joined}}]",
-        "no launch, discard or refusal that is not listed",
+        "no launch, start, discard or refusal that is not listed",
         "discarded joined D-SUSPENDED",
     ),
     "another reason of a discard": (
@@ -55,7 +55,7 @@ FAILING = {
     ),
     "a refusal that was not expected": (
         f"{START}\nexpect_only: []\ngiven: [{{at: +0s, update: {{nightly: {{program: unknown}}}}}}]",
-        "no launch, discard or refusal that is not listed",
+        "no launch, start, discard or refusal that is not listed",
         "refused nightly N302",
     ),
     "a refusal that does not come": (

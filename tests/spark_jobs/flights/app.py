@@ -51,6 +51,7 @@ DATASETS: dict[str, Dataset] = {
             write="merge",
             merge_keys=("origin", "carrier", "flight"),
         ),
+        Dataset(name="weather_log", format="iceberg", write="append"),
         Dataset(name="carrier_report", format="iceberg"),
         Dataset(name="weather_by_hour", partitions=_by("hour", "2013-01-01-00:00"), format="iceberg"),
         Dataset(name="daily_totals", partitions=DAILY, format="iceberg"),
@@ -74,7 +75,7 @@ PROGRAMS: dict[str, Program] = {
     program.name: program
     for program in (
         _program("clean_flights", "raw_flights", "clean_flights", incremental={"raw_flights": True}),
-        _program("clean_weather", "raw_weather", "clean_weather"),
+        _program("clean_weather", "raw_weather", "clean_weather weather_log"),
         _program("delays_by_weather", "clean_flights clean_weather", "delays_by_weather"),
         _program("carrier_report", "delays_by_weather airlines", "carrier_report"),
         _program("weather_by_hour", "clean_weather", "weather_by_hour"),

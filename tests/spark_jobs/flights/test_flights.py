@@ -131,12 +131,14 @@ def test_the_doubled_hour_keeps_its_later_reading(spark: SparkSession, tmp_path:
         ("LGA", 53.96),
     }
     assert project.read("clean_weather").count() == 69
+    assert project.read("weather_log").where("hour = 1").count() == 6
+    assert project.read("weather_log").count() == 72
 
 
 def test_programs_cope_with_feeds_that_have_never_come(spark: SparkSession, tmp_path: Path) -> None:
     project = FlightsProject(tmp_path, spark)
-    for program in ("clean_flights", "clean_weather", "delays_by_weather"):
-        assert [one.rows for one in project.run(program, "2013-12-22")] == [0]
+    for program, outputs in (("clean_flights", 1), ("clean_weather", 2), ("delays_by_weather", 1)):
+        assert [one.rows for one in project.run(program, "2013-12-22")] == [0] * outputs
     assert [one.rows for one in project.run("refresh_reference")] == [0, 0, 0]
     assert [one.rows for one in project.run("carrier_report")] == [0]
     assert project.read("carrier_report").count() == 0

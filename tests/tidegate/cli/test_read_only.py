@@ -35,6 +35,10 @@ READS = (
     (("commits", "list"), ""),
     (("gauge", "list"), ""),
     (("plan",), "No changes"),
+    (("maintenance", "tables"), "sales/report"),
+    (("maintenance", "plan"), "No policies"),
+    (("maintenance", "status", "report"), "sales/report"),
+    (("maintenance", "history"), "No operation"),
 )
 WRITES = (
     ("schedules", "trigger", "report_daily"),

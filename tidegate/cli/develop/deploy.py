@@ -45,6 +45,7 @@ def deploy(
     from tidegate.project.settings.settings import load_settings
     from tidegate.scheduler.commands.deploy import deploy as deploy_apps
     from tidegate.scheduler.commands.live import difference
+    from tidegate.scheduler.explain.operations.coverage import coverage, load_known
 
     settings = load_settings()
     wanted = compiled_apps(settings, format, imports=settings.check_imports if imports is None else imports)
@@ -58,9 +59,9 @@ def deploy(
             # These and no others: the store may have changed since the question.
             scope = msgspec.structs.replace(scope, removable=frozenset(each.name for each in removal.apps))
         with store.transaction() as transaction:
-            now = datetime.now(UTC)
+            now, known = datetime.now(UTC), load_known(transaction)
             applied = deploy_apps(transaction, wanted, now, update_schedules=update, force=force, scope=scope)
-    print_difference(applied, format)
+    print_difference(applied, format, covered=coverage(known, applied))
 
 
 def removed_apps(difference: "Diff") -> "Diff":

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tidegate.domain.model import App
     from tidegate.domain.model.dataset import DatasetFormat
     from tidegate.project.settings.settings import Settings
+    from tidegate.scheduler.explain.operations.coverage import Coverage
     from tidegate.scheduler.store.protocol import Reader
 
 EXIT_REFUSED = 1
@@ -65,6 +66,7 @@ def plan(
     from tidegate.cli.opened_store import opened_store
     from tidegate.project.settings.settings import load_settings
     from tidegate.scheduler.commands.live import difference
+    from tidegate.scheduler.explain.operations.coverage import coverage, load_known
 
     settings = load_settings()
     wanted = compiled_apps(settings, format, imports=settings.check_imports if imports is None else imports)
@@ -72,7 +74,8 @@ def plan(
     with opened_store(settings, missing_is_empty=True) as store, store.reading() as reader:
         scope = project_scope(reader, settings, wanted, app, remove_apps)
         found = difference(reader, wanted, update_schedules=update, scope=scope)
-    print_difference(found, format, wanted)
+        covered = coverage(load_known(reader), found)
+    print_difference(found, format, wanted, covered)
     if found.refused:
         raise typer.Exit(EXIT_REFUSED)
     if not found.empty:
@@ -158,20 +161,30 @@ def end_unless_ok(compilation: "Compilation", format: Format) -> None:
         raise typer.Exit(1)
 
 
-def print_difference(difference: "Diff", format: Format, detected: "Mapping[str, App] | None" = None) -> None:
+def print_difference(
+    difference: "Diff",
+    format: Format,
+    detected: "Mapping[str, App] | None" = None,
+    covered: "Coverage | None" = None,
+) -> None:
     """Print a difference as text or JSON.
 
     Args:
         detected: the apps of which the detected upstream tasks are printed too.
+        covered: what it changes for the tables of the policies; None if that is not known.
     """
+    from tidegate.cli.develop.coverage_text import coverage_json, coverage_lines
     from tidegate.compiler.render.detected import detected_json, detected_lines
     from tidegate.compiler.render.diff_json import diff_json
     from tidegate.compiler.render.diff_text import diff_text
 
     if format is Format.JSON:
         notes = {} if detected is None else {"detected": detected_json(detected.values())}
-        print_json({**diff_json(difference), **notes})
+        tables = {} if covered is None else {"maintenance": coverage_json(covered)}
+        print_json({**diff_json(difference), **notes, **tables})
     else:
         for line in detected_lines(() if detected is None else detected.values()):
             typer.echo(line)
         typer.echo(diff_text(difference))
+        for line in () if covered is None else coverage_lines(covered):
+            typer.echo(line)

@@ -8,7 +8,7 @@ import json
 
 import msgspec
 
-from tidegate.scheduler.explain.why import Blocked, Explanation
+from tidegate.scheduler.explain.explanation import Blocked, Explanation
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.protocol import Reader, Store
 from tidegate.scheduler.store.sql.store import SqlStore

@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 import msgspec
 
 from tidegate.cli.printing import instant
+from tidegate.scheduler.explain.explanation import DeadHolder, Explanation
 from tidegate.scheduler.explain.holders import holders
-from tidegate.scheduler.explain.why import DeadHolder, Explanation
 from tidegate.scheduler.launch.owners import RunOwner, owners
 from tidegate.scheduler.model.run import Run
 from tidegate.scheduler.store.protocol import Reader

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from tidegate.scheduler.model.event import Delivery
     from tidegate.scheduler.model.job import Job
     from tidegate.scheduler.model.journal import Entry
+    from tidegate.scheduler.model.maintenance import OperationRun
 
 DEFAULT_LIMIT = 100
 
@@ -25,7 +26,9 @@ app = typer.Typer(no_args_is_help=True, help="List, show, cancel, retry and requ
 
 @app.command("list")
 def list_jobs(
-    schedule: Annotated[str | None, typer.Option(help="Only jobs of this schedule.")] = None,
+    schedule: Annotated[
+        str | None, typer.Option(help='Only jobs of this schedule, or of a policy: "app/policy:NAME".')
+    ] = None,
     state: Annotated[
         list[JobState] | None,
         typer.Option(help="Only jobs in this state; may be repeated.", case_sensitive=False),
@@ -39,12 +42,12 @@ def list_jobs(
     format: FormatOption = Format.TEXT,
 ) -> None:
     """List the jobs that are not finished, oldest first, then those that failed in the last day."""
-    from tidegate.cli.names import find_schedule
+    from tidegate.cli.names import find_source_of_jobs
     from tidegate.cli.opened_store import opened_store
     from tidegate.scheduler.launch.dead_letter import dead_letters
 
     with opened_store() as store, store.reading() as reader:
-        refs = None if schedule is None else [find_schedule(reader, schedule).ref]
+        refs = None if schedule is None else [find_source_of_jobs(reader, schedule)]
         states = (JobState.FAILED,) if failed else state or (None if all_ else UNFINISHED)
         failures: tuple[Job, ...] = ()
         if dead:
@@ -125,11 +128,14 @@ def show_job(
         collected = reader.deliveries([found.id])[found.id]
         history = reader.journal(job=found.id)
         runs = list(attempts(reader, found))
+        operation_run = next(iter(reader.operation_runs(jobs=[found.id])), None)
     if format is Format.JSON:
         rows = [dict(zip(COLUMNS, row, strict=True)) for row in runs]
-        print_json({"job": found, "attempts": rows, "collected": collected, "history": history})
+        shown = {"job": found, "attempts": rows, "collected": collected, "history": history}
+        print_json(shown if found.maintenance is None else {**shown, "operation_run": operation_run})
         return
-    print_table(["job", found.id], list(_fields(found, run_address(load_settings(), found.run_id))))
+    address = run_address(load_settings(), found.run_id)
+    print_table(["job", found.id], list(_fields(found, address, operation_run)))
     if runs:
         typer.echo("\nAttempts:")
         print_table(COLUMNS, runs)
@@ -232,7 +238,9 @@ def _nothing(dead: bool, *, all_: bool) -> str:
     return "No jobs." if all_ else "No jobs in the queue; --all shows the finished ones."
 
 
-def _fields(job: "Job", address: str) -> Iterator[list[str]]:
+def _fields(job: "Job", address: str, run: "OperationRun | None") -> Iterator[list[str]]:
+    from tidegate.cli.operate.operation_text import operation_fields
+
     yield ["schedule", job.schedule]
     if job.key:
         yield ["key", job.key]
@@ -261,7 +269,9 @@ def _fields(job: "Job", address: str) -> Iterator[list[str]]:
         yield ["run", f"{job.run_id} ({attempt})"]
     if address:
         yield ["address", address]
-    if job.launch is not None:
+    if job.maintenance is not None:
+        yield from operation_fields(job, run)
+    elif job.launch is not None:
         yield ["writes", ", ".join(job.launch.partitions) or "no partitions"]
         for dataset, keys in job.launch.manifest.items():
             yield ["manifest", f"{dataset}: {', '.join(keys) or 'unpartitioned'}"]
@@ -276,5 +286,6 @@ def _collected(each: "Delivery") -> list[str]:
 
 
 def _entry(entry: "Entry") -> list[str]:
-    data = ", ".join(f"{name}={value}" for name, value in entry.data.items() if value is not None)
-    return [instant(entry.at), entry.kind.value, entry.reason or "", data]
+    from tidegate.cli.operate.why_instance import entry_data
+
+    return [instant(entry.at), entry.kind.value, entry.reason or "", entry_data(entry)]

@@ -1,4 +1,4 @@
-"""`tidegate why`: the unmet conditions of a schedule or job, as a tree, and its next possible run.
+"""`tidegate why`: the unmet conditions of a schedule, job or operation, as a tree, and its next possible run.
 
 It prints the result of `scheduler.explain.why` and decides nothing. Every part shows its position
 in the YAML. With `--at` it explains a past moment from the store that `scheduler.explain.past`
@@ -16,18 +16,19 @@ if TYPE_CHECKING:
     from rich.text import Text
     from rich.tree import Tree
 
+    from tidegate.scheduler.explain.explanation import Explanation
     from tidegate.scheduler.explain.unblock import Missing
-    from tidegate.scheduler.explain.why import Explanation
     from tidegate.scheduler.model.verdict import Verdict
     from tidegate.scheduler.store.protocol import Reader
 
 
 def why(
     name: Annotated[
-        str, typer.Argument(help='A schedule or task ("app/schedule" or its name), or a job id.')
+        str, typer.Argument(help='A schedule or task ("app/schedule" or its name), a table, or a job id.')
     ],
     scheduled: Annotated[
-        str | None, typer.Argument(help="Of a task: an instance, by its scheduled time.")
+        str | None,
+        typer.Argument(help="Of a task: an instance, by its scheduled time. Of a table: an operation."),
     ] = None,
     backfill: Annotated[
         int | None, typer.Option(min=1, help="The number of the instance's backfill.")
@@ -38,11 +39,12 @@ def why(
     ] = None,
     format: FormatOption = Format.TEXT,
 ) -> None:
-    """Explain why a schedule, a job or an instance runs or waits, what helps, and when it can run next."""
+    """Explain why a schedule, job, instance or table's operation waits, what helps, and when it can run."""
     from tidegate.cli.last_tick import scheduler_lines
     from tidegate.cli.opened_store import opened_store
     from tidegate.cli.operate.blocked_outputs import with_blocked
     from tidegate.cli.operate.dead_holders import with_dead
+    from tidegate.cli.operate.why_operation import explained_operations
     from tidegate.cli.run_address import run_address
     from tidegate.project.settings.settings import load_settings
     from tidegate.scheduler.explain.past import store_at
@@ -54,7 +56,9 @@ def why(
     with opened_store() as store, store.reading() as present:
         explained = store if at is None else store_at(present, moment)
         with explained.reading() as reader:
-            explanations = explain(reader, _target(reader, name, scheduled, backfill), moment)
+            explanations = explained_operations(reader, present, name, scheduled, moment)
+            if explanations is None:
+                explanations = explain(reader, _target(reader, name, scheduled, backfill), moment)
         ticked_at = engine_clock(present)
         projects = {app.project for app in present.apps()}
         if at is None:
@@ -65,7 +69,9 @@ def why(
     apps = sorted({explanation.schedule.partition("/")[0] for explanation in explanations})
     shared = projects > {settings.name}
     # Asked last: Dagster may take seconds to answer.
-    alive = iter(()) if at is not None else scheduler_lines(settings, apps, ticked_at, now, shared=shared)
+    alive = (
+        scheduler_lines(settings, apps, ticked_at, now, shared=shared) if at is None and apps else iter(())
+    )
     if format is Format.JSON:
         lines = list(alive)
         print_json([_as_json(*each, lines) for each in zip(explanations, addresses, strict=True)])
@@ -134,10 +140,12 @@ def explanation_tree(explanation: "Explanation") -> "Tree":
     from rich.tree import Tree
 
     from tidegate.cli.operate.why_instance import add_instance, entry_data, missing_besides
-    from tidegate.scheduler.explain.why import outcome_line
+    from tidegate.scheduler.explain.outcome import outcome_line
 
-    job = explanation.job
+    job, work = explanation.job, explanation.work
     key = f"[{job.key}]" if job is not None and job.key else ""
+    if work is not None:
+        key = f"[{work.table} {work.operation}]"
     tree = Tree(
         Text.assemble(
             (f"{explanation.schedule}{key}", "bold"), f" ({explanation.status}): {explanation.headline}"

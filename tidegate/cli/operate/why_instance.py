@@ -8,17 +8,26 @@ if TYPE_CHECKING:
     from rich.text import Text
     from rich.tree import Tree
 
+    from tidegate.scheduler.explain.explanation import Explanation
     from tidegate.scheduler.explain.instances import Awaited
     from tidegate.scheduler.explain.roots import Root
     from tidegate.scheduler.explain.unblock import Missing
-    from tidegate.scheduler.explain.why import Explanation
     from tidegate.scheduler.model.journal import Entry
 
 SHOWN_MAX = 8
 """So many upstream instances, and so many roots, are printed; `--format json` has all."""
 
-_SHOWN_ELSEWHERE = ("instance", "upstream", "diagnostics")
-"""Data of entries that have a branch of their own."""
+_SHOWN_ELSEWHERE = (
+    "instance",
+    "upstream",
+    "diagnostics",
+    "maintenance",
+    "operation",
+    "before",
+    "after",
+    "results",
+)
+"""Data of entries that have a branch of their own, or that `jobs show` has in rows of their own."""
 
 
 def entry_data(entry: "Entry") -> str:

@@ -7,6 +7,8 @@ from tidegate.compiler.builders.calendar import build_calendar
 from tidegate.compiler.builders.dataset import build_dataset, week_starts_of
 from tidegate.compiler.builders.default_format import set_formats
 from tidegate.compiler.builders.formats import NO_FORMATS, Formats
+from tidegate.compiler.builders.maintenance.policy import build_policy
+from tidegate.compiler.builders.maintenance.settings import build_maintenance
 from tidegate.compiler.builders.others import OtherApp, Others, handed_over
 from tidegate.compiler.builders.program import build_program
 from tidegate.compiler.builders.renamed_from import renamed_from
@@ -64,6 +66,10 @@ def build_app(
         schedules={schedule.name: schedule for schedule in built if schedule is not None},
         groups=scope.groups,
         calendars=scope.calendars,
+        policies={
+            str(key.value): build_policy(key, node, scope) for key, node in _parts(root, "policies", broken)
+        },
+        maintenance=None if _is_broken("maintenance", broken) else build_maintenance(root, scope),
         renamed_from=renamed_from(root),
         description=root.text("description"),
         at=findings.at(place if place is not None else root),
@@ -147,6 +153,11 @@ def _tasks(root: MappingNode, broken: Broken, scope: Scope) -> Iterator[tuple[Sc
             )
         elif check_task_name(key, scope):
             yield key, node
+
+
+def _is_broken(section: str, broken: Broken) -> bool:
+    """Return whether a section has an error, itself or in one of its parts."""
+    return any(path[:1] == (section,) for path in broken)
 
 
 def _named(root: MappingNode, section: str, broken: Broken) -> Iterator[tuple[str, MappingNode]]:

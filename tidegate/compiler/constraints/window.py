@@ -14,8 +14,11 @@ from tidegate.domain.wording import listed, shown
 
 
 def _build(node: Node, at: At, scope: Scope) -> WindowConstraint | None:
-    if not isinstance(node, MappingNode):
-        return None
+    return build_window(node, at, scope) if isinstance(node, MappingNode) else None
+
+
+def build_window(node: MappingNode, at: At, scope: Scope) -> WindowConstraint | None:
+    """Build a window of a schedule, or of an operation; return None after reporting an error."""
     from_, to = (
         time.fromisoformat(node.text("from")),
         time.fromisoformat(node.text("to")),
@@ -25,7 +28,7 @@ def _build(node: Node, at: At, scope: Scope) -> WindowConstraint | None:
             "V204",
             node.values["to"],
             f"a window is [from, to) and is empty if from = to, got {shown(node.text('to'))} for both",
-            "change one of the two; for the whole day leave the constraint out",
+            "change one of the two; for the whole day leave the window out",
             (Related(at=scope.at(node.values["from"]), note="`from` is here"),),
         )
         return None

@@ -6,6 +6,7 @@ code has a golden file under tests/golden.
 """
 
 from tidegate.compiler.diagnostics.entry import Entry, Severity, error, note, warning
+from tidegate.compiler.diagnostics.maintenance_codes import MAINTENANCE_CODES
 from tidegate.compiler.diagnostics.task_codes import TASK_CODES
 
 __all__ = ["CATALOGUE", "Entry", "Severity"]
@@ -295,7 +296,8 @@ CATALOGUE: dict[str, Entry] = {
     ),
     "L434": warning(
         "different limits of a group",
-        "Each schedule compares the active runs of a group with its own `max`.",
+        "Each schedule compares the active runs of a group with its own `max`, and maintenance with that of"
+        " `auto_pools`, which should not be above it.",
     ),
     "L435": warning(
         "unused program",
@@ -317,4 +319,5 @@ CATALOGUE: dict[str, Entry] = {
         "that counts the dataset.",
     ),
     **TASK_CODES,
+    **MAINTENANCE_CODES,
 }

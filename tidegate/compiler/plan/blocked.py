@@ -2,7 +2,7 @@
 
 A rename has to wait until no run works under the old name, since a run publishes under the names
 that it was started with. A removed app must not leave a publish unfinished. And a dataset that keeps its
-place after a rename must not share it with a new one. Pure.
+place after a rename must not share it with a new one. And one app of a store has `maintenance`. Pure.
 """
 
 from collections.abc import Iterator, Mapping
@@ -67,6 +67,23 @@ def shared_places(after: Mapping[str, App], others: Mapping[str, App] | None = N
             yield Blocked(
                 summary=f"dataset {new} would share its place with {kept}, which keeps it since its rename",
                 remedy=f"give dataset {new} another name, or a `path`",
+            )
+
+
+def second_maintenance(after: Mapping[str, App], others: Mapping[str, App]) -> Iterator[Blocked]:
+    """Yield the blocks of apps with `maintenance` beside a deployed one that has it.
+
+    Args:
+        after: the apps that the deployment is about, after it. Lint has compared them with each other.
+        others: the other apps of the store.
+    """
+    deployed = next((name for name in sorted(others) if others[name].maintenance is not None), None)
+    for name in sorted(after):
+        if deployed is not None and after[name].maintenance is not None:
+            yield Blocked(
+                summary=f"app {name} has `maintenance`, which is about the whole store, and so has app"
+                f" {deployed}, which is deployed",
+                remedy=f"delete it in one of the two, and deploy app {deployed} first if it is there",
             )
 
 

@@ -7,19 +7,18 @@ difference.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
 from tidegate.compiler.plan.blocked import Blocked
 from tidegate.compiler.plan.consequence import Action, Consequence, Effect, consequences
 from tidegate.compiler.plan.field_change import FieldChange, field_changes
-from tidegate.compiler.plan.fingerprint import canonical
 from tidegate.compiler.plan.left_behind import LeftBehind
 from tidegate.compiler.plan.ownership import TakenApp
+from tidegate.compiler.plan.part_change import PartChange, form_of, part_changes
 from tidegate.compiler.plan.refusal import Refusal, refusals_across
 from tidegate.compiler.plan.renames import Renames
-from tidegate.compiler.plan.task_form import task_form
 from tidegate.domain.kept_keys import keeps_keys
 from tidegate.domain.model import (
     App,
@@ -54,15 +53,6 @@ class ScheduleChange(Value, kw_only=True):
     carries: bool = False
     fields: tuple[FieldChange, ...] = ()
     consequences: tuple[Consequence, ...] = ()
-
-
-class PartChange(Value, kw_only=True):
-    """The change of a dataset, a program, a group, a calendar, or the app's own settings."""
-
-    section: Literal["datasets", "programs", "groups", "calendars", "app"]
-    name: str
-    action: Literal["create", "change", "delete"]
-    fields: tuple[FieldChange, ...] = ()
 
 
 class AppChange(Value, kw_only=True):
@@ -150,7 +140,7 @@ def diff(
     for name in names:
         old, new = deployed.get(name), wanted.get(name)
         schedules = tuple(changed.get(name, ()))
-        parts = tuple(_parts(old, new))
+        parts = tuple(part_changes(old, new))
         changes.append(
             AppChange(
                 name=name, action=_app_action(old, new, parts, schedules), parts=parts, schedules=schedules
@@ -228,7 +218,7 @@ def _schedule(
         because = f"it was a {'schedule' if before.task is None else 'task'}"
         return ScheduleChange(app=app, name=name, action="replace", section=section, because=because)
     # Most schedules of a large project are equal, places included, and need no comparison by field.
-    fields = () if before == wanted else tuple(field_changes(_form(before), _form(wanted)))
+    fields = () if before == wanted else tuple(field_changes(form_of(before), form_of(wanted)))
     repartitioned = _repartitioned(before, old, new)
     if not repartitioned and all(_is_harmless(change) for change in fields):
         harmless = "amend" if fields else "unchanged"
@@ -280,40 +270,7 @@ def _schemes(
     return {name: (before[name].partitions, wanted[name].partitions) for name in kept}
 
 
-# --- everything else --------------------------------------------------------------------
-
-
-def _parts(old: App | None, new: App | None) -> Iterator[PartChange]:
-    if old is not None and new is not None:
-        fields = tuple(field_changes(_settings(old), _settings(new)))
-        if fields:
-            yield PartChange(section="app", name=new.name, action="change", fields=fields)
-    for section in ("groups", "calendars", "datasets", "programs"):
-        yield from _section(section, getattr(old, section, {}), getattr(new, section, {}))
-
-
-def _section(
-    section: Literal["groups", "calendars", "datasets", "programs"],
-    before: dict[str, Any],
-    wanted: dict[str, Any],
-) -> Iterator[PartChange]:
-    for name in sorted(set(before) | set(wanted)):
-        if name not in before or name not in wanted:
-            yield PartChange(section=section, name=name, action="create" if name in wanted else "delete")
-            continue
-        fields = tuple(field_changes(_form(before[name]), _form(wanted[name])))
-        if fields:
-            yield PartChange(section=section, name=name, action="change", fields=fields)
-
-
-def _settings(app: App) -> dict[str, Any]:
-    return {"timezone": app.timezone, "description": app.description}
-
-
-def _form(part: Any) -> dict[str, Any]:
-    if isinstance(part, Schedule) and part.task is not None:
-        return task_form(part)
-    return canonical(part, defaults=True) if isinstance(part, Value) else {"description": part}
+# --- the app afterwards -----------------------------------------------------------------
 
 
 def _after(old: App | None, new: App, schedules: tuple[ScheduleChange, ...]) -> App:

@@ -8,6 +8,7 @@ user: an "at" in them counts.
 
 import hashlib
 from datetime import date, time, timedelta
+from enum import Enum
 from functools import lru_cache
 from typing import Any, cast
 
@@ -54,12 +55,14 @@ def _canonical(value: Any, defaults: bool) -> Any:
         return canonical(value, defaults=defaults)
     if isinstance(value, dict):
         members = cast("dict[str, Any]", value)
-        return {key: _canonical(member, defaults) for key, member in members.items()}
+        return {str(key): _canonical(member, defaults) for key, member in members.items()}
     if isinstance(value, tuple | list):
         items = cast("list[Any]", value)
         return [_canonical(item, defaults) for item in items]
     if isinstance(value, timedelta):
         return "never" if value == NEVER else duration_text(value)
+    if isinstance(value, Enum):
+        return value.value
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, time):

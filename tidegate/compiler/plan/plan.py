@@ -30,7 +30,18 @@ def _app(app: App) -> dict[str, Any]:
         "datasets": _parts(app.datasets),
         "programs": _parts(app.programs),
         "schedules": _parts(app.schedules, statuses={n: s.status for n, s in app.schedules.items()}),
+        **_maintenance(app),
     }
+
+
+def _maintenance(app: App) -> dict[str, Any]:
+    """Return the policies and the settings of maintenance, in the plan of an app that has some."""
+    found: dict[str, Any] = {}
+    if app.policies:
+        found["policies"] = _parts(app.policies)
+    if app.maintenance is not None:
+        found["maintenance"] = canonical(app.maintenance)
+    return found
 
 
 def _parts(parts: Mapping[str, Value], statuses: Mapping[str, str] | None = None) -> dict[str, Any]:

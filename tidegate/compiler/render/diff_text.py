@@ -15,10 +15,10 @@ from tidegate.compiler.plan.diff import (
     AppChange,
     Consequence,
     Diff,
-    PartChange,
     ScheduleChange,
 )
 from tidegate.compiler.plan.field_change import FieldChange
+from tidegate.compiler.plan.part_change import PartChange
 from tidegate.compiler.plan.refusal import Refusal
 from tidegate.compiler.plan.renames import Renames
 from tidegate.compiler.plan.task_form import task_form
@@ -43,6 +43,8 @@ _SINGULAR = {
     "programs": "program",
     "groups": "group",
     "calendars": "calendar",
+    "policies": "policy",
+    "maintenance": "maintenance of",
     "app": "app",
 }
 _FAULTS = {
@@ -82,8 +84,7 @@ def _app(app: AppChange, wanted: App | None) -> Iterator[str]:
 
 def _part(part: PartChange) -> Iterator[str]:
     yield f"  {_SIGNS[part.action]} {_SINGULAR[part.section]} {part.name}"
-    for field in part.fields:
-        yield f"      {_field(field)}"
+    yield from _fields(part.section, part.fields)
 
 
 def _schedule(change: ScheduleChange, wanted: Schedule | None) -> Iterator[str]:
@@ -97,11 +98,7 @@ def _schedule(change: ScheduleChange, wanted: Schedule | None) -> Iterator[str]:
         yield f"      because {change.because}"
     if change.action in ("create", "replace") and not change.fields and wanted is not None:
         yield from (f"      {line}" for line in _whole_task(wanted))
-    for field in change.fields:
-        if _is_long(change, field):
-            yield from (f"      {line}" for line in _as_yaml(field))
-        else:
-            yield f"      {_field(field)}"
+    yield from _fields(change.section, change.fields)
     for consequence in change.consequences:
         yield f"      -> {consequence_text(consequence)}"
 
@@ -133,9 +130,19 @@ def _field(field: FieldChange) -> str:
     return f"{field.path}: {_value(field.path, field.old)} -> {_value(field.path, field.new)}"
 
 
-def _is_long(change: ScheduleChange, field: FieldChange) -> bool:
-    """Return whether a field is part of a trigger, or of a task, and is read more easily as YAML."""
-    if change.section == "tasks":
+def _fields(section: str, fields: tuple[FieldChange, ...]) -> Iterator[str]:
+    for field in fields:
+        if _is_long(section, field):
+            yield from (f"      {line}" for line in _as_yaml(field))
+        else:
+            yield f"      {_field(field)}"
+
+
+def _is_long(section: str, field: FieldChange) -> bool:
+    """Return whether a field is part of a trigger, a task or a policy, and is read more easily as YAML."""
+    if section in ("policies", "maintenance"):
+        return any(_has_mappings(value) or _is_cut(value) for value in (field.old, field.new))
+    if section == "tasks":
         return isinstance(field.old, list | dict) or isinstance(field.new, list | dict)
     return field.path.split(".")[0] == "trigger" and (_has_mappings(field.old) or _has_mappings(field.new))
 
@@ -146,7 +153,7 @@ def _has_mappings(value: Any) -> bool:
 
 
 def _as_yaml(field: FieldChange) -> Iterator[str]:
-    """A part of a trigger or task that is another one now, as the YAML of before and of after."""
+    """A part of a trigger, task or policy that is another one now, as the YAML of before and of after."""
     yield f"{field.path}:"
     for sign, value in (("-", field.old), ("+", field.new)):
         if value is not None:
@@ -156,8 +163,16 @@ def _as_yaml(field: FieldChange) -> Iterator[str]:
 def _value(path: str, value: Any) -> str:
     if path.startswith("trigger") and path.endswith(".bytes"):
         return size_text(value)
-    text = msgspec.json.encode(value, order="sorted").decode()
-    return text if len(text) <= MAX_VALUE_CHARACTERS else text[:MAX_VALUE_CHARACTERS] + "…"
+    text = _json(value)
+    return text[:MAX_VALUE_CHARACTERS] + "…" if _is_cut(value) else text
+
+
+def _is_cut(value: Any) -> bool:
+    return len(_json(value)) > MAX_VALUE_CHARACTERS
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value, order="sorted").decode()
 
 
 def consequence_text(consequence: Consequence) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, plain
+from tidegate.compiler.scenarios.given_maintenance import disable, maintain, operation_ends, table
 from tidegate.compiler.scenarios.given_tasks import backfill, cancel_backfill, instance, report
 from tidegate.compiler.scenarios.scenario import (
     Action,
@@ -36,7 +37,7 @@ def read_given(node: MappingNode, scope: ExampleScope) -> Given | None:
     """Return one action with its instant, or None after a mistake was reported."""
     kind = next(key for key in node.keys if key in ACTIONS)
     when = scope.instant(node.values["at"], "`at`")
-    action = ACTIONS[kind](node.values[kind], scope)
+    action = ACTIONS[kind](node if kind in WITH_OPTIONS else node.values[kind], scope)
     if when is None or action is None:
         return None
     return Given(when=when, action=action, at=scope.findings.at(node))
@@ -178,4 +179,11 @@ ACTIONS: dict[str, Callable[[Any, ExampleScope], Action | None]] = {
     "report": report,
     "backfill": backfill,
     "cancel_backfill": cancel_backfill,
+    "table": table,
+    "operation_ends": operation_ends,
+    "maintain": maintain,
+    "disable": disable,
 }
+
+WITH_OPTIONS = frozenset({"table"})
+"""Kinds whose options are beside them; their readers get the whole action."""

@@ -7,6 +7,7 @@ example. One wrong example yields no scenario and hides no other.
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import TypeVar, cast
 
 from tidegate.compiler.diagnostics.diagnostic import Findings
@@ -18,6 +19,7 @@ from tidegate.compiler.scenarios.scenario import Behaviour, Scenario, SimulatedE
 from tidegate.compiler.scenarios.scope import NO_DURATION, ExampleScope
 from tidegate.compiler.schema.check import EXAMPLES, Broken, Path
 from tidegate.domain.model import App
+from tidegate.domain.part_name import whole_name
 from tidegate.domain.wording import shown
 
 T = TypeVar("T")
@@ -43,7 +45,7 @@ def read_scenarios(root: MappingNode, app: App, findings: Findings, broken: Brok
 
 
 def brought(node: MappingNode, path: Path, app: App, broken: Broken) -> frozenset[str] | None:
-    """Return the schedules that the deployments of an example bring; None if one of them is a file.
+    """Return the schedules and datasets that the deployments of an example bring; None if one is a file.
 
     Mistakes in a deployed text are reported when the example is played.
     """
@@ -59,6 +61,8 @@ def brought(node: MappingNode, path: Path, app: App, broken: Broken) -> frozense
             for section in ("schedules", "tasks"):
                 parts = text.mapping(section)
                 found.update(parts.values if parts is not None else ())
+            datasets = text.mapping("datasets")
+            found.update(whole_name(app.name, name) for name in (datasets.values if datasets else ()))
     return frozenset(found)
 
 
@@ -83,7 +87,7 @@ def read_scenario(node: MappingNode, path: Path, scope: ExampleScope) -> Scenari
     behaviours = _behaviours(node.mapping("programs"), (*path, "programs"), scope)
     given = [read_given(one, scope) for one in scope.sound_members(node, path, "given")]
     expect = [read_expectation(one, within, scope) for one in scope.sound_members(node, path, "expect")]
-    only = [scope.name(one, "schedule") for one in scope.sound_members(node, path, "expect_only")]
+    only = [scope.schedule_or_table(one) for one in scope.sound_members(node, path, "expect_only")]
     if path in scope.broken or len(scope.findings.diagnostics()) > before:
         return None
     return Scenario(
@@ -93,7 +97,7 @@ def read_scenario(node: MappingNode, path: Path, scope: ExampleScope) -> Scenari
         behaviours=behaviours,
         given=_all(given),
         expect=_all(expect),
-        expect_only=_all(only) if node.get("expect_only") is not None else None,
+        expect_only=tuple(chain(*_all(only))) if node.get("expect_only") is not None else None,
         at=scope.findings.at(node),
     )
 

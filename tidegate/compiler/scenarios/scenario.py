@@ -8,6 +8,24 @@ the virtual clock; `at` is the place in the YAML, as everywhere in the model.
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
+from tidegate.compiler.scenarios.scenario_maintenance import (
+    DisablePolicy,
+    ExpectDebt,
+    ExpectDiscardedOperation,
+    ExpectDue,
+    ExpectMaintain,
+    MaintainByHand,
+    OperationEnds,
+    TableWritten,
+)
+from tidegate.compiler.scenarios.scenario_tasks import (
+    ActOnInstance,
+    CancelBackfill,
+    ExpectInstance,
+    ExpectInstances,
+    ReportInstances,
+    StartBackfill,
+)
 from tidegate.domain.model import At
 from tidegate.domain.value import Value
 
@@ -133,57 +151,15 @@ class FailLaunch(Value, kw_only=True):
     times: int = 1
 
 
-InstanceDo = Literal["mark_successful", "pause", "resume", "rerun", "rerun_downstream"]
-
-
-class ActOnInstance(Value, kw_only=True):
-    """A person acts on an instance of a task, named by its scheduled time or its business date.
-
-    Attributes:
-        number: of the backfill that it belongs to; with `business_date` 1 where it is left out.
-    """
-
-    task: str
-    do: InstanceDo
-    scheduled: str | None = None
-    business_date: str | None = None
-    number: int | None = None
-
-
-class ReportInstances(Value, kw_only=True):
-    """Instances of a task are reported from outside: some scheduled times, or all of a range."""
-
-    task: str
-    scheduled: tuple[str, ...] = ()
-    from_: str | None = None
-    to: str | None = None
-    status: Literal["successful", "failed"] = "successful"
-    request: str = ""
-
-
-class StartBackfill(Value, kw_only=True):
-    """A person starts a backfill of a task, or of the whole app where `task` is None."""
-
-    task: str | None = None
-    from_: str
-    to: str
-    lot: int = 1
-    upstream: bool = False
-    only: tuple[str, ...] = ()
-
-
-class CancelBackfill(Value, kw_only=True):
-    """A person cancels a backfill of a task or, without `task`, of the app; without `number` the newest."""
-
-    task: str | None = None
-    number: int | None = None
-
-
 Action = (
     ActOnInstance
     | ReportInstances
     | StartBackfill
     | CancelBackfill
+    | TableWritten
+    | OperationEnds
+    | MaintainByHand
+    | DisablePolicy
     | PartitionsArrive
     | RunSeen
     | Suspend
@@ -255,48 +231,6 @@ class ExpectNone(Value, kw_only=True):
     when: datetime
 
 
-InstanceStatus = Literal["not_run", "waiting", "running", "successful", "failed", "paused", "absent"]
-
-
-class ExpectInstance(Value, kw_only=True):
-    """The state of an instance of a task at the end of an instant. Attributes that are None are not compared.
-
-    Attributes:
-        scheduled: its scheduled time; None for an instance of a backfill that is named by its business date.
-        upstream: the scheduled times of its upstream instances, by task; a task that is not named is not
-            compared.
-        number: of the backfill; None for the first one where `scheduled` is None, else for no backfill.
-    """
-
-    task: str
-    when: datetime
-    scheduled: str | None = None
-    business_date: str | None = None
-    number: int | None = None
-    status: InstanceStatus | None = None
-    reason: str | None = None
-    empty: bool | None = None
-    marked: bool | None = None
-    attempt: int | None = None
-    upstream: dict[str, tuple[str, ...]] | None = None
-    diagnostic: str | None = None
-
-
-class ExpectInstances(Value, kw_only=True):
-    """The number of instances of a task whose scheduled time is on a day, without those of backfills.
-
-    Attributes:
-        day: the day in the task's zone, as 2026-03-10.
-        empty: how many of them are empty runs.
-    """
-
-    task: str
-    when: datetime
-    day: str
-    count: int | None = None
-    empty: int | None = None
-
-
 class ExpectRefused(Value, kw_only=True):
     """A given action is refused with a code."""
 
@@ -311,6 +245,10 @@ Expected = (
     | ExpectNone
     | ExpectInstance
     | ExpectInstances
+    | ExpectMaintain
+    | ExpectDiscardedOperation
+    | ExpectDue
+    | ExpectDebt
     | ExpectRefused
 )
 
@@ -334,7 +272,8 @@ class Scenario(Value, kw_only=True):
         behaviours: by program; a program that is not named has the default behaviour. "program@KEY" holds
             for the runs of one scheduled time of a task, in place of the program's own.
         until: the last instant that is played.
-        expect_only: the schedules whose launches and discards must all be expected; None means all.
+        expect_only: the schedules and tables whose launches, starts and discards must all be expected; None
+            means all.
     """
 
     name: str

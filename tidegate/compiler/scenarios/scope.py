@@ -13,7 +13,7 @@ from tidegate.compiler.diagnostics.diagnostic import Findings
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode, SequenceNode, plain
 from tidegate.compiler.schema.check import Broken, Path
 from tidegate.domain.model import App
-from tidegate.domain.part_name import is_of_other, name_in
+from tidegate.domain.part_name import SEPARATOR, is_of_other, name_in, whole_name
 from tidegate.domain.partition_key import PartitionKeyError, join_key, validate_key
 from tidegate.domain.size import SizeError, parse_size
 from tidegate.domain.suggest import did_you_mean
@@ -41,7 +41,8 @@ class ExampleScope:
         brought: frozenset[str] | None = frozenset(),
     ) -> None:
         """Args:
-        brought: the schedules that deployments of the example bring; None if the files are not known here.
+        brought: the schedules, and the datasets as "app/dataset", that deployments of the example bring; None
+            if the files are not known here.
         """
         self.app = app
         self.findings = findings
@@ -100,6 +101,37 @@ class ExampleScope:
         """Return the name of a task; one of another app is not looked up, since a deployment may bring it."""
         found = name_in(self.app.name, text_of(node))
         return found if is_of_other(found) else self.name(node, "task")
+
+    def table(self, node: Node) -> str | None:
+        """Return the name of a table: as "app/dataset" if it is named as a dataset, else as it is written."""
+        found = self.any_table(node)
+        dataset = name_in(self.app.name, found)
+        if "." in found or is_of_other(dataset) or dataset in self._declared["datasets"]:
+            return found
+        if self._brought is None or found in self._brought:
+            return found
+        summary = f"a table is catalog.namespace.table or a dataset of `datasets`, got {shown(text_of(node))}"
+        self.findings.add(
+            "N301", node, summary, did_you_mean(dataset, self._declared["datasets"], "datasets")
+        )
+        return None
+
+    def any_table(self, node: Node) -> str:
+        """Return the name of a table that may be unknown, in the form of `table`."""
+        text = text_of(node)
+        return text if "." in text else whole_name(self.app.name, text)
+
+    def schedule_or_table(self, node: Node) -> tuple[str, ...] | None:
+        """Return the schedule and the table of a name; one name may mean both."""
+        text = text_of(node)
+        schedule = name_in(self.app.name, text) in self._declared["schedules"]
+        if not schedule and ("." in text or SEPARATOR in text or text in self._declared["datasets"]):
+            table = self.table(node)
+            return None if table is None else (table,)
+        found = self.name(node, "schedule")
+        if found is None:
+            return None
+        return (found, self.any_table(node)) if found in self._declared["datasets"] else (found,)
 
     # --- times ---
 

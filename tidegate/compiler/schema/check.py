@@ -28,7 +28,7 @@ Broken = frozenset[Path]
 """The paths of all errors and of what contains them, from the second step on.
 
 ("schedules", "every_morning") is in it if the schedule or anything inside it has an error.
-("examples",) is in it only if the list itself has one, or if not all errors are known.
+("examples",) is in it only if the list itself has one, or if not all errors are known; then all parts are.
 """
 
 EXAMPLES: Path = ("examples",)
@@ -64,7 +64,7 @@ def _check(validator: Any, root: MappingNode, findings: Findings, prefix: Path) 
     errors: list[Any] = list(islice(validator.iter_errors(plain(root)), MAX_SCHEMA_ERRORS))
     mistyped = {tuple(e.absolute_path) for e in errors if e.validator == "type"}
     strangers = {tuple(e.absolute_path) for e in errors if e.validator == "additionalProperties"}
-    broken: set[Path] = {EXAMPLES} if len(errors) == MAX_SCHEMA_ERRORS else set()
+    broken: set[Path] = {EXAMPLES, *_parts(root)} if len(errors) == MAX_SCHEMA_ERRORS else set()
     for error in errors:
         path: Path = tuple(error.absolute_path)
         is_key = "propertyNames" in error.absolute_schema_path
@@ -76,6 +76,16 @@ def _check(validator: Any, root: MappingNode, findings: Findings, prefix: Path) 
         for fault in word(_fault(error, root, path, is_key)):
             findings.add(fault.code, fault.place, fault.summary, fault.hint)
     return frozenset(broken)
+
+
+def _parts(root: MappingNode) -> set[Path]:
+    """Return the paths of all parts of a file."""
+    return {
+        (section, name)
+        for section, parts in root.values.items()
+        if isinstance(parts, MappingNode)
+        for name in parts.values
+    }
 
 
 def _add(broken: set[Path], path: Path) -> None:

@@ -5,7 +5,7 @@ this table when its trigger, constraint or option is implemented.
 """
 
 LATER: dict[str, tuple[str, ...]] = {
-    "app": ("policies", "settings"),
+    "app": ("settings",),
     "schedule": ("sensor", "cron"),
     "program": ("job",),
     "dataset": ("external",),

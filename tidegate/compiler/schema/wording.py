@@ -22,6 +22,7 @@ _TYPES = {
     "integer": "an integer",
     "number": "a number",
     "boolean": "true or false",
+    "null": "nothing",
 }
 
 
@@ -129,7 +130,7 @@ def _additional(fault: Fault) -> Iterator[Worded]:
                 code="S101",
                 place=place,
                 summary=summary,
-                hint=did_you_mean(key, known, "keys"),
+                hint=did_you_mean(key, known, "keys") if known else "it has no keys at all: delete this one",
             )
 
 

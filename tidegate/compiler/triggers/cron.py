@@ -7,13 +7,14 @@ from datetime import UTC, datetime
 from functools import lru_cache
 
 from tidegate.compiler.builders.calendar import calendar_at
+from tidegate.compiler.builders.cron import cron_of
 from tidegate.compiler.builders.duration import optional_duration
 from tidegate.compiler.builders.scope import Scope
 from tidegate.compiler.builders.zone import zone_of
 from tidegate.compiler.reader.node import MappingNode
 from tidegate.compiler.triggers.kind import TriggerKind, Written
 from tidegate.domain.model import Calendar, CronTrigger
-from tidegate.domain.time.cron import MAX_YEARS_APART, CronError, parse
+from tidegate.domain.time.cron import MAX_YEARS_APART
 from tidegate.domain.time.fire_times import fires_on, next_fire
 from tidegate.domain.wording import shown
 
@@ -23,11 +24,8 @@ _ANY_INSTANT = datetime(2024, 1, 1, tzinfo=UTC)
 
 def _build(written: Written, scope: Scope) -> CronTrigger | None:
     node = written.node
-    text = " ".join(node.text("cron").split())
-    try:
-        parse(text)
-    except CronError as error:
-        scope.findings.add("V203", node.values["cron"], error.message, error.hint)
+    text = cron_of(node, scope)
+    if text is None:
         return None
     catch_up = node.text("catch_up", "latest")
     at_most = optional_duration(node, "catch_up_at_most", scope)

@@ -9,7 +9,7 @@ definitions as a run's process does. It uses the sensors and schedules of the se
 the schedules that the first pass read are kept for the second.
 """
 
-from dagster import Definitions, in_process_executor
+from dagster import Definitions, JobDefinition, in_process_executor
 
 from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
 from tidegate.dagster_defs.definitions.assets import build_assets
@@ -26,6 +26,9 @@ from tidegate.dagster_defs.definitions.plan_state import (
 from tidegate.dagster_defs.dispatch.dispatcher import DEAD_RUNS_SECONDS, Dispatcher, Native
 from tidegate.dagster_defs.dispatch.pace import Turns
 from tidegate.dagster_defs.dispatch.rounds import Rounds
+from tidegate.dagster_defs.maintenance.measuring_job import measuring_job
+from tidegate.dagster_defs.maintenance.operation_job import operation_job
+from tidegate.dagster_defs.maintenance.presence import apps_with_policies
 from tidegate.dagster_defs.run.recovery import recovery_job, recovery_schedule, refs_of
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.store.error import StoreMissing
@@ -45,7 +48,7 @@ def build_definitions(location: Location) -> Definitions:
     assets = AssetPlan(plan)
     built = Definitions(
         assets=list(build_assets(assets, location)),
-        jobs=[recovery_job(refs_of(assets), location)],
+        jobs=[recovery_job(refs_of(assets), location), *_maintenance(plan, location)],
         # A run executes one program: a process for each step would load everything twice.
         executor=in_process_executor,
     )
@@ -66,9 +69,15 @@ def _read(location: Location) -> tuple[Plan, tuple[ScheduleState, ...]]:
     return plan, states
 
 
+def _maintenance(plan: Plan, location: Location) -> list[JobDefinition]:
+    """The jobs of maintenance, where an app of the project has policies."""
+    return [operation_job(location), measuring_job(location)] if apps_with_policies(plan) else []
+
+
 def _automation(plan: AssetPlan, states: tuple[ScheduleState, ...], location: Location) -> Definitions:
     names = native_names(states, location.clock())
-    apps = sorted({assets.app.name for assets in plan.programs.values()})
+    maintained = apps_with_policies(plan.plan)
+    apps = sorted({assets.app.name for assets in plan.programs.values()} | maintained)
     native: dict[str, Native] = {app: {} for app in apps}
     for state in states:
         if state.ref in names and state.app in native:
@@ -76,7 +85,13 @@ def _automation(plan: AssetPlan, states: tuple[ScheduleState, ...], location: Lo
     looks, rounds = Turns(DEAD_RUNS_SECONDS), Rounds(location.dispatch_interval_seconds)
     dispatchers = [
         Dispatcher(
-            app=app, plan=plan, native=native[app], location=location, looks=looks, rounds=rounds
+            app=app,
+            plan=plan,
+            native=native[app],
+            location=location,
+            looks=looks,
+            rounds=rounds,
+            maintains=app in maintained,
         ).sensor()
         for app in apps
     ]

@@ -20,13 +20,24 @@ RECOVERY = "tidegate_recover_commits"
 RECOVERY_OP = "finish_and_clean"
 """The recovery job, its schedule and its op: see `dagster_defs.run.recovery`."""
 
+MAINTENANCE = "tidegate_maintenance"
+MAINTENANCE_OP = "tidegate_run_operation"
+"""The job that carries out an operation on a table, and its op: see `dagster_defs.maintenance`."""
+
+MEASURING = "tidegate_measure"
+MEASURING_OP = "tidegate_measure_tables"
+"""The job that lists tables and measures their health, and its op."""
+
+ALL_ASSETS_JOB = "__ASSET_JOB"
+"""The job that Dagster creates of all assets; it exists when the location has an asset."""
+
 NOTHING_DEPLOYED = "tidegate_nothing_deployed"
 """The sensor of a code location without apps: see `dagster_defs.definitions.nothing_deployed`."""
 
 RESERVED = frozenset(
     {"context", "conf", "config", "meta", "arg_dict", "dict", "input_arg_dict", "output_arg_dict"}
     | {"int", "str", "float", "bool", "input", "output", "type"}
-    | {RECOVERY, RECOVERY_OP, NOTHING_DEPLOYED}
+    | {RECOVERY, RECOVERY_OP, MAINTENANCE, MAINTENANCE_OP, MEASURING, MEASURING_OP, NOTHING_DEPLOYED}
 )
 """Names that Dagster refuses for ops, schedules and sensors, and names that are in use."""
 
@@ -47,6 +58,17 @@ def program_key(app: App, program: Program) -> AssetKey:
     """Return the asset key of a program that owns no dataset."""
     name = program.name if program.name not in app.datasets else f"{program.name}_program"
     return AssetKey([app.name, name])
+
+
+def table_key(table: str) -> AssetKey:
+    """Return the asset key under which Dagster shows the maintenance of a table.
+
+    Args:
+        table: "app/dataset", whose asset it is, or "catalog.namespace.table".
+    """
+    if SEPARATOR in table:
+        return AssetKey(table.split(SEPARATOR))
+    return AssetKey(["maintenance", *table.split(".", 2)])
 
 
 def dispatcher_name(app: str) -> str:

@@ -17,15 +17,12 @@ from dagster import (
 )
 
 from tidegate.dagster_defs.definitions.location import Location
-from tidegate.dagster_defs.definitions.names import dispatcher_name, unique_names
+from tidegate.dagster_defs.definitions.names import ALL_ASSETS_JOB, dispatcher_name, unique_names
 from tidegate.dagster_defs.definitions.native_cron import native_cron, pattern_for_dagster
 from tidegate.dagster_defs.dispatch.preview import PREVIEW_TEXT, is_real_tick
 from tidegate.dagster_defs.run.tags import APP, SCHEDULE
 from tidegate.scheduler.intake.enqueue import enqueue_fire
 from tidegate.scheduler.model.deployed import ScheduleState
-
-ALL_ASSETS_JOB = "__ASSET_JOB"
-"""The job that Dagster creates of all assets; it exists when the location has an asset."""
 
 
 def native_names(states: Iterable[ScheduleState], now: datetime) -> dict[str, str]:

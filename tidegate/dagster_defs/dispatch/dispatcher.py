@@ -28,7 +28,12 @@ from dagster._core.remote_origin import (
 
 from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
 from tidegate.dagster_defs.definitions.location import Location
-from tidegate.dagster_defs.definitions.names import dispatcher_name
+from tidegate.dagster_defs.definitions.names import (
+    ALL_ASSETS_JOB,
+    MAINTENANCE,
+    MEASURING,
+    dispatcher_name,
+)
 from tidegate.dagster_defs.definitions.plan_state import deployed_plan
 from tidegate.dagster_defs.dispatch.overdue import end_overdue
 from tidegate.dagster_defs.dispatch.pace import Pace, Turns
@@ -38,8 +43,11 @@ from tidegate.dagster_defs.dispatch.run_request import Invalid, run_request
 from tidegate.dagster_defs.dispatch.skip_reason import WAITING_JOBS_MAX, skip_reason
 from tidegate.dagster_defs.dispatch.stopped import end_stopped
 from tidegate.dagster_defs.dispatch.switch import sync_switches
+from tidegate.dagster_defs.dispatch.targets import sensor_of
 from tidegate.dagster_defs.ingest.intake import ingest
 from tidegate.dagster_defs.ingest.reconcile import reconcile
+from tidegate.dagster_defs.maintenance.measuring_request import measuring_request
+from tidegate.dagster_defs.maintenance.operation_request import operation_request
 from tidegate.dagster_defs.run.dead_runs import end_dead_runs
 from tidegate.dagster_defs.run.tags import APP
 from tidegate.scheduler.decision.launch.check import check_launch
@@ -65,6 +73,7 @@ class Dispatcher:
     Attributes:
         plan: the plan that this process has loaded.
         native: the app's schedules that have a switch in the UI.
+        maintains: whether the app has policies, so that the sensor also starts the jobs of maintenance.
         looks: the looks for dead runs, shared by the dispatchers of a process.
         rounds: their ticks in an evaluation, also shared.
         switch_pace: how often the switches are compared.
@@ -76,14 +85,16 @@ class Dispatcher:
     location: Location
     looks: Turns
     rounds: Rounds
+    maintains: bool = False
     switch_pace: Pace = field(default_factory=Pace)
 
     def sensor(self) -> SensorDefinition:
         """Return the sensor that Dagster evaluates."""
-        return SensorDefinition(
+        return sensor_of(
+            self.jobs,
             name=dispatcher_name(self.app),
             # The assets that the app's programs write; Dagster leaves external assets of the group out.
-            asset_selection=AssetSelection.groups(self.app),
+            asset_selection=None if self.maintains else AssetSelection.groups(self.app),
             evaluation_fn=lambda context: Dispatch(self, context).run(),
             # The daemon evaluates every five seconds, slightly too early for an interval of exactly five.
             # Dagster treats 0 as unset, which means 30 seconds.
@@ -93,6 +104,14 @@ class Dispatcher:
             f" {self.app}.",
             tags={APP: self.app},
         )
+
+    @property
+    def jobs(self) -> tuple[str, ...]:
+        """The jobs that the sensor starts; none if it only materialises assets."""
+        if not self.maintains:
+            return ()
+        has_programs = any(app == self.app for app, _ in self.plan.programs)
+        return (*((ALL_ASSETS_JOB,) if has_programs else ()), MAINTENANCE, MEASURING)
 
 
 class Dispatch:
@@ -138,7 +157,7 @@ class Dispatch:
             self._tick,
         ):
             self._attempt(step, store)
-        return self._requests(store)
+        return [*self._requests(store), *self._measuring(store)]
 
     def _attempt(self, step: Callable[[Store], None], store: Store) -> None:
         try:
@@ -199,7 +218,8 @@ class Dispatch:
         with store.transaction() as transaction:
             offered = offer_launches(transaction, self._now(), self._app)
         requests: list[RunRequest] = []
-        for launch in offered:
+        # Dagster takes its time for each: operations on tables come after what pipelines wait for.
+        for launch in sorted(offered, key=lambda each: each.maintenance is not None):
             request = self._request(launch)
             if isinstance(request, RunRequest):
                 requests.append(request)
@@ -216,8 +236,25 @@ class Dispatch:
                 )
         return requests
 
+    def _measuring(self, store: Store) -> list[RunRequest]:
+        """Return the request of a measuring run, if the app has policies and one is due."""
+        found: list[RunRequest] = []
+
+        def measuring(store: Store) -> None:
+            apps = [loaded.app for loaded in self._deployed.plan.apps]
+            project, instance = self._location.project, self._context.instance
+            request = measuring_request(instance, store, apps, project, self._now())
+            if request is not None:
+                found.append(request)
+
+        if self._dispatcher.maintains:
+            self._attempt(measuring, store)
+        return found
+
     def _request(self, launch: LaunchRequest) -> RunRequest | Invalid:
         try:
+            if launch.maintenance is not None:
+                return operation_request(launch, launch.maintenance, loaded=self._dispatcher.maintains)
             return run_request(launch, self._plan, self._now())
         except Exception as error:  # noqa: BLE001 -- an invalid request must not block the others
             return Invalid(f"{type(error).__name__}: {error}")

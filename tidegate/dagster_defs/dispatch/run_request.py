@@ -23,6 +23,7 @@ from dagster import (
 )
 
 from tidegate.dagster_defs.definitions.asset_plan import AssetPlan, ProgramAssets
+from tidegate.dagster_defs.definitions.names import ALL_ASSETS_JOB
 from tidegate.dagster_defs.definitions.partitions import is_range
 from tidegate.dagster_defs.run.tags import (
     APP,
@@ -110,6 +111,7 @@ def _request(
         partition = definition.get_partition_key_from_str(partition)
     return RunRequest(
         run_key=request.run_key,
+        job_name=ALL_ASSETS_JOB,
         asset_selection=list(assets.keys),
         partition_key=partition,
         tags={**job_tags(request), **tags},

@@ -1,7 +1,8 @@
-"""Stopped: the runs of instances that were paused, or are run again, are cancelled in Dagster.
+"""Stopped: runs whose job has gone on without them are cancelled in Dagster.
 
-`scheduler.launch.stopped` says which, and when. A queued run is taken from the queue; one that works is
-interrupted by its launcher. A run that does not end although it was asked `FORCED_AT` times is marked as
+These are the runs of instances that were paused or are run again, and of operations on tables whose timeout
+is over. `scheduler.launch.stopped` says which, and when. A queued run is taken from the queue; one that works
+is interrupted by its launcher. A run that does not end although it was asked `FORCED_AT` times is marked as
 cancelled: its process may be gone, or hang, and it can publish nothing any more.
 """
 
@@ -19,7 +20,7 @@ FORCED_AT = 3
 
 
 def end_stopped(instance: DagsterInstance, store: Store, app: str, now: datetime, log: Log) -> None:
-    """Cancel the active runs of an app whose instance has gone on without them."""
+    """Cancel the active runs of an app whose job has gone on without them."""
     with store.reading() as reader:
         if not stops_due(reader, app, now):
             return
@@ -35,6 +36,8 @@ def _cancel(instance: DagsterInstance, stop: Stop, log: Log) -> None:
     if run is None or run.is_finished:
         return
     text = f"{job.schedule} {job.key} was paused or is run again: attempt {stop.run.attempt} is over"
+    if job.maintenance is not None:
+        text = f"{job.key}: {job.detail}"
     log(f"run {run_id} is cancelled: {text}")
     try:
         instance.run_coordinator.cancel_run(run_id)

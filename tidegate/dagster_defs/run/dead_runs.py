@@ -20,7 +20,7 @@ from dagster import DagsterInstance, DagsterRun, DagsterRunStatus, RunsFilter
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
 from tidegate.dagster_defs.definitions.location import Location
-from tidegate.dagster_defs.definitions.names import RECOVERY
+from tidegate.dagster_defs.definitions.names import MEASURING, RECOVERY
 from tidegate.dagster_defs.ingest.event_log import storage_id
 from tidegate.dagster_defs.ingest.intake import Log
 from tidegate.dagster_defs.ingest.run_observations import programs_of
@@ -43,7 +43,7 @@ def end_dead_runs(
 ) -> None:
     """Report to Dagster as failed all runs, of any app of the store, whose process has ended.
 
-    Of recovery runs, only those of the location's project are looked at.
+    Of recovery and measuring runs, only those of the location's project are looked at.
     """
     home, store = storage_id(instance), location.open_store()
     with store.reading() as reader:
@@ -78,7 +78,7 @@ def _never_begun(
 
 def _is_ours(run: DagsterRun, store: Store, plan: AssetPlan, project: str) -> bool:
     """Return whether a run belongs to this store: others may show their runs in the same Dagster."""
-    if run.job_name == RECOVERY:
+    if run.job_name in (RECOVERY, MEASURING):
         return run.tags.get(PROJECT, NO_PROJECT) == project
     if programs_of(run, plan):
         return True

@@ -1,7 +1,23 @@
-"""The failure of a step whose JVM has ended: what Dagster shows of it, instead of a broken connection."""
+"""A step whose JVM has ended: what Dagster shows of it, and how it is ended when it never answers."""
+
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
 
 from tidegate.spark_jobs import jvm
 from tidegate.spark_jobs.errors import SparkLost
+
+
+@contextmanager
+def spark_until(seconds: float) -> Generator[None]:
+    """Kill the JVM of this process if a block takes longer, so that a call that never answers fails."""
+    timer = threading.Timer(seconds, jvm.kill)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def spark_loss(error: Exception) -> SparkLost | None:

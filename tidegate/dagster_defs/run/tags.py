@@ -23,6 +23,9 @@ SCHEDULED = "tidegate/scheduled"
 BUSINESS_DATE = "tidegate/business_date"
 KIND = "tidegate/kind"
 BACKFILL = "tidegate/backfill"
+TABLE = "tidegate/table"
+OPERATION = "tidegate/operation"
+POLICY = "tidegate/policy"
 
 COMMIT = "tidegate/commit"
 """Key in the metadata of a materialisation: the commit that published it. As a tag of a run: the commit id of
@@ -30,6 +33,7 @@ its job, if that is not the job's own id, since an instance was run again."""
 
 DATA_VERSION_TAG = "dagster/data_version"
 DAGSTER_PRIORITY = "dagster/priority"
+DAGSTER_MAX_RETRIES = "dagster/max_retries"
 DAGSTER_PARENT_RUN = "dagster/parent_run_id"
 DAGSTER_PARTITION = "dagster/partition"
 DAGSTER_RANGE_START = "dagster/asset_partition_range_start"

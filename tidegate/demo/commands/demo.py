@@ -43,8 +43,8 @@ def _run(folder: Path, days: list[str], seed: int) -> None:
     from tidegate.demo.feed import FEED_PACKAGES, check_packages, feed_plan
     from tidegate.demo.progress import Progress
     from tidegate.demo.project import make_project, replacements
-    from tidegate.demo.run import Demo
-    from tidegate.demo.summary import print_summary
+    from tidegate.demo.run import LOG, Demo
+    from tidegate.demo.summary import print_compaction, print_summary
     from tidegate.spark_jobs.iceberg.runtime import RUNTIME_WHEEL
 
     check_packages(*FEED_PACKAGES, RUNTIME_WHEEL)
@@ -64,6 +64,9 @@ def _run(folder: Path, days: list[str], seed: int) -> None:
         demo.settle(days)
         typer.echo("a backfill of daily_totals for the first three days, two at a time")
         demo.backfill(days)
+        typer.echo(f"{LOG} has a few rows in each of its files: compacted by hand, whatever the hour")
+        compacted = demo.maintain()
         with demo.store.reading() as reader:
             print_summary(reader, settings, started, typer.echo)
+            print_compaction(compacted, typer.echo)
     typer.echo(f"\nfinished after {(datetime.now(UTC) - started).total_seconds():.0f} s")

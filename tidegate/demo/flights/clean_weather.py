@@ -3,7 +3,8 @@
 On the day on which daylight saving time ends, the hour from 1 to 2 occurs twice, so three airports
 report two readings for one local hour. The later one is kept: it is nearer to the morning flights,
 and the local hour of a flight does not tell which of the two hours it is. A day may be short or
-missing; no readings are filled in.
+missing; no readings are filled in. All readings as they came are appended to `weather_log`, with each run's
+few in files of their own: a table that needs maintenance.
 """
 
 from pyspark.sql import DataFrame, SparkSession, Window
@@ -28,13 +29,15 @@ SCHEMA = (
 )
 
 
-def run(spark: SparkSession, inputs: dict[str, DataFrame | None], params: object) -> DataFrame:
-    """Return the typed readings, with the later one of a repeated hour."""
+def run(spark: SparkSession, inputs: dict[str, DataFrame | None], params: object) -> dict[str, DataFrame]:
+    """Return the typed readings, with the later one of a repeated hour, and all of them for the log."""
     raw = inputs["raw_weather"]
     if raw is None:
-        return spark.createDataFrame([], SCHEMA)
+        nothing = spark.createDataFrame([], SCHEMA)
+        return {"clean_weather": nothing, "weather_log": nothing}
     typed = raw.withColumn("observed_at", sf.to_timestamp("time_hour")).select(
         [sf.col(field.name).cast(field.dataType).alias(field.name) for field in SCHEMA]
     )
     latest_first = Window.partitionBy("day", "origin", "hour").orderBy(sf.col("observed_at").desc())
-    return typed.withColumn("nth", sf.row_number().over(latest_first)).where("nth = 1").drop("nth")
+    latest = typed.withColumn("nth", sf.row_number().over(latest_first)).where("nth = 1").drop("nth")
+    return {"clean_weather": latest, "weather_log": typed}

@@ -7,6 +7,7 @@ import msgspec
 
 from tidegate.domain.model.calendar import Calendar
 from tidegate.domain.model.dataset import Dataset, Program
+from tidegate.domain.model.maintenance import Maintenance, Policy
 from tidegate.domain.model.place import At
 from tidegate.domain.model.schedule import Schedule
 from tidegate.domain.value import Value
@@ -18,6 +19,8 @@ class App(Value, kw_only=True):
     Attributes:
         groups: descriptions of the declared groups by name.
         calendars: business calendars by name.
+        policies: maintenance policies by name.
+        maintenance: the settings of the whole store's maintenance; None in all apps but one.
         renamed_from: former names; the first one that is deployed goes on under this name.
     """
 
@@ -28,6 +31,8 @@ class App(Value, kw_only=True):
     schedules: dict[str, Schedule] = {}
     groups: dict[str, str] = {}
     calendars: dict[str, Calendar] = {}
+    policies: dict[str, Policy] = {}
+    maintenance: Maintenance | None = None
     renamed_from: tuple[str, ...] = ()
     description: str = ""
     at: At | None = None

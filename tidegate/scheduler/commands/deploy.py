@@ -17,6 +17,7 @@ from tidegate.compiler.plan.ownership import Scope
 from tidegate.domain.model import App, Schedule
 from tidegate.scheduler.commands.change_jobs import change_jobs
 from tidegate.scheduler.commands.live import WHOLE, compare, deployed_apps, difference
+from tidegate.scheduler.commands.policies import change_policies
 from tidegate.scheduler.commands.rename import apply_renames, forget_former, subscriptions
 from tidegate.scheduler.commands.replace import carry_schedules, created, reset_schedules
 from tidegate.scheduler.commands.storages import record_storage
@@ -92,9 +93,11 @@ def _carry_out(
     """
     if changes.refusals and not force:
         raise _refused(changes)
+    before = {deployed.name: deployed.app for deployed in transaction.apps()}
     _put_apps(transaction, changes, owners, now)
     forget_former(transaction, changes.after)
     _put_schedules(transaction, changes, wanted, now)
+    change_policies(transaction, before, now)
     if not changes.empty:
         transaction.add_journal([_entry(changes, force, now)])
 

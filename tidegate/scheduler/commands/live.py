@@ -8,7 +8,7 @@ from typing import Protocol
 
 import msgspec
 
-from tidegate.compiler.plan.blocked import shared_places
+from tidegate.compiler.plan.blocked import second_maintenance, shared_places
 from tidegate.compiler.plan.consequence import Effect
 from tidegate.compiler.plan.diff import Diff, ScheduleChange, diff
 from tidegate.compiler.plan.fingerprint import fingerprint
@@ -78,6 +78,7 @@ def difference(
     shared = (
         *shared_places(changes.after, neighbours.in_warehouse(scope.project, scope.storage)),
         *shared_folders(before, changes.after, neighbours, scope.project, scope.storage, wanted),
+        *second_maintenance(changes.after, neighbours.apps),
     )
     return msgspec.structs.replace(
         changes,

@@ -23,7 +23,7 @@ from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import WAITING, Job, JobState, job_id
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.model.refused import Refused, refuse_instance
+from tidegate.scheduler.model.refused import Refused, refuse_instance, refuse_operation
 from tidegate.scheduler.store.protocol import Transaction
 from tidegate.scheduler.tick.load import load_apps
 from tidegate.scheduler.tick.tick import advance_before, route_before
@@ -199,16 +199,19 @@ def _schemes(schedule: Schedule, app: App) -> list[PartitionScheme]:
 def cancel(transaction: Transaction, job: str, now: datetime) -> Job:
     """Discard a waiting job, or a job whose launch is decided and that has no run yet.
 
-    A launch request may already be on its way; its run then fails to claim the job.
+    A launch request may already be on its way; its run then fails to claim the job. Of operations on tables
+    only a waiting one that a person asked for is discarded: a policy would ask for the others again.
 
     Raises:
-        Refused: the job does not exist, has a run, or has ended.
+        Refused: the job does not exist, has a run, or has ended; or a policy asks for it.
     """
     advance_before(transaction, now)
     found = next(iter(transaction.jobs(ids=[job])), None)
     if found is None:
         raise Refused(f"there is no job {job}", "`tidegate jobs list` shows the jobs")
     refuse_instance(found, "tidegate instances pause")
+    if found.maintenance is not None and not (found.maintenance.by_hand and found.waiting):
+        refuse_operation(found)
     if not found.waiting and found.state is not JobState.PENDING_LAUNCH:
         raise Refused(
             f"job {job} is {found.state} and cannot be discarded",

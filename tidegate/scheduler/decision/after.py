@@ -19,6 +19,7 @@ from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.scheduler.decision import retry
 from tidegate.scheduler.decision.by_hand import queued, retried, triggered
 from tidegate.scheduler.decision.instances import fold
+from tidegate.scheduler.decision.maintenance import fold as operations
 from tidegate.scheduler.decision.recovered import recovered, succeeded
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import FINISHED, TRANSITIONS, IllegalTransition, Job, JobState, LaunchPlan
@@ -110,6 +111,8 @@ def after(job: Job, entry: Entry, state: ScheduleState | None = None) -> Job:
         case EntryKind.RETRY if state is not None:
             again = retry.retried(job, state, entry.at, datetime.fromisoformat(entry.data["starts_at"]))
             return _with(again, instance=fold.attempted_again(job.instance))
+        case EntryKind.OPERATION:
+            return operations.ended(job, entry)
         case EntryKind.RECOVERED:
             return recovered(job, entry)
         case EntryKind.MANUAL if state is not None:
@@ -158,6 +161,7 @@ def _launch(job: Job, entry: Entry) -> Job:
         retry_at=None,
         detail="",
         instance=fold.launched(job.instance),
+        maintenance=operations.launched(job.maintenance, entry),
     )
 
 

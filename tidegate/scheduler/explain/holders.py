@@ -1,7 +1,7 @@
 """Holders: the active runs whose slots a waiting job needs, or that run the job. Changes nothing."""
 
 from tidegate.scheduler.decision.job_view import groups_of_program
-from tidegate.scheduler.explain.why import Explanation
+from tidegate.scheduler.explain.explanation import Explanation
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.run import ALL_RUNS, Run, group_resource, program_resource
 from tidegate.scheduler.store.protocol import Reader
@@ -18,11 +18,11 @@ def holders(reader: Reader, explanation: Explanation) -> tuple[tuple[str | None,
     )
     if not needed:
         return ()
-    runs = [(run, _held(reader, run)) for run in reader.runs(active=True)]
+    runs = [(run, resources_held(reader, run)) for run in reader.runs(active=True)]
     return tuple((resource, run) for resource in needed for run, held in runs if resource in held)
 
 
-def _held(reader: Reader, run: Run) -> tuple[str, ...]:
+def resources_held(reader: Reader, run: Run) -> tuple[str, ...]:
     """Return the resources of which a run has a slot."""
     if run.job is not None:
         return next((job.resources for job in reader.jobs(ids=[run.job])), ())

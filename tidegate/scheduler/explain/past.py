@@ -18,11 +18,12 @@ from tidegate.compiler.plan.fingerprint import fingerprint
 from tidegate.domain.model import App, Schedule
 from tidegate.domain.model.others import with_named
 from tidegate.scheduler.commands.activation import stopped, takes_events
-from tidegate.scheduler.decision.after import after, opened
+from tidegate.scheduler.decision.after import after
 from tidegate.scheduler.decision.carry import carry
 from tidegate.scheduler.decision.fate import Change, after_fate, fate
 from tidegate.scheduler.decision.fires import next_fire, starts_again, timer_leaves
 from tidegate.scheduler.explain.past_entries import event_of, observation_of, present_names
+from tidegate.scheduler.explain.past_operations import after_entry, opened_job, opens_operation
 from tidegate.scheduler.explain.past_tasks import PastTasks
 from tidegate.scheduler.intake.observe import merge
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
@@ -88,6 +89,7 @@ class _Past:
             EntryKind.DISCARDED: self._without_launch,
             EntryKind.LAUNCH_FAILED: self._without_launch,
             EntryKind.RECOVERED: self._without_launch,
+            EntryKind.OPERATION: self._without_launch,
             **dict.fromkeys(_STOPS, self._stopped),
         }
 
@@ -103,7 +105,7 @@ class _Past:
             special(entry)
         job = self._jobs.get(entry.job or "")
         if job is not None:
-            self._put(after(job, entry, self._states[job.schedule]))
+            self._put(after_entry(job, entry, self._states.get(job.schedule)))
 
     def _is_known(self, entry: Entry) -> bool:
         """Return whether the schedule and the job of the entry are known.
@@ -113,8 +115,8 @@ class _Past:
         """
         if entry.kind in (EntryKind.SPEC, EntryKind.CLOCK) or entry.schedule is None:
             return True
-        if entry.schedule not in self._states:
-            return False
+        if entry.schedule not in self._states and not opens_operation(entry):
+            return entry.job in self._jobs
         opens = entry.job is None or entry.kind in _OPENS
         return opens or entry.job in self._jobs
 
@@ -230,7 +232,9 @@ class _Past:
             self._put(after_fate(job, fate(job, Change.CARRIED, before, state), state, at))
 
     def _status(self, entry: Entry) -> None:
-        before = self._states[entry.schedule or ""]
+        before = self._states.get(entry.schedule or "")
+        if before is None:
+            return  # a person has asked for an operation
         state = msgspec.structs.replace(
             before, status=entry.data["status"], changed_by=entry.data.get("by", before.changed_by)
         )
@@ -259,7 +263,7 @@ class _Past:
     # --- jobs and their events ---
 
     def _opened(self, entry: Entry) -> None:
-        self._put(opened(entry, self._states[entry.schedule or ""]))
+        self._put(opened_job(entry, self._states.get(entry.schedule or "")))
 
     def _manual(self, entry: Entry) -> None:
         if entry.job not in self._jobs:
@@ -299,10 +303,11 @@ class _Past:
     # --- launches and runs ---
 
     def _launch(self, entry: Entry) -> None:
-        job = entry.job or ""
-        self._slots[job] = entry.data["resources"]
-        holder = self._jobs[job].launch_holder
-        self._launches[holder] = Launched(program=entry.data["program"], holder=holder, at=entry.at)
+        job = self._jobs[entry.job or ""]
+        self._slots[job.id] = entry.data["resources"]
+        if job.maintenance is None:
+            launch = Launched(program=entry.data["program"], holder=job.launch_holder, at=entry.at)
+            self._launches[launch.holder] = launch
 
     def _slots_taken(self, entry: Entry) -> None:
         """Add the launch and the slots of a job that gave them back, and is offered again or has a run."""

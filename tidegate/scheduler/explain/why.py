@@ -11,103 +11,23 @@ import msgspec
 
 from tidegate.domain.model import NEVER
 from tidegate.domain.time.duration import duration_text
-from tidegate.domain.value import Value
 from tidegate.scheduler.decision.decide import decide
 from tidegate.scheduler.decision.instances.upstream import diagnostics_of
 from tidegate.scheduler.decision.outcome import Decision, Discard, Launch, Pass, Wait
 from tidegate.scheduler.decision.retry import attempts_max
-from tidegate.scheduler.explain.instances import Awaited, awaited, upstream_of
-from tidegate.scheduler.explain.roots import Root, roots
-from tidegate.scheduler.explain.unblock import Missing, missing
+from tidegate.scheduler.explain.explanation import Explanation as Explanation
+from tidegate.scheduler.explain.instances import awaited, upstream_of
+from tidegate.scheduler.explain.operations.why import explain_operation_job
+from tidegate.scheduler.explain.outcome import outcome_line as outcome_line
+from tidegate.scheduler.explain.roots import roots
+from tidegate.scheduler.explain.unblock import missing
 from tidegate.scheduler.model.deployed import ScheduleState
-from tidegate.scheduler.model.instance import Diagnostic
 from tidegate.scheduler.model.job import WAITING, Job, JobState
-from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.model.verdict import Verdict
 from tidegate.scheduler.store.protocol import Reader
 from tidegate.scheduler.tick.load import load_app, load_job_views
-
-
-class Blocked(Value, kw_only=True):
-    """A dataset that cannot be written, because only a person can finish an earlier publish into it.
-
-    Attributes:
-        dataset: "app/dataset".
-        commit: id of the commit that must be finished or abandoned first.
-        error: the error of its last failed try.
-        remedy: what to do.
-    """
-
-    dataset: str
-    commit: str
-    error: str
-    remedy: str
-
-
-class DeadHolder(Value, kw_only=True):
-    """A run that holds a slot, or works on the job, and whose process is dead or silent.
-
-    Attributes:
-        resource: what it holds of what the job waits for; None for the run of the job itself.
-        run_id: its id in Dagster.
-        of: the job or program that it runs.
-        process: its process and host, for people.
-        state: for people: what is known of the process.
-        since: its last sign of life.
-        freed: for people: when its slot is released, and by whom.
-    """
-
-    resource: str | None
-    run_id: str
-    of: str
-    process: str
-    state: str
-    since: datetime
-    freed: str
-
-
-class Explanation(Value, kw_only=True):
-    """Why one job has not run, or how it ended.
-
-    Attributes:
-        headline: one sentence.
-        job: None for a schedule without a waiting job; then the verdicts are those of an empty job.
-        trigger, constraints: the condition tree; None and empty for a job that no longer waits.
-        next_check: when the scheduler decides again without a new event.
-        can_run_at: the next instant at which it can run if only time is missing; else None.
-        missing: the missing conditions, each with its line of the YAML; all of them are needed, but of
-            an `any` or `at_least` only as many as it requires.
-        blocked: outputs of its program that cannot be written now, so that a run would fail at once.
-            The engine does not know them; the caller that reads the commits adds them.
-        dead: the runs that keep it waiting, or run it, and whose process is dead or silent. The engine does
-            not know processes; the caller that does adds them.
-        history: the journal of the job.
-        failed: the newest job of a schedule without a waiting job, if it failed.
-        upstream: of an instance of a task: its upstream instances.
-        diagnostics: of an instance: its dependencies without an upstream instance.
-        roots: of an instance: where the chains of what it waits for begin, and what helps there.
-    """
-
-    schedule: str
-    at: datetime
-    status: str
-    headline: str
-    job: Job | None = None
-    trigger: Verdict | None = None
-    constraints: tuple[Verdict, ...] = ()
-    next_check: datetime | None = None
-    can_run_at: datetime | None = None
-    missing: tuple[Missing, ...] = ()
-    blocked: tuple[Blocked, ...] = ()
-    dead: tuple[DeadHolder, ...] = ()
-    history: tuple[Entry, ...] = ()
-    failed: Job | None = None
-    upstream: tuple[Awaited, ...] = ()
-    diagnostics: tuple[Diagnostic, ...] = ()
-    roots: tuple[Root, ...] = ()
-
 
 INSTANCES_EXPLAINED = 5
 """Of a task whose instances are due so many are explained, the earliest ones."""
@@ -191,6 +111,8 @@ def _nothing_waits(state: ScheduleState, failed: Job | None) -> str:
 
 
 def _explain_job(reader: Reader, job: Job, state: ScheduleState | None, now: datetime) -> Explanation:
+    if job.maintenance is not None:
+        return explain_operation_job(reader, job, now)
     explanation = _explain_alone(reader, job, state, now)
     if job.instance is None:
         return explanation
@@ -301,30 +223,6 @@ def _outlook(decision: Decision) -> str:
             return f"the next tick discards it: {reason} {reason.summary}"
         case waiting:
             return f"{waiting.reason}: {waiting.reason.summary}"
-
-
-def outcome_line(job: Job) -> str:
-    """Describe how a job that no longer waits went on."""
-    if job.state is JobState.PENDING_LAUNCH:
-        return f"{job.state}: {_asked(job)}"
-    because = "" if job.reason is None else f" ({job.reason}: {job.reason.summary})"
-    run = "" if job.run_id is None else f", run {job.run_id}"
-    if job.attempt > 1 and not job.recovered:
-        run += f", attempt {job.attempt}"
-    detail = f"; {job.detail}" if job.detail else ""
-    return f"{job.state}{because}{run}{detail}"
-
-
-def _asked(job: Job) -> str:
-    """Describe the offers of a decided launch and the last answer."""
-    if job.offers == 0:
-        return "its run is asked for at the next tick of its dispatcher"
-    times = "once" if job.offers == 1 else f"{job.offers} times"
-    if job.offers == job.rejected:
-        until = "; it holds no slots until it is offered again" if job.gave_back else ""
-        return f"its run was asked for {times}; the last request was rejected: {job.detail}{until}"
-    answer = f"the answer before: {job.detail}" if job.detail else "no run is seen yet"
-    return f"its run was asked for {times}, last at {job.offered_at:%Y-%m-%d %H:%M:%SZ}; {answer}"
 
 
 def waiting_line(job: Job) -> str:

@@ -28,6 +28,7 @@ from tidegate.scheduler.decision.retry import retry_at
 from tidegate.scheduler.decision.run_events import run_events
 from tidegate.scheduler.model.job import FINISHED, Job
 from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.maintenance import Ended, Ending
 from tidegate.scheduler.model.run import (
     ALL_RUNS,
     ENDED,
@@ -39,6 +40,7 @@ from tidegate.scheduler.model.run import (
 from tidegate.scheduler.store.protocol import Launched, Transaction
 from tidegate.scheduler.tick.end_jobs import end_jobs
 from tidegate.scheduler.tick.load import load_app, load_whole_app
+from tidegate.scheduler.tick.maintenance.end import end_operation_job
 from tidegate.scheduler.tick.take_again import take_again
 from tidegate.scheduler.tick.tick import advance_before, effective_at
 
@@ -191,6 +193,9 @@ def _advance(transaction: Transaction, job: Job, entry: Entry, ended: datetime, 
     """Move the job to the status of its run; return whether a further attempt follows the run."""
     if job.state in FINISHED:
         return False
+    if job.maintenance is not None and RunStatus(entry.data["status"]) in ENDED:
+        _end_lost(transaction, job, entry, now)
+        return False
     take_again(transaction, job, now)
     if RunStatus(entry.data["status"]) not in ENDED:
         transaction.put_jobs([record(job, entry, next_check_at=None)])
@@ -210,6 +215,12 @@ def _advance(transaction: Transaction, job: Job, entry: Entry, ended: datetime, 
     transaction.put_jobs([record(job, again, state)])
     transaction.add_journal([again])
     return True
+
+
+def _end_lost(transaction: Transaction, job: Job, entry: Entry, now: datetime) -> None:
+    """End an operation on a table whose run ended without a report: it has died, or was terminated."""
+    detail = job.detail or f"its run ended as {entry.data['status']} without a report"
+    end_operation_job(transaction, job, Ended(ending=Ending.FAILED, detail=detail), now)
 
 
 def _upstream(transaction: Transaction, seen: RunObservation, job: Job | None) -> UpstreamRun:

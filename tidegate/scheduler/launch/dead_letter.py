@@ -12,27 +12,32 @@ from tidegate.scheduler.decision.after import record
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.model.refused import Refused, refuse_instance
+from tidegate.scheduler.model.refused import Refused, refuse_instance, refuse_operation
 from tidegate.scheduler.store.protocol import Reader, Transaction
 from tidegate.scheduler.tick.tick import advance_before
 
 
 def dead_letters(reader: Reader, schedules: Collection[str] | None = None) -> tuple[Job, ...]:
-    """Return the dead letters that were not queued again, oldest first."""
+    """Return the dead letters that were not queued again, oldest first.
+
+    An operation on a table is none: its policy asks for it again.
+    """
     failed = reader.jobs(schedules=schedules, states=(JobState.FAILED,))
-    return tuple(job for job in failed if job.reason is Reason.F_LAUNCH)
+    return tuple(job for job in failed if job.reason is Reason.F_LAUNCH and job.maintenance is None)
 
 
 def requeue(transaction: Transaction, job: str, now: datetime) -> Job:
     """Queue a dead letter again.
 
     Raises:
-        Refused: the job does not exist or is not a dead letter, or its schedule is not deployed.
+        Refused: the job does not exist or is not a dead letter, or its schedule is not deployed; or it is an
+            operation on a table.
     """
     advance_before(transaction, now)
     found = next(iter(transaction.jobs(ids=[job])), None)
     if found is None:
         raise Refused(f"there is no job {job}", "`tidegate jobs list --dead-letters` shows the dead letters")
+    refuse_operation(found)
     if found.reason is not Reason.F_LAUNCH:
         because = "" if found.reason is None else f" ({found.reason})"
         raise Refused(
@@ -51,13 +56,15 @@ def retry(transaction: Transaction, job: str, now: datetime) -> Job:
     wait for the rest of the pause.
 
     Raises:
-        Refused: the job does not exist or has not failed, or its schedule is not deployed.
+        Refused: the job does not exist or has not failed, or its schedule is not deployed; or it is an
+            operation on a table.
     """
     advance_before(transaction, now)
     found = next(iter(transaction.jobs(ids=[job])), None)
     if found is None:
         raise Refused(f"there is no job {job}", "`tidegate jobs list --failed` shows the failed jobs")
     refuse_instance(found, "tidegate instances rerun")
+    refuse_operation(found)
     if found.waiting and found.retry_at is not None:
         return _at_once(transaction, found, now)
     if found.state is not JobState.FAILED:

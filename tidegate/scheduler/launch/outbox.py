@@ -20,13 +20,15 @@ from tidegate.domain.back_off import back_off
 from tidegate.domain.model import Priority
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.after import record
-from tidegate.scheduler.decision.launch.order import launch_order_key
+from tidegate.scheduler.decision.launch.order import LaunchOrderKey, launch_order_key
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import Job, JobState, LaunchPlan
 from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.maintenance import Ended, Ending, Work
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.protocol import Transaction
 from tidegate.scheduler.tick.end_jobs import end_jobs
+from tidegate.scheduler.tick.maintenance.end import close_run
 
 OFFERS_PER_TICK = 25
 """One sensor tick of Dagster creates 2 to 6 runs a second and must stay well below its limit of 60 s."""
@@ -48,6 +50,7 @@ class LaunchRequest(Value, kw_only=True):
         schedule: "app/name".
         reason: one line for people on what the run was launched for.
         instance: what makes the job an instance of a task; None for any other job.
+        maintenance: what makes the job an operation on a table; None for any other job.
         commit: number of its commit id, see `Job.commit`.
     """
 
@@ -60,6 +63,7 @@ class LaunchRequest(Value, kw_only=True):
     priority: Priority
     reason: str
     instance: Instance | None = None
+    maintenance: Work | None = None
     commit: int = 1
 
 
@@ -99,13 +103,18 @@ def offer_launches(
 def select(due: list[Job], limit: int) -> list[Job]:
     """Select the due jobs of one batch: one suspect alone, or else the first ones in launch order.
 
+    Operations on tables go after pipelines, so that many of them delay no pipeline.
     A rejected request never reached the launcher, so it does not make its job a suspect; a job that was
     rejected goes after the others, and takes no place from them.
     """
     suspects = [job for job in due if job.offers - job.rejected >= SUSPECT_AFTER_OFFERS]
     if suspects:
         return [min(suspects, key=lambda job: (job.offers, job.id))]
-    return sorted(due, key=lambda job: (job.rejected > 0, launch_order_key(job, job.satisfied_at)))[:limit]
+    return sorted(due, key=_offer_order)[:limit]
+
+
+def _offer_order(job: Job) -> tuple[bool, bool, LaunchOrderKey]:
+    return job.rejected > 0, job.maintenance is not None, launch_order_key(job, job.satisfied_at)
 
 
 def reject(
@@ -125,7 +134,9 @@ def reject(
         if final or job.offers >= OFFERS_MAX:
             _dead_letter(transaction, job, message, now)
             continue
-        entry = _failed(job, message, now, rejected=_rejected_now(job))
+        # An operation keeps its table: another one must not start on it meanwhile.
+        rejected = _rejected_now(job) if job.maintenance is None else None
+        entry = _failed(job, message, now, rejected=rejected)
         pause = back_off(FIRST_BACK_OFF, job.offers)
         waiting = record(job, entry, next_check_at=now + pause)
         transaction.put_jobs([waiting])
@@ -163,18 +174,25 @@ def _request(job: Job) -> LaunchRequest:
         app=job.app,
         launch=job.launch,
         priority=job.priority,
-        reason=launch_reason(job.launch, job.instance),
+        reason=launch_reason(job.launch, job.instance, job.maintenance),
         instance=job.instance,
+        maintenance=job.maintenance,
         commit=job.commit,
     )
 
 
-def launch_reason(launch: LaunchPlan, instance: Instance | None = None) -> str:
+def launch_reason(
+    launch: LaunchPlan, instance: Instance | None = None, maintenance: Work | None = None
+) -> str:
     """Return one line on what a run was launched for.
 
     Args:
         instance: what makes its job an instance of a task; None for any other job.
+        maintenance: what makes it an operation on a table; None for any other job.
     """
+    if maintenance is not None:
+        by = "by hand" if maintenance.by_hand else f"by policy {maintenance.policy}"
+        return f"{maintenance.operation} of {maintenance.table}, {by}"
     parts = [f"{len(keys)} partition(s) of {dataset}" for dataset, keys in launch.manifest.items()]
     if instance is not None:
         of = f" of backfill {instance.number}" if instance.number else ""
@@ -190,6 +208,8 @@ def _dead_letter(transaction: Transaction, job: Job, message: str, now: datetime
     entry = _failed(job, message, now, Reason.F_LAUNCH)
     end_jobs(transaction, [(job, entry)])
     transaction.add_journal([entry])
+    if job.maintenance is not None:
+        close_run(transaction, job, Ended(ending=Ending.FAILED, detail=message), now)
 
 
 def _failed(

@@ -1,11 +1,13 @@
-"""Stopped: the active runs whose instance was paused or is run again, and when to end each of them.
+"""Stopped: the active runs whose job has gone on without them, and when to end each of them.
 
-Such a run is fenced (`scheduler.store.commits.fence`): it works, but publishes nothing any more. The
-dispatcher ends it in Dagster (`dagster_defs.dispatch.stopped`), so that it does not work for nothing. It asks
-once, and again with growing pauses as long as the run is active.
+    its instance was paused, or is run again         ─┐
+    its operation on a table has had its timeout     ─┴─► journaled, asked ──► its end is observed, without
+                                                              ▲──pause──┘      effect on the job
 
-    run.attempt is not that of its job ──► journaled, asked ──► its end is observed, without effect on the job
-                                               ▲──pause──┘
+A run of an instance is fenced (`scheduler.store.commits.fence`): it works, but publishes nothing any more. A
+run of an operation stops by itself between two of its commits, if it can. The dispatcher ends both in Dagster
+(`dagster_defs.dispatch.stopped`), so that they do not work for nothing. It asks once, and again with growing
+pauses as long as the run is active.
 """
 
 from collections.abc import Mapping
@@ -17,6 +19,7 @@ from tidegate.domain.back_off import back_off
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.run import Run
 from tidegate.scheduler.store.protocol import Reader, Transaction
 
@@ -25,6 +28,9 @@ ASKED = "stopped-runs"
 
 FIRST_PAUSE = timedelta(seconds=15)
 """A run that is asked to end needs some seconds for that."""
+
+TIMEOUT_GRACE = timedelta(seconds=30)
+"""So long after its timeout a run of an operation may need to finish the commit that it makes."""
 
 
 class Asked(Value, kw_only=True):
@@ -71,21 +77,42 @@ def note_stops(transaction: Transaction, app: str, now: datetime) -> tuple[Stop,
 def _due(
     stopped: tuple[tuple[Run, Job], ...], asked: Mapping[str, Asked], app: str, now: datetime
 ) -> tuple[Stop, ...]:
-    none = Asked(tries=0, next_at=now)
-    found = [(run, job, asked.get(run.run_id, none)) for run, job in stopped if job.app == app]
+    found = [
+        (run, job, asked.get(run.run_id, Asked(tries=0, next_at=_first(job, now))))
+        for run, job in stopped
+        if job.app == app
+    ]
     return tuple(
         Stop(run=run, job=job, tries=before.tries + 1) for run, job, before in found if before.next_at <= now
     )
 
 
+def _first(job: Job, now: datetime) -> datetime:
+    """Return when the run of a job is asked for the first time."""
+    if job.maintenance is None or job.ended_at is None:
+        return now
+    return job.ended_at + TIMEOUT_GRACE
+
+
 def _stopped(reader: Reader) -> tuple[tuple[Run, Job], ...]:
-    """Return the active runs of instances of tasks whose attempt is over, with their jobs."""
+    """Return the active runs whose job has gone on without them, with their jobs."""
     runs = [run for run in reader.runs(active=True) if run.job is not None]
     if not runs:
         return ()
     jobs = {job.id: job for job in reader.jobs(ids={run.job for run in runs if run.job is not None})}
     pairs = [(run, jobs[run.job]) for run in runs if run.job in jobs]
-    return tuple((run, job) for run, job in pairs if job.instance is not None and run.attempt != job.attempt)
+    return tuple((run, job) for run, job in pairs if _is_over(run, job))
+
+
+def _is_over(run: Run, job: Job) -> bool:
+    """Return whether a job has gone on without its active run.
+
+    The job of an operation ends before its run does, which reports the end itself; only after a timeout is
+    the run to be ended.
+    """
+    if job.maintenance is not None:
+        return job.reason is Reason.F_TIMEOUT
+    return job.instance is not None and run.attempt != job.attempt
 
 
 def _asked(reader: Reader) -> dict[str, Asked]:

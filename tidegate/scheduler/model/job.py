@@ -26,6 +26,7 @@ from tidegate.domain.model import Priority
 from tidegate.domain.upstream_run import UpstreamRun
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.instance import Instance
+from tidegate.scheduler.model.maintenance import Work
 from tidegate.scheduler.model.reason import Reason
 
 JOB_ID_HEX_DIGITS = 12
@@ -50,6 +51,9 @@ WAITING = frozenset({JobState.PENDING_TRIGGER, JobState.PENDING_CONSTRAINT})
 
 ACTIVE = frozenset({JobState.PENDING_LAUNCH, JobState.LAUNCHED})
 """States in which the job holds its slots, unless it gave them back (`Job.gave_back`)."""
+
+WRITING = frozenset({JobState.PENDING_CONSTRAINT, JobState.PENDING_LAUNCH, JobState.LAUNCHED})
+"""States of jobs whose partitions maintenance leaves alone (docs/maintenance.md)."""
 
 FINISHED = frozenset({JobState.SUCCEEDED, JobState.FAILED, JobState.DISCARDED})
 
@@ -179,6 +183,7 @@ class Job(Value, kw_only=True):
         held_at: since when its suspended schedule holds it; None while it is not held.
         held_for: how long it was held before; its timeout does not count this time (rule 19).
         instance: what makes it an instance of a task; None for the job of any other schedule.
+        maintenance: what makes it an operation on a table; None for any other job.
         commit: number of its commit id: a rerun of an instance publishes under a new one.
     """
 
@@ -215,6 +220,7 @@ class Job(Value, kw_only=True):
     held_at: datetime | None = None
     held_for: timedelta = timedelta(0)
     instance: Instance | None = None
+    maintenance: Work | None = None
     commit: int = 1
     detail: str = ""
 
@@ -239,6 +245,17 @@ class Job(Value, kw_only=True):
         if self.instance is None:
             raise ValueError(f"job {self.id} of {self.schedule} is not an instance of a task")
         return self.instance
+
+    @property
+    def work(self) -> Work:
+        """What makes it an operation on a table.
+
+        Raises:
+            ValueError: it is the job of a schedule.
+        """
+        if self.maintenance is None:
+            raise ValueError(f"job {self.id} of {self.schedule} is not an operation on a table")
+        return self.maintenance
 
     @property
     def run_key(self) -> str:

@@ -52,6 +52,7 @@ class EntryKind(StrEnum):
     REPORTED = "reported"
     BACKFILL = "backfill"
     STOPPED = "stopped"
+    OPERATION = "operation"
 
 
 class Entry(Value, kw_only=True):

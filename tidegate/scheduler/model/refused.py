@@ -20,6 +20,18 @@ class InstanceRefused(Refused):
         self.code = code
 
 
+class MaintenanceRefused(Refused):
+    """A request for maintenance by hand that cannot be carried out.
+
+    Attributes:
+        code: stable, for programs: E-TABLE, E-POLICY or E-ACTIVE (docs/maintenance.md).
+    """
+
+    def __init__(self, code: str, message: str, hint: str = "") -> None:
+        super().__init__(f"{code}: {message}", hint)
+        self.code = code
+
+
 def refuse_instance(job: Job, instead: str) -> None:
     """Refuse what is for jobs of schedules only.
 
@@ -31,3 +43,18 @@ def refuse_instance(job: Job, instead: str) -> None:
     """
     if job.instance is not None:
         raise Refused(f"job {job.id} is the instance {job.key} of task {job.schedule}", f"use `{instead}`")
+
+
+def refuse_operation(job: Job) -> None:
+    """Refuse what is for jobs of schedules only.
+
+    Raises:
+        Refused: the job is an operation on a table.
+    """
+    if job.maintenance is not None:
+        work = job.maintenance
+        raise Refused(
+            f"job {job.id} is {work.operation} of table {work.table}, by policy {work.policy}",
+            f"`tidegate maintenance run {work.table} --operation {work.operation}` runs it now;"
+            " `enabled: false` in its policy ends it; a run is terminated in the Dagster UI",
+        )

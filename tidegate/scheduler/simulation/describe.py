@@ -1,10 +1,9 @@
 """The given actions of a scenario in a few words, for its timeline."""
 
+from datetime import timedelta
 from typing import assert_never
 
 from tidegate.compiler.scenarios.scenario import (
-    ActOnInstance,
-    CancelBackfill,
     Delete,
     Deploy,
     Down,
@@ -13,17 +12,29 @@ from tidegate.compiler.scenarios.scenario import (
     PartitionsArrive,
     Replay,
     ReportGauges,
-    ReportInstances,
     Restart,
     Resume,
     RunSeen,
-    StartBackfill,
     Suspend,
     TriggerByHand,
     Update,
 )
+from tidegate.compiler.scenarios.scenario_maintenance import (
+    DisablePolicy,
+    MaintainByHand,
+    OperationEnds,
+    TableWritten,
+)
+from tidegate.compiler.scenarios.scenario_tasks import (
+    ActOnInstance,
+    CancelBackfill,
+    ReportInstances,
+    StartBackfill,
+)
+from tidegate.domain.maintenance.measures import MEASURES
 from tidegate.domain.size import size_text
 from tidegate.domain.time.duration import duration_text
+from tidegate.scheduler.model.maintenance import Work
 
 
 def _in_brackets(arrival: PartitionsArrive) -> str:
@@ -33,8 +44,39 @@ def _in_brackets(arrival: PartitionsArrive) -> str:
     return f" ({', '.join(parts)})" if parts else ""
 
 
+def _table(written: TableWritten) -> str:
+    if written.gone:
+        return "the table is gone"
+    if written.health is None:
+        return "the table is written, and cannot be measured"
+    measures = ", ".join(f"{name} {_measured(name, value)}" for name, value in written.health.items())
+    return f"the table is written ({measures or 'healthy'})"
+
+
+def _measured(name: str, value: float) -> str:
+    match MEASURES[name].unit:
+        case "bytes":
+            return size_text(int(value))
+        case "seconds":
+            return duration_text(timedelta(seconds=value))
+        case _:
+            return f"{value:g}"
+
+
+def describe_work(work: Work) -> str:
+    """Return the policy of an operation on a table, and how it was started."""
+    parts = [f"policy {work.policy}"]
+    parts += [
+        text
+        for text, holds in (("by hand", work.by_hand), ("probe", work.probe), ("forced", work.forced))
+        if holds
+    ]
+    parts += [f"without {', '.join(work.excluded)}"] if work.excluded else []
+    return ", ".join(parts)
+
+
 def describe(given: Given) -> tuple[str, str]:
-    """Return the schedule of an action, "" for none, and the action in a few words."""
+    """Return the schedule or table of an action, "" for none, and the action in a few words."""
     match given.action:
         case PartitionsArrive(dataset=dataset, keys=keys) as arrival:
             what = f"{dataset}: {', '.join(keys)}" if keys != ("",) else f"{dataset} is updated"
@@ -73,5 +115,14 @@ def describe(given: Given) -> tuple[str, str]:
             return task or "", f"backfill of {wanted.from_} to {wanted.to}"
         case CancelBackfill(task=task):
             return task or "", "backfill cancelled"
+        case TableWritten(table=table) as written:
+            return table, _table(written)
+        case OperationEnds(table=table, operation=operation):
+            return table, f"how {operation} goes from here on"
+        case MaintainByHand(table=table, operation=operation, policy=policy):
+            of = f" of {policy}" if policy else ""
+            return table, f"{operation or 'all operations'}{of} asked for by hand"
+        case DisablePolicy(policy=policy):
+            return "", f"policy {policy} disabled"
         case _:
             assert_never(given.action)

@@ -1,7 +1,7 @@
 """The given actions of a scenario, carried out by the same functions that the commands use.
 
 Partitions and runs are reported, manual actions use `scheduler.commands.manual`, and `update`,
-`delete` and `deploy` are deployments. A refused action becomes a moment with the codes of its
+`delete`, `deploy` and `disable` are deployments. A refused action becomes a moment with the codes of its
 diagnostics, so that a scenario can expect it.
 """
 
@@ -14,8 +14,6 @@ from tidegate.compiler.builders.formats import Formats, deployed_formats
 from tidegate.compiler.compile import compile_files, compile_schedule, compile_task
 from tidegate.compiler.diagnostics.diagnostic import Diagnostic
 from tidegate.compiler.scenarios.scenario import (
-    ActOnInstance,
-    CancelBackfill,
     Delete,
     Deploy,
     Down,
@@ -24,14 +22,24 @@ from tidegate.compiler.scenarios.scenario import (
     PartitionsArrive,
     Replay,
     ReportGauges,
-    ReportInstances,
     Restart,
     Resume,
     RunSeen,
-    StartBackfill,
     Suspend,
     TriggerByHand,
     Update,
+)
+from tidegate.compiler.scenarios.scenario_maintenance import (
+    DisablePolicy,
+    MaintainByHand,
+    OperationEnds,
+    TableWritten,
+)
+from tidegate.compiler.scenarios.scenario_tasks import (
+    ActOnInstance,
+    CancelBackfill,
+    ReportInstances,
+    StartBackfill,
 )
 from tidegate.domain.model import App, OnUpdate
 from tidegate.domain.model.dataset import DatasetFormat
@@ -44,16 +52,18 @@ from tidegate.scheduler.commands.live import deployed_apps, difference
 from tidegate.scheduler.commands.manual import resume, suspend, trigger
 from tidegate.scheduler.intake.observe import RunObservation
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
-from tidegate.scheduler.model.refused import InstanceRefused, Refused
+from tidegate.scheduler.model.refused import InstanceRefused, MaintenanceRefused, Refused
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.simulation.describe import describe
 from tidegate.scheduler.simulation.moment import Moment
 from tidegate.scheduler.simulation.simulation import Simulation
+from tidegate.scheduler.simulation.table_actions import act_on_tables
 from tidegate.scheduler.simulation.task_actions import act_on_tasks
 
 UNKNOWN_SCHEDULE = "N305"
 UNKNOWN_DATASET = "N301"
 WRONG_KEY = "V205"
+UNKNOWN_POLICY = "E-POLICY"
 REMOVED_PART = {"datasets": "N301", "programs": "N302"}
 """Codes of a deployment that is refused because remaining schedules need a removed dataset or program."""
 
@@ -102,7 +112,7 @@ class ActionRunner:
             self._act(given)
         except ActionRefused as refusal:
             self._refuse(given, name, refusal.codes, str(refusal))
-        except InstanceRefused as refusal:
+        except (InstanceRefused, MaintenanceRefused) as refusal:
             self._refuse(given, name, (refusal.code,), refusal.message)
         except Refused as refusal:
             code = WRONG_KEY if self._is_deployed(name) else UNKNOWN_SCHEDULE
@@ -149,6 +159,10 @@ class ActionRunner:
             case ActOnInstance() | ReportInstances() | StartBackfill() | CancelBackfill():
                 with simulation.store.transaction() as transaction:
                     act_on_tasks(transaction, self._app, action, now)
+            case DisablePolicy(policy=policy):
+                self._disable(name_in(self._app, policy))
+            case TableWritten() | OperationEnds() | MaintainByHand():
+                act_on_tables(simulation.store, simulation.world.tables, self._app, action, now)
             case _:
                 assert_never(action)
 
@@ -264,6 +278,15 @@ class ActionRunner:
         if action.update_schedules and self._app in compilation.apps:
             document = compilation.apps[self._app].document
             self._specs = {**self._specs, **_specs_of(document)}
+
+    def _disable(self, policy: str) -> None:
+        apps = self._deployed()
+        app = apps[self._app]
+        if policy not in app.policies:
+            raise ActionRefused((UNKNOWN_POLICY,), f"no policy {policy} is deployed")
+        disabled = msgspec.structs.replace(app.policies[policy], enabled=False)
+        policies = {**app.policies, policy: disabled}
+        self._carry_out({**apps, self._app: msgspec.structs.replace(app, policies=policies)})
 
     def _carry_out(self, wanted: Mapping[str, App], update_schedules: bool = True) -> None:
         with self._simulation.store.transaction() as transaction:

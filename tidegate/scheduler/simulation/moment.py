@@ -4,23 +4,28 @@ from datetime import datetime
 from typing import Any, Literal
 
 from tidegate.domain.value import Value
+from tidegate.scheduler.model.maintenance import Work
 
 MomentKind = Literal[
-    "given", "waiting", "launched", "ended", "discarded", "dropped", "refused", "launch-failed"
+    "given", "waiting", "launched", "maintained", "ended", "discarded", "dropped", "refused", "launch-failed"
 ]
-"""`discarded` is about a job, `dropped` about an event that no job accepts or keeps."""
+"""`discarded` is about a job, `dropped` about an event that no job accepts or keeps.
+
+`maintained` is the start of an operation on a table.
+"""
 
 
 class Moment(Value, kw_only=True):
     """A given action, or one of its consequences.
 
     Attributes:
-        schedule: its name within the app; of another app "app/name".
-        key: the `for_each` key of the job, or the scheduled time of an instance.
+        schedule: its name within the app; of another app "app/name". Of an operation on a table the table.
+        key: the `for_each` key of the job, or the scheduled time of an instance, or the operation.
         reason: the code of a wait, a discard or a refusal.
         partitions: of a launch: every key of its manifest, or its business date; of an instance of a task the
             partitions that it writes.
         business_date, number: of the launch of an instance: its business date, and its backfill.
+        work: of an operation on a table: its policy, and how it was started.
         next_check: of a wait: when the scheduler looks again.
         text: the rest, for people.
     """
@@ -35,5 +40,6 @@ class Moment(Value, kw_only=True):
     business_date: str | None = None
     number: int = 0
     args: dict[str, Any] = {}
+    work: Work | None = None
     next_check: datetime | None = None
     text: str = ""

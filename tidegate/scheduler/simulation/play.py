@@ -4,36 +4,35 @@ from collections import Counter
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
+from typing import assert_never
 
 import msgspec
 
 from tidegate.compiler.compile import CompiledApp
-from tidegate.compiler.scenarios.scenario import (
-    ExpectInstance,
-    ExpectInstances,
-    ExpectNone,
-    ExpectWaiting,
-    Scenario,
+from tidegate.compiler.scenarios.scenario import Expectation, ExpectNone, ExpectWaiting, Scenario
+from tidegate.compiler.scenarios.scenario_maintenance import (
+    ExpectDebt,
+    ExpectDiscardedOperation,
+    ExpectDue,
+    ExpectMaintain,
 )
-from tidegate.domain.model import App, leaves
+from tidegate.compiler.scenarios.scenario_tasks import ExpectInstance, ExpectInstances
+from tidegate.domain.model import App
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.deploy import deploy
-from tidegate.scheduler.model.event import Delivery
-from tidegate.scheduler.model.job import ACTIVE, WAITING, Job
-from tidegate.scheduler.simulation.expectation import Failure, Snapshot, WaitingJob, judge
+from tidegate.scheduler.simulation.expectation import Failure, judge
 from tidegate.scheduler.simulation.given import ActionRunner
 from tidegate.scheduler.simulation.moment import Moment
-from tidegate.scheduler.simulation.observed import (
-    ObservedCount,
-    ObservedInstance,
-    count_instances,
-    observe_instance,
-)
+from tidegate.scheduler.simulation.observed import count_instances, observe_instance
+from tidegate.scheduler.simulation.observed_tables import observe_debt, observe_operation
 from tidegate.scheduler.simulation.simulation import Simulation, SimulationLimit
+from tidegate.scheduler.simulation.snapshot import Snapshot, snapshot
 from tidegate.scheduler.simulation.summary import ScheduleSummary, summaries
+from tidegate.scheduler.simulation.table_actions import name_of_table
+from tidegate.scheduler.simulation.wording import Observed
 from tidegate.scheduler.simulation.world import SimulatedWorld, World
 from tidegate.scheduler.store.memory.store import MemoryStore
-from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.store.protocol import Reader, Store
 
 
 class Performance(Value, kw_only=True):
@@ -92,14 +91,14 @@ def play(
     for given in scenario.given:
         simulation.at(given.when, lambda given=given: runner.do(given))
     snapshots: dict[datetime, Snapshot] = {}
-    observed: dict[int, ObservedInstance | ObservedCount] = {}
+    states: dict[int, Observed] = {}
     for number, expectation in enumerate(scenario.expect):
         expected = expectation.expected
         if isinstance(expected, ExpectWaiting | ExpectNone):
             when = expected.when
             simulation.look_at(when, lambda when=when: snapshots.update({when: snapshot(simulation)}))
-        elif isinstance(expected, ExpectInstance | ExpectInstances):
-            look = partial(_observe, simulation, app.name, observed, number, expected)
+        elif isinstance(expected, ExpectInstance | ExpectInstances | ExpectDue | ExpectDebt):
+            look = partial(_observe, simulation, app.name, states, number, expected)
             simulation.look_at(expected.when, look)
     failures: tuple[Failure, ...] = ()
     try:
@@ -107,7 +106,8 @@ def play(
     except SimulationLimit as limit:
         failures = (Failure(at=scenario.at, expected="an end", observed=str(limit)),)
     if judged and not failures:
-        failures = judge(scenario, simulation.moments, snapshots, app.timezone, observed)
+        named = with_names_of_tables(scenario, simulation)
+        failures = judge(named, simulation.moments, snapshots, app.timezone, states)
     return Performance(
         scenario=scenario,
         app=app.name,
@@ -121,23 +121,57 @@ def play(
 def _observe(
     simulation: Simulation,
     app: str,
-    observed: dict[int, ObservedInstance | ObservedCount],
+    states: dict[int, Observed],
     number: int,
-    expected: ExpectInstance | ExpectInstances,
+    expected: ExpectInstance | ExpectInstances | ExpectDue | ExpectDebt,
 ) -> None:
+    if isinstance(expected, ExpectDue | ExpectDebt):
+        simulation.world.tables.measure(simulation.now, expected.table)
     with simulation.store.reading() as reader:
-        if isinstance(expected, ExpectInstance):
-            observed[number] = observe_instance(reader, app, expected)
-        else:
-            observed[number] = count_instances(reader, app, expected)
+        match expected:
+            case ExpectInstance():
+                states[number] = observe_instance(reader, app, expected)
+            case ExpectInstances():
+                states[number] = count_instances(reader, app, expected)
+            case ExpectDue():
+                states[number] = observe_operation(reader, expected, simulation.now)
+            case ExpectDebt():
+                states[number] = observe_debt(reader, expected, simulation.now)
+            case _:
+                assert_never(expected)
+
+
+def with_names_of_tables(scenario: Scenario, simulation: Simulation) -> Scenario:
+    """Return a scenario that names each table by its one name, which the store knows."""
+    with simulation.store.reading() as reader:
+        return msgspec.structs.replace(
+            scenario,
+            expect=tuple(_with_name(reader, each) for each in scenario.expect),
+            expect_only=None
+            if scenario.expect_only is None
+            else tuple(name_of_table(reader, name) for name in scenario.expect_only),
+        )
+
+
+def _with_name(reader: Reader, expectation: Expectation) -> Expectation:
+    expected = expectation.expected
+    if not isinstance(expected, ExpectMaintain | ExpectDiscardedOperation):
+        return expectation
+    named = msgspec.structs.replace(expected, table=name_of_table(reader, expected.table))
+    return msgspec.structs.replace(expectation, expected=named)
 
 
 def _stages(others: tuple[App, ...]) -> dict[str, App]:
-    """Return other apps as a scenario needs them: their datasets and programs, and nothing of other apps."""
+    """Return other apps as a scenario needs them: their datasets and programs, and nothing of other apps.
+
+    Their schedules launch nothing, and their policies maintain nothing.
+    """
     return {
         other.name: msgspec.structs.replace(
             other,
             schedules={},
+            policies={},
+            maintenance=None,
             programs={name: msgspec.structs.replace(p, reads=()) for name, p in other.programs.items()},
         )
         for other in others
@@ -156,45 +190,3 @@ def _summary(simulation: Simulation, app: App) -> tuple[ScheduleSummary, ...]:
         for row in rows
     }
     return summaries(app.schedules, simulation.moments, snapshot(simulation), events)
-
-
-def snapshot(simulation: Simulation) -> Snapshot:
-    """Return the unfinished jobs of a simulation's store."""
-    with simulation.store.reading() as reader:
-        waiting = reader.jobs(states=WAITING)
-        active = reader.jobs(states=ACTIVE)
-        deliveries = reader.deliveries([job.id for job in waiting])
-        specs = {state.ref: state.spec for state in reader.schedules()}
-    repeats = {
-        (ref, leaf.path)
-        for ref, spec in specs.items()
-        for leaf in leaves(spec.trigger)
-        if leaf.trigger.counts_each_write
-    }
-    return Snapshot(
-        waiting=tuple(
-            WaitingJob(
-                schedule=simulation.name_of(job.schedule),
-                key=job.key,
-                reason=None if job.reason is None else str(job.reason),
-                next_check=job.next_check_at,
-                collected=collected(job, deliveries[job.id], repeats),
-            )
-            for job in waiting
-        ),
-        active=tuple(sorted(simulation.name_of(job.schedule) for job in active)),
-    )
-
-
-def collected(job: Job, deliveries: tuple[Delivery, ...], repeats: set[tuple[str, str]]) -> int:
-    """Count the collected events of a job: a partition once, each update of a dataset without partitions.
-
-    Args:
-        repeats: schedule and leaf of the triggers that count every write.
-    """
-    found: set[tuple[str, str]] = set()
-    for delivery in deliveries:
-        event = delivery.event
-        each_write = not event.partition or (job.schedule, delivery.leaf) in repeats
-        found.add((event.key, event.id if each_write else event.partition or ""))
-    return len(found)

@@ -3,9 +3,9 @@
     due actions -> reports are stored -> tick -> offers -> launches -> again, until nothing
     changes -> snapshots of this instant -> the next instant
 
-The next instant is the earliest one of a given action, the end of a run, a job's next check or a
-cron's next fire. While the scheduler is down, it does not tick, and reports are kept with their own
-time until it returns. What ticks, launches and runs is the world (`world.py`).
+The next instant is the earliest one of a given action, the end of a run, a job's next check, a cron's
+next fire or a poll that has work. While the scheduler is down, it does not tick, and reports are kept
+with their own time until it returns. What ticks, launches and runs is the world (`world.py`).
 """
 
 import heapq
@@ -15,12 +15,15 @@ from datetime import datetime
 from tidegate.scheduler.model.job import WAITING, Job, JobState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.verdict import earliest
+from tidegate.scheduler.simulation.describe import describe_work
 from tidegate.scheduler.simulation.launcher import SimulatedRun
 from tidegate.scheduler.simulation.moment import Moment
+from tidegate.scheduler.simulation.tables import SimulatedOperation
 from tidegate.scheduler.simulation.timeline import moments_of
 from tidegate.scheduler.simulation.world import Report, SimulatedWorld, World
 from tidegate.scheduler.store.protocol import Store
-from tidegate.scheduler.tick.tick import CLOCK
+from tidegate.scheduler.tick.maintenance.poll import next_poll
+from tidegate.scheduler.tick.tick import CLOCK, engine_clock
 
 INSTANTS_MAX = 100_000
 """The most instants of one simulation: a cron of every minute over two months."""
@@ -50,7 +53,7 @@ class Simulation:
         self.moments: list[Moment] = []
         self.world: World = SimulatedWorld(store, {}) if world is None else world
         self._app = app
-        self._due: list[tuple[datetime, int, Callable[[], None]]] = []
+        self._due: list[tuple[datetime, bool, int, Callable[[], None]]] = []
         self._looks: list[tuple[datetime, int, Callable[[], None]]] = []
         self._reports: list[Report] = []
         self._down_until: datetime | None = None
@@ -60,10 +63,14 @@ class Simulation:
 
     # --- planned actions ---
 
-    def at(self, when: datetime, do: Callable[[], None]) -> None:
-        """Call a function at an instant, before the scheduler ticks."""
+    def at(self, when: datetime, do: Callable[[], None], *, first: bool = False) -> None:
+        """Call a function at an instant, before the scheduler ticks.
+
+        Args:
+            first: call it before the other functions of the instant.
+        """
         self._order += 1
-        heapq.heappush(self._due, (when, self._order, do))
+        heapq.heappush(self._due, (when, not first, self._order, do))
 
     def look_at(self, when: datetime, look: Callable[[], None]) -> None:
         """Call a function at the end of an instant."""
@@ -85,6 +92,12 @@ class Simulation:
         """Return the name of a schedule in the scenario: without the app under test."""
         app, _, name = ref.partition("/")
         return name if app == self._app else ref
+
+    def subject_of(self, job: Job) -> tuple[str, str]:
+        """Return what a job is about, and its key: a schedule, or a table and the operation on it."""
+        if job.maintenance is not None:
+            return job.maintenance.table, str(job.maintenance.operation)
+        return self.name_of(job.schedule), job.key
 
     # --- the clock ---
 
@@ -119,12 +132,13 @@ class Simulation:
         with self.store.reading() as reader:
             jobs = reader.jobs(states=WAITING | {JobState.PENDING_LAUNCH})
             fires = [state.next_fire_at for state in reader.schedules() if state.fires]
-            return [*(job.next_check_at for job in jobs), *fires]
+            poll = next_poll(reader, engine_clock(reader) or self.now)
+            return [*(job.next_check_at for job in jobs), *fires, poll]
 
     def _settle(self) -> None:
         for _ in range(ROUNDS_PER_INSTANT_MAX):
             while self._due and self._due[0][0] <= self.now:
-                heapq.heappop(self._due)[2]()
+                heapq.heappop(self._due)[3]()
             moved = not self._down and self._round()
             self._collect()
             if not moved and not (self._due and self._due[0][0] <= self.now):
@@ -137,11 +151,14 @@ class Simulation:
     def _round(self) -> bool:
         """Run the scheduler once at this instant; return whether anything changed."""
         reports, self._reports = self._reports, []
+        self.world.tables.measure(self.now, written=bool(reports))
         changed = self.world.tick(reports, self.now)
         self._collect()
         launches = self.world.launch(self.now)
         for run in launches.runs:
             self._started(run)
+        for operation in launches.operations:
+            self._maintained(operation)
         return changed or launches.tried
 
     # --- runs ---
@@ -187,6 +204,23 @@ class Simulation:
             )
         )
 
+    def _maintained(self, run: SimulatedOperation) -> None:
+        (job,) = self._jobs([run.job])
+        table, operation = self.subject_of(job)
+        self.moments.append(
+            Moment(
+                when=self.now,
+                kind="maintained",
+                schedule=table,
+                key=operation,
+                job=job.id,
+                work=job.work,
+                text=describe_work(job.work),
+            )
+        )
+        # What ends at an instant has ended for all that is done then.
+        self.at(run.ends_at, lambda: self.world.tables.end(run), first=True)
+
     # --- the timeline ---
 
     def _collect(self) -> None:
@@ -195,7 +229,7 @@ class Simulation:
         fresh = entries[self._entries_seen :]
         self._entries_seen = len(entries)
         jobs = {job.id: job for job in self._jobs([entry.job for entry in fresh if entry.job is not None])}
-        self.moments += moments_of(fresh, jobs, self.name_of)
+        self.moments += moments_of(fresh, jobs, self.name_of, self.subject_of)
 
     def _entries_of_now(self) -> list[Entry]:
         """Return the entries of this instant, which are the last ones of the journal."""

@@ -1,4 +1,4 @@
-"""The summary of a played scenario: the launched, discarded and remaining jobs of each schedule.
+"""The summary of a played scenario: the launched, discarded and remaining jobs of each schedule and table.
 
 It counts the moments of the timeline and the jobs of the last snapshot.
 """
@@ -7,15 +7,18 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from tidegate.domain.value import Value
-from tidegate.scheduler.simulation.expectation import Snapshot, WaitingJob
 from tidegate.scheduler.simulation.moment import Moment
+from tidegate.scheduler.simulation.snapshot import Snapshot, WaitingJob
+
+STARTS = ("launched", "maintained")
+"""Kinds of moments at which a run begins."""
 
 
 class ScheduleSummary(Value, kw_only=True):
-    """The counts of one schedule.
+    """The counts of one schedule, or of one table.
 
     Attributes:
-        schedule: its name within the app; of another app "app/name".
+        schedule: its name within the app; of another app "app/name". Of a table its name.
         ended: ended runs, by status.
         discarded: discarded jobs, by reason.
         waiting: the jobs that wait at the end.
@@ -45,7 +48,7 @@ def summaries(
         left: the unfinished jobs at the end.
         events: the events of each schedule by outcome, see `ScheduleSummary.events`.
     """
-    launched = Counter(moment.schedule for moment in moments if moment.kind == "launched")
+    launched = Counter(moment.schedule for moment in moments if moment.kind in STARTS)
     ended = _by_schedule([(m.schedule, m.text) for m in moments if m.kind == "ended"])
     discarded = _by_schedule([(m.schedule, m.reason or "") for m in moments if m.kind == "discarded"])
     running = Counter(left.active)

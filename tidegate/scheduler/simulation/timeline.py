@@ -14,13 +14,17 @@ from tidegate.scheduler.simulation.moment import Moment, MomentKind
 
 
 def moments_of(
-    entries: Sequence[Entry], jobs: Mapping[str, Job], name_of: Callable[[str], str]
+    entries: Sequence[Entry],
+    jobs: Mapping[str, Job],
+    name_of: Callable[[str], str],
+    subject_of: Callable[[Job], tuple[str, str]],
 ) -> list[Moment]:
     """Return the moments of some entries: first the dropped events, then the others in their order.
 
     Args:
         jobs: the jobs of the entries, by id.
         name_of: returns the name of a schedule ("app/name") in the scenario.
+        subject_of: returns what a job is about, and its key.
     """
     found = _dropped(entries, name_of)
     for entry in entries:
@@ -29,19 +33,27 @@ def moments_of(
         if kind is None or job is None:
             continue
         check = entry.data.get("next_check")
+        name, key = subject_of(job)
         found.append(
             Moment(
                 when=entry.at,
                 kind=kind,
-                schedule=name_of(job.schedule),
-                key=job.key,
+                schedule=name,
+                key=key,
                 job=job.id,
                 reason=entry.reason,
                 next_check=None if check is None else datetime.fromisoformat(check),
-                text=str(entry.data.get("error") or entry.data.get("message") or ""),
+                work=job.maintenance,
+                text=_text(entry),
             )
         )
     return found
+
+
+def _text(entry: Entry) -> str:
+    if entry.kind is EntryKind.OPERATION:
+        return str(entry.data["ending"])
+    return str(entry.data.get("error") or entry.data.get("message") or "")
 
 
 def _kind(entry: Entry) -> MomentKind | None:
@@ -50,6 +62,8 @@ def _kind(entry: Entry) -> MomentKind | None:
             return "waiting"
         case EntryKind.DISCARDED:
             return "discarded"
+        case EntryKind.OPERATION:
+            return "ended"
         case EntryKind.LAUNCH_FAILED:
             return "discarded" if entry.reason == str(Reason.F_LAUNCH) else "launch-failed"
         case _:

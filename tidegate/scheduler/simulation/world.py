@@ -17,6 +17,7 @@ from tidegate.scheduler.launch.outbox import LaunchRequest, offer_launches
 from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.simulation.launcher import Launcher, SimulatedRun, written
+from tidegate.scheduler.simulation.tables import SimulatedOperation, SimulatedTables
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.tick.load import load_whole_app
 from tidegate.scheduler.tick.tick import tick
@@ -29,15 +30,23 @@ class Launches(Value, kw_only=True):
 
     Attributes:
         runs: the runs that began.
+        operations: the runs of operations on tables that began.
         tried: a launch was tried, whether or not a run began.
     """
 
     runs: tuple[SimulatedRun, ...] = ()
+    operations: tuple[SimulatedOperation, ...] = ()
     tried: bool = False
 
 
 class World(Protocol):
-    """What is behind the clock of a simulation."""
+    """What is behind the clock of a simulation.
+
+    Attributes:
+        tables: the tables, with what is measured of them and how operations on them go.
+    """
+
+    tables: SimulatedTables
 
     def tick(self, reports: Sequence[Report], now: datetime) -> bool:
         """Take reports in, and let the scheduler work once; return whether anything changed."""
@@ -69,6 +78,7 @@ class SimulatedWorld:
 
     def __init__(self, store: Store, behaviours: Mapping[str, Behaviour]) -> None:
         self._store = store
+        self.tables = SimulatedTables(store)
         self._launcher = Launcher(store, behaviours)
         self._requests_are_lost = False
 
@@ -86,7 +96,11 @@ class SimulatedWorld:
         if self._requests_are_lost:
             self._requests_are_lost = False
             return Launches(tried=bool(requests))
-        return Launches(runs=tuple(self._launcher.launch(requests, now)), tried=bool(requests))
+        return Launches(
+            runs=tuple(self._launcher.launch([each for each in requests if each.maintenance is None], now)),
+            operations=self.tables.launch(requests, now),
+            tried=bool(requests),
+        )
 
     def start(self, run: SimulatedRun, now: datetime) -> Sequence[Report]:
         """See `World.start`."""

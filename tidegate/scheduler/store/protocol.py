@@ -22,6 +22,7 @@ from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import Gauge, ProgramHistory, Run
 from tidegate.scheduler.store.instances import InstanceRows
+from tidegate.scheduler.store.maintenance import MaintenanceChanges, MaintenanceRows
 
 
 class LedgerRow(Value, kw_only=True):
@@ -86,7 +87,7 @@ class Commitment(Value, kw_only=True):
         return any(part in refs for name in self.names for part in name.split(" <- "))
 
 
-class Reader(InstanceRows, Protocol):
+class Reader(InstanceRows, MaintenanceRows, Protocol):
     """Reads one consistent state of the store."""
 
     def apps(self, *, names: Collection[str] | None = None) -> tuple[DeployedApp, ...]:
@@ -219,7 +220,7 @@ class Reader(InstanceRows, Protocol):
         ...
 
 
-class Transaction(Reader, Protocol):
+class Transaction(Reader, MaintenanceChanges, Protocol):
     """Changes the store; leaving the context commits, an exception rolls everything back.
 
     A transaction reads its own writes.
@@ -236,7 +237,7 @@ class Transaction(Reader, Protocol):
     def rename(self, names: Renames) -> None:
         """Give the rows of renamed apps, programs and datasets their new names, watermarks included.
 
-        Apps, schedules, subscriptions, and the values of jobs are put by the caller.
+        Apps, schedules, subscriptions, and the values of jobs other than operations are put by the caller.
         """
         ...
 

@@ -16,28 +16,26 @@ a crash after it leaves PENDING_LAUNCH jobs, which `scheduler.launch.outbox` off
 observed. The cost of a tick depends on due rows and new events, not on the number of schedules.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
 import msgspec
 
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.constraints import COUNTING_RUNS
-from tidegate.scheduler.decision.fires import after_fires, due_fires, postponed, programs_timed, with_timer
 from tidegate.scheduler.decision.launch.order import LaunchOrderKey, launch_order_key
 from tidegate.scheduler.decision.outcome import Decision, Wait
-from tidegate.scheduler.decision.route import Router, leaf_at
-from tidegate.scheduler.model.deployed import ScheduleState
-from tidegate.scheduler.model.event import Event, EventKind, Subscription, event_facts
 from tidegate.scheduler.model.job import Job
-from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.model.run import program_resource
+from tidegate.scheduler.model.verdict import earliest
 from tidegate.scheduler.store.protocol import Reader, Store, Transaction
 from tidegate.scheduler.tick.apply import Applier
 from tidegate.scheduler.tick.due import MICROSECOND
-from tidegate.scheduler.tick.generate import generate
-from tidegate.scheduler.tick.load import load_apps, load_job_views
+from tidegate.scheduler.tick.load import load_job_views
+from tidegate.scheduler.tick.maintenance.by_hand import start_waiting
+from tidegate.scheduler.tick.maintenance.poll import PollReport, maintain, next_poll
+from tidegate.scheduler.tick.maintenance.tables import forgotten
+from tidegate.scheduler.tick.take_in import Aside, take_in
 from tidegate.scheduler.tick.working_set import WorkingSet
 
 CLOCK = "clock"
@@ -118,7 +116,7 @@ def route_before(transaction: Transaction, now: datetime, refs: Collection[str])
     if is_away(transaction, now):
         before = now - MICROSECOND
         work = WorkingSet(transaction, before, before)
-        _take_in(work, before, refs)
+        take_in(work, before, Aside(), refs)
         work.flush()
 
 
@@ -140,151 +138,62 @@ def effective_at(reader: Reader, at: datetime, now: datetime) -> datetime:
 
 
 def _replay(transaction: Transaction, clock: datetime, until: datetime) -> TickReport:
-    report, start = TickReport(), clock
-    for _ in range(SETS_PER_TICK):
-        work = WorkingSet(transaction, clock, until)
-        while (instant := work.next_instant()) is not None:
-            report = report.plus(_at(work, instant))
+    report, start, sets = TickReport(), clock, 0
+    while sets < SETS_PER_TICK:
+        poll = next_poll(transaction, clock)
+        work, aside = WorkingSet(transaction, clock, earliest((poll, until)) or until), Aside()
+        while not aside.operations and (instant := work.next_instant()) is not None:
+            clock, report = instant, report.plus(_at(work, instant, aside))
         work.flush()
-        clock = work.until
-        if clock >= until:
+        clock = clock if aside.operations else work.until
+        done, goes_on = _maintain(transaction, aside, clock, poll)
+        report = report.plus(done)
+        if clock >= until and not goes_on:
             break
+        sets += clock != poll and not goes_on
     stored = engine_clock(transaction)
     if report != TickReport() or stored is None or abs(clock - stored) > CLOCK_KEPT_FOR or clock < start:
         transaction.set_cursor(CLOCK, clock.isoformat())
     return report
 
 
-def _at(work: WorkingSet, instant: datetime) -> TickReport:
-    """Replay one instant: route all its events, then decide its due jobs (rule 14)."""
-    fired, routed = _take_in(work, instant)
-    return msgspec.structs.replace(_decide(work, instant), fired=fired, routed=routed)
-
-
-def _take_in(work: WorkingSet, instant: datetime, refs: Collection[str] | None = None) -> tuple[int, int]:
-    """Route all events of an instant; return the numbers of fires and of events.
-
-    Args:
-        refs: the schedules whose crons and timers fire; None for all.
-    """
-    events = work.take_events(instant)
-    _start_timers(work, events, instant)
-    fired = _fire(work, instant, refs)
-    events = sorted((*events, *work.take_events(instant)), key=lambda each: (each.arrived, each.id))
-    _route(work, events, instant)
-    return fired, len(events)
-
-
-# --- timers and fires -------------------------------------------------------------------
-
-
-def _start_timers(work: WorkingSet, events: Sequence[Event], instant: datetime) -> None:
-    """Start the timers that count from these events, before due timers are taken."""
-    listeners = work.listeners({event.key for event in events})
-    for event in events:
-        for listener in listeners[event.key]:
-            state = work.schedule(listener.schedule)
-            if event.origin is not None or not _starts_timer(event, listener, state):
-                continue
-            if not (state.active or state.holding):
-                continue
-            work.put_schedule(with_timer(state, listener.leaf, event))
-            work.add_journal(
-                [
-                    Entry(
-                        at=instant,
-                        kind=EntryKind.CLOCK,
-                        schedule=state.ref,
-                        event=event.id,
-                        data={"leaf": listener.leaf, "from": event.arrived.isoformat()},
-                    )
-                ]
-            )
-
-
-def _starts_timer(event: Event, listener: Subscription, state: ScheduleState) -> bool:
-    """Return whether an event only starts the timer of a leaf."""
-    if event.kind is EventKind.FIRE:
-        return False
-    leaf = leaf_at(state.spec, listener.leaf)
-    return leaf is not None and leaf.timer is not None
-
-
-def _fire(work: WorkingSet, instant: datetime, refs: Collection[str] | None) -> int:
-    """Turn every due fire of the schedules into an event, and every due day of a task into its instances.
+def _maintain(
+    transaction: Transaction, aside: Aside, clock: datetime, poll: datetime | None
+) -> tuple[TickReport, bool]:
+    """Do what maintenance has to do after the jobs of an instant; `poll` is its next one of its own.
 
     Returns:
-        The number of fires and of tasks.
+        What was done, and whether more may follow at the same instant.
     """
-    due = [state for state in work.take_schedules(instant) if refs is None or state.ref in refs]
-    tasks = [state for state in due if state.spec.task is not None]
-    due = [state for state in due if state.spec.task is None]
-    generated = generate(work, tasks, instant)
-    timed = {program for state in due for program in programs_timed(state)}
-    slots = work.slots([program_resource(program) for program in timed])
-    running = {program for program in timed if slots[program_resource(program)]}
-    fires = [event for state in due for event in due_fires(state, instant, running)]
-    work.add_events(fires)
-    for state in due:
-        work.put_schedule(after_fires(state, instant))
-        work.add_journal(
-            Entry(
-                at=instant,
-                kind=EntryKind.CLOCK,
-                schedule=state.ref,
-                data={"leaf": path, "from": instant.isoformat()},
-            )
-            for path in postponed(state, instant, running)
-        )
-    return len(fires) + generated
+    if aside.written:
+        forgotten(transaction, aside.written, clock)
+    started = start_waiting(transaction, aside.operations, clock) if aside.operations else ()
+    polled = PollReport() if clock != poll or aside.operations else maintain(transaction, clock)
+    report = TickReport(
+        decided=len(aside.operations) + polled.closed + polled.looked,
+        launched=(*(job.id for job in started), *polled.launched),
+    )
+    return report, bool(aside.operations) or polled.closed > 0
 
 
-# --- events -----------------------------------------------------------------------------
-
-
-def _route(work: WorkingSet, events: Sequence[Event], instant: datetime) -> None:
-    """Deliver events to the jobs of all schedules that listen to them."""
-    if not events:
-        return
-    listeners = work.listeners({event.key for event in events})
-    refs = {listener.schedule for each in listeners.values() for listener in each}
-    states = {ref: work.schedule(ref) for ref in refs}
-    apps = load_apps(work, states.values())
-    router = Router(work.waiting_jobs(refs), lambda job: work.deliveries([job])[job])
-    for event in events:
-        for listener in listeners[event.key]:
-            state = states[listener.schedule]
-            if event.only_for not in (None, listener.schedule):
-                continue
-            if not _starts_timer(event, listener, state):
-                router.route(event, listener, state, apps[state.app], instant)
-    work.put_jobs(router.changed.values())
-    work.add_deliveries(router.delivered)
-    work.add_journal(_routing_entries(router, instant))
-
-
-def _routing_entries(router: Router, now: datetime) -> list[Entry]:
-    delivered = [
-        Entry(
-            at=now,
-            kind=EntryKind.EVENT if delivery.job is not None else EntryKind.EVENT_DISCARDED,
-            schedule=delivery.schedule,
-            job=delivery.job,
-            event=delivery.event.id,
-            reason=delivery.reason,
-            data={"leaf": delivery.leaf, **event_facts(delivery.event)},
-        )
-        for delivery in router.delivered
-    ]
-    return router.opened + delivered
+def _at(work: WorkingSet, instant: datetime, aside: Aside) -> TickReport:
+    """Replay one instant: route all its events, then decide its due jobs (rule 14)."""
+    fired, routed = take_in(work, instant, aside)
+    return msgspec.structs.replace(_decide(work, instant, aside), fired=fired, routed=routed)
 
 
 # --- jobs -------------------------------------------------------------------------------
 
 
-def _decide(work: WorkingSet, instant: datetime) -> TickReport:
-    """Decide every due job in launch order, and take the slots of those that launch."""
+def _decide(work: WorkingSet, instant: datetime, aside: Aside) -> TickReport:
+    """Decide every due job in launch order, and take the slots of those that launch.
+
+    Args:
+        aside: takes the operations on tables, which come after the other jobs.
+    """
     due = work.take_jobs(instant)
+    aside.operations += [job for job in due if job.maintenance is not None]
+    due = [job for job in due if job.maintenance is None]
     if not due:
         return TickReport()
     views, orphans = load_job_views(work, due, instant)

@@ -1,7 +1,7 @@
 """The changes of a Parquet table since a run began, and which of them its publish would lose.
 
 Only Tidegate puts versions, so each change is a commit of ours. Two versions are compared by their entries:
-the folders of a partition never change, so a partition with the same entry has the same rows.
+each publish into a partition leaves its commit there, and a compaction, which changes no row, does not.
 """
 
 from collections.abc import Collection, Sequence
@@ -31,8 +31,11 @@ def changed_partitions(context: CommitContext, begun: Begun, now: TableVersion) 
         return frozenset()
     before = _version(context, begun)
     if before is not None:
-        both = {*before.partitions, *now.partitions}
-        return frozenset(key for key in both if before.partitions.get(key) != now.partitions.get(key))
+        return frozenset(
+            key
+            for key in {*before.partitions, *now.partitions}
+            if key not in before.partitions or not before.partitions[key].same_rows(now.partitions.get(key))
+        )
     # It was pruned. What no commit since has written is unchanged.
     since = now.recent[-(now.number - begun.version) :]
     return frozenset(key for key, entry in now.partitions.items() if entry.commit in since)

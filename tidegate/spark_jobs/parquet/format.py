@@ -24,6 +24,7 @@ from tidegate.spark_jobs.parquet.output import (
     table_state,
 )
 from tidegate.spark_jobs.parquet.steps.copy_folder import CopyFolder
+from tidegate.spark_jobs.parquet.steps.publish.compaction import PublishCompaction
 from tidegate.spark_jobs.parquet.steps.publish.folder import PublishFolder, harm_of
 from tidegate.spark_jobs.parquet.steps.publish.merge import PublishMerge
 from tidegate.spark_jobs.parquet.steps.publish.version import PublishVersion
@@ -42,6 +43,7 @@ class ParquetFormat:
         CopyFolder,
         PublishVersion,
         PublishMerge,
+        PublishCompaction,
         ShowVersion,
     )
 

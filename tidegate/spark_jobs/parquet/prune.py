@@ -15,6 +15,7 @@ from tidegate.spark_jobs.files.filesystem import FileSystem, is_data
 from tidegate.spark_jobs.parquet.merge import SURVIVORS_MARK
 from tidegate.spark_jobs.parquet.output import DATA_FOLDER
 from tidegate.spark_jobs.parquet.steps.copy_folder import CopyFolder
+from tidegate.spark_jobs.parquet.steps.publish.compaction import PublishCompaction
 from tidegate.spark_jobs.parquet.steps.publish.folder import PublishFolder
 from tidegate.spark_jobs.parquet.steps.publish.merge import PublishMerge
 from tidegate.spark_jobs.parquet.steps.publish.version import PublishVersion
@@ -52,6 +53,7 @@ class Unfinished:
         ]
         # The version at the begin of a run is compared with the one that its publish replaces.
         begun = [step.base if step.state is None else min(step.base, step.state.number) for step in mine]
+        begun += [step.base for step in steps if isinstance(step, PublishCompaction) and step.root == root]
         self.oldest_base = min(begun, default=None)
 
     def needs(self, folder: str) -> bool:

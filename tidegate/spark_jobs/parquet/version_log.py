@@ -12,6 +12,7 @@ appended rows has several folders. `TableVersion.with_commit` applies a write mo
 values only; it changes no file.
 """
 
+from collections.abc import Mapping
 from typing import assert_never
 
 import msgspec
@@ -57,6 +58,30 @@ class PartitionEntry(Value, kw_only=True, omit_defaults=True):
         """Return all folders of the partition, relative to the table's root."""
         return self.more if self.path is None else (self.path, *self.more)
 
+    def same_rows(self, other: "PartitionEntry | None") -> bool:
+        """Return whether another state of the partition has the same rows: each publish leaves its commit.
+
+        A compaction replaces folders, and leaves the rest as it is.
+        """
+        return other is not None and (self.commit, self.token, self.rows) == (
+            other.commit,
+            other.token,
+            other.rows,
+        )
+
+    def compacted(self, by: "Compaction") -> "PartitionEntry | None":
+        """Return the partition with some folders replaced by one with their rows; None if one is gone."""
+        folders = self.folders
+        if not {*by.folders} <= {*folders}:
+            return None
+        return msgspec.structs.replace(
+            self,
+            path=by.into.path,
+            bytes=self.bytes - by.bytes + by.into.bytes,
+            files=self.files - by.files + by.into.files,
+            more=tuple(folder for folder in folders if folder not in by.folders),
+        )
+
     def joined_by(self, added: "PartitionEntry") -> "PartitionEntry":
         """Return the partition with the rows of another entry added."""
         first, *more = (*self.folders, *added.folders) or (None,)
@@ -69,6 +94,22 @@ class PartitionEntry(Value, kw_only=True, omit_defaults=True):
             files=self.files + added.files,
             more=tuple(folder for folder in more if folder is not None),
         )
+
+
+class Compaction(Value, kw_only=True):
+    """Folders of a partition whose rows were written again, into one folder.
+
+    Attributes:
+        folders: relative to the table's root.
+        files: number of their data files.
+        bytes: size of these.
+        into: the new folder.
+    """
+
+    folders: tuple[str, ...]
+    files: int
+    bytes: int
+    into: PartitionEntry
 
 
 class TableVersion(Value, kw_only=True, omit_defaults=True):
@@ -113,6 +154,25 @@ class TableVersion(Value, kw_only=True, omit_defaults=True):
         """Return the next version, which has the same rows and refuses a commit."""
         recent = (*self.recent, f"{REFUSED_MARK}{commit}")[-RECENT_COMMITS:]
         return msgspec.structs.replace(self, number=self.number + 1, recent=recent)
+
+    def with_compaction(self, commit: str, partitions: Mapping[str, Compaction]) -> "TableVersion":
+        """Return the next version, which has the same rows in other folders.
+
+        A partition whose folders were replaced since they were compacted is left as it is.
+        """
+        entries = dict(self.partitions)
+        for key, compaction in partitions.items():
+            entry = entries.get(key)
+            after = None if entry is None else entry.compacted(compaction)
+            if after is not None:
+                entries[key] = after
+        return msgspec.structs.replace(
+            self,
+            number=self.number + 1,
+            commit=commit,
+            partitions=entries,
+            recent=(*self.recent, commit)[-RECENT_COMMITS:],
+        )
 
     def number_of(self, commit: str) -> int | None:
         """Return the version that a commit has put; None for a commit that is not listed."""

@@ -17,7 +17,7 @@ from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import Gauge, ProgramHistory, Run, RunStatus
 from tidegate.scheduler.store.ledger import ledger_rows
-from tidegate.scheduler.store.memory.tables import Tables
+from tidegate.scheduler.store.memory.maintenance import MaintenanceReader
 from tidegate.scheduler.store.protocol import Commitment, LedgerRow
 
 T = TypeVar("T")
@@ -39,11 +39,8 @@ def _history(ended: list[Run]) -> ProgramHistory:
     )
 
 
-class MemoryReader:
+class MemoryReader(MaintenanceReader):
     """See `Reader`."""
-
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
 
     def apps(self, *, names: Collection[str] | None = None) -> tuple[DeployedApp, ...]:
         """See `Reader.apps`."""

@@ -1,10 +1,24 @@
 """New names for all rows of renamed apps, programs and datasets; see `scheduler.store.sql.rename`."""
 
+from collections.abc import Callable, Hashable, Mapping
+from typing import TypeVar
+
 import msgspec
 
 from tidegate.compiler.plan.renames import Renames
 from tidegate.scheduler.decision.renamed import renamed_event
-from tidegate.scheduler.store.memory.tables import Tables
+from tidegate.scheduler.model.maintenance import Record, TableState
+from tidegate.scheduler.store.memory.tables import RecordKey, Tables
+from tidegate.scheduler.store.renamed_maintenance import (
+    renamed_operation,
+    renamed_record,
+    renamed_resource,
+    renamed_run,
+    renamed_table,
+)
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
 
 
 def rename_tables(tables: Tables, names: Renames) -> None:
@@ -18,7 +32,7 @@ def rename_tables(tables: Tables, names: Renames) -> None:
         for job, marks in tables.deliveries.items()
     }
     tables.jobs = {
-        id: msgspec.structs.replace(job, schedule=names.schedule(job.schedule))
+        id: renamed_operation(msgspec.structs.replace(job, schedule=names.schedule(job.schedule)), names)
         for id, job in tables.jobs.items()
     }
     tables.launches = {
@@ -35,3 +49,27 @@ def rename_tables(tables: Tables, names: Renames) -> None:
         else msgspec.structs.replace(entry, schedule=names.schedule(entry.schedule))
         for entry in tables.journal
     ]
+    _rename_maintenance(tables, names)
+
+
+def _rename_maintenance(tables: Tables, names: Renames) -> None:
+    tables.own("slots", "maintained", "records", "operation_runs")
+    tables.slots = {renamed_resource(resource, names): holders for resource, holders in tables.slots.items()}
+    tables.maintained = _renamed(tables.maintained, lambda table: renamed_table(table, names), _name)
+    tables.records = _renamed(tables.records, lambda record: renamed_record(record, names), _key)
+    tables.operation_runs = {job: renamed_run(run, names) for job, run in tables.operation_runs.items()}
+
+
+def _name(table: TableState) -> str:
+    return table.name
+
+
+def _key(record: Record) -> RecordKey:
+    return record.key
+
+
+def _renamed(values: Mapping[K, V], rename: Callable[[V], V], key: Callable[[V], K]) -> dict[K, V]:
+    """Return values under their new names; one that was renamed replaces what was left under its name."""
+    kept = {each: value for each, value in values.items() if rename(value) == value}
+    moved = [rename(value) for value in values.values() if rename(value) != value]
+    return kept | {key(value): value for value in moved}

@@ -20,18 +20,15 @@ from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import Gauge, Run
 from tidegate.scheduler.store.error import StoreError
+from tidegate.scheduler.store.memory.maintenance import MaintenanceWriter
 from tidegate.scheduler.store.memory.reader import MemoryReader
 from tidegate.scheduler.store.memory.rename import rename_tables
+from tidegate.scheduler.store.memory.stored import as_stored
 from tidegate.scheduler.store.memory.tables import DeliveryMark, Tables
 from tidegate.scheduler.store.protocol import Launched
 
 
-def as_stored(entry: Entry) -> Entry:
-    """Return the entry after a round trip through JSON, as in SQL: tuples in its data become lists."""
-    return msgspec.json.decode(msgspec.json.encode(entry), type=Entry)
-
-
-class MemoryTransaction(MemoryReader):
+class MemoryTransaction(MaintenanceWriter, MemoryReader):
     """See `Transaction`. Works on a fork of the committed tables."""
 
     def put_apps(self, apps: Sequence[DeployedApp]) -> None:

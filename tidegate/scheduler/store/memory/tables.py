@@ -8,14 +8,20 @@ the copies.
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from tidegate.domain.model import Operation
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Event, Subscription
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.model.maintenance import OperationRun, Record, TableState
 from tidegate.scheduler.model.run import Gauge, Run
 
 DeliveryKey = tuple[str, str, str]
 """Event id, schedule, leaf: the key of a delivery within its job."""
+
+
+RecordKey = tuple[str, Operation, str]
+"""Policy, operation, table."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,6 +45,10 @@ class Tables:
         launches: program and instant, by holder.
         claims: run id and instant, by job and attempt.
         cursors: JSON, by name.
+        maintained: what is known of tables, by name.
+        records: of operations, by policy, operation and table.
+        operation_runs: by job.
+        running: jobs of the runs of operations that have not ended.
         owned: names of the tables that this transaction has copied already.
     """
 
@@ -63,6 +73,10 @@ class Tables:
         default_factory=dict[tuple[str, int], tuple[str, datetime]]
     )
     cursors: dict[str, bytes] = field(default_factory=dict[str, bytes])
+    maintained: dict[str, TableState] = field(default_factory=dict[str, TableState])
+    records: dict[RecordKey, Record] = field(default_factory=dict[RecordKey, Record])
+    operation_runs: dict[str, OperationRun] = field(default_factory=dict[str, OperationRun])
+    running: dict[str, None] = field(default_factory=dict[str, None])
     journal: list[Entry] = field(default_factory=list[Entry])
     owned: set[str] = field(default_factory=set[str])
 

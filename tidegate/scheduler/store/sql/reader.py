@@ -25,6 +25,7 @@ from tidegate.scheduler.store.sql.codec import Codec
 from tidegate.scheduler.store.sql.commitments import commitments, watermarked
 from tidegate.scheduler.store.sql.counted_events import LAST_CODE_POINT, counted_events
 from tidegate.scheduler.store.sql.instance_reader import InstanceReader
+from tidegate.scheduler.store.sql.maintenance.reader import MaintenanceReader
 from tidegate.scheduler.store.sql.queries import Statement, every
 from tidegate.scheduler.store.sql.rows import (
     APPS,
@@ -114,7 +115,7 @@ def _history(dialect: str) -> Statement:
     return select(programs.c.value, *(look.scalar_subquery().correlate(programs) for look in looks))
 
 
-class SqlReader(InstanceReader):
+class SqlReader(InstanceReader, MaintenanceReader):
     """See `Reader`."""
 
     def apps(self, *, names: Collection[str] | None = None) -> tuple[DeployedApp, ...]:

@@ -1,8 +1,8 @@
 """New names for all rows of renamed apps, programs and datasets, in the caller's transaction.
 
 Every row that decides something later moves: the events and their deliveries, jobs, launches, runs, the
-journal of a schedule, watermarks, and the records of finished publishes. Rows left behind under the new
-name by a part that was removed long ago are replaced. Commit sequences that are not finished name
+journal of a schedule, maintenance, watermarks, and the records of finished publishes. Rows left behind under
+the new name by a part that was removed long ago are replaced. Commit sequences that are not finished name
 their datasets in steps that cannot be changed: the caller refuses the rename while there are any.
 """
 
@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, cast
 
-from sqlalchemy import Column, Connection, delete, func, select, update
+from sqlalchemy import Connection, delete, select, update
 
 from tidegate.compiler.plan.renames import Renames
 from tidegate.scheduler.store.commits.tables import (
@@ -21,44 +21,35 @@ from tidegate.scheduler.store.commits.tables import (
     commit_watermarks,
 )
 from tidegate.scheduler.store.sql import tables
+from tidegate.scheduler.store.sql.maintenance.rename import rename_maintenance
+from tidegate.scheduler.store.sql.moves import move, move_prefix
 
-LAST_CODE_POINT = "\U0010ffff"
 STATUSES = ("started", "succeeded", "failed", "completed")
 
 
 def rename_rows(connection: Connection, names: Renames) -> None:
-    """Give rows their new names; jobs, apps and schedules keep their own values, which the caller puts."""
+    """Give rows their new names; apps, schedules and most values of jobs are put by the caller."""
     for old, new in names.datasets.items():
-        _move(connection, tables.events.c.key, f"partition:{old}", f"partition:{new}")
+        move(connection, tables.events.c.key, f"partition:{old}", f"partition:{new}")
     for old, new in names.programs.items():
         for status in STATUSES:
-            _move(connection, tables.events.c.key, f"run:{old}:{status}", f"run:{new}:{status}")
-        _move(connection, tables.launches.c.program, old, new)
-        _move(connection, tables.runs.c.program, old, new)
+            move(connection, tables.events.c.key, f"run:{old}:{status}", f"run:{new}:{status}")
+        move(connection, tables.launches.c.program, old, new)
+        move(connection, tables.runs.c.program, old, new)
     for old, new in names.apps.items():
-        _move_prefix(connection, tables.events.c.key, f"fire:{old}/", f"fire:{new}/")
+        move_prefix(connection, tables.events.c.key, f"fire:{old}/", f"fire:{new}/")
         for column in (
             tables.events.c.only_for,
             tables.deliveries.c.schedule,
             tables.jobs.c.schedule,
             tables.journal.c.schedule,
         ):
-            _move_prefix(connection, column, f"{old}/", f"{new}/")
-        _move(connection, tables.jobs.c.app, old, new)
+            move_prefix(connection, column, f"{old}/", f"{new}/")
+        move(connection, tables.jobs.c.app, old, new)
+    rename_maintenance(connection, names)
     _watermarks(connection, names)
     _finished(connection, names)
     _abandoned(connection, names)
-
-
-def _move(connection: Connection, column: Column[Any], old: str, new: str) -> None:
-    connection.execute(update(column.table).where(column == old).values({column: new}))
-
-
-def _move_prefix(connection: Connection, column: Column[Any], old: str, new: str) -> None:
-    rest = func.substr(column, len(old) + 1)
-    connection.execute(
-        update(column.table).where(column >= old, column < old + LAST_CODE_POINT).values({column: new + rest})
-    )
 
 
 def _watermarks(connection: Connection, names: Renames) -> None:
@@ -68,7 +59,7 @@ def _watermarks(connection: Connection, names: Renames) -> None:
     ):
         for old, new in renamed.items():
             connection.execute(delete(commit_watermarks).where(column == new))
-            _move(connection, column, old, new)
+            move(connection, column, old, new)
 
 
 def _finished(connection: Connection, names: Renames) -> None:

@@ -17,6 +17,7 @@ from tidegate.scheduler.model.event import EventKind
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import ByHand, JobState, LaunchPlan
 from tidegate.scheduler.model.journal import EntryKind
+from tidegate.scheduler.model.maintenance import Work
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.sql.columns import Coded, Instant, Json, Name, Serial, Span
@@ -102,6 +103,13 @@ events = Table(
 Index("ix_events_arrived", events.c.arrived, events.c.id)
 Index("ix_events_key", events.c.key, events.c.arrived)
 Index(
+    "ix_events_partition",
+    events.c.key,
+    events.c.partition,
+    sqlite_where=events.c.partition.is_not(None),
+    postgresql_where=events.c.partition.is_not(None),
+)
+Index(
     "ix_events_unrouted",
     events.c.unrouted_since,
     events.c.id,
@@ -160,6 +168,7 @@ jobs = Table(
     Column("held_at", Instant),
     Column("held_for", Span, nullable=False, server_default=text("0")),
     Column("instance", Json(Instance)),
+    Column("maintenance", Json(Work)),
     Column("commit", Integer, nullable=False, server_default=text("1")),
     Column("detail", Text, nullable=False),
     # `next_check_at` of a job that waits, or that gave back its slots.

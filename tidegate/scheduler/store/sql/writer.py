@@ -7,14 +7,13 @@ ignored the store's lock could not store an event or a claim twice.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
-from sqlalchemy import Column, Connection, Select, Update, delete, or_, select, update
+from sqlalchemy import Connection, Select, Update, delete, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from tidegate.compiler.plan.renames import Renames
-from tidegate.domain.value import Value
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event, Subscription
 from tidegate.scheduler.model.job import WAITING, Job
@@ -23,10 +22,10 @@ from tidegate.scheduler.model.run import Gauge, Run
 from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.protocol import Commitment, Launched
 from tidegate.scheduler.store.sql import bulk, tables
-from tidegate.scheduler.store.sql.bulk import OnConflict, among, listed
-from tidegate.scheduler.store.sql.codec import Codec
+from tidegate.scheduler.store.sql.bulk import among, listed
 from tidegate.scheduler.store.sql.columns import microseconds
 from tidegate.scheduler.store.sql.commitments import lock_commits
+from tidegate.scheduler.store.sql.maintenance.writer import MaintenanceWriter
 from tidegate.scheduler.store.sql.reader import SqlReader
 from tidegate.scheduler.store.sql.rename import rename_rows
 from tidegate.scheduler.store.sql.rows import (
@@ -44,8 +43,6 @@ from tidegate.scheduler.store.sql.rows import (
     delivery_row,
 )
 
-V = TypeVar("V", bound=Value)
-
 
 @cache
 def _known(dialect: str) -> Select[tuple[str]]:
@@ -59,7 +56,7 @@ def _mark_routed(dialect: str) -> Update:
     return update(table).where(among(dialect, table.c.id, "ids")).values(unrouted_since=None)
 
 
-class SqlTransaction(SqlReader):
+class SqlTransaction(MaintenanceWriter, SqlReader):
     """See `Transaction`."""
 
     def __init__(self, connection: Connection) -> None:
@@ -220,18 +217,9 @@ class SqlTransaction(SqlReader):
         """See `Transaction.add_journal`."""
         self._put(JOURNAL, entries, on_conflict="fail")
 
-    def _put(self, codec: Codec[V], values: Sequence[V], on_conflict: OnConflict = "replace") -> None:
-        rows = [codec.row(value) for value in values]
-        bulk.insert(self._connection, codec.table, codec.names, rows, on_conflict=on_conflict)
-
     def _known_events(self, ids: Iterable[str]) -> set[str]:
         wanted = set(ids)
         if not wanted:
             return set()
         found = self._connection.execute(_known(self._dialect), {"ids": listed(self._dialect, wanted)})
         return {row.id for row in found.all()}
-
-    def _delete(self, column: Column[Any], values: Collection[str]) -> None:
-        if values:
-            names = {"names": listed(self._dialect, values)}
-            self._connection.execute(delete(column.table).where(among(self._dialect, column, "names")), names)

@@ -9,9 +9,10 @@ from alembic import context
 
 from tidegate.scheduler.store.commits import tables as commit_tables
 from tidegate.scheduler.store.sql import tables
+from tidegate.scheduler.store.sql.maintenance import tables as maintenance_tables
 from tidegate.scheduler.store.sql.metadata import metadata
 
-TABLE_MODULES = (tables, commit_tables)
+TABLE_MODULES = (tables, maintenance_tables, commit_tables)
 """Importing them is what fills the metadata."""
 
 context.configure(

@@ -1,0 +1,101 @@
+"""Which catalogs are listed, when, and what follows for the tables that are found and that are not."""
+
+from datetime import timedelta
+
+import msgspec
+import pytest
+from dagster import DagsterInstance
+
+from tests.dagster_defs.maintenance.measuring_world import (
+    WHEN,
+    FakeSpark,
+    lake,
+    measuring,
+    work,
+)
+from tests.dagster_defs.maintenance.shop import EVENTS, SALES, Shop, shop_app
+from tidegate.dagster_defs.maintenance.measuring_due import LISTED_EVERY
+from tidegate.dagster_defs.run.tags import REASON
+
+pytestmark = pytest.mark.dagster
+
+
+def test_where_policies_name_datasets_only_nothing_is_listed(waiting: Shop, faked: FakeSpark) -> None:
+    measuring(waiting)
+    work(waiting)
+
+    assert faked.listed == []
+
+
+def test_tables_are_listed_before_the_first_poll_and_then_every_ten_minutes(
+    instance: DagsterInstance, faked: FakeSpark
+) -> None:
+    shop = lake(instance)
+    faked.catalogs = {"lake": (EVENTS,), "mart": ("mart.a.b",)}
+    (request,) = measuring(shop)
+    assert request.tags[REASON] == "list the tables of catalogs"
+
+    work(shop)
+    assert faked.listed == [("lake",)], "only catalogs that a pattern may match"
+    assert shop.table(EVENTS).dataset is None
+
+    shop.now += LISTED_EVERY - timedelta(seconds=1)
+    work(shop)
+    assert len(faked.listed) == 1
+    shop.now += timedelta(seconds=1)
+    work(shop)
+    assert len(faked.listed) == 2
+
+
+def test_new_patterns_are_listed_at_once(instance: DagsterInstance, faked: FakeSpark) -> None:
+    shop = lake(instance)
+    faked.catalogs = {"lake": (EVENTS,), "mart": ("mart.a.b",)}
+    work(shop)
+
+    shop.deploy(shop_app('["lake.*.*", "/mart.*/"]', WHEN))
+    work(shop)
+
+    assert faked.listed == [("lake",), ("lake", "mart")]
+
+
+def test_a_listed_table_that_is_that_of_a_dataset_is_the_dataset(
+    instance: DagsterInstance, faked: FakeSpark
+) -> None:
+    shop = Shop(instance, shop_app('"*.*.*"', WHEN))
+    faked.catalogs = {"tidegate": ("tidegate.shop.sales", "tidegate.old.table")}
+
+    work(shop)
+
+    with shop.store.reading() as reader:
+        assert {table.name for table in reader.tables()} == {SALES, "shop/notes", "tidegate.old.table"}
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_a_table_that_is_not_listed_any_more_is_gone_if_its_whole_catalog_was_listed(
+    instance: DagsterInstance, faked: FakeSpark, broken: bool
+) -> None:
+    shop = lake(instance)
+    faked.catalogs = {"lake": (EVENTS,)}
+    work(shop)
+
+    faked.catalogs, faked.broken = {"lake": ()}, ("lake",) if broken else ()
+    shop.now += LISTED_EVERY
+    said = work(shop)
+
+    assert shop.table(EVENTS).gone is not broken
+    assert ("lake could not be listed: no answer" in said) is broken
+
+
+def test_with_several_projects_a_listing_says_of_no_table_that_it_is_gone(
+    instance: DagsterInstance, faked: FakeSpark
+) -> None:
+    shop = lake(instance)
+    shop.deploy(msgspec.structs.replace(shop_app("shop/notes", WHEN), name="other"), project="theirs")
+    faked.catalogs = {"lake": (EVENTS,)}
+    work(shop)
+
+    faked.catalogs = {"lake": ()}
+    shop.now += LISTED_EVERY
+    work(shop)
+
+    assert not shop.table(EVENTS).gone

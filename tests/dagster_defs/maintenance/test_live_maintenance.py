@@ -1,0 +1,86 @@
+"""Policies at work on a real Dagster, with Spark and Iceberg; one run is killed in the middle of its work.
+
+The tests share one running Dagster and follow each other.
+"""
+
+import os
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from tests.dagster_defs.maintenance.yard import APPENDS, DAYS, EVENTS, INSERTS, SALES, Yard
+from tests.tally import reach
+from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.model.maintenance import Ending, table_resource
+
+pytestmark = [pytest.mark.dagster, pytest.mark.spark]
+
+
+@pytest.fixture(scope="module")
+def yard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Yard]:
+    running = Yard(tmp_path_factory.mktemp("yard"))
+    try:
+        running.start()
+        yield running
+    finally:
+        running.stop()
+
+
+def test_a_run_that_is_killed_while_it_writes_files_frees_the_table(yard: Yard) -> None:
+    """A listing has found the table, which is not a dataset."""
+    made = yard.data_files()
+    yard.until("a file of the operation", lambda: yard.data_files() > made)
+    (run,) = yard.runs(EVENTS)
+
+    os.kill(yard.process_of(run), signal.SIGKILL)
+    ended = yard.ended(EVENTS, 0)
+
+    assert (ended.ending, ended.changed) == (Ending.FAILED, False)
+    assert "without a" in ended.detail, "a report of its own, or a word"
+    record = yard.record(EVENTS)
+    assert record.next_run is not None
+    assert (record.next_run - run.started_at).total_seconds() == 3600
+    with yard.store.reading() as reader:
+        assert reader.slots([table_resource(EVENTS)]) == {table_resource(EVENTS): 0}
+
+
+def test_a_dataset_is_measured_started_by_a_poll_and_compacted(yard: Yard) -> None:
+    run = yard.ended(SALES, 0)
+
+    assert (run.ending, run.policy, run.by_hand) == (Ending.SUCCEEDED, "shop/own", False), run.detail
+    assert run.changed
+    assert (run.before["files"], run.after["files"]) == (APPENDS, 1)
+    job, record = yard.job(run), yard.record(SALES)
+    assert (job.state, record.job) == (JobState.SUCCEEDED, None)
+    assert record.next_run is not None
+    assert (record.next_run - run.started_at).total_seconds() == 3600
+
+
+def test_dagster_shows_the_numbers_on_the_asset_of_the_dataset(yard: Yard) -> None:
+    (seen,) = yard.until("the observation", lambda: yard.observations("shop", "sales"))
+
+    numbers = {name: seen.metadata[name].value for name in ("files", "files_before", "snapshots_before")}
+    assert numbers == {"files": 1, "files_before": APPENDS, "snapshots_before": APPENDS}
+    assert seen.metadata["rewritten_bytes"].value == yard.runs(SALES)[0].bytes > 0
+
+
+def test_the_table_is_whole_and_the_next_run_compacts_it(yard: Yard) -> None:
+    yard.maintain(EVENTS)
+    run = yard.ended(EVENTS, 1)
+
+    assert run.ending is Ending.SUCCEEDED, run.detail
+    assert (run.before["files"], run.after["files"]) == (INSERTS * DAYS, DAYS)
+    (seen,) = yard.until("the observation", lambda: yard.observations("maintenance", *EVENTS.split(".")))
+    assert seen.metadata["files"].value == DAYS
+
+
+def test_no_row_has_changed(yard: Yard) -> None:
+    found = yard.look()
+
+    assert {name: each["files"] for name, each in found.items()} == {SALES: 1, EVENTS: DAYS}
+    assert found[SALES]["rows"] == [[number, item] for number in range(APPENDS) for item in range(10)]
+    assert found[EVENTS]["rows"] == sorted(
+        [f"d{day}", day + number] for day in range(DAYS) for number in range(INSERTS)
+    )
+    reach("operations on a real daemon", sum(len(yard.runs(table)) for table in (SALES, EVENTS)))

@@ -1,0 +1,80 @@
+"""The jobs of maintenance in Dagster: which code locations have them, and which sensors start them."""
+
+import pytest
+from dagster import AssetKey, DagsterInstance
+from dagster._core.remote_representation.external_data import SensorSnap
+
+from tests.dagster_defs.instance import repository_of
+from tests.dagster_defs.maintenance.shop import Shop, shop_app
+from tests.dagster_defs.sample import location_of, sample_store
+from tidegate.dagster_defs.definitions.names import (
+    ALL_ASSETS_JOB,
+    MAINTENANCE,
+    MEASURING,
+    RECOVERY,
+    table_key,
+)
+from tidegate.dagster_defs.definitions.plan_state import Plan, decode_plan, deployed_plan, encode_plan
+
+pytestmark = pytest.mark.dagster
+
+POLICIES_ONLY = """
+app: platform
+policies:
+  all: {tables: "*.*.*", operations: {expire_snapshots: {}}}
+"""
+
+
+def targets(shop: Shop, app: str) -> set[str]:
+    """The jobs that a dispatcher may start, as the daemon sees it."""
+    sensor = shop.repository.get_sensor_def(f"{app}_dispatcher")
+    return set(SensorSnap.from_def(sensor, shop.repository).target_dict)
+
+
+def test_a_project_without_policies_sees_nothing_new() -> None:
+    repository = repository_of(location_of(sample_store()))
+
+    assert set(repository.job_names) == {ALL_ASSETS_JOB, RECOVERY}
+    (sensor,) = repository.sensor_defs
+    assert sensor.asset_selection is not None
+
+
+def test_a_project_with_policies_has_a_job_for_operations_and_one_for_measuring(shop: Shop) -> None:
+    assert set(shop.repository.job_names) == {ALL_ASSETS_JOB, RECOVERY, MAINTENANCE, MEASURING}
+    assert targets(shop, "shop") == {ALL_ASSETS_JOB, MAINTENANCE, MEASURING}
+
+
+def test_an_app_of_policies_alone_has_a_dispatcher(instance: DagsterInstance) -> None:
+    shop = Shop(instance, shop_app(yaml=POLICIES_ONLY))
+
+    assert targets(shop, "platform") == {MAINTENANCE, MEASURING}
+    assert [each.job_name for each in shop.requests("platform")] == [MEASURING], "tables are listed first"
+
+
+def test_the_policies_of_another_project_are_not_its_own(instance: DagsterInstance) -> None:
+    shop = Shop(instance)
+    shop.deploy(shop_app(), project="theirs")
+
+    assert MAINTENANCE not in shop.repository.job_names
+
+
+def test_a_process_that_only_runs_a_step_has_the_jobs_too(shop: Shop) -> None:
+    with shop.store.reading() as reader:
+        plan = deployed_plan(reader, "")
+
+    shipped = decode_plan(encode_plan(plan))
+
+    assert shipped.apps[0].app.policies == plan.apps[0].app.policies
+    assert isinstance(shipped, Plan)
+
+
+@pytest.mark.parametrize(
+    ("table", "path"),
+    [
+        ("shop/sales", ["shop", "sales"]),
+        ("lake.raw.events", ["maintenance", "lake", "raw", "events"]),
+        ("lake.raw.deep.events", ["maintenance", "lake", "raw", "deep.events"]),
+    ],
+)
+def test_maintenance_is_shown_on_an_asset(table: str, path: list[str]) -> None:
+    assert table_key(table) == AssetKey(path)

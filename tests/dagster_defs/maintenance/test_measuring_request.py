@@ -1,0 +1,96 @@
+"""When tables are measured, and who asks for it."""
+
+import msgspec
+import pytest
+from dagster import DagsterInstance, DagsterRunStatus
+
+from tests.dagster_defs.maintenance.measuring_world import (
+    WHEN,
+    FakeSpark,
+    measuring,
+    work,
+)
+from tests.dagster_defs.maintenance.shop import MINUTE, SALES, Shop, shop_app
+from tidegate.compiler.plan.ownership import NO_PROJECT
+from tidegate.dagster_defs.definitions.names import MEASURING
+from tidegate.dagster_defs.maintenance.measuring_due import FAILED_AGAIN, due
+from tidegate.dagster_defs.maintenance.measuring_request import ASKED_AGAIN
+from tidegate.dagster_defs.run.tags import PROJECT, REASON
+from tidegate.scheduler.model.maintenance import Health
+
+pytestmark = pytest.mark.dagster
+
+
+def test_a_table_that_a_decision_waits_for_is_measured(waiting: Shop) -> None:
+    (request,) = measuring(waiting)
+
+    assert request.tags[PROJECT] == NO_PROJECT
+    assert request.tags[REASON] == "measure 1 table(s)"
+
+
+def test_with_nothing_to_measure_nothing_is_requested(instance: DagsterInstance) -> None:
+    shop = Shop(instance, shop_app("shop/notes", WHEN))
+    shop.tick()
+    shop.measure("shop/notes", files=1)
+
+    assert measuring(shop) == []
+
+
+def test_dispatchers_do_not_ask_together(instance: DagsterInstance) -> None:
+    other = msgspec.structs.replace(shop_app("shop/notes", WHEN), name="other")
+    shop = Shop(instance, shop_app(yaml=WHEN), other)
+
+    assert len(measuring(shop)) == 1
+    assert [each for each in shop.requests("other") if each.job_name == MEASURING] == []
+
+
+def test_a_request_that_got_lost_is_made_again_under_another_key(waiting: Shop) -> None:
+    (first,) = measuring(waiting)
+    assert measuring(waiting) == []
+
+    waiting.now += ASKED_AGAIN
+
+    (second,) = measuring(waiting)
+    assert second.run_key != first.run_key
+
+
+@pytest.mark.parametrize(
+    ("project", "status", "asks"),
+    [
+        (NO_PROJECT, DagsterRunStatus.NOT_STARTED, False),
+        (NO_PROJECT, DagsterRunStatus.STARTED, False),
+        (NO_PROJECT, DagsterRunStatus.FAILURE, True),
+        ("theirs", DagsterRunStatus.STARTED, True),
+    ],
+)
+def test_one_run_measures_at_a_time(
+    waiting: Shop, project: str, status: DagsterRunStatus, asks: bool
+) -> None:
+    definition = waiting.repository.get_job(MEASURING)
+    waiting.instance.create_run_for_job(definition, tags={PROJECT: project}, status=status)
+
+    assert bool(measuring(waiting)) is asks
+
+
+def test_a_table_that_could_not_be_measured_is_measured_again_after_a_while(
+    waiting: Shop, faked: FakeSpark
+) -> None:
+    faked.measured = lambda _, now: Health(measured_at=now, failure="no answer")
+    measuring(waiting)
+    assert f"{SALES} could not be measured: no answer" in work(waiting)
+
+    waiting.now += MINUTE
+    assert measuring(waiting) == []
+    waiting.now += FAILED_AGAIN
+    assert len(measuring(waiting)) == 1
+
+
+def test_a_project_measures_the_tables_of_its_own_policies(waiting: Shop) -> None:
+    waiting.deploy(msgspec.structs.replace(shop_app("shop/notes", WHEN), name="other"), project="theirs")
+    waiting.tick()
+
+    with waiting.store.reading() as reader:
+        own = {each.app.name: each.app for each in reader.apps()}
+        found = [table.name for table in due(reader, [own["shop"]], NO_PROJECT, waiting.now).tables]
+        theirs = [table.name for table in due(reader, [own["other"]], "theirs", waiting.now).tables]
+    assert (found, theirs) == ([SALES], ["shop/notes"])

@@ -1,0 +1,124 @@
+"""What a measuring run measures, and what it reports of it."""
+
+import threading
+from datetime import datetime
+
+import pytest
+from dagster import DagsterInstance
+
+from tests.dagster_defs.maintenance.measuring_world import WHEN, FakeSpark, lake, numbers, work
+from tests.dagster_defs.maintenance.shop import EVENTS, MINUTE, SALES, Shop, shop_app
+from tidegate.compiler.plan.ownership import NO_PROJECT
+from tidegate.dagster_defs.definitions.names import MEASURING
+from tidegate.dagster_defs.maintenance import measuring_job
+from tidegate.dagster_defs.run.tags import PROJECT
+from tidegate.scheduler.model.maintenance import Health
+from tidegate.spark_jobs import jvm
+from tidegate.spark_jobs.errors import SparkLost
+from tidegate.spark_jobs.maintenance.target import Gone
+
+pytestmark = pytest.mark.dagster
+
+
+def test_it_reports_the_health_by_which_the_next_poll_decides(waiting: Shop, faked: FakeSpark) -> None:
+    faked.measured = lambda _, now: Health(measured_at=now, values={"files": 100})
+    waiting.tick()
+
+    assert numbers(waiting) == {"listed": 0, "measured": 1, "gone": 0, "failed": 0}
+
+    assert waiting.table(SALES).health == Health(measured_at=waiting.now, values={"files": 100})
+    waiting.now += MINUTE
+    assert waiting.request().tags["tidegate/table"] == SALES
+
+
+def test_many_tables_are_measured_in_batches_each_of_which_is_kept(
+    instance: DagsterInstance, faked: FakeSpark
+) -> None:
+    shop = lake(instance)
+    tables = tuple(f"lake.raw.t{number:02}" for number in range(45))
+    shop.find(*tables)
+    shop.now += MINUTE
+    shop.tick()
+
+    def dies(name: str, now: datetime) -> Health:
+        if name == tables[30]:
+            raise SparkLost("the JVM of Spark has ended")
+        return Health(measured_at=now, values={"files": 7})
+
+    faked.measured = dies
+    assert not shop.execute(MEASURING, {PROJECT: NO_PROJECT}).success
+    healths = [shop.table(table).health for table in tables]
+    shown = [None if health is None else health.failure for health in healths]
+    assert shown == [*[""] * 20, *["the JVM of Spark has ended"] * 20, *[None] * 5]
+
+    faked.measured, faked.batches = FakeSpark().measured, []
+    work(shop)
+    assert [len(batch) for batch in faked.batches] == [5], "the others come first"
+
+
+def test_a_table_that_does_not_exist_is_gone(instance: DagsterInstance, faked: FakeSpark) -> None:
+    shop = lake(instance)
+    shop.find(EVENTS)
+    shop.now += MINUTE
+    shop.tick()
+    faked.catalogs = {"lake": (EVENTS,)}
+    faked.measured = lambda name, _: Gone(name=name)
+
+    assert numbers(shop) == {"listed": 1, "measured": 0, "gone": 1, "failed": 0}
+    assert shop.table(EVENTS).gone
+
+
+def test_a_dataset_that_was_never_published_has_no_files(waiting: Shop, faked: FakeSpark) -> None:
+    waiting.tick()
+    faked.measured = lambda name, _: Gone(name=name)
+
+    work(waiting)
+
+    health = waiting.table(SALES).health
+    assert health is not None
+    assert (health.values["files"], health.note, waiting.table(SALES).gone) == (
+        0,
+        "never published",
+        False,
+    )
+
+
+def test_a_dataset_of_another_project_that_is_not_found_cannot_be_measured(
+    instance: DagsterInstance, faked: FakeSpark
+) -> None:
+    shop = Shop(instance)
+    their = "app: their\ndatasets: {sales: {format: iceberg}}\n"
+    shop.deploy(shop_app(yaml=their), project="theirs")
+    shop.deploy(shop_app("their/sales", WHEN))
+    shop.tick()
+    faked.measured = lambda name, _: Gone(name=name)
+
+    assert "their/sales belongs to another project" in work(shop)
+
+
+def test_a_table_is_measured_by_the_rules_of_its_policy(instance: DagsterInstance, faked: FakeSpark) -> None:
+    health = "    health: {small_file: 1MB, sample: 50}\n    operations:"
+    shop = Shop(instance, shop_app(yaml=WHEN.replace("    operations:", health)))
+    shop.tick()
+
+    work(shop)
+
+    ((wanted,),) = faked.batches
+    assert (wanted.rules.small_file, wanted.rules.sample) == (1_000_000, 50)
+
+
+def test_a_run_that_never_gets_an_answer_is_ended(
+    waiting: Shop, faked: FakeSpark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed = threading.Event()
+    monkeypatch.setattr(measuring_job, "LONGEST_SECONDS", 0.01)
+    monkeypatch.setattr(jvm, "kill", killed.set)
+    waiting.tick()
+
+    def hangs(_name: str, _now: datetime) -> Health:
+        assert killed.wait(10)
+        raise SparkLost("the JVM of Spark has ended")
+
+    faked.measured = hangs
+
+    assert not waiting.execute(MEASURING, {PROJECT: NO_PROJECT}).success

@@ -1,0 +1,224 @@
+"""A project with an Iceberg dataset and a lake of others' tables, and Dagster running on it for real.
+
+This module is also a program: a Spark session of the project, in a process of its own.
+
+    python -m tests.dagster_defs.maintenance.yard FOLDER make    makes the tables, of many small files
+    python -m tests.dagster_defs.maintenance.yard FOLDER look    prints their files and rows as JSON
+"""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from dagster import AssetKey, AssetObservation, AssetRecordsFilter, DagsterInstance
+
+from tidegate.compiler.compile import compile_files
+from tidegate.domain.model import App
+from tidegate.processes.dagster import DagsterProcesses
+from tidegate.processes.home import site_of
+from tidegate.project.settings.settings import load_settings
+from tidegate.project.spark import spark_settings, warehouse
+from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.commands.instances import By
+from tidegate.scheduler.commands.live import Scope
+from tidegate.scheduler.commands.maintain import run_by_hand
+from tidegate.scheduler.launch.owners import owners
+from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.maintenance import OperationRun, Record
+from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
+from tidegate.scheduler.store.open import open_store
+from tidegate.scheduler.store.sql.store import SqlStore
+from tidegate.spark_jobs.programs.params import Params
+from tidegate.spark_jobs.runner import run_program
+from tidegate.spark_jobs.session.session import session
+
+T = TypeVar("T")
+
+WAIT_SECONDS = 240
+POLL_SECONDS = 0.05
+
+SALES, EVENTS = "shop/sales", "lake.raw.events"
+SPARK_NAMES = {SALES: "tidegate.shop.sales", EVENTS: EVENTS}
+APPENDS = 3
+DAYS, INSERTS = 20, 2
+
+YAML = """
+app: shop
+datasets:
+  sales: {format: iceberg, write: append}
+programs:
+  fill: {run: yard_programs.fill, writes: [sales]}
+policies:
+  own:
+    tables: shop/sales
+    operations:
+      rewrite_data_files: {interval: 1h, options: {min_input_files: 2}, when: {any: [{small_files: 3}]}}
+  lake:
+    tables: "lake.*.*"
+    operations:
+      rewrite_data_files: {interval: 1h, options: {min_input_files: 2}}
+maintenance: {poll: 2s}
+"""
+
+PROGRAMS = '''
+def fill(spark, inputs, params):
+    """A few rows of one append."""
+    number = params.args["number"]
+    return spark.createDataFrame([(number, item) for item in range(10)], "number int, item int").coalesce(1)
+'''
+
+
+def app() -> App:
+    compiled = compile_files({"shop.yaml": YAML.encode()})
+    assert compiled.ok, compiled.diagnostics
+    return compiled.apps["shop"].app
+
+
+class Yard:
+    """The project in a folder, with Dagster."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "schedules").mkdir()
+        (folder / "tidegate.toml").write_text(
+            '[spark]\nmaster = "local[1]"\n[spark.conf]\n"spark.ui.enabled" = "false"\n'
+            '"spark.sql.catalog.lake" = "org.apache.iceberg.spark.SparkCatalog"\n'
+            '"spark.sql.catalog.lake.type" = "hadoop"\n'
+            f'"spark.sql.catalog.lake.warehouse" = "{folder}/lake"\n'
+        )
+        (folder / "yard_programs.py").write_text(PROGRAMS)
+        self.settings = load_settings(folder)
+        self.store = open_store(self.settings.store_url)
+        self.site = site_of(self.settings)
+        self.processes = DagsterProcesses(self.site)
+
+    def start(self) -> None:
+        """Deploy, start the processes, and make the tables before anything looks at them."""
+        with self.store.transaction() as transaction:
+            deploy(transaction, {"shop": app()}, datetime.now(UTC), scope=Scope(project=self.settings.name))
+        self.processes.__enter__()
+        with ThreadPoolExecutor(1) as pool:
+            made = pool.submit(self.spark, "make")
+            self.processes.start_code_server()
+            made.result()
+        self.processes.start_daemon()
+        self.instance = DagsterInstance.from_config(str(self.site.home))
+
+    def stop(self) -> None:
+        self.processes.__exit__(None, None, None)
+        self.store.close()
+
+    def spark(self, what: str) -> str:
+        """Let a Spark session of the project do something; return what it prints."""
+        command = [sys.executable, "-m", __name__, str(self.folder), what]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    def look(self) -> dict[str, Any]:
+        """The number of files and the sorted rows of each table."""
+        return json.loads(self.spark("look").splitlines()[-1])
+
+    # --- what can be seen ---
+
+    def until(self, what: str, look: Callable[[], T]) -> T:
+        """Look again and again until there is something to see."""
+        deadline = time.monotonic() + WAIT_SECONDS
+        while not (found := look()):
+            dead = self.processes.dead()
+            assert dead is None, dead and dead.failed("has ended")
+            assert time.monotonic() < deadline, f"{what}: not within {WAIT_SECONDS} s"
+            time.sleep(POLL_SECONDS)
+        return found
+
+    def runs(self, table: str) -> tuple[OperationRun, ...]:
+        """The runs of operations on a table, the oldest first."""
+        with self.store.reading() as reader:
+            return reader.operation_runs(tables=(table,))
+
+    def ended(self, table: str, number: int) -> OperationRun:
+        """A run on a table, once it has ended."""
+
+        def look() -> OperationRun | None:
+            runs = self.runs(table)
+            return runs[number] if len(runs) > number and runs[number].ending is not None else None
+
+        found = self.until(f"run {number} on {table}", look)
+        assert found is not None
+        return found
+
+    def maintain(self, table: str) -> None:
+        """A person starts the operations on a table."""
+        with self.store.transaction() as transaction:
+            run_by_hand(transaction, table, datetime.now(UTC), by=By())
+
+    def record(self, table: str) -> Record:
+        with self.store.reading() as reader:
+            (found,) = reader.records(tables=(table,))
+        return found
+
+    def job(self, run: OperationRun) -> Job:
+        with self.store.reading() as reader:
+            (found,) = reader.jobs(ids=(run.job,))
+        return found
+
+    def process_of(self, run: OperationRun) -> int:
+        """The process that works on a run."""
+        run_id = self.job(run).run_id
+        with self.store.reading() as reader:
+            return int(owners(reader)[run_id or ""].process.split("/")[1])
+
+    def data_files(self) -> int:
+        """The number of data files in the folder of the lake's table, whether or not the table has them."""
+        return len(list((self.folder / "lake" / "raw" / "events" / "data").glob("*/*.parquet")))
+
+    def observations(self, *key: str) -> list[AssetObservation]:
+        """What Dagster shows of a table, the oldest first."""
+        found = self.instance.fetch_observations(AssetRecordsFilter(AssetKey(key)), limit=10, ascending=True)
+        return [each for record in found.records if (each := record.asset_observation) is not None]
+
+
+# --- in a process of its own ------------------------------------------------------------
+
+
+def make(folder: Path) -> None:
+    settings = load_settings(folder)
+    sys.path.insert(0, str(folder))
+    spark, store, shop = session(spark_settings(settings)), open_store(settings.store_url), app()
+    assert isinstance(store, SqlStore)
+    for number in range(APPENDS):
+        run_program(
+            spark,
+            warehouse(settings),
+            SqlCommitStepStore(store.engine),
+            app="shop",
+            program=shop.programs["fill"],
+            datasets=shop.datasets,
+            params=Params(args={"number": number}, job=f"append-{number}"),
+            commit_id=f"append-{number}",
+        )
+    spark.sql("CREATE TABLE lake.raw.events (day string, number bigint) USING iceberg PARTITIONED BY (day)")
+    for number in range(INSERTS):
+        rows = f"SELECT concat('d', id) AS day, id + {number} AS number FROM range({DAYS})"
+        spark.sql(f"INSERT INTO lake.raw.events {rows}")
+    store.close()
+
+
+def look(folder: Path) -> None:
+    spark = session(spark_settings(load_settings(folder)))
+    found = {
+        name: {
+            "files": spark.read.format("iceberg").load(f"{table}.files").count(),
+            "rows": sorted([list(row) for row in spark.table(table).collect()]),
+        }
+        for name, table in SPARK_NAMES.items()
+    }
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    {"make": make, "look": look}[sys.argv[2]](Path(sys.argv[1]))

@@ -1,0 +1,289 @@
+"""A small world for maintenance: policies in YAML, tables, a catalog that measures; the clock is an argument.
+
+Times are those of `tests.scheduler.world`. What is measured of a table stays the same until a test says
+otherwise; unless `blind` it is measured before each tick, wherever nothing recent is known. The run of an
+operation is claimed by `launch` and ended by `end`.
+"""
+
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from tests.scheduler.world import at
+from tests.simulation.quick_sqlite import quick_sqlite
+from tidegate.compiler.compile import compile_files
+from tidegate.domain.maintenance.measures import HEALTHY
+from tidegate.domain.model import App, Operation
+from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.commands.instances import By
+from tidegate.scheduler.commands.maintain import run_by_hand
+from tidegate.scheduler.decision.maintenance.health import fresh
+from tidegate.scheduler.explain.maintenance import OperationStatus, operation_status
+from tidegate.scheduler.intake.observe import RunObservation, observe_runs
+from tidegate.scheduler.intake.tables import TableFound, report_gone, report_health, report_tables
+from tidegate.scheduler.launch.claim import claim
+from tidegate.scheduler.launch.operation_end import end_operation
+from tidegate.scheduler.launch.outbox import offer_launches
+from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
+from tidegate.scheduler.model.job import Job, JobState
+from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.model.maintenance import Ended, Ending, Health, OperationRun, Record, TableState
+from tidegate.scheduler.model.run import RunStatus
+from tidegate.scheduler.store.memory.store import MemoryStore
+from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.tick.tick import TickReport, tick
+
+REWRITE = Operation.REWRITE_DATA_FILES
+MANIFESTS = Operation.REWRITE_MANIFESTS
+EXPIRE = Operation.EXPIRE_SNAPSHOTS
+ORPHANS = Operation.REMOVE_ORPHAN_FILES
+SHORT = {REWRITE: "rewrite", MANIFESTS: "manifests", EXPIRE: "expire", ORPHANS: "orphans"}
+BY = By(actor="a person")
+
+HEAD = """
+app: a
+datasets:
+  raw: {partitions: {cycle: day, start: 2026-01-01}}
+  out: {partitions: {cycle: day, start: 2026-01-01}}
+  whole: {}
+programs:
+  p: {run: programs.p, writes: [out]}
+  w: {run: programs.w, writes: [whole]}
+  q: {run: programs.q}
+"""
+
+HOURLY = "nightly: {tables: 'w.a.*', operations: {rewrite_data_files: {interval: 1h}}}"
+
+
+def app_of(policies: str = "", schedules: str = "", maintenance: str = "", head: str = HEAD) -> App:
+    """The app with these sections."""
+    sections = {"schedules": schedules, "policies": policies}
+    text = head + "".join(
+        f"{name}:\n" + "\n".join(f"  {line}" for line in section.strip("\n").splitlines()) + "\n"
+        for name, section in sections.items()
+        if section
+    )
+    text += f"maintenance: {{{maintenance}}}\n" if maintenance else ""
+    compilation = compile_files({"a.yaml": text.encode()})
+    assert compilation.ok, "\n".join(f"{d.at} {d.code} {d.summary}" for d in compilation.diagnostics)
+    return next(iter(compilation.apps.values())).app
+
+
+class TableWorld:
+    """An app with policies in a store, tables, and hands to do things to them."""
+
+    def __init__(
+        self,
+        policies: str = HOURLY,
+        *tables: str,
+        start: str = "00:00",
+        store: Store | None = None,
+        blind: bool = False,
+        **sections: str,
+    ) -> None:
+        self.store: Store = store or MemoryStore()
+        self.blind = blind
+        self.measures: dict[str, dict[str, float] | None] = {}
+        self._events = 0
+        self.deploy(start, policies, **sections)
+        if tables:
+            self.found(start, *tables)
+
+    # --- what happens ---
+
+    def deploy(self, clock: str, policies: str = HOURLY, **sections: str) -> None:
+        self.deploy_apps(clock, app_of(policies, **sections))
+
+    def deploy_apps(self, clock: str, *apps: App) -> None:
+        with self.store.transaction() as transaction:
+            deploy(transaction, {app.name: app for app in apps}, at(clock))
+
+    def found(self, clock: str, *tables: str, listed: tuple[str, ...] = ()) -> tuple[str, ...]:
+        """These tables exist."""
+        with self.store.transaction() as transaction:
+            found = [TableFound(catalog_name=name) for name in tables]
+            return report_tables(transaction, found, at(clock), listed=listed)
+
+    def gone(self, clock: str, *tables: str) -> None:
+        with self.store.transaction() as transaction:
+            report_gone(transaction, tables, at(clock))
+
+    def sick(self, table: str, **values: float) -> None:
+        """From now on this is measured of a table; what is not named is healthy."""
+        self.measures[table] = {**HEALTHY, **values}
+
+    def measure(self, clock: str, *tables: str) -> None:
+        """Measure all tables of which nothing recent is known, or those that are named."""
+        with self.store.reading() as reader:
+            wanted = tables or [
+                table.name
+                for table in reader.tables()
+                if not table.gone and fresh(table.health, at(clock)) is None
+            ]
+        if not wanted:
+            return
+        found = {name: self._measured(name, clock) for name in wanted}
+        with self.store.transaction() as transaction:
+            report_health(transaction, found, at(clock))
+
+    def _measured(self, table: str, clock: str) -> Health:
+        values = self.measures.get(table, HEALTHY)
+        if values is None:
+            return Health(measured_at=at(clock), failure="no such catalog")
+        return Health(measured_at=at(clock), values=values)
+
+    def arrive(self, clock: str, dataset: str, *keys: str) -> None:
+        """Partitions of a dataset arrive; without a key, one without partitions is updated."""
+        events: list[Event] = []
+        for key in keys or ("",):
+            self._events += 1
+            events.append(
+                Event(
+                    id=f"e{self._events}",
+                    kind=EventKind.PARTITION,
+                    key=partition_event_key("a", dataset),
+                    time=at(clock),
+                    arrived=at(clock),
+                    partition=key,
+                )
+            )
+        with self.store.transaction() as transaction:
+            transaction.add_events(events)
+
+    def tick(self, clock: str) -> TickReport:
+        if not self.blind:
+            self.measure(clock)
+        return tick(self.store, at(clock))
+
+    def launch(self, clock: str) -> dict[str, str]:
+        """Offer and claim all that may start; returns the jobs by "table operation". The run is `run-JOB`."""
+        with self.store.transaction() as transaction:
+            requests = offer_launches(transaction, at(clock), "a")
+        for request in requests:
+            assert claim(self.store, request.job, request.attempt, f"run-{request.job}", at(clock)).won
+        return {
+            f"{work.table} {SHORT[work.operation]}" if work is not None else request.schedule: request.job
+            for request in requests
+            for work in [request.maintenance]
+        }
+
+    def poll(self, clock: str) -> list[str]:
+        """Tick and launch; returns what has started, as "table operation", in the order of the tick's starts.
+
+        What earlier instants have started, which were replayed before, comes last.
+        """
+        before = {run.job for run in self.runs()}
+        launched = self.tick(clock).launched
+        begun = {job: name for name, job in self.launch(clock).items() if job not in before}
+        return [begun.pop(job) for job in launched] + sorted(begun.values())
+
+    def end(
+        self, clock: str, job: str, ending: str = "succeeded", *, changed: bool = True, bytes: int = 0
+    ) -> bool:
+        """The run of a job reports its end."""
+        ended = Ended(ending=Ending(ending), changed=changed, bytes=bytes)
+        with self.store.transaction() as transaction:
+            return end_operation(transaction, job, 1, ended, at(clock))
+
+    def end_all(self, clock: str, ending: str = "succeeded", **what: bool | int) -> None:
+        """All runs report their end."""
+        for run in self.running():
+            assert self.end(clock, run.job, ending, **what)
+
+    def observe(self, clock: str, job: str, status: str) -> None:
+        """Dagster says what became of a run."""
+        with self.store.reading() as reader:
+            (found,) = reader.jobs(ids=(job,))
+        assert found.launch is not None
+        seen = RunObservation(
+            run_id=f"run-{job}",
+            program=f"a/{found.launch.program}",
+            job=job,
+            attempt=1,
+            status=RunStatus(status),
+            at=at(clock),
+        )
+        with self.store.transaction() as transaction:
+            observe_runs(transaction, [seen], at(clock))
+
+    def by_hand(
+        self, clock: str, table: str, operation: Operation | None = None, policy: str | None = None
+    ) -> tuple[Job, ...]:
+        with self.store.transaction() as transaction:
+            return run_by_hand(transaction, table, at(clock), operation=operation, policy=policy, by=BY)
+
+    # --- what can be seen ---
+
+    def status(self, clock: str, table: str, operation: Operation = REWRITE) -> OperationStatus:
+        with self.store.reading() as reader:
+            found = operation_status(reader, table, at(clock))
+        return next(status for status in found if status.operation is operation)
+
+    def reason(self, clock: str, table: str, operation: Operation = REWRITE) -> tuple[str | None, str | None]:
+        """The reason that holds an operation back, and the clock of `next`."""
+        status = self.status(clock, table, operation)
+        return (None if status.reason is None else str(status.reason), shown(status.next))
+
+    def jobs(self, *ids: str) -> tuple[Job, ...]:
+        with self.store.reading() as reader:
+            return tuple(job for job in reader.jobs(ids=ids or None) if job.maintenance is not None)
+
+    def pipeline_jobs(self, schedule: str) -> tuple[Job, ...]:
+        with self.store.reading() as reader:
+            return reader.jobs(schedules=(schedule,))
+
+    def waiting(self) -> dict[str, str]:
+        """The reasons of all waiting operations."""
+        found = (job for job in self.jobs() if job.state is JobState.PENDING_CONSTRAINT)
+        return {f"{job.work.table} {SHORT[job.work.operation]}": str(job.reason) for job in found}
+
+    def runs(self, table: str | None = None) -> tuple[OperationRun, ...]:
+        with self.store.reading() as reader:
+            return reader.operation_runs(tables=None if table is None else (table,))
+
+    def running(self) -> tuple[OperationRun, ...]:
+        with self.store.reading() as reader:
+            return reader.operation_runs(running=True)
+
+    def starts(self) -> list[str]:
+        """All starts so far, as "clock table operation"."""
+        return [f"{shown(run.started_at)} {run.table} {SHORT[run.operation]}" for run in self.runs()]
+
+    def record(self, table: str, operation: Operation = REWRITE, policy: str = "a/nightly") -> Record | None:
+        with self.store.reading() as reader:
+            found = reader.records(tables=(table,))
+        return next((r for r in found if (r.operation, r.policy) == (operation, policy)), None)
+
+    def table(self, name: str) -> TableState:
+        with self.store.reading() as reader:
+            (found,) = reader.tables(names=(name,))
+        return found
+
+    def journal(self, job: str) -> tuple[Entry, ...]:
+        with self.store.reading() as reader:
+            return reader.journal(job=job)
+
+    def slots(self) -> dict[str, int]:
+        """What is taken, of the pools."""
+        with self.store.reading() as reader:
+            return {name: n for name, n in reader.slots(["runs", "table:w.a.x", "group:spark"]).items() if n}
+
+
+def shown(instant: datetime | None) -> str | None:
+    """The clock of an instant, as `at` reads it."""
+    if instant is None:
+        return None
+    found = instant - at("00:00")
+    days, seconds = found.days, found.seconds
+    text = f"{seconds // 3600:02}:{seconds // 60 % 60:02}"
+    text += f":{seconds % 60:02}" if seconds % 60 else ""
+    return f"{days}d {text}" if days else text
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def store(request: pytest.FixtureRequest, tmp_path: Path):
+    """Every kind of store that needs no server."""
+    made = MemoryStore() if request.param == "memory" else quick_sqlite(tmp_path)
+    yield made
+    made.close()

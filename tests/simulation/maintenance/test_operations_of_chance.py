@@ -1,0 +1,44 @@
+"""Random histories of maintenance, with crashes and errors of the store between any two of its calls."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.effort import much
+from tests.simulation.maintenance.world import history
+from tests.simulation.quick_sqlite import quick_sqlite
+from tests.tally import reach
+from tidegate.scheduler.store.memory.store import MemoryStore
+
+FEW = range(12)
+HAPPENS = {
+    *("succeeded", "failed", "conflict", "stopped"),
+    *("by_hand", "probe", "forced", "excluded"),
+    *("E-TABLE", "E-POLICY", "E-ACTIVE"),
+}
+
+
+def test_a_few_histories_keep_the_promises_and_meet_everything() -> None:
+    happened: set[str] = set()
+    for seed in FEW:
+        world = history(MemoryStore(), seed)
+        assert world.store.crashes, "the dice killed no process"
+        happened |= world.happened | set(world.refused)
+    assert not HAPPENS - happened
+
+
+@pytest.mark.endurance
+@pytest.mark.parametrize("seeds", range(much(6)))
+def test_many_histories_in_memory(seeds: int) -> None:
+    for seed in range(100 + 12 * seeds, 112 + 12 * seeds):
+        history(MemoryStore(), seed)
+        reach("simulated histories of maintenance")
+
+
+@pytest.mark.endurance
+@pytest.mark.parametrize("seed", range(5_000, 5_000 + much(2)))
+def test_histories_on_sqlite(seed: int, tmp_path: Path) -> None:
+    store = quick_sqlite(tmp_path)
+    history(store, seed, steps=60)
+    store.close()
+    reach("simulated histories of maintenance")

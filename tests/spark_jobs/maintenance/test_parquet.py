@@ -1,0 +1,180 @@
+"""Maintenance of the Parquet tables of datasets: rows stay, files become few, old versions go."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.spark_jobs.iceberg.house import D22, D23, D24, DAILY
+from tests.spark_jobs.maintenance.yard import (
+    EXPIRE,
+    MANIFESTS,
+    ORPHANS,
+    REWRITE,
+    Later,
+    Steered,
+    Yard,
+    killed_at,
+)
+from tests.spark_jobs.staging import put
+from tidegate.domain.maintenance.ended import Ending
+from tidegate.spark_jobs.commit.recovery import recover
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
+from tidegate.spark_jobs.maintenance import slicing
+from tidegate.spark_jobs.maintenance.parquet import compaction
+from tidegate.spark_jobs.parquet import output
+from tidegate.spark_jobs.parquet.version_log import TableVersion, head
+from tidegate.spark_jobs.publication.table import sequence_of
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def yard(tmp_path: Path, spark: SparkSession) -> Yard:
+    return Yard(tmp_path, spark)
+
+
+@pytest.fixture
+def ref(yard: Yard) -> DatasetRef:
+    """A dataset that is appended to: five files in each of two days, and one in a third."""
+    found = DatasetRef(app=yard.app, name="t", scheme=DAILY, write="append")
+    for number in range(5):
+        yard.publish(yard.frame((D22, number, "a"), (D23, number, "b")), found, D22, D23)
+    yard.publish(yard.frame((D24, 9, "c")), found, D24)
+    return found
+
+
+def version(yard: Yard, ref: DatasetRef) -> TableVersion:
+    return head(yard.warehouse.files, ref.root(yard.warehouse))
+
+
+def files(yard: Yard, ref: DatasetRef) -> dict[str, int]:
+    return {key: entry.files for key, entry in sorted(version(yard, ref).partitions.items())}
+
+
+def linked(yard: Yard, ref: DatasetRef) -> list[Any]:
+    """What a plain reader of the link sees, sorted."""
+    rows = yard.spark.read.parquet(f"{ref.root(yard.warehouse)}/current").collect()
+    return sorted(rows)
+
+
+def test_small_files_become_one_for_each_partition(yard: Yard, ref: DatasetRef) -> None:
+    rows, before = yard.rows(ref), version(yard, ref)
+    ended = yard.run(REWRITE, ref)
+    assert (ended.ending, ended.detail, ended.changed) == (Ending.SUCCEEDED, "", True)
+    assert ended.results == {"files_rewritten": 10, "files_added": 2, "bytes_added": 0, "commits": 1} | {
+        "bytes_added": ended.results["bytes_added"]
+    }
+    assert files(yard, ref) == {D22: 1, D23: 1, D24: 1}
+    assert (ended.before["files"], ended.after["files"]) == (11, 3)
+    assert ended.after["total_size"] == sum(entry.bytes for entry in version(yard, ref).partitions.values())
+    assert yard.rows(ref) == linked(yard, ref) == rows
+    now = version(yard, ref)
+    assert now.number == before.number + 1
+    assert [now.partitions[D22].same_rows(before.partitions[D22]), now.top_token()] == [
+        True,
+        before.top_token(),
+    ]
+    assert (yard.store.list_unfinished(), yard.store.attempts()) == ((), ())
+    assert not yard.run(REWRITE, ref).changed
+
+    yard.publish(yard.frame((D22, 10, "a")), ref, D22)
+    assert files(yard, ref) == {D22: 2, D23: 1, D24: 1}
+    assert len(yard.rows(ref)) == len(linked(yard, ref)) == len(rows) + 1
+
+
+def test_partitions_that_are_left_out_keep_their_folders(yard: Yard, ref: DatasetRef) -> None:
+    before = version(yard, ref).partitions[D22]
+    assert yard.run(REWRITE, ref, excluded=(D22,)).results["files_rewritten"] == 5
+    assert version(yard, ref).partitions[D22] == before
+    whole = DatasetRef(app=yard.app, name="whole", write="append")
+    yard.publish(yard.frame((D22, 1, "a")), whole)
+    ended = yard.run(REWRITE, whole, excluded=("",))
+    assert (ended.changed, "not_applicable" in ended.results) == (False, True)
+
+
+def test_what_is_published_meanwhile_stays(
+    yard: Yard, ref: DatasetRef, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = yard.rows(ref)
+    replaced = DatasetRef(app=yard.app, name="t", scheme=DAILY)
+    publish = compaction.publish
+
+    def late(*args: Any) -> object:
+        yard.publish(yard.frame((D22, 77, "new")), ref, D22)
+        yard.publish(yard.frame((D23, 88, "new")), replaced, D23)
+        return publish(*args)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(compaction, "publish", late)
+        ended = yard.run(REWRITE, ref)
+    kept = [row for row in rows if row.day != D23]
+    assert yard.rows(ref) == linked(yard, ref) == sorted([*kept, (D22, 77, "new"), (D23, 88, "new")])
+    assert files(yard, ref) == {D22: 2, D23: 1, D24: 1}
+    assert (ended.results["files_rewritten"], ended.results["files_added"]) == (5, 1)
+
+
+def test_killed_at_each_call_and_after_the_put(
+    yard: Yard, ref: DatasetRef, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slicing, "LEAST_SLICE_BYTES", 1)
+    rows = yard.rows(ref)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr("tidegate.spark_jobs.commit.publish.finish", _die)
+        yard.run(REWRITE, ref)
+    assert len(yard.store.list_unfinished()) == 1
+    assert yard.rows(ref) == linked(yard, ref) == rows
+    call = 0
+    while True:
+        call += 1
+        try:
+            ended = yard.run(REWRITE, ref, control=killed_at(call))
+        except KeyboardInterrupt:
+            assert yard.rows(ref) == linked(yard, ref) == rows
+            continue
+        break
+    assert call >= 4
+    assert ended.ending is Ending.SUCCEEDED
+    assert files(yard, ref) == {D22: 1, D23: 1, D24: 1}
+    assert yard.rows(ref) == linked(yard, ref) == rows
+    assert (yard.store.list_unfinished(), len(version(yard, ref).commits())) == ((), 8)
+
+
+def test_it_makes_room_between_two_commits(
+    yard: Yard, ref: DatasetRef, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slicing, "LEAST_SLICE_BYTES", 1)
+    ended = yard.run(REWRITE, ref, control=Steered(yields=3))
+    assert (ended.ending, ended.results["commits"]) == (Ending.STOPPED, 1)
+    assert files(yard, ref) == {D22: 1, D23: 5, D24: 1}
+
+
+def test_old_versions_go_and_an_unfinished_commit_keeps_what_it_needs(yard: Yard, ref: DatasetRef) -> None:
+    rows = yard.rows(ref)
+    yard.run(REWRITE, ref)
+    assert not yard.run(EXPIRE, ref, retain_last=1).changed, "all of them are young"
+    staged = output.stage(yard.frame((D22, 5, "z")), ref, (D22,), yard.warehouse, commit="late", token=90)
+    put(yard.store, sequence_of("late", 90, [staged]))
+    yard.publish(yard.frame((D24, 6, "c")), ref, D24)
+    yard.clock = Later(8)
+    ended = yard.run(EXPIRE, ref, retain_last=1)
+    assert (ended.results["snapshots_expired"], ended.results["folders_deleted"]) == (6, 10)
+    assert ended.results["kept"] == {"7": "an unfinished commit; this version and all after it"}
+    assert recover([ref.id], yard.store, yard.context) == ("late",)
+    ended = yard.run(EXPIRE, ref, retain_last=1)
+    assert (ended.results["snapshots_expired"], ended.after["snapshots"]) == (2, 1)
+    assert yard.rows(ref) == linked(yard, ref) == sorted([*rows, (D22, 5, "z"), (D24, 6, "c")])
+
+
+def test_what_there_is_not_for_parquet(yard: Yard, ref: DatasetRef) -> None:
+    for operation in (MANIFESTS, ORPHANS):
+        ended = yard.run(operation, ref)
+        assert (ended.ending, ended.changed) == (Ending.SUCCEEDED, False)
+        assert ended.results["not_applicable"]
+    absent = DatasetRef(app=yard.app, name="absent")
+    assert yard.run(REWRITE, absent).results["gone"]
+
+
+def _die(*_: object) -> None:
+    raise KeyboardInterrupt

@@ -1,0 +1,175 @@
+"""Tables under maintenance, for tests: those of datasets, and others of Spark; and what ends a run."""
+
+from collections.abc import Callable, Collection, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from tests.spark_jobs.iceberg.house import House
+from tidegate.domain.maintenance.ended import Ended
+from tidegate.domain.maintenance.health import Health
+from tidegate.domain.model import HealthRules, Operation
+from tidegate.spark_jobs.commit.clock import SystemClock
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
+from tidegate.spark_jobs.maintenance.measuring import measure
+from tidegate.spark_jobs.maintenance.operation import run_operation
+from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest
+from tidegate.spark_jobs.maintenance.target import TableTarget
+
+REWRITE, MANIFESTS = Operation.REWRITE_DATA_FILES, Operation.REWRITE_MANIFESTS
+EXPIRE, ORPHANS = Operation.EXPIRE_SNAPSHOTS, Operation.REMOVE_ORPHAN_FILES
+DAY = 86_400
+
+
+class Later(SystemClock):
+    """The clock of this machine, but some days ahead: what was just written is old."""
+
+    def __init__(self, days: float) -> None:
+        self._ahead = timedelta(days=days)
+
+    def now(self) -> datetime:
+        return datetime.now(UTC) + self._ahead
+
+
+class Stopped(SystemClock):
+    """A clock that shows one instant only."""
+
+    def __init__(self, at: datetime) -> None:
+        self._at = at
+
+    def now(self) -> datetime:
+        return self._at
+
+
+class Steered:
+    """Answers what a running operation asks. `at` is called with the number of each call before that."""
+
+    def __init__(
+        self,
+        at: Callable[[int], object] = lambda _: None,
+        *,
+        yields: int = 0,
+        stops: int = 0,
+        protected: Mapping[int, str] | None = None,
+        staged: Collection[str] = (),
+    ) -> None:
+        """Args:
+        yields, stops: the call of its kind that is answered with yes; 0 for none.
+        """
+        self.calls = 0
+        self._at = at
+        self._left = {"yields": yields, "stops": stops}
+        self._protected = protected or {}
+        self._staged = staged
+
+    def should_yield(self) -> bool:
+        return self._asked("yields")
+
+    def should_stop(self) -> bool:
+        return self._asked("stops")
+
+    def protected_snapshots(self) -> Mapping[int, str]:
+        self._count()
+        return self._protected
+
+    def staged_files(self) -> Collection[str]:
+        self._count()
+        return self._staged
+
+    def _asked(self, kind: str) -> bool:
+        self._count()
+        self._left[kind] -= 1
+        return self._left[kind] == 0
+
+    def _count(self) -> None:
+        self.calls += 1
+        self._at(self.calls)
+
+
+def killed_at(call: int) -> Steered:
+    """The process dies when the operation asks for the n-th time."""
+
+    def die(number: int) -> None:
+        if number == call:
+            raise KeyboardInterrupt
+
+    return Steered(die)
+
+
+def activate(spark: SparkSession) -> None:
+    """Makes a session the active one again, after a test has used another."""
+    java: Any = spark._jvm
+    java.SparkSession.setActiveSession(spark._jsparkSession)
+    SparkSession._activeSession = spark
+
+
+class Yard(House):
+    """An app whose tables are maintained."""
+
+    def __init__(self, folder: Path, spark: SparkSession) -> None:
+        super().__init__(folder, spark)
+        self.clock: SystemClock = SystemClock()
+        self.full_name = f"tidegate.{self.app}.t"
+
+    def sql(self, *statements: str) -> None:
+        """Another writer: `T` is the table."""
+        for statement in statements:
+            self.spark.sql(statement.replace(" T ", f" {self.full_name} "))
+
+    def make(self, cut: str = "PARTITIONED BY (day)", properties: str = "'format-version' = '2'") -> None:
+        """A table that is not a dataset."""
+        self.sql(
+            f"CREATE NAMESPACE IF NOT EXISTS tidegate.{self.app}",
+            f"CREATE TABLE T (day string, id int, value string) USING iceberg {cut} "
+            f"TBLPROPERTIES ({properties})",
+        )
+
+    def insert(self, *rows: tuple[str, int]) -> None:
+        """One commit of another writer; a file for each day."""
+        self.sql(f"INSERT INTO T VALUES {', '.join(f'{(day, number, str(number))}' for day, number in rows)}")
+
+    def all_rows(self) -> list[tuple[Any, ...]]:
+        """The rows of the table, sorted: what no operation may change."""
+        return sorted(tuple(row) for row in self.spark.table(self.full_name).collect())
+
+    def target(self, ref: DatasetRef | None = None) -> TableTarget:
+        return TableTarget(name=self.full_name if ref is None else ref.id, ref=ref)
+
+    def run(
+        self,
+        operation: Operation,
+        ref: DatasetRef | None = None,
+        *,
+        control: Steered | None = None,
+        excluded: tuple[str, ...] = (),
+        **options: Any,
+    ) -> Ended:
+        context = MaintenanceContext(
+            spark=lambda: self.spark, warehouse=self.warehouse, store=self.store, clock=self.clock
+        )
+        request = OperationRequest(
+            table=self.target(ref), operation=operation, options=options, excluded=excluded, job="j1"
+        )
+        return run_operation(context, request, control or Steered())
+
+    def health(self, ref: DatasetRef | None = None, **rules: Any) -> Health:
+        found = measure(
+            self.spark, self.target(ref), HealthRules(**rules), self.clock.now(), warehouse=self.warehouse
+        )
+        assert isinstance(found, Health)
+        return found
+
+    def numbers(self, query: str) -> list[int]:
+        """The first column of a query on metadata; `T.` is the table."""
+        return [row[0] for row in self.spark.sql(query.replace(" T.", f" {self.full_name}.")).collect()]
+
+    def files_by_day(self) -> dict[str, set[str]]:
+        """The data files of each partition."""
+        found: dict[str, set[str]] = {}
+        for day, file in self.spark.sql(
+            f"SELECT partition.day, file_path FROM {self.full_name}.files"
+        ).collect():
+            found.setdefault(day, set()).add(file)
+        return found

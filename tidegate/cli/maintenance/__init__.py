@@ -1,0 +1,1 @@
+"""`tidegate maintenance`: one command a file; `group` has the table of them."""

@@ -1,0 +1,136 @@
+"""`tidegate maintenance status`: a table's health and debt, and for each operation whether it would run now.
+
+A run in Dagster measures tables. The command shows what was measured last, and may ask for a new measurement.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tidegate.cli.maintenance.arguments import TableArgument
+from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_table
+
+if TYPE_CHECKING:
+    from tidegate.scheduler.explain.maintenance import OperationStatus
+    from tidegate.scheduler.explain.operations.measured import Measured
+    from tidegate.scheduler.model.maintenance import OperationRun
+
+
+def show_status(
+    table: TableArgument,
+    measure: Annotated[
+        bool, typer.Option("--measure", help="Ask for a new measurement, which a run in Dagster makes.")
+    ] = False,
+    format: FormatOption = Format.TEXT,
+) -> None:
+    """Show a table's health and debt, and for each operation whether it would run now, and why not."""
+    from tidegate.cli.names import find_table
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.scheduler.explain.operations.measured import measured
+    from tidegate.scheduler.explain.operations.status import statuses_of
+    from tidegate.scheduler.tick.maintenance.policies import load_policies
+
+    now = datetime.now(UTC)
+    if measure:
+        _ask(table, now)
+    with opened_store() as store, store.reading() as reader:
+        found = find_table(reader, table)
+        known = measured(load_policies(reader, now), found, now)
+        statuses = statuses_of(reader, found, now)
+        running = reader.operation_runs(tables=(found.name,), running=True)
+    if format is Format.JSON:
+        print_json(_as_json(known, statuses, running))
+        return
+    _print_table(known, running)
+    if not statuses:
+        typer.echo("\nNo enabled policy configures an operation for it.")
+        return
+    typer.echo("")
+    print_table(
+        ["operation", "policy", "now", "due since", "next", "reason"], [_row(each) for each in statuses]
+    )
+    conditions = [row for each in statuses for row in _conditions(each, known)]
+    if conditions:
+        typer.echo("\nConditions:")
+        print_table(["operation", "condition", "at least", "measured", ""], conditions)
+
+
+def _ask(table: str, now: datetime) -> None:
+    """Ask for a measurement of a table."""
+    from tidegate.cli.names import find_table
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.scheduler.commands.measure import ask_for_health
+
+    with opened_store() as store, store.transaction() as transaction:
+        ask_for_health(transaction, find_table(transaction, table), now)
+
+
+def _print_table(known: "Measured", running: "Sequence[OperationRun]") -> None:
+    from tidegate.cli.maintenance.health_text import debt_text, health_rows, measured_text
+
+    table = known.table
+    rows = [["measured", measured_text(known)]]
+    if table.dataset is not None and table.catalog_name:
+        rows.append(["in the catalog", table.catalog_name])
+    if known.health is not None and known.health.note:
+        rows.append(["note", known.health.note])
+    rows.append(["debt", debt_text(known.debt)])
+    rows += [[issue.severity, text] for issue, text in health_rows(known)]
+    rows += [["running", f"{run.operation} as job {run.job}{' by hand' * run.by_hand}"] for run in running]
+    print_table(["table", table.name], rows)
+
+
+def _row(status: "OperationStatus") -> list[str]:
+    reason = "" if status.reason is None else f"{status.reason}: {status.reason.summary}"
+    if status.running is not None:
+        reason = f"its timeout ends at {instant(status.running.closes_at)}"
+    return [
+        str(status.operation),
+        status.policy,
+        _now(status),
+        "" if status.due_since is None else instant(status.due_since),
+        "" if status.next is None else instant(status.next),
+        reason,
+    ]
+
+
+def _now(status: "OperationStatus") -> str:
+    """Return in some words what the operation does now."""
+    if status.running is not None:
+        return f"runs, job {status.running.job}"
+    if not status.due:
+        return "not due"
+    notes = [name for name, holds in (("forced", status.forced), ("probe", status.probe)) if holds]
+    what = "starts at the next poll" if status.would_run else "waits"
+    return ", ".join([what, *notes])
+
+
+def _conditions(status: "OperationStatus", known: "Measured") -> Iterator[list[str]]:
+    """Yield the thresholds of an operation, and the times between its runs, with what is known of each."""
+    from tidegate.scheduler.explain.operations.measure_text import value_text
+
+    found, name = status.conditions, str(status.operation)
+    values = {} if known.health is None else known.health.values
+    for each in found.thresholds:
+        measure = each.threshold.measure
+        value = each.value if each.value is not None else values.get(measure)
+        verdict = "met" if each.met else "unmet"
+        if each.value is None:
+            verdict = "unknown" if value is None else "measured too long ago"
+        needed = value_text(measure, each.threshold.at_least)
+        yield [name, measure, needed, value_text(measure, value), verdict]
+    if found.interval_until is not None:
+        yield [name, "min_interval", "", "", f"unmet until {instant(found.interval_until)}"]
+    if found.forced_at is not None:
+        verdict = "forces it since" if found.forced else "forces it at"
+        yield [name, "at_latest", "", "", f"{verdict} {instant(found.forced_at)}"]
+
+
+def _as_json(
+    known: "Measured", statuses: "Sequence[OperationStatus]", running: "Sequence[OperationRun]"
+) -> dict[str, Any]:
+    from tidegate.cli.maintenance.health_text import table_json
+
+    return {**table_json(known), "running": running, "operations": statuses}

@@ -1,0 +1,68 @@
+"""The changes of an app besides its schedules and tasks: of what a deployment replaces as a whole. Pure."""
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from tidegate.compiler.plan.field_change import FieldChange, field_changes
+from tidegate.compiler.plan.fingerprint import canonical
+from tidegate.compiler.plan.policy_form import maintenance_form, policy_form
+from tidegate.compiler.plan.task_form import task_form
+from tidegate.domain.model import App, Maintenance, Policy, Schedule
+from tidegate.domain.value import Value
+
+Section = Literal["datasets", "programs", "groups", "calendars", "policies", "maintenance", "app"]
+
+
+class PartChange(Value, kw_only=True):
+    """The change of a dataset, a program, a group, a calendar, a policy, or the app's own settings.
+
+    Attributes:
+        name: of the settings of maintenance, and of the app's own settings, the name of the app.
+    """
+
+    section: Section
+    name: str
+    action: Literal["create", "change", "delete"]
+    fields: tuple[FieldChange, ...] = ()
+
+
+def part_changes(old: App | None, new: App | None) -> Iterator[PartChange]:
+    """Yield the changes of an app besides its schedules and tasks."""
+    if old is not None and new is not None:
+        fields = tuple(field_changes(_settings(old), _settings(new)))
+        if fields:
+            yield PartChange(section="app", name=new.name, action="change", fields=fields)
+    sections: tuple[Section, ...] = ("groups", "calendars", "datasets", "programs", "policies")
+    for section in sections:
+        yield from _section(section, getattr(old, section, {}), getattr(new, section, {}))
+    yield from _section("maintenance", _maintenance(old), _maintenance(new))
+
+
+def _maintenance(app: App | None) -> dict[str, Any]:
+    """Return the settings of maintenance by the name of their app."""
+    return {} if app is None or app.maintenance is None else {app.name: app.maintenance}
+
+
+def _section(section: Section, before: dict[str, Any], wanted: dict[str, Any]) -> Iterator[PartChange]:
+    for name in sorted(set(before) | set(wanted)):
+        if name not in before or name not in wanted:
+            yield PartChange(section=section, name=name, action="create" if name in wanted else "delete")
+            continue
+        fields = tuple(field_changes(form_of(before[name]), form_of(wanted[name])))
+        if fields:
+            yield PartChange(section=section, name=name, action="change", fields=fields)
+
+
+def _settings(app: App) -> dict[str, Any]:
+    return {"timezone": app.timezone, "description": app.description}
+
+
+def form_of(part: Any) -> dict[str, Any]:
+    """Return a part of an app as what a difference compares and shows."""
+    if isinstance(part, Schedule) and part.task is not None:
+        return task_form(part)
+    if isinstance(part, Policy):
+        return policy_form(part)
+    if isinstance(part, Maintenance):
+        return maintenance_form(part)
+    return canonical(part, defaults=True) if isinstance(part, Value) else {"description": part}

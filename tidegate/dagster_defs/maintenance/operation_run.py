@@ -1,0 +1,187 @@
+"""The run of an operation on a table: claim, operate, report the end.
+
+    claim (job, attempt) ──lost──► the run succeeds without doing anything
+          └──won──► tidegate.spark_jobs.maintenance ─► end in the store ─► numbers in Dagster
+
+The end is reported to the store first: that frees the table, and decides when the operation is due again. If
+the job has ended without the run, by its timeout, nothing is reported: it has failed already. A run that ends
+without a report has died, and the engine ends its job (`scheduler.intake.observe`).
+
+Before a Parquet table is touched, publishes into it that dead runs have left are finished, as by a program's
+run. An Iceberg table needs none of that: a publish into it is computed for the table as it is then.
+A dataset of the project whose table does not exist was never published, so there is nothing to do. Any other
+table that does not exist is gone, which is reported too.
+"""
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from dagster import DagsterInstance, Failure, OpExecutionContext
+
+from tidegate.dagster_defs.definitions.location import Location
+from tidegate.dagster_defs.definitions.plan_state import deployed_plan
+from tidegate.dagster_defs.maintenance.control import RunControl
+from tidegate.dagster_defs.maintenance.observation import observation_of
+from tidegate.dagster_defs.maintenance.targets import ELSEWHERE, target_of
+from tidegate.dagster_defs.run.commit_events import CommitEvents
+from tidegate.dagster_defs.run.failure_text import failure_text
+from tidegate.dagster_defs.run.run_lease import run_lease
+from tidegate.dagster_defs.run.spark_loss import spark_loss
+from tidegate.dagster_defs.run.tags import JobTag, job_of
+from tidegate.domain.model import App, HealthRules
+from tidegate.domain.part_name import app_of
+from tidegate.scheduler.intake.tables import report_gone
+from tidegate.scheduler.launch.claim import claim
+from tidegate.scheduler.launch.operation_end import end_operation
+from tidegate.scheduler.model.job import Job, LaunchPlan
+from tidegate.scheduler.model.maintenance import Ended, Ending
+from tidegate.scheduler.store.patience import patiently
+from tidegate.scheduler.store.protocol import Store
+from tidegate.spark_jobs.commit.context import CommitContext
+from tidegate.spark_jobs.commit.recovery import recover
+from tidegate.spark_jobs.maintenance.operation import run_operation
+from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest
+from tidegate.spark_jobs.maintenance.target import TableTarget
+from tidegate.spark_jobs.session.session import session
+
+BY_HAND = (
+    "a run of this job is started for an operation that the engine has decided; to start one by hand:"
+    " tidegate maintenance run TABLE"
+)
+TIMED_OUT = "the job of this run has ended without it, so its end is not reported"
+
+
+class Claimed(NamedTuple):
+    """An attempt of a job that this run has claimed.
+
+    Attributes:
+        apps: the deployed apps by name.
+        theirs: the names of those of other projects.
+    """
+
+    tag: JobTag
+    job: Job
+    launch: LaunchPlan
+    apps: dict[str, App]
+    theirs: frozenset[str]
+
+
+def run_of_operation(context: OpExecutionContext, location: Location) -> None:
+    """Run the body of the op.
+
+    Raises:
+        Failure: the operation failed, or its job has ended without the run.
+    """
+    with run_lease(location, context.instance, context.run_id):
+        store = patiently(location.open_store)
+        claimed = _claimed(context, store, location)
+        if claimed is None:
+            return
+        ended = _operate(claimed, context.instance, location)
+        counts = patiently(lambda: _report(store, claimed, ended, location.clock()))
+    if not counts:
+        raise Failure(description=_why_over(store, claimed), allow_retries=False)
+    context.log_event(observation_of(claimed.job, ended))
+    if ended.ending is Ending.FAILED:
+        raise Failure(description=ended.detail, allow_retries=False)
+    context.log.info(f"{ended.ending}: {ended.detail}" if ended.detail else str(ended.ending))
+
+
+def _claimed(context: OpExecutionContext, store: Store, location: Location) -> Claimed | None:
+    """Claim the attempt; None if the run has nothing to do."""
+    tag, run_id = job_of(context.run.tags), context.run_id
+    if tag is None:
+        raise Failure(description=BY_HAND, allow_retries=False)
+    answer = patiently(lambda: claim(store, tag.job, tag.attempt, run_id, location.clock()))
+    job = answer.job
+    if not answer.won or job is None or job.maintenance is None or job.launch is None:
+        context.log.warning(f"this run does nothing: {answer.refusal or BY_HAND}")
+        return None
+    with store.reading() as reader:
+        plan = deployed_plan(reader, location.project)
+    theirs = frozenset(loaded.app.name for loaded in plan.others)
+    return Claimed(tag, job, job.launch, plan.by_name, theirs)
+
+
+def _operate(claimed: Claimed, instance: DagsterInstance, location: Location) -> Ended:
+    """Carry out the operation; a failure is an end of it."""
+    args = claimed.launch.args
+    control = RunControl(
+        location.open_store,
+        claimed.tag.job,
+        claimed.tag.attempt,
+        datetime.fromisoformat(args["closes_at"]),
+        location.clock,
+    )
+    try:
+        context = MaintenanceContext(
+            spark=lambda: session(location.spark),
+            warehouse=location.warehouse,
+            store=patiently(location.open_commits),
+        )
+        request = request_of(claimed.job, claimed.launch, claimed.apps)
+        _finish_commits(request.table, context, instance, location)
+        ended = run_operation(context, request, control)
+    except Exception as error:  # noqa: BLE001 -- reported as the end of the operation
+        return Ended(ending=Ending.FAILED, detail=failure_text(spark_loss(error) or error, Path.cwd()))
+    return _of_missing_dataset(args["dataset"], claimed.theirs) if _misses_dataset(ended, args) else ended
+
+
+def _misses_dataset(ended: Ended, args: Mapping[str, Any]) -> bool:
+    return bool(ended.results.get("gone")) and args["dataset"] is not None
+
+
+def _of_missing_dataset(dataset: str, theirs: Collection[str]) -> Ended:
+    """Return the end of an operation on a deployed dataset whose table does not exist."""
+    if app_of(dataset) in theirs:
+        return Ended(ending=Ending.FAILED, detail=ELSEWHERE.format(dataset))
+    return Ended(ending=Ending.SUCCEEDED, detail=f"{dataset} was never published")
+
+
+def _finish_commits(
+    table: TableTarget, context: MaintenanceContext, instance: DagsterInstance, location: Location
+) -> None:
+    """Finish the publishes into a Parquet table that dead runs have left.
+
+    Raises:
+        SparkJobError: one of them cannot be finished, so the table must not be written.
+    """
+    if table.ref is None or table.is_iceberg or context.store is None:
+        return
+    events = CommitEvents(location.open_store, location.clock, instance)
+    acting = CommitContext(files=location.warehouse.files, spark=context.spark, events=events)
+    recover((table.ref.id,), context.store, acting)
+
+
+def request_of(job: Job, launch: LaunchPlan, apps: dict[str, App]) -> OperationRequest:
+    """Return what a job asks for.
+
+    Raises:
+        NoDataset: the dataset of the table is not deployed any more.
+    """
+    args = launch.args
+    return OperationRequest(
+        table=target_of(args["table"], args["dataset"], args["catalog_name"], apps),
+        operation=job.work.operation,
+        options=dict(args["options"]),
+        excluded=tuple(args["excluded"]),
+        rules=HealthRules(**args["health"]),
+        job=job.id,
+    )
+
+
+def _report(store: Store, claimed: Claimed, ended: Ended, now: datetime) -> bool:
+    with store.transaction() as transaction:
+        counts = end_operation(transaction, claimed.tag.job, claimed.tag.attempt, ended, now)
+        if counts and ended.results.get("gone"):
+            report_gone(transaction, (claimed.job.work.table,), now)
+        return counts
+
+
+def _why_over(store: Store, claimed: Claimed) -> str:
+    with store.reading() as reader:
+        jobs = reader.jobs(ids=(claimed.tag.job,))
+    detail = next((job.detail for job in jobs if job.detail), "")
+    return f"{TIMED_OUT}: {detail}" if detail else TIMED_OUT

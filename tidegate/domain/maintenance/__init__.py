@@ -1,0 +1,1 @@
+"""What everything on maintenance shares: measures of tables, and the patterns that name tables."""

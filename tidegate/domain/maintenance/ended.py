@@ -1,0 +1,39 @@
+"""The end of a run of an operation, as the process that has carried it out reports it."""
+
+from enum import StrEnum
+from typing import Any
+
+from tidegate.domain.value import Value
+
+
+class Ending(StrEnum):
+    """How a run of an operation ended.
+
+    CONFLICT has lost the commit race, STOPPED has made room for a pipeline: both go on later, and are
+    neither a success nor a failure.
+    """
+
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CONFLICT = "conflict"
+    STOPPED = "stopped"
+
+
+class Ended(Value, kw_only=True):
+    """What a run of an operation reports at its end.
+
+    Attributes:
+        changed: whether it changed any file, byte, manifest, snapshot, delete or orphan file.
+        bytes: that it rewrote.
+        before, after: what was measured by the run itself, by measure.
+        results: what the operation says of its work: files rewritten, snapshots kept and why, and so on.
+        detail: for people: why it failed, or was stopped.
+    """
+
+    ending: Ending
+    changed: bool = False
+    bytes: int = 0
+    before: dict[str, float] = {}
+    after: dict[str, float] = {}
+    results: dict[str, Any] = {}
+    detail: str = ""

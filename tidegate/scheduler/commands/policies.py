@@ -1,0 +1,73 @@
+"""Policies: what a deployment does to the tables and records of maintenance (docs/maintenance.md).
+
+It takes effect at the next poll: records of new policies and tables come, those of others go with their
+waiting jobs, and a changed cron, interval or zone gives a new next run, counted from the last start.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+import msgspec
+
+from tidegate.domain.model import App
+from tidegate.scheduler.model.maintenance import TableState
+from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.tick.maintenance.by_hand import try_again
+from tidegate.scheduler.tick.maintenance.policies import (
+    POLLS,
+    Policies,
+    load_policies,
+    policies_of,
+    polls_noted,
+)
+from tidegate.scheduler.tick.maintenance.records import update_records
+from tidegate.scheduler.tick.maintenance.tables import gone, tables_of_datasets
+
+
+def change_policies(transaction: Transaction, before: Mapping[str, App], now: datetime) -> None:
+    """Bring tables and records up to date with the deployed apps.
+
+    Args:
+        before: the deployed apps as they were until now.
+    """
+    after = load_policies(transaction, now)
+    if transaction.cursor(POLLS) is None:
+        transaction.set_cursor(POLLS, polls_noted(after, None))
+    old = policies_of(transaction, before.values(), now)
+    if not (old.policies or after.policies):
+        return
+    if _same(old, after):
+        return
+    tables = {table.name: table for table in transaction.tables()}
+    datasets = {table.name: table for table in tables_of_datasets(after.apps.values())}
+    existed = {table.name for table in tables_of_datasets(old.apps.values())}
+    named = {table.catalog_name for table in datasets.values()}
+    changed = [
+        _deployed(each, tables.get(name), comes_back=name not in existed) for name, each in datasets.items()
+    ]
+    changed += [
+        gone(table, now)
+        for name, table in tables.items()
+        if name not in datasets and not table.gone and (table.dataset is not None or name in named)
+    ]
+    transaction.put_tables(changed)
+    everything = {**tables, **{table.name: table for table in changed}}
+    update_records(transaction, after, list(everything.values()), now, old.policies)
+    try_again(transaction, old, now)
+
+
+def _deployed(table: TableState, known: TableState | None, *, comes_back: bool) -> TableState:
+    """Return the table of a deployed dataset; one that is gone comes back with its dataset."""
+    if known is None:
+        return table
+    kept = msgspec.structs.replace(known, catalog_name=table.catalog_name)
+    return msgspec.structs.replace(kept, gone=False) if comes_back else kept
+
+
+def _same(old: Policies, after: Policies) -> bool:
+    """Return whether nothing of what maintenance depends on has changed."""
+    return (
+        old.policies == after.policies
+        and old.settings == after.settings
+        and list(tables_of_datasets(old.apps.values())) == list(tables_of_datasets(after.apps.values()))
+    )

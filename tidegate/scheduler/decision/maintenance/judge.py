@@ -1,0 +1,127 @@
+"""Judge: whether an operation on a table may start, and what holds it back first (docs/maintenance.md).
+
+The order of the reasons is fixed. What comes after M-CONDITION depends on other operations, and is decided by
+`decision.maintenance.poll`. Pure.
+"""
+
+from datetime import datetime, timedelta
+
+from tidegate.domain.model import Maintenance, OperationPlan
+from tidegate.domain.value import Value
+from tidegate.scheduler.decision.maintenance import times
+from tidegate.scheduler.decision.maintenance.conditions import ConditionsChecked, check
+from tidegate.scheduler.decision.maintenance.health import KEPT_FOR, fresh
+from tidegate.scheduler.model.maintenance import Record, TableState
+from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.verdict import earliest
+
+
+class Asked(Value, kw_only=True):
+    """An operation on a table, with all that decides about it alone.
+
+    Attributes:
+        running: whether an operation of the table runs.
+        next_poll: the poll after the one at which it is judged.
+    """
+
+    record: Record
+    plan: OperationPlan
+    table: TableState
+    settings: Maintenance
+    running: bool
+    next_poll: datetime
+
+
+class Judged(Value, kw_only=True):
+    """The verdict on an operation on a table.
+
+    Attributes:
+        due: whether its next run has come.
+        reason: what holds a due operation back; None if it may start at a poll.
+        next: when that may change; of one that is not due its next run. None if no time is known.
+        look: when a poll has to look again; None: not before something else changes.
+        probe: its start is the one attempt after a throttle.
+        forced: `at_latest` has come.
+        wants_health: it cannot be decided before the table is measured.
+    """
+
+    asked: Asked
+    due: bool
+    reason: Reason | None = None
+    next: datetime | None = None
+    look: datetime | None = None
+    probe: bool = False
+    forced: bool = False
+    wants_health: bool = False
+    conditions: ConditionsChecked = ConditionsChecked()
+
+    @property
+    def reports_forced(self) -> bool:
+        """Whether `at_latest` lets it start although its thresholds do not hold."""
+        return self.forced and not self.conditions.met
+
+
+def judge(asked: Asked, now: datetime) -> Judged:
+    """Judge one operation of the policy that counts, at an instant."""
+    record, plan, rules = asked.record, asked.plan, asked.settings
+    own = asked.table.history.of(record.operation)
+    back_off = times.backed_off_until(rules.backoff, own)
+    throttle = times.throttled_until(rules.throttle, plan, own)
+    if record.next_run is not None and now < record.next_run:
+        following = max(each for each in (record.next_run, back_off, throttle) if each is not None)
+        return Judged(asked=asked, due=False, next=following, look=record.next_run)
+    health = fresh(asked.table.health, now)
+    conditions = check(plan.when, health, own.succeeded_at, record.seen_at, now)
+    reason, following, look = _held_back(asked, conditions, back_off, throttle, now)
+    return Judged(
+        asked=asked,
+        due=True,
+        reason=reason,
+        next=following,
+        look=look,
+        probe=throttle is not None,
+        forced=conditions.forced,
+        wants_health=reason in (None, Reason.M_HEALTH) and health is None,
+        conditions=conditions,
+    )
+
+
+def _held_back(
+    asked: Asked,
+    conditions: ConditionsChecked,
+    back_off: datetime | None,
+    throttle: datetime | None,
+    now: datetime,
+) -> tuple[Reason | None, datetime | None, datetime | None]:
+    """Return the first reason that holds, with the time that is shown for it, and when to look again."""
+    soon = asked.next_poll
+    if asked.running:
+        # The end of that operation lets the next poll look at all those of the table.
+        return Reason.M_TABLE, None, None
+    opens = times.opening(asked.plan, now)
+    if opens is not None:
+        return Reason.M_WINDOW, opens, opens
+    if back_off is not None and now < back_off:
+        return Reason.M_BACKOFF, back_off, back_off
+    if throttle is not None and now < throttle:
+        return Reason.M_THROTTLE, throttle, throttle
+    if conditions.forced:
+        return None, soon, soon
+    health = fresh(asked.table.health, now)
+    if conditions.thresholds and health is None:
+        return Reason.M_HEALTH, soon, soon
+    if conditions.interval_until is not None:
+        look = _earliest(conditions.interval_until, conditions.forced_at)
+        return Reason.M_INTERVAL, conditions.interval_until, look
+    if not conditions.met:
+        measured = now if health is None else health.measured_at
+        return Reason.M_CONDITION, soon, _earliest(_after(measured + KEPT_FOR), conditions.forced_at)
+    return None, soon, soon
+
+
+def _earliest(first: datetime, other: datetime | None) -> datetime:
+    return earliest((first, other)) or first
+
+
+def _after(instant: datetime) -> datetime:
+    return instant + timedelta(microseconds=1)

@@ -1,0 +1,94 @@
+"""Explanation: what `why` says of one job, schedule or operation, as values for the command and for JSON."""
+
+from datetime import datetime
+
+from tidegate.domain.value import Value
+from tidegate.scheduler.explain.instances import Awaited
+from tidegate.scheduler.explain.roots import Root
+from tidegate.scheduler.explain.unblock import Missing
+from tidegate.scheduler.model.instance import Diagnostic
+from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.model.maintenance import Work
+from tidegate.scheduler.model.verdict import Verdict
+
+
+class Blocked(Value, kw_only=True):
+    """A dataset that cannot be written, because only a person can finish an earlier publish into it.
+
+    Attributes:
+        dataset: "app/dataset".
+        commit: id of the commit that must be finished or abandoned first.
+        error: the error of its last failed try.
+        remedy: what to do.
+    """
+
+    dataset: str
+    commit: str
+    error: str
+    remedy: str
+
+
+class DeadHolder(Value, kw_only=True):
+    """A run that holds a slot, or works on the job, and whose process is dead or silent.
+
+    Attributes:
+        resource: what it holds of what the job waits for; None for the run of the job itself.
+        run_id: its id in Dagster.
+        of: the job or program that it runs.
+        process: its process and host, for people.
+        state: for people: what is known of the process.
+        since: its last sign of life.
+        freed: for people: when its slot is released, and by whom.
+    """
+
+    resource: str | None
+    run_id: str
+    of: str
+    process: str
+    state: str
+    since: datetime
+    freed: str
+
+
+class Explanation(Value, kw_only=True):
+    """Why one job has not run, or how it ended.
+
+    Attributes:
+        headline: one sentence.
+        job: None for a schedule without a waiting job; then the verdicts are those of an empty job.
+        trigger, constraints: the condition tree; None and empty for a job that no longer waits.
+        next_check: when the scheduler decides again without a new event.
+        can_run_at: the next instant at which it can run if only time is missing; else None.
+        missing: the missing conditions, each with its line of the YAML; all of them are needed, but of
+            an `any` or `at_least` only as many as it requires.
+        blocked: outputs of its program that cannot be written now, so that a run would fail at once.
+            The engine does not know them; the caller that reads the commits adds them.
+        dead: the runs that keep it waiting, or run it, and whose process is dead or silent. The engine does
+            not know processes; the caller that does adds them.
+        history: the journal of the job.
+        failed: the newest job of a schedule without a waiting job, if it failed.
+        upstream: of an instance of a task: its upstream instances.
+        diagnostics: of an instance: its dependencies without an upstream instance.
+        roots: of an instance: where the chains of what it waits for begin, and what helps there.
+        work: of an operation on a table: which one, also where no job waits for it.
+    """
+
+    schedule: str
+    at: datetime
+    status: str
+    headline: str
+    job: Job | None = None
+    trigger: Verdict | None = None
+    constraints: tuple[Verdict, ...] = ()
+    next_check: datetime | None = None
+    can_run_at: datetime | None = None
+    missing: tuple[Missing, ...] = ()
+    blocked: tuple[Blocked, ...] = ()
+    dead: tuple[DeadHolder, ...] = ()
+    history: tuple[Entry, ...] = ()
+    failed: Job | None = None
+    upstream: tuple[Awaited, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    roots: tuple[Root, ...] = ()
+    work: Work | None = None

@@ -1,0 +1,85 @@
+"""Dry run: what a run by hand would start, with its options and the partitions that it would leave out.
+
+It chooses and refuses with the code of the command, and changes nothing.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from tidegate.domain.model import Operation
+from tidegate.domain.value import Value
+from tidegate.scheduler.commands.maintain import choose, refuse_active
+from tidegate.scheduler.model.maintenance import TableState
+from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.tick.maintenance.busy import known
+from tidegate.scheduler.tick.maintenance.by_hand import busy_of
+from tidegate.scheduler.tick.maintenance.look import free_slots
+from tidegate.scheduler.tick.maintenance.policies import Policies, load_policies
+
+
+class WouldRun(Value, kw_only=True):
+    """One operation that a run by hand would carry out.
+
+    Attributes:
+        policy: "app/policy".
+        options: of the operation, with every default.
+        excluded: keys of the partitions that it would leave out now, since pipelines write them.
+        waits: why it would not start at once; None if it would. Each later one starts when the one before it
+            has ended.
+    """
+
+    operation: Operation
+    policy: str
+    timeout: timedelta
+    options: dict[str, Any] = {}
+    excluded: tuple[str, ...] = ()
+    waits: Reason | None = None
+
+
+def would_run(
+    reader: Reader,
+    table: str,
+    now: datetime,
+    *,
+    operation: Operation | None = None,
+    policy: str | None = None,
+) -> tuple[WouldRun, ...]:
+    """Return what `run_by_hand` would start, in order; none if the policy has no operations.
+
+    Raises:
+        MaintenanceRefused: E-TABLE, E-POLICY or E-ACTIVE.
+    """
+    found, chosen = choose(reader, table, now, operation=operation, policy=policy)
+    if not chosen:
+        return ()
+    refuse_active(reader, found, chosen[0][0], now)
+    policies = load_policies(reader, now)
+    full = any(free <= 0 for free in free_slots(reader, policies).values())
+    return tuple(
+        _would_run(reader, policies, found, each, ref, now, waits=full and not place)
+        for place, (each, ref) in enumerate(chosen)
+    )
+
+
+def _would_run(
+    reader: Reader,
+    policies: Policies,
+    table: TableState,
+    operation: Operation,
+    policy: str,
+    now: datetime,
+    *,
+    waits: bool,
+) -> WouldRun:
+    plan = policies.plan(policy, operation)
+    assert plan is not None, "it was chosen"
+    busy = busy_of(reader, policies, table, operation, now)
+    return WouldRun(
+        operation=operation,
+        policy=policy,
+        timeout=plan.timeout,
+        options=plan.options,
+        excluded=() if table.dataset is None else known(busy, reader, table.dataset),
+        waits=Reason.W_CONCURRENCY if waits else None,
+    )

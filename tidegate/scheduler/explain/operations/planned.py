@@ -1,0 +1,134 @@
+"""Planned: what the next polls would start if nothing else happened, and what holds the rest back.
+
+It decides with the code of a poll. A table that would have to be measured first waits for one poll; then
+what was measured last counts, since a plan measures nothing. Operations that were started go on for all
+polls shown.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import Any, cast
+
+import msgspec
+
+from tidegate.domain.model import Operation
+from tidegate.domain.value import Value
+from tidegate.scheduler.decision.maintenance.poll import Polled, decide_poll
+from tidegate.scheduler.model.maintenance import TableState
+from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.tick.maintenance.busy import known
+from tidegate.scheduler.tick.maintenance.look import Looked, look
+from tidegate.scheduler.tick.maintenance.policies import load_policies
+
+
+class PlannedStart(Value, kw_only=True):
+    """One operation that a poll would start.
+
+    Attributes:
+        policy: "app/policy".
+        debt: by which the starts are ordered.
+        excluded: keys of the partitions that it would leave out.
+        measured_at: of the health that it was decided by; None if nothing is known of the table.
+    """
+
+    table: str
+    operation: Operation
+    policy: str
+    debt: float
+    forced: bool = False
+    probe: bool = False
+    excluded: tuple[str, ...] = ()
+    measured_at: datetime | None = None
+
+
+class PlannedPoll(Value, kw_only=True):
+    """One poll.
+
+    Attributes:
+        starts: in their order.
+        held_back: the number of due operations that wait, by reason code.
+    """
+
+    at: datetime
+    starts: tuple[PlannedStart, ...] = ()
+    held_back: dict[str, int] = {}
+
+
+def planned_polls(reader: Reader, now: datetime, polls: int) -> tuple[PlannedPoll, ...]:
+    """Return what the next polls would do."""
+    policies = load_policies(reader, now)
+    records = [record for record in reader.records() if record.counts]
+    found: list[PlannedPoll] = []
+    measured: set[str] = set()
+    started, instant = 0, now
+    for _ in range(polls):
+        instant = policies.poll_from(instant)
+        rows = cast("Reader", _Measured(reader, measured, instant))
+        looked = look(rows, policies, records, instant)
+        slots = {pool: max(free - started, 0) for pool, free in looked.slots.items()}
+        polled = decide_poll(
+            looked.judged, looked.debts, looked.busy, looked.spent, slots, policies.settings, instant
+        )
+        found.append(_planned(reader, looked, polled, instant))
+        measured |= {each.asked.table.name for each in looked.judged if each.wants_health}
+        taken = {start.table for start in found[-1].starts}
+        records = [record for record in records if record.table not in taken]
+        started += len(taken)
+        policies = msgspec.structs.replace(policies, last=instant)
+    return tuple(found)
+
+
+def _planned(reader: Reader, looked: Looked, polled: tuple[Polled, ...], instant: datetime) -> PlannedPoll:
+    waiting = Counter(
+        str(each.judged.reason)
+        for each in polled
+        if not each.starts and each.judged.due and each.judged.reason is not None
+    )
+    starts = [each for each in polled if each.starts]
+    names = {each.judged.asked.table.name for each in starts}
+    tables = {table.name: table for table in reader.tables(names=names)}
+    return PlannedPoll(
+        at=instant,
+        starts=tuple(_start(reader, looked, each, tables) for each in starts),
+        held_back=dict(sorted(waiting.items())),
+    )
+
+
+def _start(reader: Reader, looked: Looked, polled: Polled, tables: Mapping[str, TableState]) -> PlannedStart:
+    record = polled.judged.asked.record
+    table = tables[record.table]
+    health = table.health
+    return PlannedStart(
+        table=table.name,
+        operation=record.operation,
+        policy=record.policy,
+        debt=looked.debts.get(table.name, 0.0),
+        forced=polled.judged.reports_forced,
+        probe=polled.judged.probe,
+        excluded=() if table.dataset is None else known(polled.busy, reader, table.dataset),
+        measured_at=None if health is None or health.failure else health.measured_at,
+    )
+
+
+class _Measured:
+    """A store in which some tables have just been measured, with the values that were measured last."""
+
+    def __init__(self, reader: Reader, names: Collection[str], now: datetime) -> None:
+        self._reader = reader
+        self._names = names
+        self._now = now
+
+    def tables(self, *, names: Collection[str] | None = None) -> tuple[TableState, ...]:
+        """Return tables, by name."""
+        return tuple(
+            msgspec.structs.replace(
+                table, health=msgspec.structs.replace(table.health, measured_at=self._now)
+            )
+            if table.health is not None and table.name in self._names
+            else table
+            for table in self._reader.tables(names=names)
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._reader, name)

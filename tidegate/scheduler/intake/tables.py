@@ -1,0 +1,130 @@
+"""Tables: what is reported of tables from outside: that they exist, that they are gone, and their health.
+
+A report takes effect at its instant: earlier polls are replayed first.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+
+import msgspec
+
+from tidegate.domain.value import Value
+from tidegate.scheduler.model.maintenance import Health, TableHistory, TableState
+from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.tick.maintenance.by_hand import try_again
+from tidegate.scheduler.tick.maintenance.policies import load_policies
+from tidegate.scheduler.tick.maintenance.records import update_records
+from tidegate.scheduler.tick.maintenance.tables import (
+    catalog_name_of,
+    forgotten,
+    gone,
+    look_again,
+    tables_of_datasets,
+)
+from tidegate.scheduler.tick.tick import advance_before
+
+
+class TableFound(Value, kw_only=True):
+    """A table that exists.
+
+    Attributes:
+        catalog_name: "catalog.namespace.table".
+        dataset: "app/dataset" if it is known to be the table of one.
+    """
+
+    catalog_name: str
+    dataset: str | None = None
+
+
+def report_tables(
+    transaction: Transaction, found: Sequence[TableFound], now: datetime, *, listed: Collection[str] = ()
+) -> tuple[str, ...]:
+    """Take in which tables exist.
+
+    Args:
+        listed: prefixes of catalog names ("catalog.") that were listed completely: a table that the store
+            knows there and that was not found is gone.
+
+    Returns:
+        The names of the tables that are new, or have come back.
+    """
+    advance_before(transaction, now)
+    datasets = {table.catalog_name: table for table in tables_of_datasets(d.app for d in transaction.apps())}
+    names = {_one_name(each, datasets): each for each in found}
+    known = {table.name: table for table in transaction.tables(names=names)}
+    new = [
+        TableState(
+            name=name,
+            catalog_name=each.catalog_name,
+            dataset=name if "/" in name else None,
+            history=known[name].history if name in known else TableHistory(),
+        )
+        for name, each in names.items()
+        if name not in known or known[name].gone
+    ]
+    transaction.put_tables(new)
+    if listed:
+        lost = [
+            table.name
+            for table in transaction.tables()
+            if not table.gone
+            and table.dataset is None
+            and table.name not in names
+            and table.catalog_name.startswith(tuple(listed))
+        ]
+        report_gone(transaction, lost, now)
+    if new:
+        update_records(transaction, load_policies(transaction, now), new, now)
+    return tuple(table.name for table in new)
+
+
+def _one_name(found: TableFound, datasets: Mapping[str, TableState]) -> str:
+    """Return the one name of a table: that of the dataset whose table it is, else its catalog name."""
+    if found.dataset is not None:
+        return found.dataset
+    return datasets[found.catalog_name].name if found.catalog_name in datasets else found.catalog_name
+
+
+def report_gone(transaction: Transaction, names: Collection[str], now: datetime) -> None:
+    """Take in that tables are gone: what waits for them is discarded, and their past counts no longer."""
+    advance_before(transaction, now)
+    lost = [gone(table, now) for table in transaction.tables(names=names) if not table.gone]
+    transaction.put_tables(lost)
+    if lost:
+        policies = load_policies(transaction, now)
+        update_records(transaction, policies, lost, now)
+        try_again(transaction, policies, now)
+
+
+def report_health(transaction: Transaction, measured: Mapping[str, Health], now: datetime) -> None:
+    """Take in what was measured of tables, by name; a dataset that is not known yet becomes known.
+
+    What was measured before a change of the table is left out: the table is still to be measured.
+    """
+    advance_before(transaction, now)
+    known = {table.name: table for table in transaction.tables(names=measured)}
+    unknown = [name for name in measured if name not in known and "/" in name]
+    catalog = {name: catalog_name_of(transaction, name) for name in unknown}
+    known |= {
+        name: TableState(name=name, catalog_name=at, dataset=name, history=TableHistory())
+        for name, at in catalog.items()
+        if at is not None
+    }
+    transaction.put_tables(
+        [
+            msgspec.structs.replace(table, health=measured[name], wanted_at=None)
+            for name, table in known.items()
+            if not table.gone and _is_current(measured[name], table)
+        ]
+    )
+    look_again(transaction, measured, load_policies(transaction, now), now)
+
+
+def _is_current(health: Health, table: TableState) -> bool:
+    return table.changed_at is None or health.measured_at >= table.changed_at
+
+
+def forget_health(transaction: Transaction, names: Collection[str], now: datetime) -> None:
+    """Forget what was measured of tables that were written."""
+    advance_before(transaction, now)
+    forgotten(transaction, dict.fromkeys(names, now), now)

@@ -1,0 +1,44 @@
+"""What a run of an operation on a table reports to the store, its end, and asks: whether it has to yield."""
+
+from datetime import datetime
+
+from tidegate.domain.model import Priority
+from tidegate.scheduler.model.job import ACTIVE, JobState
+from tidegate.scheduler.model.maintenance import Ended
+from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.tick.maintenance.end import end_operation_job
+from tidegate.scheduler.tick.tick import advance_before, effective_at
+
+
+def end_operation(transaction: Transaction, job_id: str, attempt: int, ended: Ended, now: datetime) -> bool:
+    """Take in the end of a run of an operation.
+
+    Returns:
+        Whether it counts: not if its job has ended already, by its timeout or an earlier report.
+    """
+    advance_before(transaction, now)
+    for job in transaction.jobs(ids=(job_id,)):
+        if job.maintenance is None or job.attempt != attempt or job.state not in ACTIVE:
+            continue
+        end_operation_job(transaction, job, ended, effective_at(transaction, now, now))
+        return True
+    return False
+
+
+def goes_on(reader: Reader, job_id: str, attempt: int) -> bool:
+    """Return whether a run of an operation may go on: its job has not ended, for example by its timeout."""
+    jobs = reader.jobs(ids=(job_id,))
+    return any(job.attempt == attempt and job.state in ACTIVE for job in jobs)
+
+
+def should_yield(reader: Reader, job_id: str) -> bool:
+    """Return whether a ready job of high priority lacks a slot that a running operation holds."""
+    held = {resource for job in reader.jobs(ids=(job_id,)) for resource in job.resources}
+    return any(
+        job.priority is Priority.HIGH
+        and job.state is JobState.PENDING_CONSTRAINT
+        and job.reason is Reason.W_CONCURRENCY
+        and job.maintenance is None
+        for job in reader.blocked_jobs(held)
+    )

@@ -1,0 +1,133 @@
+"""What the store in memory knows of maintenance: tables, when operations are due, and their runs."""
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+
+from tidegate.scheduler.model.event import PARTITION_KEY
+from tidegate.scheduler.model.job import WRITING, Job
+from tidegate.scheduler.model.maintenance import OperationRun, Record, TableState
+from tidegate.scheduler.store.memory.stored import as_stored
+from tidegate.scheduler.store.memory.tables import Tables
+
+
+class MaintenanceReader:
+    """See `MaintenanceRows`."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    def tables(self, *, names: Collection[str] | None = None) -> tuple[TableState, ...]:
+        """See `MaintenanceRows.tables`."""
+        found = sorted(self._tables.maintained.items())
+        return tuple(table for name, table in found if names is None or name in names)
+
+    def tables_wanted(self, limit: int) -> tuple[TableState, ...]:
+        """See `MaintenanceRows.tables_wanted`."""
+        wanted = [
+            (table.wanted_at, table.name, table)
+            for table in self._tables.maintained.values()
+            if table.wanted_at is not None
+        ]
+        return tuple(table for *_, table in sorted(wanted, key=lambda each: each[:2])[:limit])
+
+    def records(
+        self, *, tables: Collection[str] | None = None, policies: Collection[str] | None = None
+    ) -> tuple[Record, ...]:
+        """See `MaintenanceRows.records`."""
+        found = (
+            record
+            for record in self._tables.records.values()
+            if (tables is None or record.table in tables) and (policies is None or record.policy in policies)
+        )
+        return tuple(sorted(found, key=lambda record: (record.table, record.operation, record.policy)))
+
+    def due_records(self, now: datetime, limit: int) -> tuple[Record, ...]:
+        """See `MaintenanceRows.due_records`."""
+        due = [
+            (record.next_look, record.table, record.operation, record.policy, record)
+            for record in self._tables.records.values()
+            if record.next_look is not None and record.next_look <= now
+        ]
+        return tuple(record for *_, record in sorted(due, key=lambda each: each[:4])[:limit])
+
+    def next_maintenance(self) -> datetime | None:
+        """See `MaintenanceRows.next_maintenance`."""
+        looks = (each.next_look for each in self._tables.records.values() if each.next_look is not None)
+        closes = (self._tables.operation_runs[job].closes_at for job in self._tables.running)
+        return min((*looks, *closes), default=None)
+
+    def operation_runs(
+        self,
+        *,
+        jobs: Collection[str] | None = None,
+        tables: Collection[str] | None = None,
+        running: bool | None = None,
+        started_since: datetime | None = None,
+        limit: int | None = None,
+    ) -> tuple[OperationRun, ...]:
+        """See `MaintenanceRows.operation_runs`."""
+        every = self._tables.operation_runs
+        runs: Iterable[OperationRun] = every.values()
+        if running:
+            runs = (every[job] for job in self._tables.running)
+        if jobs is not None:
+            runs = (every[job] for job in set(jobs) if job in every)
+        found = [
+            run
+            for run in runs
+            if (tables is None or run.table in tables)
+            and (running is None or (run.ending is None) is running)
+            and (started_since is None or run.started_at >= started_since)
+        ]
+        found.sort(key=lambda run: (run.started_at, run.job))
+        return tuple(found if limit is None else found[max(0, len(found) - limit) :])
+
+    def bytes_rewritten(self, since: datetime, until: datetime) -> int:
+        """See `MaintenanceRows.bytes_rewritten`."""
+        runs = self._tables.operation_runs.values()
+        return sum(run.bytes for run in runs if run.ended_at is not None and since <= run.ended_at < until)
+
+    def writing_jobs(self, app: str) -> tuple[Job, ...]:
+        """See `MaintenanceRows.writing_jobs`."""
+        found = (
+            job
+            for job in self._tables.jobs.values()
+            if job.app == app and job.state in WRITING and job.maintenance is None
+        )
+        return tuple(sorted(found, key=lambda job: job.id))
+
+    def keys_written(self, dataset: str) -> tuple[str, ...]:
+        """See `MaintenanceRows.keys_written`."""
+        key = f"{PARTITION_KEY}{dataset}"
+        events = self._tables.events.values()
+        return tuple(sorted({e.partition for e in events if e.key == key and e.partition is not None}))
+
+
+class MaintenanceWriter(MaintenanceReader):
+    """See `MaintenanceChanges`."""
+
+    def put_tables(self, tables: Sequence[TableState]) -> None:
+        """See `MaintenanceChanges.put_tables`."""
+        self._tables.own("maintained")
+        self._tables.maintained.update({table.name: as_stored(table) for table in tables})
+
+    def put_records(self, records: Sequence[Record]) -> None:
+        """See `MaintenanceChanges.put_records`."""
+        self._tables.own("records")
+        self._tables.records.update({record.key: record for record in records})
+
+    def delete_records(self, records: Sequence[Record]) -> None:
+        """See `MaintenanceChanges.delete_records`."""
+        self._tables.own("records")
+        for record in records:
+            self._tables.records.pop(record.key, None)
+
+    def put_operation_runs(self, runs: Sequence[OperationRun]) -> None:
+        """See `MaintenanceChanges.put_operation_runs`."""
+        self._tables.own("operation_runs", "running")
+        for run in runs:
+            self._tables.operation_runs[run.job] = as_stored(run)
+            if run.ending is None:
+                self._tables.running[run.job] = None
+            else:
+                self._tables.running.pop(run.job, None)

@@ -1,0 +1,145 @@
+"""The reader of maintenance in SQL; what a poll asks is answered by an index."""
+
+from collections.abc import Collection
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Column, Integer, bindparam, func, select, union_all
+
+from tidegate.scheduler.model.event import PARTITION_KEY
+from tidegate.scheduler.model.job import WRITING, Job
+from tidegate.scheduler.model.maintenance import OperationRun, Record, TableState
+from tidegate.scheduler.store.sql.maintenance import tables
+from tidegate.scheduler.store.sql.maintenance.rows import OPERATION_RUNS, RECORDS, TABLES
+from tidegate.scheduler.store.sql.queries import Queries, Statement, every
+from tidegate.scheduler.store.sql.rows import JOBS
+from tidegate.scheduler.store.sql.tables import events, jobs
+
+LIMIT = bindparam("limit", type_=Integer)
+ALL_TABLES = every(TABLES)
+ALL_RECORDS = every(RECORDS)
+
+_TABLES = tables.maintained_tables.c
+_RECORDS = tables.maintenance_records.c
+_RUNS = tables.operation_runs.c
+_JOBS = jobs.c
+JOBS_OF_SCHEDULES = every(JOBS).where(_JOBS.maintenance.is_(None))
+WANTED = (
+    every(TABLES).where(_TABLES.wanted_at.is_not(None)).order_by(_TABLES.wanted_at, _TABLES.name).limit(LIMIT)
+)
+DUE = (
+    every(RECORDS)
+    .where(_RECORDS.next_look <= bindparam("now"))
+    .order_by(_RECORDS.next_look, _RECORDS.table, _RECORDS.operation, _RECORDS.policy)
+    .limit(LIMIT)
+)
+FIRST = union_all(
+    select(func.min(_RECORDS.next_look)).where(_RECORDS.next_look.is_not(None)),
+    select(func.min(_RUNS.running_until)).where(_RUNS.running_until.is_not(None)),
+)
+BYTES = select(func.sum(_RUNS.bytes)).where(
+    _RUNS.ended_at >= bindparam("since"), _RUNS.ended_at < bindparam("until")
+)
+
+
+@cache
+def _runs(*, running: bool | None, since: bool, newest: bool) -> Statement:
+    """Return the query for runs.
+
+    Args:
+        running: only those that have not ended, or only those that have.
+        since: only those that have started at the parameter `since` or later.
+        newest: only the newest ones, up to the parameter `limit`.
+    """
+    query = every(OPERATION_RUNS)
+    if running is not None:
+        query = query.where(_RUNS.running_until.is_not(None) if running else _RUNS.running_until.is_(None))
+    if since:
+        query = query.where(_RUNS.started_at >= bindparam("since"))
+    if newest:
+        query = query.order_by(_RUNS.started_at.desc(), _RUNS.job.desc()).limit(LIMIT)
+    return query
+
+
+def _keys_written() -> Statement:
+    """Return the query for the partitions of the events of a key.
+
+    Each partition is one look-up of the next one in an index; DISTINCT would read all events of the key.
+    """
+    written = events.c.key == bindparam("key")
+    first = select(func.min(events.c.partition).label("partition")).where(
+        written, events.c.partition.is_not(None)
+    )
+    found = first.cte("found", recursive=True)
+    following = select(func.min(events.c.partition)).where(written, events.c.partition > found.c.partition)
+    step = select(following.scalar_subquery().correlate(found)).where(found.c.partition.is_not(None))
+    found = found.union_all(step)
+    return select(found.c.partition).where(found.c.partition.is_not(None))
+
+
+KEYS_WRITTEN = _keys_written()
+
+
+class MaintenanceReader(Queries):
+    """See `MaintenanceRows`."""
+
+    def tables(self, *, names: Collection[str] | None = None) -> tuple[TableState, ...]:
+        """See `MaintenanceRows.tables`."""
+        found = self._all(ALL_TABLES, TABLES.value, {_TABLES.name: names})
+        return tuple(sorted(found, key=lambda table: table.name))
+
+    def tables_wanted(self, limit: int) -> tuple[TableState, ...]:
+        """See `MaintenanceRows.tables_wanted`."""
+        return tuple(self._all(WANTED, TABLES.value, limit=limit))
+
+    def records(
+        self, *, tables: Collection[str] | None = None, policies: Collection[str] | None = None
+    ) -> tuple[Record, ...]:
+        """See `MaintenanceRows.records`."""
+        lists: dict[Column[Any], Collection[str] | None] = {
+            _RECORDS.table: tables,
+            _RECORDS.policy: policies,
+        }
+        found = self._all(ALL_RECORDS, RECORDS.value, lists)
+        return tuple(sorted(found, key=lambda record: (record.table, record.operation, record.policy)))
+
+    def due_records(self, now: datetime, limit: int) -> tuple[Record, ...]:
+        """See `MaintenanceRows.due_records`."""
+        return tuple(self._all(DUE, RECORDS.value, now=now, limit=limit))
+
+    def next_maintenance(self) -> datetime | None:
+        """See `MaintenanceRows.next_maintenance`."""
+        found = self._connection.execute(FIRST).scalars()
+        return min((each for each in found if each is not None), default=None)
+
+    def operation_runs(
+        self,
+        *,
+        jobs: Collection[str] | None = None,
+        tables: Collection[str] | None = None,
+        running: bool | None = None,
+        started_since: datetime | None = None,
+        limit: int | None = None,
+    ) -> tuple[OperationRun, ...]:
+        """See `MaintenanceRows.operation_runs`."""
+        query = _runs(running=running, since=started_since is not None, newest=limit is not None)
+        given: dict[str, Any] = {"since": started_since, "limit": limit}
+        bound = {name: value for name, value in given.items() if value is not None}
+        lists: dict[Column[Any], Collection[str] | None] = {_RUNS.job: jobs, _RUNS.table: tables}
+        found = self._all(query, OPERATION_RUNS.value, lists, **bound)
+        return tuple(sorted(found, key=lambda run: (run.started_at, run.job)))
+
+    def bytes_rewritten(self, since: datetime, until: datetime) -> int:
+        """See `MaintenanceRows.bytes_rewritten`."""
+        return int(self._connection.execute(BYTES, {"since": since, "until": until}).scalar() or 0)
+
+    def writing_jobs(self, app: str) -> tuple[Job, ...]:
+        """See `MaintenanceRows.writing_jobs`."""
+        found = self._all(JOBS_OF_SCHEDULES, JOBS.value, {_JOBS.state: WRITING}, {_JOBS.app: app})
+        return tuple(sorted(found, key=lambda job: job.id))
+
+    def keys_written(self, dataset: str) -> tuple[str, ...]:
+        """See `MaintenanceRows.keys_written`."""
+        found = self._connection.execute(KEYS_WRITTEN, {"key": f"{PARTITION_KEY}{dataset}"})
+        return tuple(found.scalars())

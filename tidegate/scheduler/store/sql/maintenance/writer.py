@@ -1,0 +1,29 @@
+"""The writer of maintenance in SQL."""
+
+from collections.abc import Sequence
+
+from tidegate.scheduler.model.maintenance import OperationRun, Record, TableState
+from tidegate.scheduler.store.sql import bulk
+from tidegate.scheduler.store.sql.changes import Changes
+from tidegate.scheduler.store.sql.maintenance.rows import OPERATION_RUNS, RECORD_KEY, RECORDS, TABLES
+
+
+class MaintenanceWriter(Changes):
+    """See `MaintenanceChanges`."""
+
+    def put_tables(self, tables: Sequence[TableState]) -> None:
+        """See `MaintenanceChanges.put_tables`."""
+        self._put(TABLES, tables)
+
+    def put_records(self, records: Sequence[Record]) -> None:
+        """See `MaintenanceChanges.put_records`."""
+        self._put(RECORDS, records)
+
+    def delete_records(self, records: Sequence[Record]) -> None:
+        """See `MaintenanceChanges.delete_records`."""
+        keys = [(record.policy, str(record.operation), record.table) for record in records]
+        bulk.delete(self._connection, RECORDS.table, RECORD_KEY, keys)
+
+    def put_operation_runs(self, runs: Sequence[OperationRun]) -> None:
+        """See `MaintenanceChanges.put_operation_runs`."""
+        self._put(OPERATION_RUNS, runs)

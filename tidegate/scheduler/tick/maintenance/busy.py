@@ -1,0 +1,98 @@
+"""Busy: the partitions that pipelines write, which an operation leaves out (docs/maintenance.md).
+
+A job writes the partitions of its launch plan; one that waits for its constraints those that it would have
+now. The table of a dataset without partitions is one partition. Part of the shell: it loads.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from datetime import datetime
+from typing import Any, Protocol
+
+from tidegate.domain.model import App, Schedule
+from tidegate.scheduler.decision.instances.partitions import WHOLE, written
+from tidegate.scheduler.decision.job_view import JobView
+from tidegate.scheduler.decision.launch.plan import plan_launch
+from tidegate.scheduler.decision.maintenance.poll import Busy
+from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.tick.load import Rows, load_job_views
+
+
+class BusyRows(Rows, Protocol):
+    """The rows that say what pipelines write."""
+
+    def writing_jobs(self, app: str) -> tuple[Job, ...]: ...
+
+    def keys_written(self, dataset: str) -> tuple[str, ...]: ...
+
+
+def load_busy(
+    rows: Any, apps: Mapping[str, App], datasets: Collection[str], now: datetime
+) -> dict[str, Busy]:
+    """Return what pipelines write of some datasets ("app/dataset"); one that nothing writes has no entry.
+
+    Args:
+        rows: see `BusyRows`: a reader of the store.
+        apps: the deployed apps by name.
+    """
+    reader: BusyRows = rows
+    found: dict[str, dict[str, None]] = {}
+    jobs: dict[str, dict[str, None]] = {}
+    for name in sorted({dataset.partition("/")[0] for dataset in datasets} & set(apps)):
+        for job, dataset, keys in _written(reader, apps[name], datasets, now):
+            found.setdefault(dataset, {}).update(dict.fromkeys(keys))
+            jobs.setdefault(dataset, {})[job.id] = None
+    return {
+        dataset: _busy(reader, apps[app], name, tuple(sorted(keys)), tuple(jobs[dataset]))
+        for dataset, keys in found.items()
+        for app, _, name in [dataset.partition("/")]
+    }
+
+
+def known(busy: Busy, rows: Any, dataset: str) -> tuple[str, ...]:
+    """Return those of the left-out keys that the table has."""
+    return tuple(sorted(set(busy.keys) & set(rows.keys_written(dataset)))) if busy.keys else ()
+
+
+def _busy(rows: BusyRows, app: App, dataset: str, keys: tuple[str, ...], jobs: tuple[str, ...]) -> Busy:
+    whole = app.datasets[dataset].partitions is None or WHOLE in keys
+    free = not whole and any(key not in keys for key in rows.keys_written(f"{app.name}/{dataset}"))
+    return Busy(keys=keys, free=free, jobs=jobs)
+
+
+def _written(
+    rows: BusyRows, app: App, datasets: Collection[str], now: datetime
+) -> Iterator[tuple[Job, str, tuple[str, ...]]]:
+    """Return each job that writes one of some datasets, with that dataset and its keys."""
+    jobs = rows.writing_jobs(app.name)
+    specs = {state.ref: state.spec for state in rows.schedules(refs={job.schedule for job in jobs})}
+    writers: list[tuple[Job, list[str]]] = []
+    for job in jobs:
+        program = app.programs.get(_program(job, specs))
+        writes = () if program is None else program.writes
+        names = [name for name in writes if f"{app.name}/{name}" in datasets]
+        if names:
+            writers.append((job, names))
+    planned = [job for job, _ in writers if job.launch is None]
+    views = {view.job.id: view for view in load_job_views(rows, planned, now)[0]} if planned else {}
+    for job, names in writers:
+        keys = _planned(views[job.id]) if job.launch is None else job.launch.partitions
+        for name in names:
+            whole = app.datasets[name].partitions is None or not keys
+            yield job, f"{app.name}/{name}", (WHOLE,) if whole else keys
+
+
+def _program(job: Job, specs: Mapping[str, Schedule]) -> str:
+    if job.launch is not None:
+        return job.launch.program
+    return specs[job.schedule].program if job.schedule in specs else ""
+
+
+def _planned(view: JobView) -> tuple[str, ...]:
+    """Return the partitions that a waiting job would write now; none if they are unknown."""
+    if view.job.instance is not None:
+        found = written(view.app, view.schedule, view.job.instance)
+        return tuple(sorted({key for keys in found.values() for key in keys if key}))
+    try:
+        return plan_launch(view, view.job.satisfied_at).partitions
+    except Exception:  # noqa: BLE001 - its own decision reports it; it must not stop what others do
+        return ()

@@ -1,0 +1,163 @@
+"""Poll: at whole multiples of `poll`, look at what is due, and start what may start (docs/maintenance.md).
+
+A record says when a poll has to look at it next, so a poll costs what is due and not what exists. Timeouts of
+runs are due rows too, at their own instants.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+import msgspec
+
+from tidegate.domain.value import Value
+from tidegate.scheduler.decision.maintenance.poll import Polled, decide_poll
+from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.model.maintenance import Record, Work
+from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.tick.maintenance.busy import known
+from tidegate.scheduler.tick.maintenance.end import close_overdue
+from tidegate.scheduler.tick.maintenance.look import look
+from tidegate.scheduler.tick.maintenance.policies import POLLS, Policies, load_policies, polls_noted
+from tidegate.scheduler.tick.maintenance.start import Start, open_job, start, waiting
+
+RECORDS_PER_POLL = 100_000
+"""A poll looks at no more due records; the others are looked at by the next one."""
+
+
+class PollReport(Value, kw_only=True):
+    """What a poll has done: the numbers of timeouts and of records looked at, and the launched jobs."""
+
+    closed: int = 0
+    looked: int = 0
+    launched: tuple[str, ...] = ()
+
+
+def next_poll(reader: Reader, clock: datetime) -> datetime | None:
+    """Return the next instant at which maintenance has work, from the engine's clock on; None for none.
+
+    What is late, as the scheduler was away, waits for the next poll; a timeout is at once.
+    """
+    due = reader.next_maintenance()
+    if due is None or due >= clock:
+        return due
+    closes = [max(run.closes_at, clock) for run in reader.operation_runs(running=True)]
+    return min((load_policies(reader, clock).poll_from(clock), *closes))
+
+
+def maintain(transaction: Transaction, now: datetime) -> PollReport:
+    """Do what maintenance has to do at an instant of `next_poll`: close runs whose timeout has come, or poll.
+
+    Runs that are closed release their slots: the jobs that wait for them are decided before a poll of the
+    same instant.
+    """
+    closed = close_overdue(transaction, now)
+    if closed:
+        return PollReport(closed=closed)
+    policies = load_policies(transaction, now)
+    records = transaction.due_records(now, RECORDS_PER_POLL)
+    looked = look(transaction, policies, records, now)
+    polled = decide_poll(
+        looked.judged, looked.debts, looked.busy, looked.spent, looked.slots, policies.settings, now
+    )
+    transaction.set_cursor(POLLS, polls_noted(policies, now))
+    launched = _write(transaction, policies, records, polled, now)
+    _want(transaction, polled, now)
+    return PollReport(looked=len(records), launched=launched)
+
+
+def _write(
+    transaction: Transaction,
+    policies: Policies,
+    records: Sequence[Record],
+    polled: Sequence[Polled],
+    now: datetime,
+) -> tuple[str, ...]:
+    """Write what a poll has decided; return the ids of the launched jobs."""
+    jobs = _jobs(transaction, polled)
+    kept: dict[tuple[str, ...], Record] = {
+        # A record whose operation runs is not looked at before its end.
+        record.key: msgspec.structs.replace(record, next_look=None)
+        for record in records
+    }
+    changed: list[Job] = []
+    entries: list[Entry] = []
+    starts: list[Start] = []
+    for each in polled:
+        record, reason = each.judged.asked.record, each.judged.reason
+        look_at = None if each.judged.look is None else policies.poll_after(each.judged.look, now)
+        if not each.judged.due:
+            kept[record.key] = msgspec.structs.replace(record, due_since=None, next_look=look_at)
+            continue
+        id = record.job
+        if each.starts or reason != record.reason:
+            job, opened = _job(jobs, record, now)
+            entries += opened
+            if each.starts:
+                starts.append(_start(transaction, job, each))
+                look_at = None
+            else:
+                job, entry = waiting(job, reason, now)
+                entries.append(entry)
+                changed.append(job)
+            id = job.id
+        kept[record.key] = msgspec.structs.replace(
+            record, job=id, reason=reason, due_since=record.due_since or now, next_look=look_at
+        )
+    transaction.put_jobs(changed)
+    transaction.add_journal(entries)
+    launched = start(transaction, policies, starts, now)
+    transaction.put_records(list(kept.values()))
+    return tuple(job.id for job in launched)
+
+
+def _jobs(transaction: Transaction, polled: Sequence[Polled]) -> dict[str, Job]:
+    """Return the waiting jobs of the operations that start, or wait for another reason than before."""
+    changed = [
+        each.judged.asked.record
+        for each in polled
+        if each.judged.due and (each.starts or each.judged.reason != each.judged.asked.record.reason)
+    ]
+    ids = {record.job for record in changed if record.job is not None}
+    return {job.id: job for job in transaction.jobs(ids=ids)} if ids else {}
+
+
+def _job(jobs: Mapping[str, Job], record: Record, now: datetime) -> tuple[Job, list[Entry]]:
+    """Return the waiting job of a due operation; a new one with the entry that opens it."""
+    if record.job is not None:
+        return jobs[record.job], []
+    job, entry = open_job(_work(record), now.isoformat(), now)
+    return job, [entry]
+
+
+def _work(record: Record) -> Work:
+    return Work(table=record.table, operation=record.operation, policy=record.policy)
+
+
+def _start(transaction: Transaction, job: Job, polled: Polled) -> Start:
+    asked, busy = polled.judged.asked, polled.busy
+    dataset = asked.table.dataset
+    return Start(
+        job=job,
+        plan=asked.plan,
+        table=asked.table,
+        probe=polled.judged.probe,
+        forced=polled.judged.reports_forced,
+        filtered=busy.keys,
+        excluded=() if dataset is None else known(busy, transaction, dataset),
+    )
+
+
+def _want(transaction: Transaction, polled: Sequence[Polled], now: datetime) -> None:
+    """Note the tables that have to be measured before the next poll can decide about them.
+
+    Not those on which an operation is started: its end makes the store forget what was measured.
+    """
+    started = {each.judged.asked.table.name for each in polled if each.starts}
+    wanted = {
+        table.name: table
+        for each in polled
+        for table in [each.judged.asked.table]
+        if each.judged.wants_health and table.wanted_at is None and table.name not in started
+    }
+    transaction.put_tables([msgspec.structs.replace(table, wanted_at=now) for table in wanted.values()])

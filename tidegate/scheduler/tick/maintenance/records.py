@@ -1,0 +1,116 @@
+"""Records: which operations of which policies there are for each table, brought up to date after a change.
+
+A record exists for each operation that an enabled policy configures for a table that it matches, also where
+another policy counts. One that ends is removed, and its waiting job is discarded; when it comes back, it has
+never run. A running job goes on (docs/maintenance.md, "Due").
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+
+import msgspec
+
+from tidegate.domain.model import Operation, OperationPlan, Policy
+from tidegate.scheduler.decision.after import record as recorded
+from tidegate.scheduler.decision.end_job import discard_entry
+from tidegate.scheduler.decision.maintenance import times
+from tidegate.scheduler.decision.maintenance.rank import counting, matches
+from tidegate.scheduler.model.job import WAITING
+from tidegate.scheduler.model.maintenance import Record, TableState
+from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.tick.maintenance.policies import Policies
+
+Key = tuple[str, Operation, str]
+
+
+def update_records(
+    transaction: Transaction,
+    policies: Policies,
+    tables: Sequence[TableState],
+    now: datetime,
+    before: Mapping[str, Policy] | None = None,
+) -> None:
+    """Bring the records of some tables up to date, and note whose rules of health count for each table.
+
+    Args:
+        before: the policies as they were until now; None if they are the same.
+    """
+    known = {record.key: record for record in transaction.records(tables={table.name for table in tables})}
+    seen = _seen(known.values())
+    wanted: dict[Key, Record] = {}
+    changed: list[TableState] = []
+    soon = policies.poll_from(now)
+    for table in tables:
+        found = () if table.gone else matches(policies.policies, table)
+        ruled = next((each.ref for each in found if each.policy.health is not None), None)
+        if ruled != table.health_policy:
+            changed.append(msgspec.structs.replace(table, health_policy=ruled))
+        counts = {operation: match.ref for operation, match in counting(found).items()}
+        for match in found:
+            for operation in match.policy.operations:
+                plan = match.plan(operation)
+                if plan is None:
+                    continue
+                fresh = Record(
+                    policy=match.ref,
+                    operation=operation,
+                    table=table.name,
+                    seen_at=seen.get((match.ref, table.name), soon),
+                )
+                old = known.get(fresh.key)
+                kept = fresh if old is None else _replanned(old, plan, before)
+                wanted[fresh.key] = _counted(kept, counts[operation] == match.ref, soon)
+    gone = [record for key, record in known.items() if key not in wanted]
+    outranked = [record for record in wanted.values() if not record.counts]
+    discarded = discard_waiting(transaction, [*gone, *outranked], now)
+    transaction.delete_records(gone)
+    transaction.put_records(
+        [
+            msgspec.structs.replace(record, job=None, reason=None, due_since=None)
+            if record.job in discarded
+            else record
+            for record in wanted.values()
+        ]
+    )
+    transaction.put_tables(changed)
+
+
+def _seen(known: Iterable[Record]) -> dict[tuple[str, str], datetime]:
+    """Return the first poll that saw each policy and table."""
+    found: dict[tuple[str, str], datetime] = {}
+    for record in known:
+        pair = record.policy, record.table
+        found[pair] = min(found.get(pair, record.seen_at), record.seen_at)
+    return found
+
+
+def _replanned(record: Record, plan: OperationPlan, before: Mapping[str, Policy] | None) -> Record:
+    """Return the record; with a changed cron, interval or zone its next run counts from its last start."""
+    if before is None or record.last_start is None:
+        return record
+    policy = before.get(record.policy)
+    old = None if policy is None else policy.operations.get(record.operation)
+    if old is None or (old.cron, old.interval, old.timezone) == (plan.cron, plan.interval, plan.timezone):
+        return record
+    return msgspec.structs.replace(record, next_run=times.next_run(plan, record.last_start))
+
+
+def _counted(record: Record, counts: bool, soon: datetime) -> Record:
+    """Return the record with whether it counts; the next poll looks at one that does."""
+    return msgspec.structs.replace(record, counts=counts, next_look=soon if counts else None)
+
+
+def discard_waiting(transaction: Transaction, records: Sequence[Record], now: datetime) -> frozenset[str]:
+    """Discard the waiting jobs of some records, and return their ids; running ones go on."""
+    ids = {record.job for record in records if record.job is not None}
+    jobs = [job for job in transaction.jobs(ids=ids) if job.state in WAITING] if ids else []
+    entries = [discard_entry(job, Reason.D_DELETED, now) for job in jobs]
+    transaction.put_jobs(
+        [
+            recorded(job, entry, next_check_at=None, blocked_on=None)
+            for job, entry in zip(jobs, entries, strict=True)
+        ]
+    )
+    transaction.add_journal(entries)
+    return frozenset(job.id for job in jobs)

@@ -1,0 +1,97 @@
+"""Tables: those of the deployed datasets, and what a write to one of them makes the store forget."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from datetime import datetime
+
+import msgspec
+
+from tidegate.domain.model import App, Dataset
+from tidegate.scheduler.model.maintenance import TableHistory, TableState
+from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.tick.load import load_app
+from tidegate.scheduler.tick.maintenance.policies import Policies, load_policies
+
+CATALOG = "tidegate"
+"""The Spark catalog with the tables of the datasets, each at "tidegate.app.dataset"."""
+
+
+def tables_of_datasets(apps: Iterable[App]) -> Iterator[TableState]:
+    """Return the tables of all datasets of some apps, as they are when nothing is known of them yet."""
+    for app in apps:
+        for dataset in app.datasets.values():
+            yield TableState(
+                name=f"{app.name}/{dataset.name}",
+                catalog_name=_catalog_name(app, dataset),
+                dataset=f"{app.name}/{dataset.name}",
+            )
+
+
+def catalog_name_of(reader: Reader, dataset: str) -> str | None:
+    """Return the name in the catalog of a dataset's table; None if no such dataset is deployed."""
+    name, _, part = dataset.partition("/")
+    app = load_app(reader, name)
+    return None if app is None or part not in app.datasets else _catalog_name(app, app.datasets[part])
+
+
+def table_named(reader: Reader, text: str) -> TableState | None:
+    """Return the table with one of its names; None if there is none, or it is gone.
+
+    A dataset has its own name, "app/dataset", and that of its table in the catalog. The dataset of a
+    deployed app exists, whether or not anything is known of it yet.
+    """
+    for table in reader.tables(names=(text,)):
+        if not table.gone:
+            return table
+    for table in tables_of_datasets(deployed.app for deployed in reader.apps()):
+        if text in (table.name, table.catalog_name):
+            found = next(iter(reader.tables(names=(table.name,))), table)
+            return None if found.gone else found
+    return None
+
+
+def gone(table: TableState, now: datetime) -> TableState:
+    """Return a table that is gone: nothing of what is known of it counts when it comes back."""
+    return TableState(
+        name=table.name,
+        catalog_name=table.catalog_name,
+        dataset=table.dataset,
+        gone=True,
+        history=TableHistory(since=now),
+    )
+
+
+def _catalog_name(app: App, dataset: Dataset) -> str:
+    place = dataset.stored_as or f"{app.name}/{dataset.name}"
+    return f"{CATALOG}.{place.replace('/', '.')}"
+
+
+def forgotten(transaction: Transaction, written: Mapping[str, datetime], now: datetime) -> None:
+    """Forget what was measured of tables before they were written, and let the next poll look at them.
+
+    Args:
+        written: when each table was written.
+    """
+    stale = [
+        table
+        for table in transaction.tables(names=written)
+        # One that is to be measured may be under way: what comes of it is too old as well.
+        if table.wanted_at is not None
+        or (table.health is not None and table.health.measured_at < written[table.name])
+    ]
+    if stale:
+        transaction.put_tables(
+            [msgspec.structs.replace(table, health=None, changed_at=written[table.name]) for table in stale]
+        )
+        look_again(transaction, {table.name for table in stale}, load_policies(transaction, now), now)
+
+
+def look_again(transaction: Transaction, tables: Collection[str], policies: Policies, now: datetime) -> None:
+    """Let the next poll look at what is due on tables of which something else is known now."""
+    soon = policies.poll_from(now)
+    transaction.put_records(
+        [
+            msgspec.structs.replace(record, next_look=soon)
+            for record in transaction.records(tables=tables)
+            if record.due_since is not None and record.next_look is not None and record.next_look > soon
+        ]
+    )

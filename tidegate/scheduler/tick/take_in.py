@@ -1,0 +1,157 @@
+"""Take in: before the jobs of an instant are decided, timers and crons fire, and events are routed."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+
+from tidegate.scheduler.decision.fires import after_fires, due_fires, postponed, programs_timed, with_timer
+from tidegate.scheduler.decision.route import Router, leaf_at
+from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.event import PARTITION_KEY, Event, EventKind, Subscription, event_facts
+from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.journal import Entry, EntryKind
+from tidegate.scheduler.model.run import program_resource
+from tidegate.scheduler.tick.generate import generate
+from tidegate.scheduler.tick.load import load_apps
+from tidegate.scheduler.tick.working_set import WorkingSet
+
+
+class Aside:
+    """What the jobs of an instant leave to maintenance.
+
+    Attributes:
+        operations: waiting ones that are due.
+        written: when each dataset was written last.
+    """
+
+    def __init__(self) -> None:
+        self.operations: list[Job] = []
+        self.written: dict[str, datetime] = {}
+
+    def note(self, events: Sequence[Event]) -> None:
+        """Note which datasets were written."""
+        for event in events:
+            if event.partition is not None:
+                dataset = event.key.removeprefix(PARTITION_KEY)
+                self.written[dataset] = max(event.arrived, self.written.get(dataset, event.arrived))
+
+
+def take_in(
+    work: WorkingSet, instant: datetime, aside: Aside, refs: Collection[str] | None = None
+) -> tuple[int, int]:
+    """Route all events of an instant; return the numbers of fires and of events.
+
+    Args:
+        aside: takes the datasets that were written.
+        refs: the schedules whose crons and timers fire; None for all.
+    """
+    events = work.take_events(instant)
+    _start_timers(work, events, instant)
+    fired = _fire(work, instant, refs)
+    events = sorted((*events, *work.take_events(instant)), key=lambda each: (each.arrived, each.id))
+    _route(work, events, instant)
+    aside.note(events)
+    return fired, len(events)
+
+
+# --- timers and fires -------------------------------------------------------------------
+
+
+def _start_timers(work: WorkingSet, events: Sequence[Event], instant: datetime) -> None:
+    """Start the timers that count from these events, before due timers are taken."""
+    listeners = work.listeners({event.key for event in events})
+    for event in events:
+        for listener in listeners[event.key]:
+            state = work.schedule(listener.schedule)
+            if event.origin is not None or not _starts_timer(event, listener, state):
+                continue
+            if not (state.active or state.holding):
+                continue
+            work.put_schedule(with_timer(state, listener.leaf, event))
+            work.add_journal(
+                [
+                    Entry(
+                        at=instant,
+                        kind=EntryKind.CLOCK,
+                        schedule=state.ref,
+                        event=event.id,
+                        data={"leaf": listener.leaf, "from": event.arrived.isoformat()},
+                    )
+                ]
+            )
+
+
+def _starts_timer(event: Event, listener: Subscription, state: ScheduleState) -> bool:
+    """Return whether an event only starts the timer of a leaf."""
+    if event.kind is EventKind.FIRE:
+        return False
+    leaf = leaf_at(state.spec, listener.leaf)
+    return leaf is not None and leaf.timer is not None
+
+
+def _fire(work: WorkingSet, instant: datetime, refs: Collection[str] | None) -> int:
+    """Turn every due fire of the schedules into an event, and every due day of a task into its instances.
+
+    Returns:
+        The number of fires and of tasks.
+    """
+    due = [state for state in work.take_schedules(instant) if refs is None or state.ref in refs]
+    tasks = [state for state in due if state.spec.task is not None]
+    due = [state for state in due if state.spec.task is None]
+    generated = generate(work, tasks, instant)
+    timed = {program for state in due for program in programs_timed(state)}
+    slots = work.slots([program_resource(program) for program in timed])
+    running = {program for program in timed if slots[program_resource(program)]}
+    fires = [event for state in due for event in due_fires(state, instant, running)]
+    work.add_events(fires)
+    for state in due:
+        work.put_schedule(after_fires(state, instant))
+        work.add_journal(
+            Entry(
+                at=instant,
+                kind=EntryKind.CLOCK,
+                schedule=state.ref,
+                data={"leaf": path, "from": instant.isoformat()},
+            )
+            for path in postponed(state, instant, running)
+        )
+    return len(fires) + generated
+
+
+# --- events -----------------------------------------------------------------------------
+
+
+def _route(work: WorkingSet, events: Sequence[Event], instant: datetime) -> None:
+    """Deliver events to the jobs of all schedules that listen to them."""
+    if not events:
+        return
+    listeners = work.listeners({event.key for event in events})
+    refs = {listener.schedule for each in listeners.values() for listener in each}
+    states = {ref: work.schedule(ref) for ref in refs}
+    apps = load_apps(work, states.values())
+    router = Router(work.waiting_jobs(refs), lambda job: work.deliveries([job])[job])
+    for event in events:
+        for listener in listeners[event.key]:
+            state = states[listener.schedule]
+            if event.only_for not in (None, listener.schedule):
+                continue
+            if not _starts_timer(event, listener, state):
+                router.route(event, listener, state, apps[state.app], instant)
+    work.put_jobs(router.changed.values())
+    work.add_deliveries(router.delivered)
+    work.add_journal(_routing_entries(router, instant))
+
+
+def _routing_entries(router: Router, now: datetime) -> list[Entry]:
+    delivered = [
+        Entry(
+            at=now,
+            kind=EntryKind.EVENT if delivery.job is not None else EntryKind.EVENT_DISCARDED,
+            schedule=delivery.schedule,
+            job=delivery.job,
+            event=delivery.event.id,
+            reason=delivery.reason,
+            data={"leaf": delivery.leaf, **event_facts(delivery.event)},
+        )
+        for delivery in router.delivered
+    ]
+    return router.opened + delivered

@@ -1,0 +1,1 @@
+"""Maintenance of Iceberg tables, those of datasets and all others of Spark's catalogs."""

@@ -1,0 +1,150 @@
+"""The operation expire_snapshots: removes old snapshots, and the files that no other snapshot needs.
+
+    history ─► expirable: too old, beyond `retain_last` ─► without the needed ones ─► commit ─► delete files
+
+Which snapshots go is decided here and given to Iceberg by their ids, since it knows nothing of commits and
+watermarks. A snapshot is as old as the time since it was current (`history`). A run that dies after the
+commit leaves files that no snapshot has; remove_orphan_files takes them.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from py4j.protocol import Py4JJavaError
+
+from tidegate.spark_jobs.iceberg.catalog import each
+from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable, is_lost_race
+from tidegate.spark_jobs.maintenance.iceberg.history import all_snapshots, ancestors, history_of
+from tidegate.spark_jobs.maintenance.iceberg.idle_parts import advance_idle_parts
+from tidegate.spark_jobs.maintenance.iceberg.needed_snapshots import (
+    needed_by_commits,
+    needed_by_readers,
+    needed_by_refs,
+)
+from tidegate.spark_jobs.maintenance.iceberg.rewrite_data_files import RACE_TRIES
+from tidegate.spark_jobs.maintenance.progress import LostRace, MaintenanceRefused, Progress
+from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest
+
+SHOWN_SNAPSHOTS = 100
+"""Kept snapshots that the results name."""
+GARBAGE_COLLECTION = "gc.enabled"
+
+
+def expire_snapshots(
+    table: CatalogTable, request: OperationRequest, context: MaintenanceContext, progress: Progress
+) -> None:
+    """Expire the old snapshots of a table.
+
+    Raises:
+        LostRace: other writers were faster each time.
+        MaintenanceRefused: a branch has an expiry of its own, which would take needed snapshots.
+        TimedOut, Yielded: before it began.
+    """
+    progress.add(snapshots_expired=0)
+    failure: Exception | None = None
+    for _ in range(RACE_TRIES):
+        progress.pause()
+        java = table.load()
+        if not collects_garbage(java):
+            progress.not_applicable(f"{GARBAGE_COLLECTION} of the table is false")
+            return
+        expirable = _expirable(java, request, context.clock.now())
+        if expirable and request.table.ref is not None:
+            advance_idle_parts(table, java, request.table.ref, context, expirable)
+        needed = _needed(java, request, context, progress)
+        kept = {one: needed[one] for one in expirable if one in needed}
+        _show(kept, progress)
+        gone = sorted(expirable - kept.keys())
+        if not gone:
+            return
+        _refuse_other_expiry(java, gone, needed)
+        try:
+            _expire(table, java, gone, progress)
+        except Py4JJavaError as error:
+            if not is_lost_race(error):
+                raise
+            failure = error
+        else:
+            return
+    raise LostRace(f"other writers changed the snapshots {RACE_TRIES} times in a row") from failure
+
+
+def collects_garbage(java: Any) -> bool:
+    """Return whether files of a table may be removed; its files may belong to another table otherwise."""
+    return str(java.properties().get(GARBAGE_COLLECTION) or "true").lower() == "true"
+
+
+def _expirable(java: Any, request: OperationRequest, now: datetime) -> set[int]:
+    """Return the snapshots that are old enough, and beyond the number that is kept, in every branch."""
+    older_than = float(request.options["older_than"])
+    cutoff = (now.timestamp() - older_than) * 1000
+    retain = max(1, int(request.options["retain_last"]))
+    committed = all_snapshots(java)
+    expirable = {one for one, time in committed.items() if time <= cutoff}
+    refs = java.refs()
+    for name in each(refs.keySet()):
+        head = java.snapshot(refs.get(name).snapshotId())
+        if not refs.get(name).isBranch():
+            continue
+        for place, one in enumerate(ancestors(java, head)):
+            if place < retain or one.until_ms is None or one.until_ms > cutoff:
+                expirable.discard(one.id)
+    return expirable
+
+
+def _needed(
+    java: Any, request: OperationRequest, context: MaintenanceContext, progress: Progress
+) -> dict[int, str]:
+    """Return the snapshots that must stay, with the reason that is worth showing."""
+    ref, store = request.table.ref, context.store
+    needed = needed_by_refs(java)
+    if ref is not None:
+        assert store is not None, "a dataset has its commits and watermarks in the store"
+        history = history_of(java)
+        needed = needed_by_readers(store, ref, history) | needed
+        needed = needed_by_commits(store, ref, java, history) | needed
+    return {**progress.control.protected_snapshots(), **needed}
+
+
+def _show(kept: Mapping[int, str], progress: Progress) -> None:
+    # As text: a snapshot's id is larger than what JSON can say exactly everywhere.
+    progress.results["kept"] = {str(one): why for one, why in sorted(kept.items())[:SHOWN_SNAPSHOTS]}
+    progress.results["snapshots_kept"] = len(kept)
+
+
+def _refuse_other_expiry(java: Any, gone: list[int], needed: Mapping[int, str]) -> None:
+    """Refuse if Iceberg would take needed snapshots too, by an age that a branch has been given."""
+    transaction = java.newTransaction()
+    _change(transaction.expireSnapshots(), gone).cleanExpiredFiles(False).commit()
+    left = {int(one.snapshotId()) for one in each(transaction.currentMetadata().snapshots())}
+    before = all_snapshots(java).keys()
+    lost = sorted((before - left - frozenset(gone)) & needed.keys())
+    if lost:
+        raise MaintenanceRefused(
+            f"a branch of {java.name()} has a max-snapshot-age of its own, which would take snapshot "
+            f"{lost[0]}, kept for: {needed[lost[0]]}",
+            "remove it: ALTER TABLE … CREATE OR REPLACE BRANCH … without WITH SNAPSHOT RETENTION",
+        )
+
+
+def _expire(table: CatalogTable, java: Any, gone: list[int], progress: Progress) -> None:
+    action = _change(table.actions().expireSnapshots(java), gone).option("stream-results", "true")
+    with table.exclusive():
+        # Commits; the files are only listed.
+        action.expireFiles()
+    progress.add(snapshots_expired=len(gone))
+    result = action.execute()
+    progress.add(
+        data_files_deleted=int(result.deletedDataFilesCount()),
+        delete_files_deleted=int(result.deletedPositionDeleteFilesCount())
+        + int(result.deletedEqualityDeleteFilesCount()),
+        manifests_deleted=int(result.deletedManifestsCount()) + int(result.deletedManifestListsCount()),
+    )
+
+
+def _change(change: Any, gone: list[int]) -> Any:
+    for one in gone:
+        change.expireSnapshotId(one)
+    # Otherwise all that is older than five days would go too.
+    return change.expireOlderThan(0)

@@ -1,0 +1,119 @@
+"""The operation remove_orphan_files: deletes files below a table that no snapshot of it has.
+
+    what runs have staged ─► files below the table ─► those of no snapshot, old enough ─► staged meanwhile?
+                                                                                              │ no
+                                                      delete a lot ◄─ stop? yield? ◄──────────┘
+
+Published files of a dataset are in folders that Iceberg passes over; `staged_folders` lists these. What is
+staged is read before the files are listed: a file that is staged then is either staged or published
+afterwards, and one that is staged later is too young. Iceberg finds the orphans and deletes nothing; the
+files are deleted here, in lots.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+from py4j.java_gateway import is_instance_of
+
+from tidegate.domain.maintenance.options import LEAST_ORPHAN_AGE
+from tidegate.spark_jobs.iceberg.catalog import HADOOP_IO, each, java_failures
+from tidegate.spark_jobs.iceberg.staging import path_of
+from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
+from tidegate.spark_jobs.maintenance.iceberg.expire_snapshots import GARBAGE_COLLECTION, collects_garbage
+from tidegate.spark_jobs.maintenance.iceberg.staged_folders import published_files, unpublished
+from tidegate.spark_jobs.maintenance.progress import MaintenanceRefused, Progress
+from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest
+
+LOT_FILES = 1_000
+SHOWN_FILES = 20
+"""Removed files that the results name."""
+
+
+def remove_orphan_files(
+    table: CatalogTable, request: OperationRequest, context: MaintenanceContext, progress: Progress
+) -> None:
+    """Delete the orphans of a table.
+
+    Raises:
+        MaintenanceRefused: `older_than` is less than a day: files of running writers would be taken.
+        TimedOut, Yielded: between two lots.
+    """
+    older_than = float(request.options["older_than"])
+    if older_than < LEAST_ORPHAN_AGE.total_seconds():
+        raise MaintenanceRefused(
+            f"older_than is {older_than:g} s, and files of running writers are younger than a day",
+            "write at least 1d",
+        )
+    progress.add(orphan_files_removed=0)
+    progress.pause()
+    java = table.load()
+    if not collects_garbage(java):
+        progress.not_applicable(f"{GARBAGE_COLLECTION} of the table is false")
+        return
+    staged = set(progress.control.staged_files())
+    waiting = frozenset[str]() if request.table.ref is None else unpublished(table, request.table.ref)
+    before_ms = int((context.clock.now().timestamp() - older_than) * 1000)
+    found = list(_orphans(table, java, before_ms))
+    if request.table.ref is not None:
+        found += _orphans_in_folders(table, java, waiting, before_ms)
+    staged |= set(progress.control.staged_files())
+    kept = frozenset(path_of(place).rstrip("/") for place in staged)
+    orphans = [one for one in dict.fromkeys(found) if not _is_below(one, kept)]
+    progress.results["removed"] = orphans[:SHOWN_FILES]
+    progress.results["orphan_files_kept"] = len(found) - len(orphans)
+    for start in range(0, len(orphans), LOT_FILES):
+        progress.pause()
+        _delete(table, java, orphans[start : start + LOT_FILES], progress)
+
+
+def _orphans(table: CatalogTable, java: Any, before_ms: int) -> Iterator[str]:
+    action = _searching(table, java, before_ms)
+    if java.io().getClass().getName() != HADOOP_IO:
+        # Hadoop may not know the store.
+        action.usePrefixListing(True)
+    yield from _found(action)
+
+
+def _orphans_in_folders(
+    table: CatalogTable, java: Any, waiting: Collection[str], before_ms: int
+) -> Iterator[str]:
+    files = published_files(table, java, waiting)
+    if files is not None:
+        action = _searching(table, java, before_ms).compareToFileList(files._jdf)
+        # They are all below the table. Hadoop's paths have a scheme, and the location may have none.
+        yield from _found(action.location(None))
+
+
+def _searching(table: CatalogTable, java: Any, before_ms: int) -> Any:
+    """Return Iceberg's action that looks for orphans and deletes none."""
+    action = table.actions().deleteOrphanFiles(java).olderThan(before_ms)
+    # A consumer of file names, which only collects them.
+    return action.deleteWith(table.java.java.util.stream.Stream.builder())
+
+
+def _found(action: Any) -> Iterator[str]:
+    for location in each(action.execute().orphanFileLocations()):
+        yield str(location)
+
+
+def _is_below(location: str, places: Collection[str]) -> bool:
+    """Return whether a path is one of some paths, or below one of them."""
+    path = PurePosixPath(path_of(location))
+    return any(str(one) in places for one in (path, *path.parents))
+
+
+def _delete(table: CatalogTable, java: Any, locations: Sequence[str], progress: Progress) -> None:
+    io, lot = java.io(), table.java.java.util.ArrayList()
+    for location in locations:
+        lot.add(location)
+    gateway: Any = table.spark.sparkContext._gateway
+    # Some are deleted even if it fails.
+    progress.changed = True
+    with java_failures(f"delete orphan files of {table.name}"):
+        if is_instance_of(gateway, io, "org.apache.iceberg.io.SupportsBulkOperations"):
+            io.deleteFiles(lot)
+        else:
+            for location in locations:
+                io.deleteFile(location)
+    progress.add(orphan_files_removed=len(locations))

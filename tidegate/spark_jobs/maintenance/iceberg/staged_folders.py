@@ -1,0 +1,47 @@
+"""The folders of published data files in a dataset's table, which Iceberg never sweeps.
+
+A run stages its files in a folder whose name begins with an underscore, and publishes them where they are. So
+Iceberg's own search for orphans passes all of them over. Here these folders are searched too, except those
+whose staging table exists: what is in them may still be published.
+"""
+
+import re
+from collections.abc import Collection
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as sf
+
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
+from tidegate.spark_jobs.iceberg.catalog import HADOOP_IO, IcebergCatalog
+from tidegate.spark_jobs.iceberg.orphans import STAGING_TABLE, staging_tables
+from tidegate.spark_jobs.iceberg.staging import DATA_PATH
+from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
+
+_FOLDER = re.compile(rf"_{STAGING_TABLE.pattern}")
+
+
+def unpublished(table: CatalogTable, ref: DatasetRef) -> frozenset[str]:
+    """Return the names of the staging folders of a dataset that some run may still publish."""
+    orphans = staging_tables([ref], IcebergCatalog(table.spark))
+    return frozenset(f"_{one.table}" for one in orphans)
+
+
+def published_files(table: CatalogTable, java: Any, waiting: Collection[str]) -> DataFrame | None:
+    """Return the files in the staging folders of a table, with their times, as Iceberg wants a list of files.
+
+    Args:
+        waiting: folders to leave out, from `unpublished`, which must be read first.
+
+    Returns:
+        None where there are none, or where the store of the table can only be listed by Iceberg.
+    """
+    root = str(java.properties().get(DATA_PATH) or f"{java.location()}/data")
+    if java.io().getClass().getName() != HADOOP_IO:
+        return None
+    names = IcebergCatalog(table.spark).folders_in(root)
+    folders = [f"{root}/{name}" for name in names if _FOLDER.fullmatch(name) and name not in waiting]
+    if not folders:
+        return None
+    listed = table.spark.read.format("binaryFile").option("recursiveFileLookup", True).load(folders)
+    return listed.select(sf.col("path").alias("file_path"), sf.col("modificationTime").alias("last_modified"))

@@ -1,0 +1,95 @@
+"""Measures the health of tables, one or many in one session. One broken table never spoils the others."""
+
+import logging
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+
+from py4j.protocol import Py4JError
+from pyspark.sql import SparkSession
+
+from tidegate.domain.maintenance.health import Health
+from tidegate.domain.model import HealthRules
+from tidegate.domain.value import Value
+from tidegate.spark_jobs import jvm
+from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
+from tidegate.spark_jobs.errors import SparkLost
+from tidegate.spark_jobs.java_classes import java_classes
+from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable, java_message
+from tidegate.spark_jobs.maintenance.iceberg.health import measure_iceberg
+from tidegate.spark_jobs.maintenance.parquet.health import measure_parquet
+from tidegate.spark_jobs.maintenance.progress import TableGone
+from tidegate.spark_jobs.maintenance.target import Gone, TableTarget
+
+THREADS = 4
+"""Tables measured at once. Most of the time they wait for catalogs and files."""
+FAILURE_CHARACTERS = 500
+"""How much of a failure is kept: errors of Java contain long stack traces."""
+
+log = logging.getLogger(__name__)
+
+
+class TableToMeasure(Value, kw_only=True):
+    """A table to measure, by the rules of the policy that counts for its health."""
+
+    table: TableTarget
+    rules: HealthRules = HealthRules()
+
+
+def measure(
+    spark: SparkSession,
+    table: TableTarget,
+    rules: HealthRules,
+    now: datetime,
+    *,
+    warehouse: Warehouse | None = None,
+) -> Health | Gone:
+    """Measure one table. What fails is in the result.
+
+    Args:
+        warehouse: of the datasets; needed for a Parquet table.
+
+    Raises:
+        SparkLost: the JVM has ended, so no table can be measured.
+    """
+    try:
+        if table.is_iceberg:
+            return measure_iceberg(CatalogTable(spark, table.spark_name), rules, now)
+        assert warehouse is not None, f"{table.name} is in a warehouse"
+        assert table.ref is not None, "only a dataset is in Parquet"
+        return measure_parquet(table.ref, warehouse, rules, now)
+    except TableGone:
+        return Gone(name=table.name)
+    except Exception as error:
+        if jvm.was_lost(error):
+            raise SparkLost(f"the JVM of Spark has ended while {table.name} was measured") from error
+        log.warning("could not measure %s: %s", table.name, error)
+        return Health(measured_at=now, failure=failure_text(error))
+
+
+def measure_many(
+    spark: SparkSession,
+    tables: Sequence[TableToMeasure],
+    now: datetime,
+    *,
+    warehouse: Warehouse | None = None,
+) -> dict[str, Health | Gone]:
+    """Measure many tables in one session, by name; for errors see `measure`."""
+
+    def one(wanted: TableToMeasure) -> Health | Gone:
+        # Each thread of Python has a thread in the JVM, where catalogs look for the session.
+        java_classes(spark).org.apache.spark.sql.SparkSession.setActiveSession(spark._jsparkSession)
+        return measure(spark, wanted.table, wanted.rules, now, warehouse=warehouse)
+
+    if len(tables) == 1:
+        return {tables[0].table.name: one(tables[0])}
+    with ThreadPoolExecutor(THREADS) as pool:
+        return {
+            wanted.table.name: health for wanted, health in zip(tables, pool.map(one, tables), strict=True)
+        }
+
+
+def failure_text(error: Exception) -> str:
+    """Return a failure as one short text for people."""
+    text = java_message(error) if isinstance(error, Py4JError) else str(error)
+    return f"{type(error).__name__}: {text}"[:FAILURE_CHARACTERS]

@@ -1,0 +1,136 @@
+"""Runs one operation on one table, and reports how it ended, what it has changed, and the measures around it.
+
+Every failure of the operation is in the report, except the end of the JVM: then nothing can be said, and the
+process that started the run sees it die.
+"""
+
+import logging
+from collections.abc import Callable
+
+import msgspec
+
+from tidegate.domain.error import UserError
+from tidegate.domain.maintenance.ended import Ended, Ending
+from tidegate.domain.maintenance.health import Health
+from tidegate.domain.maintenance.options import OPTIONS, with_defaults
+from tidegate.domain.model import Operation
+from tidegate.spark_jobs import jvm
+from tidegate.spark_jobs.errors import CommitBusy, CommitConflict, CommitFenced, SparkLost
+from tidegate.spark_jobs.maintenance.deadline import ended_by
+from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
+from tidegate.spark_jobs.maintenance.iceberg.expire_snapshots import expire_snapshots
+from tidegate.spark_jobs.maintenance.iceberg.remove_orphan_files import remove_orphan_files
+from tidegate.spark_jobs.maintenance.iceberg.rewrite_data_files import rewrite_data_files
+from tidegate.spark_jobs.maintenance.iceberg.rewrite_manifests import rewrite_manifests
+from tidegate.spark_jobs.maintenance.measuring import failure_text, measure
+from tidegate.spark_jobs.maintenance.parquet.compaction import compact
+from tidegate.spark_jobs.maintenance.parquet.expire_versions import expire_versions
+from tidegate.spark_jobs.maintenance.progress import (
+    LostRace,
+    MaintenanceRefused,
+    Progress,
+    TableGone,
+    TimedOut,
+    Yielded,
+)
+from tidegate.spark_jobs.maintenance.request import Control, MaintenanceContext, OperationRequest
+
+log = logging.getLogger(__name__)
+
+
+def run_operation(context: MaintenanceContext, request: OperationRequest, control: Control) -> Ended:
+    """Run an operation to its end.
+
+    Raises:
+        SparkLost: the JVM has ended.
+    """
+    spark, progress = context.spark(), Progress(control=control)
+    before = _measured(context, request)
+    ending, detail = Ending.SUCCEEDED, ""
+    try:
+        with ended_by(control, spark, context.clock):
+            _work(context, _with_all_options(request), progress)()
+    except TimedOut:
+        ending, detail = Ending.FAILED, "its timeout is over"
+    except Yielded:
+        ending, detail = Ending.STOPPED, "it has made room for a job of a pipeline"
+    except (LostRace, CommitConflict, CommitFenced, CommitBusy) as error:
+        ending, detail = Ending.CONFLICT, str(error)
+    except TableGone as error:
+        ending, detail = Ending.FAILED, str(error)
+        progress.results["gone"] = True
+    except Exception as error:
+        if jvm.was_lost(error):
+            raise SparkLost(f"the JVM of Spark has ended during {request.operation}") from error
+        ending, detail = Ending.FAILED, _detail(error)
+        log.warning("%s on %s has failed", request.operation, request.table.name, exc_info=True)
+    return Ended(
+        ending=ending,
+        changed=progress.changed,
+        bytes=progress.bytes,
+        before=before,
+        after=_measured(context, request) if progress.changed else before,
+        results=progress.results,
+        detail=detail,
+    )
+
+
+def _work(context: MaintenanceContext, request: OperationRequest, progress: Progress) -> Callable[[], None]:
+    """Return the function that does the work of an operation."""
+    operation = request.operation
+    if not request.table.is_iceberg:
+        return _parquet_work(context, request, progress)
+    table = CatalogTable(context.spark(), request.table.spark_name)
+    return {
+        Operation.REWRITE_DATA_FILES: lambda: rewrite_data_files(table, request, progress),
+        Operation.REWRITE_MANIFESTS: lambda: rewrite_manifests(table, request, progress),
+        Operation.EXPIRE_SNAPSHOTS: lambda: expire_snapshots(table, request, context, progress),
+        Operation.REMOVE_ORPHAN_FILES: lambda: remove_orphan_files(table, request, context, progress),
+    }[operation]
+
+
+def _parquet_work(
+    context: MaintenanceContext, request: OperationRequest, progress: Progress
+) -> Callable[[], None]:
+    nothing = {
+        Operation.REWRITE_MANIFESTS: "a Parquet table has no manifests",
+        Operation.REMOVE_ORPHAN_FILES: "the recovery of commits removes what dead runs have staged, and each "
+        "publish the folders of no version",
+    }
+    match request.operation:
+        case Operation.REWRITE_DATA_FILES:
+            return lambda: compact(request, context, progress)
+        case Operation.EXPIRE_SNAPSHOTS:
+            return lambda: expire_versions(request, context, progress)
+        case other:
+            return lambda: progress.not_applicable(nothing[other])
+
+
+def _with_all_options(request: OperationRequest) -> OperationRequest:
+    """Return a request with the defaults of the options that it leaves out.
+
+    Raises:
+        MaintenanceRefused: it has an option that the operation does not have.
+    """
+    options = OPTIONS[request.operation]
+    unknown = sorted(request.options.keys() - options.keys())
+    if unknown:
+        known = ", ".join(sorted(options)) or "none"
+        raise MaintenanceRefused(
+            f"{request.operation} has no option {', '.join(unknown)}", f"its options are: {known}"
+        )
+    return msgspec.structs.replace(request, options=with_defaults(request.operation, request.options))
+
+
+def _measured(context: MaintenanceContext, request: OperationRequest) -> dict[str, float]:
+    """Return the measures of the table; none if it cannot be measured, which ends no operation."""
+    found = measure(
+        context.spark(), request.table, request.rules, context.clock.now(), warehouse=context.warehouse
+    )
+    return found.values if isinstance(found, Health) else {}
+
+
+def _detail(error: Exception) -> str:
+    if isinstance(error, UserError):
+        return f"{error.message}; {error.hint}" if error.hint else error.message
+    return failure_text(error)

@@ -1,0 +1,153 @@
+"""The operation rewrite_data_files on a Parquet table of a dataset: small files of a partition become few.
+
+    newest version ─► candidates ─► for each slice: stop? yield? ─► stage ─► put the sequence ─► publish
+
+The rows are staged and published like those of a run, by a commit sequence of its own, so a process that dies
+leaves either nothing or a sequence that is finished later. Its id is made of the folders that it replaces:
+what a process has left is found and finished by the next run, and nothing is compacted twice. Consumers do
+not read published Parquet tables incrementally, so no watermark is concerned. It reports no partitions:
+nothing is new.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from tidegate.spark_jobs.commit.context import CommitContext
+from tidegate.spark_jobs.commit.lease import AttemptLease
+from tidegate.spark_jobs.commit.publish import id_to_publish, publish, resolve
+from tidegate.spark_jobs.commit.sequence import CommitSequence
+from tidegate.spark_jobs.commit.steps.delete_staging import DeleteStaging
+from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, commit_folder
+from tidegate.spark_jobs.maintenance.parquet.candidates import Candidate, candidates
+from tidegate.spark_jobs.maintenance.parquet.health import newest_version
+from tidegate.spark_jobs.maintenance.progress import Progress
+from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest
+from tidegate.spark_jobs.maintenance.slicing import slices
+from tidegate.spark_jobs.parquet.folders import read_folders
+from tidegate.spark_jobs.parquet.output import DATA_FOLDER, STAGING_FOLDER, staging_folder
+from tidegate.spark_jobs.parquet.staging import StagedFolder, seal, write_by_key
+from tidegate.spark_jobs.parquet.steps.publish.compaction import PublishCompaction
+from tidegate.spark_jobs.parquet.steps.show_version import ShowVersion
+from tidegate.spark_jobs.parquet.version_log import Compaction, TableVersion, head
+from tidegate.spark_jobs.publication.table import largest_token, states_of
+
+DIGEST_DIGITS = 32
+
+
+def compact(request: OperationRequest, context: MaintenanceContext, progress: Progress) -> None:
+    """Compact a table.
+
+    Raises:
+        TableGone, SourceError: see `newest_version`.
+        TimedOut, Yielded: between two slices.
+        SparkJobError: a commit sequence could not be put or finished.
+    """
+    ref, warehouse, store = request.table.ref, context.warehouse, context.store
+    assert ref is not None, "only a dataset is in Parquet"
+    assert warehouse is not None, "a dataset has a warehouse"
+    assert store is not None, "a dataset is published through the store"
+    progress.pause()
+    progress.add(files_rewritten=0, files_added=0, bytes_added=0, commits=0)
+    if request.excluded and ref.scheme is None:
+        progress.not_applicable("all of it is left out, since a pipeline writes it")
+        return
+    root, version = ref.root(warehouse), newest_version(ref, warehouse)
+    found = list(candidates(warehouse.files, root, version, request.options, request.excluded))
+    for part in slices(found, int(request.options["max_commits"])):
+        progress.pause()
+        _compact_slice(_Slice(context, warehouse, ref, version, part), progress)
+
+
+class _Slice:
+    """The partitions that one commit sequence compacts."""
+
+    def __init__(
+        self,
+        context: MaintenanceContext,
+        warehouse: Warehouse,
+        ref: DatasetRef,
+        version: TableVersion,
+        parts: Sequence[Candidate],
+    ) -> None:
+        self.ref = ref
+        self.root = ref.root(warehouse)
+        self.parts = parts
+        self.version = version
+        self.warehouse = warehouse
+        self.context = context
+        self.commits = CommitContext(files=warehouse.files, spark=context.spark)
+        content = msgspec.json.encode([ref.id, [one.folders for one in parts]])
+        self.work = f"compaction-{hashlib.sha256(content).hexdigest()[:DIGEST_DIGITS]}"
+
+
+def _compact_slice(part: _Slice, progress: Progress) -> None:
+    store, spark = part.context.store, part.context.spark
+    assert store is not None, "`compact` has looked"
+    commit = id_to_publish(part.work, store)
+    if resolve(commit, store, part.commits) is None:
+        at_least = largest_token(states_of([part.ref], part.warehouse, store, spark))
+        with AttemptLease(store, commit, (part.ref.id,), at_least=at_least) as token:
+            try:
+                sequence = _staged(part, commit, token)
+            except Exception:
+                part.warehouse.files.delete(staging_folder(part.root, commit, token))
+                raise
+            publish(sequence, store, part.commits)
+    now = head(part.warehouse.files, part.root)
+    for one in part.parts:
+        entry = now.partitions.get(one.key)
+        done = entry is not None and entry.path == _path(part.ref, one.key, commit)
+        progress.bytes += one.bytes if done else 0
+        progress.add(files_rewritten=one.files if done else 0, files_added=one.outputs if done else 0)
+    progress.add(commits=1)
+
+
+def _staged(part: _Slice, commit: str, token: int) -> CommitSequence:
+    """Write the rows of a slice, and return the sequence that publishes them."""
+    staging = staging_folder(part.root, commit, token)
+    staged: dict[str, StagedFolder] = {}
+    compacted: dict[str, Compaction] = {}
+    for number, one in enumerate(part.parts):
+        staged[one.key] = folder = _write(part, one, f"{staging}/{number}", commit, token)
+        compacted[one.key] = Compaction(
+            folders=one.folders,
+            files=one.files,
+            bytes=one.bytes,
+            into=folder.entry(_path(part.ref, one.key, commit), token),
+        )
+    folders = [staged[key].step(f"{part.root}/{one.into.path}") for key, one in compacted.items()]
+    return CommitSequence(
+        id=commit,
+        datasets=(part.ref.id,),
+        token=token,
+        steps=(
+            *folders,
+            PublishCompaction(root=part.root, commit=commit, base=part.version.number, partitions=compacted),
+            ShowVersion(root=part.root, commit=commit),
+            DeleteStaging(folder=f"{part.root}/{STAGING_FOLDER}/{commit_folder(commit)}"),
+        ),
+        result=(),
+    )
+
+
+def _write(part: _Slice, one: Candidate, folder: str, commit: str, token: int) -> StagedFolder:
+    """Write the rows of some folders of a partition into a new one.
+
+    Raises:
+        OSError: other rows were written than were read.
+    """
+    files, spark = part.warehouse.files, part.context.spark()
+    rows: Any = read_folders(spark, part.version.schema, [f"{part.root}/{path}" for path in one.folders])
+    # The partition columns are in the files, so the partition is written as one without dimensions.
+    written = write_by_key(rows.coalesce(one.outputs), (), (one.key,), files, folder)
+    if written.get(one.key) != rows.count():
+        raise OSError(f"{part.root}: {written} rows of {one.key!r} were written, and {rows.count()} read")
+    return seal(files, folder, (one.key,), written, commit=commit, token=token)[one.key]
+
+
+def _path(ref: DatasetRef, key: str, commit: str) -> str:
+    middle = ref.partition_folder(key)
+    return "/".join(part for part in (DATA_FOLDER, middle, commit_folder(commit)) if part)

@@ -1,0 +1,69 @@
+"""An operation that is asked for, what it works with, and what may stop it."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from pyspark.sql import SparkSession
+
+from tidegate.domain.commit_store import CommitStepStore
+from tidegate.domain.maintenance.options import Values
+from tidegate.domain.model import HealthRules, Operation
+from tidegate.domain.value import Value
+from tidegate.spark_jobs.commit.clock import SYSTEM_CLOCK, Clock
+from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
+from tidegate.spark_jobs.maintenance.target import TableTarget
+
+
+class OperationRequest(Value, kw_only=True):
+    """One run of an operation on a table.
+
+    Attributes:
+        options: see `domain.maintenance.options`; `run_operation` adds the defaults of missing ones.
+        excluded: keys of the dataset's partitions that are left out, since pipelines write them.
+        rules: for the measures before and after.
+        job: id of the job, for the history of the table.
+    """
+
+    table: TableTarget
+    operation: Operation
+    options: Values = {}
+    excluded: tuple[str, ...] = ()
+    rules: HealthRules = HealthRules()
+    job: str = ""
+
+
+class Control(Protocol):
+    """What a running operation asks between its commits. Any of these may raise, which ends the run."""
+
+    def should_yield(self) -> bool:
+        """Return whether a job of a pipeline waits for a slot that this run holds."""
+        ...
+
+    def should_stop(self) -> bool:
+        """Return whether the timeout is over. Called from a second thread too."""
+        ...
+
+    def protected_snapshots(self) -> Mapping[int, str]:
+        """Return further snapshots that must not expire, with the reason; see `needed_snapshots`."""
+        ...
+
+    def staged_files(self) -> Collection[str]:
+        """Return further files or folders that must not be removed, although no snapshot has them."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MaintenanceContext:
+    """What operations work with.
+
+    Attributes:
+        spark: returns the session of this process; the first call starts it.
+        warehouse: of the datasets; None where only tables of catalogs are maintained.
+        store: the commit sequences and watermarks of the datasets; None like `warehouse`.
+    """
+
+    spark: Callable[[], SparkSession]
+    warehouse: Warehouse | None = None
+    store: CommitStepStore | None = None
+    clock: Clock = SYSTEM_CLOCK
