@@ -1,33 +1,61 @@
 """The cost of cycle tasks: a day of instances for 10,000 tasks, their edges, and an idle tick beside them.
 
     generate  the ticks that make a day of all tasks, and the longest of them
-    edges     the decisions about instances with one upstream instance each, as many as were made
-    idle      a tick without work, with no instance and with all of them finished
+    return    the same, where the scheduler comes back at noon: half of the instances are due at once
+    first     the decisions of the first hour of the day, in which upstream instances open the gates of others
+    edges     the upstream instances of 100,000 instances looked up, before and after a million others come
+    idle      a tick without work: in an empty store, and beside a million finished instances
 
-The idle tick is beside that of an empty store.
+Seconds of the CPU are printed beside those of the clock, since they say more on a machine with other work.
 """
 
+import gc
+import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable, Sequence
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from typing import NamedTuple
+
+from sqlalchemy import text
 
 from tidegate.domain.model import App, Dependency, Program, Schedule, TaskTimes, TaskTrigger
 from tidegate.scheduler.commands.deploy import deploy
-from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.explain.instances import upstream_of
+from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.store.sql.open import open_sql_store
+from tidegate.scheduler.store.sql.store import SqlStore
 from tidegate.scheduler.tick.tick import TickReport, tick
 
 TASKS = 10_000
-MINUTE_TASKS = 1_000
+FEW_TASKS = 1_000
+MINUTE_PART = 10
+"""Of so many tasks one is a minute task, of the others as many each hour as each day."""
+
 EVERY_MINUTES = 5
-GENERATED_AT = datetime(2026, 3, 9, 22, tzinfo=UTC)
+DAY = date(2026, 3, 10)
+MIDNIGHT = datetime(2026, 3, 10, tzinfo=UTC)
+GENERATED_AT = MIDNIGHT - timedelta(hours=2)
 AIM_GENERATE_SECONDS = 30.0
 AIM_LONGEST_SECONDS = 1.0
-IDLE_TICKS = 20
+EDGES = 100_000
+EDGES_AT_ONCE = 1_000
+FINISHED = 1_000_000
+IDLE_ROUNDS = 200
 ONE_SECOND = timedelta(seconds=1)
+
+
+class Took(NamedTuple):
+    """What ticks took: their number, seconds of the clock and of the CPU, and those of the longest one."""
+
+    ticks: int
+    seconds: float
+    cpu: float
+    longest: float
+    longest_cpu: float
+    decided: int
 
 
 def main() -> int:
@@ -37,82 +65,195 @@ def main() -> int:
         0; the figures of a noisy machine decide nothing.
     """
     with tempfile.TemporaryDirectory() as folder:
-        empty = _opened(Path(folder) / "empty.db")
-        store = _opened(Path(folder) / "tasks.db")
-        with store.transaction() as transaction:
-            deploy(transaction, {"a": _app()}, GENERATED_AT - ONE_SECOND)
-        made, seconds, longest, now = _until_idle(store, GENERATED_AT, lambda report: report.fired > 0)
-        with store.reading() as reader:
-            refs = [f"a/t{number}" for number in range(TASKS)]
-            count = len(reader.instances(refs, GENERATED_AT, now + timedelta(days=2)))
-        aim = f"(aim {AIM_GENERATE_SECONDS:.0f} s)"
-        print(f"generate  {count:,} instances of {TASKS:,} tasks: {seconds:.1f} s in {made} ticks {aim}")
-        print(f"          longest tick {longest:.2f} s (aim {AIM_LONGEST_SECONDS:.0f} s)")
-        day = GENERATED_AT + timedelta(hours=3)
-        decided, seconds = _decide(store, now, day)
+        empty, store = _opened(Path(folder) / "empty.db"), _opened(Path(folder) / "tasks.db")
+        _deploy(store, TASKS)
+        took = _ticks(store, GENERATED_AT, goes_on=lambda report: report.fired > 0)
+        count = _instances(store)
+        what = f"{count:,} instances of {TASKS:,} tasks"
+        _print("generate", what, took, f"aim {AIM_GENERATE_SECONDS:.0f} s")
         print(
-            f"edges     {decided:,} decisions: {seconds:.1f} s, {decided / max(seconds, 0.001):,.0f} a second"
+            f"          longest tick {took.longest:.2f} s, {took.longest_cpu:.2f} s of the CPU"
+            f" (aim {AIM_LONGEST_SECONDS:.0f} s)"
         )
-        before, after = _idle(empty, day), _idle(store, day)
-        ratio = after / before
+        _return_at_noon(Path(folder) / "late.db")
+        jobs = _some(store)
+        before = _resolve(store, jobs)
+        took = _first_hour(store)
+        rate = took.decided / took.cpu
+        _print("first", f"{took.decided:,} decisions", took, f"{rate:,.0f} a second of the CPU")
+        added = _add_finished(store)
+        after = _resolve(store, jobs)
         print(
-            f"idle      {after * 1000:.2f} ms with the instances, {before * 1000:.2f} ms without: {ratio:.2f}"
+            f"edges     {len(jobs):,} instances: {len(jobs) / before:,.0f} a second of the CPU;"
+            f" with {added:,} others beside them {len(jobs) / after:,.0f}, ratio {after / before:.2f}"
         )
+        _idle(empty, store, added)
         empty.close()
         store.close()
     return 0
 
 
-def _opened(path: Path) -> Store:
+def _print(name: str, what: str, took: Took, note: str) -> None:
+    seconds = f"{took.seconds:.1f} s, {took.cpu:.1f} s of the CPU"
+    print(f"{name:<9} {what}: {seconds}, in {took.ticks} ticks ({note})", flush=True)
+
+
+# --- tasks ------------------------------------------------------------------------------
+
+
+def _opened(path: Path) -> SqlStore:
     return open_sql_store(f"sqlite:///{path}", create=True)
 
 
-def _app() -> App:
-    return App(
-        name="a",
-        programs={"p": Program(name="p", run="x.p")},
-        schedules={f"t{number}": _task(number) for number in range(TASKS)},
-    )
+def _deploy(store: SqlStore, tasks: int) -> None:
+    schedules = {f"t{number}": _task(number, tasks) for number in range(tasks)}
+    app = App(name="a", programs={"p": Program(name="p", run="x.p")}, schedules=schedules)
+    with store.transaction() as transaction:
+        deploy(transaction, {"a": app}, GENERATED_AT - ONE_SECOND)
 
 
-def _task(number: int) -> Schedule:
+def _task(number: int, tasks: int) -> Schedule:
     """Return a task, of which each tenth is upstream of the next nine; gates alone, so no run is needed."""
-    cycle = "minute" if number < MINUTE_TASKS else "hour" if number % 100 < 50 else "day"
+    cycle = "minute" if number < tasks // MINUTE_PART else "hour" if number % 100 < 50 else "day"
     upstream = (Dependency(task=f"t{number - number % 10}"),) if number % 10 else ()
     every = EVERY_MINUTES if cycle == "minute" else 1
-    trigger = TaskTrigger(type="source", cycle=cycle, times=TaskTimes(every=every), depends_on=upstream)
+    trigger = TaskTrigger(
+        type="source", cycle=cycle, times=TaskTimes(every=every), depends_on=upstream, valid_from=DAY
+    )
     return Schedule(name=f"t{number}", program="", status="active", on_suspend="hold", trigger=trigger)
 
 
-def _until_idle(
-    store: Store, now: datetime, goes_on: Callable[[TickReport], bool]
-) -> tuple[int, float, float, datetime]:
-    """Tick until nothing is to do; return the ticks, their seconds, the longest one and the last instant."""
-    ticks, total, longest = 0, 0.0, 0.0
-    while True:
-        begun = time.perf_counter()
+def _instances(store: SqlStore) -> int:
+    with store.engine.connect() as connection:
+        return connection.execute(text("SELECT count(*) FROM jobs")).scalar_one()
+
+
+# --- ticks ------------------------------------------------------------------------------
+
+
+def _ticks(
+    store: SqlStore,
+    now: datetime,
+    *,
+    goes_on: Callable[[TickReport], bool] = lambda report: True,
+    step: timedelta = ONE_SECOND,
+    until: datetime | None = None,
+) -> Took:
+    """Tick until a tick finds nothing that goes on, or until an instant."""
+    seconds: list[float] = []
+    cpu: list[float] = []
+    decided = 0
+    while until is None or now <= until:
+        begun, begun_cpu = time.perf_counter(), time.process_time()
         report = tick(store, now)
-        took = time.perf_counter() - begun
         if not goes_on(report):
-            return ticks, total, longest, now
-        ticks, total, longest = ticks + 1, total + took, max(longest, took)
-        now += ONE_SECOND
+            break
+        seconds.append(time.perf_counter() - begun)
+        cpu.append(time.process_time() - begun_cpu)
+        decided += report.decided
+        now += step
+    return Took(len(seconds), sum(seconds), sum(cpu), max(seconds), max(cpu), decided)
 
 
-def _decide(store: Store, now: datetime, until: datetime) -> tuple[int, float]:
-    """Play the first hour of the day; return the decisions and the seconds."""
-    decided, begun = 0, time.perf_counter()
-    while now < until:
-        now += timedelta(minutes=10)
-        decided += tick(store, now).decided
-    return decided, time.perf_counter() - begun
+def _return_at_noon(path: Path) -> None:
+    """Let the scheduler be down from before the day was made until its noon."""
+    store = _opened(path)
+    _deploy(store, FEW_TASKS)
+    took = _ticks(
+        store, MIDNIGHT + timedelta(hours=12), goes_on=lambda report: report.fired + report.decided > 0
+    )
+    what = f"{_instances(store):,} instances of {FEW_TASKS:,} tasks, {took.decided:,} decisions"
+    _print("return", what, took, f"longest {took.longest:.2f} s, {took.longest_cpu:.2f} s of the CPU")
+    store.close()
 
 
-def _idle(store: Store, now: datetime) -> float:
-    begun = time.perf_counter()
-    for number in range(IDLE_TICKS):
-        tick(store, now + number * timedelta(milliseconds=1))
-    return (time.perf_counter() - begun) / IDLE_TICKS
+def _first_hour(store: SqlStore) -> Took:
+    """Play the first hour of the day; midnight itself, when all tasks are due at once, is left out."""
+    now = GENERATED_AT + timedelta(minutes=4)
+    while now <= MIDNIGHT:
+        tick(store, now)
+        now += timedelta(minutes=4)
+    return _ticks(store, now, step=timedelta(minutes=5), until=MIDNIGHT + timedelta(hours=1))
+
+
+# --- edges ------------------------------------------------------------------------------
+
+
+def _some(store: SqlStore) -> Sequence[Job]:
+    """Return instances that are Not Run, of the second half of the day, each with an upstream task."""
+    with store.reading() as reader:
+        refs = [f"a/t{number}" for number in range(TASKS) if number % 10]
+        found = reader.instances(refs, MIDNIGHT + timedelta(hours=12), MIDNIGHT + timedelta(days=1))
+    return found[:EDGES]
+
+
+def _resolve(store: SqlStore, jobs: Sequence[Job]) -> float:
+    """Look the upstream instances of instances up; return the seconds of the CPU."""
+    begun = time.process_time()
+    with store.reading() as reader:
+        for start in range(0, len(jobs), EDGES_AT_ONCE):
+            part = jobs[start : start + EDGES_AT_ONCE]
+            found = upstream_of(reader, part)
+            assert all(each.picked for one in found.values() for each in one)
+    return time.process_time() - begun
+
+
+# --- idle -------------------------------------------------------------------------------
+
+
+def _add_finished(store: SqlStore) -> int:
+    """Add finished instances of the days before: copies of the rows, without a decision about each."""
+    with store.engine.connect() as connection:
+        names = [row[1] for row in connection.execute(text("PRAGMA table_info(jobs)"))]
+    added, days = 0, 0
+    while added < FINISHED:
+        days += 1
+        earlier = days * 24 * 3600 * 1_000_000
+        changed = {
+            "id": f"id || '-{days}'",
+            "state": "'SUCCEEDED'",
+            "reason": "NULL",
+            "next_check_at": "NULL",
+            "due_at": "NULL",
+            "blocked_on": "NULL",
+            "instance": f"replace(instance, '{DAY}', '{DAY - timedelta(days=days)}')",
+            **{name: f"{name} - {earlier}" for name in ("opened_at", "scheduled_at", "real_at")},
+            "ended_at": f"scheduled_at - {earlier}",
+        }
+        values = ", ".join(changed.get(name, f'"{name}"') for name in names)
+        columns = ", ".join(f'"{name}"' for name in names)
+        # Only those of the day itself, so that no copy is copied again.
+        copied = f"SELECT {values} FROM jobs WHERE opened_at >= {_microseconds(GENERATED_AT)}"
+        with store.engine.begin() as connection:
+            added += connection.execute(text(f"INSERT INTO jobs ({columns}) {copied}")).rowcount
+    return added
+
+
+def _microseconds(instant: datetime) -> int:
+    return int(instant.timestamp()) * 1_000_000
+
+
+def _idle(empty: SqlStore, full: SqlStore, finished: int) -> None:
+    """Tick both stores in turns where nothing is due, and compare the medians."""
+    now = MIDNIGHT + timedelta(hours=1, minutes=1)
+    for store in (empty, full):
+        tick(store, now)
+    times: dict[int, list[float]] = {0: [], 1: []}
+    gc.collect()
+    gc.disable()
+    for number in range(IDLE_ROUNDS):
+        now += timedelta(milliseconds=100)
+        for which in (0, 1) if number % 2 else (1, 0):
+            begun = time.perf_counter()
+            report = tick((empty, full)[which], now)
+            times[which].append(time.perf_counter() - begun)
+            assert report == TickReport(), report
+    gc.enable()
+    small, large = statistics.median(times[0]), statistics.median(times[1])
+    print(
+        f"idle      {large * 1000:.2f} ms beside {finished:,} finished instances,"
+        f" {small * 1000:.2f} ms in an empty store: ratio {large / small:.2f}"
+    )
 
 
 if __name__ == "__main__":

@@ -206,6 +206,7 @@ def answers(reader: Reader, now: datetime) -> list[Any]:
         reader.schedules(app="a"),
         reader.schedules(refs=["a/s", "a/S"]),
         reader.due_schedules(now, 2),
+        reader.due_tasks(now, 2),
         reader.subscriptions(["k"]),
         reader.unrouted_events(3),
         reader.events(key_prefix="partition:a/d", limit=3),

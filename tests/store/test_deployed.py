@@ -1,6 +1,6 @@
 """Every store keeps what is deployed: apps, schedules, and the reverse index."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import msgspec
 import pytest
@@ -14,9 +14,10 @@ from tidegate.domain.model import (
     OnSuspend,
     PartitionsTrigger,
     Schedule,
+    TaskTrigger,
     WindowConstraint,
 )
-from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.deployed import ScheduleState, Status
 from tidegate.scheduler.model.event import Subscription
 from tidegate.scheduler.store.protocol import Store
 
@@ -124,6 +125,33 @@ def test_due_schedules_are_those_that_take_events_and_whose_fire_has_come_earlie
         due = [state.ref for state in reader.due_schedules(at(10), 10)]
         assert due == ["a/long-ago", "a/backlog", "a/hold", "a/also-now", "a/now"]
         assert [state.ref for state in reader.due_schedules(at(10), 1)] == ["a/long-ago"]
+
+
+def task(ref: str, *, status: Status = "active", next_fire_at: datetime | None = NOON) -> ScheduleState:
+    """A task whose next day is to be generated."""
+    state = schedule(ref, next_fire_at=next_fire_at, status=status)
+    return msgspec.structs.replace(
+        state, spec=msgspec.structs.replace(state.spec, trigger=TaskTrigger(cycle="day"))
+    )
+
+
+def test_due_tasks_are_apart_from_schedules_and_due_while_they_are_suspended(store: Store) -> None:
+    with store.transaction() as transaction:
+        transaction.put_schedules(
+            [
+                schedule("a/s", next_fire_at=at(0)),
+                task("a/now", next_fire_at=at(10)),
+                task("a/later", next_fire_at=at(10.00001)),
+                task("a/suspended", next_fire_at=at(9), status="suspended"),
+                task("a/disabled", next_fire_at=None),
+                task("a/also-now", next_fire_at=at(10)),
+            ]
+        )
+    with store.reading() as reader:
+        assert [state.ref for state in reader.due_schedules(at(10), 10)] == ["a/s"]
+        due = [state.ref for state in reader.due_tasks(at(10), 10)]
+        assert due == ["a/suspended", "a/also-now", "a/now"]
+        assert [state.ref for state in reader.due_tasks(at(10), 1)] == ["a/suspended"]
 
 
 def test_a_suspended_schedule_is_due_no_more(store: Store) -> None:

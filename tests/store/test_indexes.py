@@ -18,6 +18,7 @@ from tidegate.scheduler.store.sql.store import SqlStore
 
 HOT: list[tuple[str, Callable[[Transaction], Any]]] = [
     ("due schedules", lambda tx: tx.due_schedules(NOON, 100)),
+    ("due tasks", lambda tx: tx.due_tasks(NOON, 100)),
     ("schedules by ref", lambda tx: tx.schedules(refs=["a/s"])),
     ("schedules of an app", lambda tx: tx.schedules(app="a")),
     ("subscriptions", lambda tx: tx.subscriptions(["k"])),
@@ -43,6 +44,12 @@ HOT: list[tuple[str, Callable[[Transaction], Any]]] = [
     ("runs of jobs", lambda tx: tx.runs(jobs=["j"])),
     ("active runs", lambda tx: tx.runs(active=True)),
     ("claim", lambda tx: tx.claim("j", 1, "r", NOON)),
+    ("instances of tasks", lambda tx: tx.instances(["a/t"], NOON, NOON)),
+    ("the instance before", lambda tx: tx.instance_before("a/t", NOON)),
+    ("instances of a backfill", lambda tx: tx.backfill(1)),
+    ("blocked jobs", lambda tx: tx.blocked_jobs(["r"])),
+    ("consumers", lambda tx: tx.consumers(["j"])),
+    ("new edges", lambda tx: tx.put_edges({"j": ["u"]})),
     ("journal of a schedule", lambda tx: tx.journal(schedule="a/s", limit=10)),
     ("journal of a job", lambda tx: tx.journal(job="j")),
     ("newest journal", lambda tx: tx.journal(limit=10)),
@@ -70,6 +77,9 @@ FOUND = "SCAN found"
 
 BOUNDED_BY_LIMIT = {"newest events", "newest jobs", "newest journal", "newest runs of operations"}
 """They walk an index from its end and stop at their limit."""
+
+SORTED = {"instances of tasks", "the instance before", "instances of a backfill", "blocked jobs", "consumers"}
+"""They sort the few rows that their index has found."""
 
 
 @pytest.fixture(scope="module")
@@ -102,6 +112,8 @@ def test_no_question_of_a_tick_scans_a_table(
         for line in plans
         if (line.startswith("SCAN") and not line.startswith(GIVEN) and line != FOUND) or "TEMP B-TREE" in line
     ]
+    if name in SORTED:
+        scans = [line for line in scans if "TEMP B-TREE" not in line]
     if name in BOUNDED_BY_LIMIT:
         scans = [line for line in scans if "USING INDEX" not in line and line != "SCAN journal"]
     assert scans == []

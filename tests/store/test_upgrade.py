@@ -15,6 +15,7 @@ from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.run import ALL_RUNS
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.store.sql.columns import microseconds
 from tidegate.scheduler.store.sql.metadata import metadata
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.schema import HEAD, MIGRATIONS
@@ -208,4 +209,31 @@ def test_an_older_store_knows_of_no_tables_and_takes_them(sql_url: str) -> None:
         assert reader.due_records(at(1), 9) == (record(next_look=at(1)),)
         assert reader.operation_runs(running=True) == (operation_run("j"),)
         assert reader.jobs(ids=["j"]) == (operation_job("j"),)
+    store.close()
+
+
+OLD_TASK = '{"name":"t","program":"p","trigger":{"kind":"task","cycle":"day"}}'
+
+
+def write_0010_tasks(connection: Connection) -> None:
+    """A schedule and two tasks, one of them disabled, as the version with one kind of due rows wrote them."""
+    rows = (("a/s", OLD_SCHEDULE, at(1)), ("a/t", OLD_TASK, at(2)), ("a/off", OLD_TASK, None))
+    for ref, spec, due in rows:
+        number = None if due is None else microseconds(due)
+        given = {"ref": ref, "app": "a", "spec": spec, "fingerprint": "f", "status": "active"}
+        insert(
+            connection,
+            "schedules",
+            **{**given, "changed_by": "deploy", "deployed_at": NOON_MICROSECONDS},
+            **{"next_fire_at": number, "due_at": number},
+        )
+
+
+def test_tasks_of_an_older_store_are_due_as_tasks(sql_url: str) -> None:
+    make_old(sql_url, "0010", write_0010_tasks)
+    store = open_sql_store(sql_url)
+    with store.reading() as reader:
+        assert [state.ref for state in reader.due_schedules(at(5), 10)] == ["a/s"]
+        assert [state.ref for state in reader.due_tasks(at(5), 10)] == ["a/t"]
+        assert not reader.due_tasks(at(1), 10)
     store.close()

@@ -22,7 +22,6 @@ from tidegate.scheduler.decision.instances.partitions import partitions_of
 from tidegate.scheduler.launch.dead_letter import retry
 from tidegate.scheduler.model.refused import InstanceRefused, Refused
 from tidegate.scheduler.store.memory.store import MemoryStore
-from tidegate.scheduler.tick import generate
 from tidegate.scheduler.tick.tick import tick
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
@@ -147,18 +146,6 @@ def test_an_instance_of_a_deleted_task_has_no_consumers(store: MemoryStore) -> N
         (job,) = act(transaction, "a/daily", name, Action.MARK_SUCCESSFUL, NOON, BY)
         delete_schedules(transaction, ["a/daily"], NOON)
         assert consumers_of(transaction, {job.id: job}) == ()
-
-
-def test_a_tick_leaves_tasks_to_the_next_one(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(generate, "INSTANCES_PER_TICK", 1)
-    ten = NOON + timedelta(hours=10)
-    made: list[int] = []
-    for second in range(4):
-        tick(store, ten + timedelta(seconds=second))
-        with store.reading() as reader:
-            found = reader.instances(["a/gate", "a/other", "a/daily"], ten, ten + timedelta(days=2))
-        made.append(len({job.schedule for job in found}))
-    assert made == [2, 3, 3, 3]
 
 
 def test_a_job_of_a_schedule_is_not_an_instance(store: MemoryStore) -> None:

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from tests.simulation.maintenance.app import CRON_MINUTES, DATASETS, configures, counting, matched
 from tests.simulation.maintenance.notes import Notes
 from tidegate.domain.model import App, Operation, OperationPlan
-from tidegate.scheduler.explain.past_operations import after_entry, opened_job, opens_operation
+from tidegate.scheduler.explain.past_operations import after_entry, opened_jobs, opens_operation
 from tidegate.scheduler.model.event import PARTITION_KEY, Event
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
@@ -129,7 +129,7 @@ def judge_journal(entries: Sequence[Entry], reader: Reader) -> None:
     folded: dict[str, Job] = {}
     for entry in entries:
         if opens_operation(entry):
-            folded[entry.job or ""] = opened_job(entry, None)
+            (folded[entry.job or ""],) = opened_jobs(entry, None)
         elif entry.job in folded:
             folded[entry.job] = after_entry(folded[entry.job], entry, None)
     for job in reader.jobs():

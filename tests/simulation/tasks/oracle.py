@@ -12,7 +12,7 @@ from typing import Any, Literal
 from tidegate.domain.model import Dependency, TaskTrigger
 from tidegate.domain.time.task_grid import generation_time, natural_container, slots_of_day
 from tidegate.domain.time.task_key import local_day
-from tidegate.scheduler.decision.after import after, opened
+from tidegate.scheduler.decision.after import after, all_opened
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import Job
@@ -64,6 +64,12 @@ class Live:
         task = self.states[ref].spec.task
         assert task is not None
         return task
+
+    def behind(self, task: TaskTrigger, now: datetime) -> bool:
+        """Whether an upstream task has instances to make: a tick leaves some to the next one."""
+        refs = [each.task if "/" in each.task else f"a/{each.task}" for each in task.depends_on]
+        due = [self.states[ref].next_fire_at for ref in refs if ref in self.states]
+        return any(each is not None and each <= now for each in due)
 
     def upstream(self, job: Job) -> dict[str, list[Job]]:
         """The upstream instances of an instance, by its dependencies."""
@@ -140,6 +146,10 @@ def judge_tables(reader: Reader, now: datetime, made: Mapping[str, datetime]) ->
 
 def _none_missing(live: Live, now: datetime, made: Mapping[str, datetime]) -> None:
     for ref, since in made.items():
+        due = live.states[ref].next_fire_at
+        if due is not None and due <= now:
+            # A tick leaves some to the next one.
+            continue
         task = live.task(ref)
         exist = {of(job).scheduled for job in live.of_task.get((ref, 0), ())}
         day = local_day(task, since)
@@ -160,13 +170,15 @@ def _nothing_stuck(live: Live, now: datetime) -> None:
         if not mine.number and not mine.empty and (task.type == "external" or task.update == "outside"):
             continue
         upstream = [each for found in live.upstream(job).values() for each in found]
+        if live.behind(task, now) and not mine.number:
+            continue
         open_ = [each for each in upstream if str(each.state) != "SUCCEEDED"]
         before = [
             each
             for (_, number), jobs in live.of_task.items()
-            if number == mine.number and mine.lot
+            if number == mine.number
             for each in jobs
-            if of(each).lot == mine.lot - 1 and str(each.state) != "SUCCEEDED"
+            if of(each).lot < mine.lot and str(each.state) != "SUCCEEDED"
         ]
         assert open_ or before, f"stuck: {job.schedule} {mine.key} ({job.reason}) waits for nothing"
 
@@ -191,11 +203,12 @@ def judge_journal(entries: Sequence[Entry], reader: Reader) -> None:
         state = now.states.get(entry.schedule or "")
         if entry.kind is EntryKind.INSTANCE:
             assert state is not None
-            folded[entry.job or ""] = opened(entry, state)
+            folded |= {job.id: job for job in all_opened(entry, state)}
         elif entry.job in folded:
             job = folded[entry.job]
             if entry.kind is EntryKind.SATISFIED:
                 _judge_gate(Live(folded.values(), now.states, now.members), job, entry, folded)
+                _judge_slices(now, job, entry, folded)
             if entry.kind is EntryKind.RUN:
                 # A repeated observation is not journaled, and a run of an attempt that is over has no job.
                 assert str(job.state) in ("PENDING_LAUNCH", "LAUNCHED"), f"a fenced run of {job.id} counts"
@@ -216,6 +229,15 @@ def _judge_gate(then: Live, job: Job, entry: Entry, folded: Mapping[str, Job]) -
     assert len(entry.data["diagnostics"]) == len(missing), f"diagnostics of {job.id}: {missing}"
     closed = [id for id in recorded if str(folded[id].state) != "SUCCEEDED"]
     assert not closed, f"{job.schedule} {of(job).key} left Not Run, and {closed} are not successful"
+
+
+def _judge_slices(now: Live, job: Job, entry: Entry, folded: Mapping[str, Job]) -> None:
+    """No gate opened while an upstream instance that was due to be made did not exist yet."""
+    for each in (each for found in now.upstream(job).values() for each in found):
+        task = now.task(each.schedule)
+        due = generation_time(task, local_day(task, of(each).scheduled))
+        early = of(each).kind == "periodic" and due <= entry.at and each.id not in folded
+        assert not early, f"{job.schedule} {of(job).key} left Not Run before {each.schedule} was made"
 
 
 def facts(job: Job) -> dict[str, Any]:

@@ -6,13 +6,15 @@ from pathlib import Path
 import pytest
 
 from tests.effort import much
+from tests.simulation.hunt import FEW_INSTANCES
 from tests.simulation.quick_sqlite import quick_sqlite
 from tests.simulation.tasks.world import history
 from tests.tally import reach
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.store.memory.store import MemoryStore
+from tidegate.scheduler.tick.generate import INSTANCES_PER_TICK
 
-FEW = range(4)
+FEW = (0, 1, 2, 5)
 HAPPENS = (
     EntryKind.INSTANCE,
     EntryKind.PASSED,
@@ -36,10 +38,15 @@ def test_a_few_histories_keep_the_promises_and_meet_every_deed() -> None:
     assert not [kind for kind in HAPPENS if not happened[kind]]
 
 
+@pytest.mark.parametrize("seed", FEW)
+def test_a_history_in_slices_of_few_instances(seed: int) -> None:
+    history(MemoryStore(), seed, instances=FEW_INSTANCES)
+
+
 @pytest.mark.endurance
 @pytest.mark.parametrize("seed", range(100, 100 + much(12)))
 def test_many_histories_in_memory(seed: int) -> None:
-    history(MemoryStore(), seed)
+    history(MemoryStore(), seed, instances=(INSTANCES_PER_TICK, FEW_INSTANCES)[seed % 2])
     reach("simulated histories of tasks")
 
 

@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from unittest.mock import patch
 
 from tests.simulation.faulty_store import FaultyStore
 from tests.simulation.hands import Hands
@@ -18,6 +19,8 @@ from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.refused import InstanceRefused
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.protocol import Store, Transaction
+from tidegate.scheduler.tick import tick, working_set
+from tidegate.scheduler.tick.generate import INSTANCES_PER_TICK
 
 STARTS = (
     datetime(2026, 10, 31, 7, 30, tzinfo=UTC),
@@ -145,12 +148,22 @@ class TaskWorld(Hands):
             judge_journal(reader.journal(), reader)
 
 
-def history(store: Store, seed: int, steps: int = 80, rate: float = 0.25) -> TaskWorld:
-    """Play one history; it raises where the engine broke a promise."""
+def history(
+    store: Store, seed: int, steps: int = 80, rate: float = 0.25, instances: int = INSTANCES_PER_TICK
+) -> TaskWorld:
+    """Play one history; it raises where the engine broke a promise.
+
+    Args:
+        instances: how many a tick makes, before it leaves the rest to the next one.
+    """
     faulty = FaultyStore(store, random.Random(~seed), rate, after_commit=False)
     try:
-        world = TaskWorld(faulty, seed)
-        world.live(steps)
+        with (
+            patch.object(tick, "INSTANCES_PER_TICK", instances),
+            patch.object(working_set, "TASKS_PER_PAGE", 2),
+        ):
+            world = TaskWorld(faulty, seed)
+            world.live(steps)
         world.judge_at_the_end()
     except Exception as error:
         raise AssertionError(f"tasks, seed {seed} with {steps} steps: {error}") from error

@@ -1,7 +1,11 @@
 """`tidegate tasks`, and the other lists of what is deployed, with cycle tasks in them."""
 
 from tests.tidegate.project import Project
-from tests.tidegate.tasks import DAY, EIGHT, NINE, SHOP, TaskProject
+from tests.tidegate.tasks import DAY, EIGHT, NINE, SHOP, TaskProject, at
+from tidegate.compiler.compile import compile_files
+from tidegate.compiler.plan.ownership import Scope
+from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.commands.live import deployed_apps
 
 
 def test_the_list_has_times_upstream_tasks_and_the_next_instance(tasks: TaskProject) -> None:
@@ -84,3 +88,42 @@ def test_a_plan_counts_the_instances_that_a_disabled_task_loses(tasks: TaskProje
     assert "3 waiting jobs are discarded with D-DELETED" in tasks.project.run(
         "plan", "--no-imports", exit_code=2
     )
+
+
+def test_a_task_that_others_wait_for_is_deleted_by_force_only(tasks: TaskProject) -> None:
+    project = tasks.project
+    refused = project.refused("schedules", "delete", "feed")
+    assert refused.message == "the deployment would remove task shop/feed, which is upstream of clean"
+    assert "or add --force: they then run without it" in refused.hint
+    assert "shop/feed" in project.run("tasks", "list")
+    assert "shop/feed is deleted" in project.run("schedules", "delete", "feed", "--force")
+    assert "shop/feed" not in project.run("tasks", "list")
+    # The deployment makes it again.
+    assert "+ task feed" in project.run("plan", "--no-imports", exit_code=2)
+
+
+def test_tasks_are_deleted_together_with_those_who_wait_for_them(tasks: TaskProject) -> None:
+    printed = tasks.project.run("schedules", "delete", "month_end", "revenue", "clean")
+    assert [line.partition(" ")[0] for line in printed.splitlines()] == [
+        "shop/clean",
+        "shop/month_end",
+        "shop/revenue",
+    ]
+
+
+def test_a_deployment_without_a_task_that_another_project_waits_for_is_refused(tasks: TaskProject) -> None:
+    task = "tasks:\n  show: {program: show, cycle: day, depends_on: [shop/revenue]}\n"
+    text = f"app: bi\nprograms: {{show: {{run: programs.show}}}}\n{task}"
+    with tasks.store.transaction() as transaction:
+        known = deployed_apps(transaction)
+        compilation = compile_files({"bi.yaml": text.encode()}, known=lambda: known)
+        assert compilation.ok, compilation.diagnostics
+        deploy(transaction, compilation.models(), at("00:01"), scope=Scope(project="bi"))
+    without = SHOP[: SHOP.index("  revenue:\n    program")]
+    tasks.project.write("shop", without)
+    planned = tasks.project.run("plan", "--no-imports", exit_code=1)
+    assert "task revenue of shop is removed, but it is upstream of task bi/show" in planned
+    refused = tasks.project.refused("deploy", "--no-imports")
+    assert refused.message == "the deployment would remove task shop/revenue, which is upstream of bi/show"
+    tasks.project.run("deploy", "--no-imports", "--force")
+    assert "shop/revenue" not in tasks.project.run("tasks", "list", "--app", "shop")

@@ -34,7 +34,9 @@ def deploy(
     imports: ImportsOption = None,
     force: Annotated[
         bool,
-        typer.Option("--force", help="Deploy even if schedules lose their trigger, or folders are shared."),
+        typer.Option(
+            "--force", help="Deploy even if schedules lose their trigger or upstream task, or share folders."
+        ),
     ] = False,
     format: FormatOption = Format.TEXT,
 ) -> None:

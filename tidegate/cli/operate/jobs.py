@@ -122,11 +122,12 @@ def show_job(
     from tidegate.cli.operate.attempts import COLUMNS, attempts
     from tidegate.cli.run_address import run_address
     from tidegate.project.settings.settings import load_settings
+    from tidegate.scheduler.explain.history import history_of
 
     with opened_store() as store, store.reading() as reader:
         found = find_job(reader, job)
         collected = reader.deliveries([found.id])[found.id]
-        history = reader.journal(job=found.id)
+        history = history_of(reader, found)
         runs = list(attempts(reader, found))
         operation_run = next(iter(reader.operation_runs(jobs=[found.id])), None)
     if format is Format.JSON:

@@ -141,7 +141,12 @@ def trigger_schedule(
 
 
 @app.command("delete")
-def delete_schedule(names: NamesArgument) -> None:
+def delete_schedule(
+    names: NamesArgument,
+    force: Annotated[
+        bool, typer.Option("--force", help="Delete tasks too that remaining tasks wait for.")
+    ] = False,
+) -> None:
     """Delete deployed schedules and discard their waiting jobs. A deploy adds schedules in the YAML again."""
     from tidegate.cli.names import find_schedule
     from tidegate.cli.opened_store import opened_store
@@ -150,7 +155,7 @@ def delete_schedule(names: NamesArgument) -> None:
 
     with opened_store() as store, store.transaction() as transaction:
         refs = [find_schedule(transaction, name).ref for name in names]
-        changes = delete_schedules(transaction, refs, datetime.now(UTC))
+        changes = delete_schedules(transaction, refs, datetime.now(UTC), force=force)
     for change in changes.schedules():
         if change.action == "delete":
             effects = "; ".join(map(consequence_text, change.consequences)) or "no waiting jobs"

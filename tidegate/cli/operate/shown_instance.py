@@ -17,6 +17,7 @@ from tidegate.scheduler.commands.instances import InstanceName, instance_named
 from tidegate.scheduler.decision.instances.actions import status_of
 from tidegate.scheduler.decision.instances.partitions import written
 from tidegate.scheduler.decision.instances.upstream import diagnostics_of
+from tidegate.scheduler.explain.history import history_of
 from tidegate.scheduler.explain.instances import (
     Awaited,
     awaited,
@@ -71,7 +72,7 @@ def shown_instance(reader: Reader, task: str, scheduled: str, backfill: int) -> 
         consumers=consumers_of(reader, job),
         partitions=_partitions(reader, state, job.instance),
         attempts=tuple(attempts(reader, job)),
-        history=reader.journal(job=job.id),
+        history=history_of(reader, job),
     )
 
 

@@ -17,7 +17,7 @@ from tidegate.compiler.plan.field_change import FieldChange, field_changes
 from tidegate.compiler.plan.left_behind import LeftBehind
 from tidegate.compiler.plan.ownership import TakenApp
 from tidegate.compiler.plan.part_change import PartChange, form_of, part_changes
-from tidegate.compiler.plan.refusal import Refusal, refusals_across
+from tidegate.compiler.plan.refusal import Refusal, refusals_across, refusals_of_tasks
 from tidegate.compiler.plan.renames import Renames
 from tidegate.domain.kept_keys import keeps_keys
 from tidegate.domain.model import (
@@ -150,6 +150,7 @@ def diff(
             after[name] = _after(old, new, schedules)
             refusals.extend(_refusals(name, after[name]))
     refusals.extend(refusals_across(old_apps, {**rest, **after}, frozenset(names)))
+    refusals.extend(refusals_of_tasks(old_apps, {**rest, **after}))
     return Diff(apps=tuple(changes), refusals=tuple(refusals), update_schedules=update_schedules, after=after)
 
 

@@ -1,4 +1,4 @@
-"""Reasons to refuse a deployment unless it is forced: schedules and programs that need a part (rule 23).
+"""Reasons to refuse a deployment unless it is forced: those who need a part that it takes away (rule 23).
 
 The part and who needs it may be in different apps, and these in different projects. What was forced
 earlier is not a reason again: only what this deployment itself removes, changes or adds is.
@@ -10,10 +10,10 @@ from typing import Literal
 from tidegate.domain.kept_keys import keeps_keys
 from tidegate.domain.model import App, Dataset, Schedule, leaves
 from tidegate.domain.model.others import parts_of_others
-from tidegate.domain.part_name import SEPARATOR, app_of, is_of_other, name_in
+from tidegate.domain.part_name import SEPARATOR, app_of, is_of_other, name_in, whole_name
 from tidegate.domain.value import Value
 
-Section = Literal["datasets", "programs"]
+Section = Literal["datasets", "programs", "tasks"]
 
 Fault = Literal["removed", "repartitioned", "missing"]
 """`missing`: the app of the part is not deployed, or does not have it."""
@@ -30,6 +30,11 @@ _REMEDIES: dict[Fault, str] = {
     "missing": "deploy app {app} first, or both together, or deploy with --force",
 }
 
+_REMOVED_TASK = (
+    "restore the task, delete or change the tasks that wait for it in the same step,"
+    " or add --force: they then run without it"
+)
+
 Needed = tuple[Fault, str, Section, str]
 """A fault, and the app, the section and the name of the part."""
 
@@ -39,7 +44,8 @@ class Refusal(Value, kw_only=True):
 
     Attributes:
         app: the app of the part.
-        schedules: what it triggers: names in its own app, whole names in other apps.
+        schedules: those that it triggers, or the tasks that wait for it: names in its own app, whole names
+            in other apps.
         programs: the programs of other apps that read it, by their whole names.
     """
 
@@ -53,9 +59,14 @@ class Refusal(Value, kw_only=True):
     @property
     def summary(self) -> str:
         """The part and who needs it, for messages."""
-        uses = [("triggers", self.schedules), ("is read by", self.programs)]
+        uses = [(self.use, self.schedules), ("is read by", self.programs)]
         words = " and ".join(f"{verb} {', '.join(names)}" for verb, names in uses if names)
         return f"{self.section.removesuffix('s')} {self.app}/{self.name}, which {words}"
+
+    @property
+    def use(self) -> str:
+        """What the part is to the schedules that need it."""
+        return "is upstream of" if self.section == "tasks" else "triggers"
 
     @property
     def deed(self) -> str:
@@ -64,7 +75,7 @@ class Refusal(Value, kw_only=True):
 
     @property
     def remedy(self) -> str:
-        return _REMEDIES[self.fault].format(app=self.app)
+        return _REMOVED_TASK if self.section == "tasks" else _REMEDIES[self.fault].format(app=self.app)
 
 
 def refusals_across(
@@ -105,6 +116,36 @@ def refusals_across(
             programs=tuple(read.get(needed, ())),
             fault=fault,
         )
+
+
+def refusals_of_tasks(before: Mapping[str, App], after: Mapping[str, App]) -> Iterator[Refusal]:
+    """Yield the tasks that a deployment removes, and for which tasks that stay wait, in whichever app.
+
+    Args:
+        before: all apps of the store with their schedules, by name.
+        after: all apps of the store after the deployment.
+    """
+    waiting: dict[str, list[str]] = {}
+    for app in after.values():
+        for schedule in app.schedules.values():
+            for name in () if schedule.task is None else dict.fromkeys(schedule.task.tasks_heard):
+                upstream = whole_name(app.name, name)
+                if _has_task(before, upstream) and not _has_task(after, upstream):
+                    waiting.setdefault(upstream, []).append(f"{app.name}{SEPARATOR}{schedule.name}")
+    for upstream, tasks in sorted(waiting.items()):
+        app_name = app_of(upstream)
+        yield Refusal(
+            app=app_name,
+            section="tasks",
+            name=name_in(app_name, upstream),
+            schedules=tuple(name_in(app_name, task) for task in tasks),
+        )
+
+
+def _has_task(apps: Mapping[str, App], whole: str) -> bool:
+    app = app_of(whole)
+    found = apps[app].schedules.get(name_in(app, whole)) if app in apps else None
+    return found is not None and found.task is not None
 
 
 def _needed(fault: Fault, section: Section, part: str) -> Needed:

@@ -41,6 +41,7 @@ _SIGNS = {
 _SINGULAR = {
     "datasets": "dataset",
     "programs": "program",
+    "tasks": "task",
     "groups": "group",
     "calendars": "calendar",
     "policies": "policy",
@@ -249,7 +250,8 @@ def _refusals(refusals: tuple[Refusal, ...]) -> Iterator[str]:
     yield ""
     for refusal in refusals:
         part = f"{_SINGULAR[refusal.section]} {refusal.name} of {refusal.app}"
-        uses = (("triggers", "schedule", refusal.schedules), ("is read by", "program", refusal.programs))
+        noun = "task" if refusal.section == "tasks" else "schedule"
+        uses = ((refusal.use, noun, refusal.schedules), ("is read by", "program", refusal.programs))
         used = [
             f"{verb} {_plural(noun, len(names))} {', '.join(names)}" for verb, noun, names in uses if names
         ]

@@ -45,7 +45,8 @@ def deploy(
         wanted: the apps by name; a deployed app of the project that is missing here is removed.
         update_schedules: whether schedules follow the YAML. If not, they are not created, changed or
             deleted, except that those of a removed program or app are always deleted.
-        force: carry out a removal that leaves schedules without the dataset or program that triggers them.
+        force: carry out a removal that leaves schedules without the dataset or program that triggers them, or
+            tasks without an upstream task.
         scope: the project that deploys, and which of its apps are deployed and removed.
 
     Returns:
@@ -102,13 +103,18 @@ def _carry_out(
         transaction.add_journal([_entry(changes, force, now)])
 
 
-def delete_schedules(transaction: Transaction, refs: Collection[str], now: datetime) -> Diff:
+def delete_schedules(
+    transaction: Transaction, refs: Collection[str], now: datetime, *, force: bool = False
+) -> Diff:
     """Delete deployed schedules ("app/name") and keep their apps; a later deploy may create them again.
 
     Waiting jobs and decided launches without a run are discarded with D-DELETED.
 
+    Args:
+        force: delete tasks that remaining tasks wait for, too; these then run without them.
+
     Raises:
-        Refused: such a schedule is not deployed.
+        Refused: such a schedule is not deployed, or a remaining task waits for it.
     """
     route_before(transaction, now, refs)
     apps = deployed_apps(transaction)
@@ -126,7 +132,7 @@ def delete_schedules(transaction: Transaction, refs: Collection[str], now: datet
     }
     owners = {app.name: app.project for app in transaction.apps(names=touched)}
     changes = compare(transaction, touched, remaining)
-    _carry_out(transaction, changes, remaining, owners, False, now)
+    _carry_out(transaction, changes, remaining, owners, force, now)
     return changes
 
 

@@ -28,8 +28,18 @@ from tidegate.scheduler.model.job import WAITING, Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.tick.due import MICROSECOND
 from tidegate.scheduler.tick.end_jobs import end_jobs
-from tidegate.scheduler.tick.generate import ONE_DAY, day_made, make_instances, next_generation, slots_between
+from tidegate.scheduler.tick.generate import (
+    ONE_DAY,
+    catch_up,
+    day_made,
+    make_instances,
+    next_generation,
+    slots_between,
+    when_returned,
+)
+from tidegate.scheduler.tick.tick import is_away
 
 
 def begin_tasks(
@@ -63,6 +73,9 @@ def change_tasks(
     transaction: Transaction, states: Sequence[ScheduleState], specs: Sequence[Schedule], now: datetime
 ) -> list[ScheduleState]:
     """Change deployed tasks and their instances, and return the changed tasks."""
+    before = now - MICROSECOND
+    returned = before if is_away(transaction, now) else when_returned(transaction, before)
+    catch_up(transaction, states, before, returned)
     after = [
         msgspec.structs.replace(state, spec=spec, fingerprint=fingerprint(spec), deployed_at=now)
         for state, spec in zip(states, specs, strict=True)

@@ -22,14 +22,13 @@ from tidegate.scheduler.decision.instances import fold
 from tidegate.scheduler.decision.maintenance import fold as operations
 from tidegate.scheduler.decision.recovered import recovered, succeeded
 from tidegate.scheduler.model.deployed import ScheduleState
+from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import FINISHED, TRANSITIONS, IllegalTransition, Job, JobState, LaunchPlan
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.run import RunStatus
 
 _OF_THE_TRIGGER = (Reason.W_TRIGGER, Reason.W_QUIET)
-
-_OPENS = (EntryKind.JOB_OPENED, EntryKind.INSTANCE)
 
 _ENDS = {
     RunStatus.SUCCEEDED: (JobState.SUCCEEDED, None),
@@ -41,9 +40,8 @@ _ENDS = {
 def opened(entry: Entry, state: ScheduleState) -> Job:
     """Return the job that an entry opens, for an event or a person, or as an instance of a task."""
     instance = fold.instance_of(entry)
-    # A task holds what it makes while it is suspended.
-    holds = state.holding or (instance is not None and not state.active)
-    early = instance is not None and instance.start > entry.at
+    if instance is not None:
+        return instance_job(state, entry.job or "", instance, entry.at)
     return Job(
         id=entry.job or "",
         schedule=state.ref,
@@ -51,8 +49,31 @@ def opened(entry: Entry, state: ScheduleState) -> Job:
         fingerprint=state.fingerprint,
         priority=state.spec.priority,
         opened_at=entry.at,
-        held_at=entry.at if holds and entry.kind in _OPENS else None,
-        reason=Reason.W_TIME if early else None,
+        held_at=entry.at if state.holding and entry.kind is EntryKind.JOB_OPENED else None,
+    )
+
+
+def all_opened(entry: Entry, state: ScheduleState) -> list[Job]:
+    """Return the jobs that an entry opens: one, or the instances of a task that were made together."""
+    made = fold.made_together(entry)
+    return [instance_job(state, *each, entry.at) for each in made] if made else [opened(entry, state)]
+
+
+def instance_job(
+    state: ScheduleState, id: str, instance: Instance, at: datetime, next_check_at: datetime | None = None
+) -> Job:
+    """Return the job of an instance that is made at an instant."""
+    return Job(
+        id=id,
+        schedule=state.ref,
+        key=instance.key,
+        fingerprint=state.fingerprint,
+        priority=state.spec.priority,
+        opened_at=at,
+        next_check_at=next_check_at,
+        # A task holds what it makes while it is suspended.
+        held_at=None if state.active else at,
+        reason=Reason.W_TIME if instance.start > at else None,
         instance=instance,
     )
 

@@ -39,11 +39,17 @@ class Awaited(Value, kw_only=True):
     since: datetime | None
 
 
-def upstream_of(reader: Reader, jobs: Collection[Job]) -> dict[str, tuple[Upstream, ...]]:
-    """Return what the dependencies of instances have picked, by job, recorded or as it would be now."""
+def upstream_of(
+    reader: Reader, jobs: Collection[Job], now: datetime | None = None
+) -> dict[str, tuple[Upstream, ...]]:
+    """Return what the dependencies of instances have picked, by job, recorded or as it would be now.
+
+    Args:
+        now: see `load_upstream`.
+    """
     open_ = [job for job in jobs if not is_recorded(job)]
     states = {state.ref: state for state in reader.schedules(refs={job.schedule for job in open_})}
-    found = load_upstream(reader, open_, states)
+    found = load_upstream(reader, open_, states, now)
     recorded = {job.id: job.instance for job in jobs if is_recorded(job) and job.instance is not None}
     ids = {edge.job for instance in recorded.values() for edge in instance.upstream}
     picked = {job.id: job for job in reader.jobs(ids=ids)} if ids else {}

@@ -23,7 +23,7 @@ from tidegate.scheduler.decision.carry import carry
 from tidegate.scheduler.decision.fate import Change, after_fate, fate
 from tidegate.scheduler.decision.fires import next_fire, starts_again, timer_leaves
 from tidegate.scheduler.explain.past_entries import event_of, observation_of, present_names
-from tidegate.scheduler.explain.past_operations import after_entry, opened_job, opens_operation
+from tidegate.scheduler.explain.past_operations import after_entry, opened_jobs, opens_operation
 from tidegate.scheduler.explain.past_tasks import PastTasks
 from tidegate.scheduler.intake.observe import merge
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
@@ -263,7 +263,8 @@ class _Past:
     # --- jobs and their events ---
 
     def _opened(self, entry: Entry) -> None:
-        self._put(opened_job(entry, self._states.get(entry.schedule or "")))
+        for job in opened_jobs(entry, self._states.get(entry.schedule or "")):
+            self._put(job)
 
     def _manual(self, entry: Entry) -> None:
         if entry.job not in self._jobs:
@@ -337,11 +338,10 @@ class _Past:
                 self._launches.pop(job.launch_holder, None)
 
     def _run(self, entry: Entry) -> None:
-        run_id = entry.run_id or ""
         if entry.job is not None:
             self._slots_taken(entry)
+        run_id, holder = entry.run_id or "", entry.job or entry.run_id or ""
         run = self._runs[run_id] = merge(self._runs.get(run_id), observation_of(entry), entry.at)
-        holder = entry.job or run_id
         if entry.job is None and (run.active or run.started_at is not None):
             self._launches[holder] = Launched(program=run.program, holder=holder, at=run.launched_at)
         if not run.active:

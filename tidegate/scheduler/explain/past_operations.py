@@ -6,7 +6,7 @@ past without them would explain the wait of others wrongly. Records and health a
 
 import msgspec
 
-from tidegate.scheduler.decision.after import after, opened
+from tidegate.scheduler.decision.after import after, all_opened
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
@@ -19,15 +19,15 @@ def opens_operation(entry: Entry) -> bool:
     return entry.kind is EntryKind.JOB_OPENED and "maintenance" in entry.data
 
 
-def opened_job(entry: Entry, state: ScheduleState | None) -> Job:
-    """Return the job that an entry opens.
+def opened_jobs(entry: Entry, state: ScheduleState | None) -> list[Job]:
+    """Return the jobs that an entry opens.
 
     Args:
         state: its schedule; None for an operation.
     """
     if state is not None:
-        return opened(entry, state)
-    return Job(
+        return all_opened(entry, state)
+    operation = Job(
         id=entry.job or "",
         schedule=entry.schedule or "",
         key=entry.data["key"],
@@ -36,6 +36,7 @@ def opened_job(entry: Entry, state: ScheduleState | None) -> Job:
         satisfied_at=entry.at,
         maintenance=msgspec.convert(entry.data["maintenance"], Work),
     )
+    return [operation]
 
 
 def after_entry(job: Job, entry: Entry, state: ScheduleState | None) -> Job:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from tidegate.scheduler.commands.backfills import NEWEST
+from tidegate.scheduler.decision.instances.fold import made_together
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry, EntryKind
@@ -49,7 +50,8 @@ class PastTasks:
 
     def remade(self, deployed: Entry, jobs: Mapping[str, Job], state: ScheduleState) -> list[Job]:
         """Return the instances that a deployment has made, as those of the task as it was deployed."""
-        made = [entry.job or "" for entry in self._made.get(state.ref, ()) if entry.at == deployed.at]
+        entries = [entry for entry in self._made.get(state.ref, ()) if entry.at == deployed.at]
+        made = [id for entry in entries for id in _jobs_made(entry)]
         return [
             msgspec.structs.replace(jobs[id], fingerprint=state.fingerprint, priority=state.spec.priority)
             for id in made
@@ -65,3 +67,7 @@ class PastTasks:
         instances = ((job.id, job.instance) for job in jobs if job.instance is not None)
         edges = {id: tuple(edge.job for edge in each.upstream) for id, each in instances if each.upstream}
         transaction.put_edges(edges)
+
+
+def _jobs_made(entry: Entry) -> list[str]:
+    return [id for id, _ in made_together(entry)] or [entry.job or ""]

@@ -16,6 +16,7 @@ from tidegate.scheduler.decision.instances.upstream import diagnostics_of
 from tidegate.scheduler.decision.outcome import Decision, Discard, Launch, Pass, Wait
 from tidegate.scheduler.decision.retry import attempts_max
 from tidegate.scheduler.explain.explanation import Explanation as Explanation
+from tidegate.scheduler.explain.history import history_of
 from tidegate.scheduler.explain.instances import awaited, upstream_of
 from tidegate.scheduler.explain.operations.why import explain_operation_job
 from tidegate.scheduler.explain.outcome import outcome_line as outcome_line
@@ -116,7 +117,7 @@ def _explain_job(reader: Reader, job: Job, state: ScheduleState | None, now: dat
     explanation = _explain_alone(reader, job, state, now)
     if job.instance is None:
         return explanation
-    upstream = upstream_of(reader, [job]).get(job.id, ())
+    upstream = upstream_of(reader, [job], now).get(job.id, ())
     return msgspec.structs.replace(
         explanation,
         upstream=awaited(reader, upstream),
@@ -127,7 +128,7 @@ def _explain_job(reader: Reader, job: Job, state: ScheduleState | None, now: dat
 
 def _explain_alone(reader: Reader, job: Job, state: ScheduleState | None, now: datetime) -> Explanation:
     status = state.status if state is not None else "deleted"
-    history = reader.journal(job=job.id)
+    history = history_of(reader, job)
     if not job.waiting or state is None:
         return Explanation(
             schedule=job.schedule,

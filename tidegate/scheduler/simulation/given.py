@@ -64,8 +64,8 @@ UNKNOWN_SCHEDULE = "N305"
 UNKNOWN_DATASET = "N301"
 WRONG_KEY = "V205"
 UNKNOWN_POLICY = "E-POLICY"
-REMOVED_PART = {"datasets": "N301", "programs": "N302"}
-"""Codes of a deployment that is refused because remaining schedules need a removed dataset or program."""
+REMOVED_PART = {"datasets": "N301", "programs": "N302", "tasks": "N316"}
+"""Codes of a deployment that is refused because remaining schedules or tasks need what it removes."""
 
 
 class ActionRefused(Exception):
@@ -263,7 +263,8 @@ class ActionRunner:
         if schedule not in app.schedules:
             raise ActionRefused((UNKNOWN_SCHEDULE,), f"no schedule {schedule} is deployed")
         kept = {name: spec for name, spec in app.schedules.items() if name != schedule}
-        self._carry_out({**apps, self._app: msgspec.structs.replace(app, schedules=kept)})
+        # As with --force: tasks that have waited for it run without it.
+        self._carry_out({**apps, self._app: msgspec.structs.replace(app, schedules=kept)}, force=True)
 
     def _deploy(self, action: Deploy) -> None:
         file = action.file or "deploy"
@@ -288,14 +289,16 @@ class ActionRunner:
         policies = {**app.policies, policy: disabled}
         self._carry_out({**apps, self._app: msgspec.structs.replace(app, policies=policies)})
 
-    def _carry_out(self, wanted: Mapping[str, App], update_schedules: bool = True) -> None:
+    def _carry_out(
+        self, wanted: Mapping[str, App], update_schedules: bool = True, *, force: bool = False
+    ) -> None:
         with self._simulation.store.transaction() as transaction:
             refusals = difference(transaction, wanted, update_schedules=update_schedules).refusals
-            if refusals:
+            if refusals and not force:
                 codes = tuple(dict.fromkeys(REMOVED_PART[refusal.section] for refusal in refusals))
                 parts = ", ".join(f"{refusal.section[:-1]} {refusal.name}" for refusal in refusals)
                 raise ActionRefused(codes, f"remaining schedules need what would be removed: {parts}")
-            deploy(transaction, wanted, self._simulation.now, update_schedules)
+            deploy(transaction, wanted, self._simulation.now, update_schedules, force=force)
 
 
 def _specs_of(document: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

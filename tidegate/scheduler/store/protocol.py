@@ -101,7 +101,11 @@ class Reader(InstanceRows, MaintenanceRows, Protocol):
         ...
 
     def due_schedules(self, now: datetime, limit: int) -> tuple[ScheduleState, ...]:
-        """Active or holding schedules whose `next_fire_at` is due, earliest first, then ref."""
+        """Active or holding schedules, not tasks, whose `next_fire_at` is due, earliest first, then ref."""
+        ...
+
+    def due_tasks(self, now: datetime, limit: int) -> tuple[ScheduleState, ...]:
+        """Tasks whose `next_fire_at` is due: a day is to be generated. Earliest first, then ref."""
         ...
 
     def subscriptions(self, event_keys: Collection[str]) -> tuple[Subscription, ...]:

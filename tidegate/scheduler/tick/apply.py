@@ -24,6 +24,7 @@ from tidegate.scheduler.model.instance import instance_resource
 from tidegate.scheduler.model.job import Job, LaunchPlan
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.protocol import Launched
 from tidegate.scheduler.tick.inputs import load_inputs
 from tidegate.scheduler.tick.working_set import WorkingSet
@@ -62,6 +63,9 @@ class Applier:
                 # A retried job keeps its plan: its next attempt does the same work.
                 plan = view.job.launch or with_input(self._plan(view, decision), view, self._now)
                 self._plans[view.job.id] = plan
+        except StoreError:
+            # No fault of the decision: the whole transaction has failed.
+            raise
         except Exception as error:  # noqa: BLE001 - one schedule's bug must not stop the others
             self._postpone(view.job, error)
             return None

@@ -11,6 +11,9 @@ from typing import TypeVar
 ROWS_PER_PAGE = 5_000
 """Rows of one kind that a query for due rows returns at first; bounds the memory of a working set."""
 
+TASKS_PER_PAGE = 200
+"""Tasks with a day to generate that a query for due tasks returns: some thousand instances."""
+
 MICROSECOND = timedelta(microseconds=1)
 
 Row = TypeVar("Row")

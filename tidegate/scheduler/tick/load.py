@@ -85,7 +85,7 @@ def load_job_views(rows: Rows, jobs: Sequence[Job], now: datetime) -> tuple[list
     deliveries = rows.deliveries([job.id for job in kept])
     resources = {job.id: resources_read(apps[job.app], states[job.schedule].spec, job) for job in kept}
     slots = rows.slots({resource for held in resources.values() for resource in held})
-    upstream = load_upstream(rows, [job for job in kept if job.satisfied_at is None], states)
+    upstream = load_upstream(rows, [job for job in kept if job.satisfied_at is None], states, now)
     programs = {ref: f"{state.app}/{state.spec.program}" for ref, state in states.items()}
     history = rows.history(set(programs.values()))
     launches = _launches(rows, states, programs, now)

@@ -89,15 +89,13 @@ def _starts_timer(event: Event, listener: Subscription, state: ScheduleState) ->
 
 
 def _fire(work: WorkingSet, instant: datetime, refs: Collection[str] | None) -> int:
-    """Turn every due fire of the schedules into an event, and every due day of a task into its instances.
+    """Turn every due fire of the schedules into an event, and due days of the first tasks into instances.
 
     Returns:
         The number of fires and of tasks.
     """
     due = [state for state in work.take_schedules(instant) if refs is None or state.ref in refs]
-    tasks = [state for state in due if state.spec.task is not None]
-    due = [state for state in due if state.spec.task is None]
-    generated = generate(work, tasks, instant)
+    generated = generate(work, instant)
     timed = {program for state in due for program in programs_timed(state)}
     slots = work.slots([program_resource(program) for program in timed])
     running = {program for program in timed if slots[program_resource(program)]}

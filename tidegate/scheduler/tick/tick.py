@@ -31,6 +31,7 @@ from tidegate.scheduler.model.verdict import earliest
 from tidegate.scheduler.store.protocol import Reader, Store, Transaction
 from tidegate.scheduler.tick.apply import Applier
 from tidegate.scheduler.tick.due import MICROSECOND
+from tidegate.scheduler.tick.generate import INSTANCES_PER_TICK, RETURNED
 from tidegate.scheduler.tick.load import load_job_views
 from tidegate.scheduler.tick.maintenance.by_hand import start_waiting
 from tidegate.scheduler.tick.maintenance.poll import PollReport, maintain, next_poll
@@ -81,6 +82,7 @@ def advance_to(transaction: Transaction, now: datetime) -> TickReport:
     """Bring the store up to `now` inside the caller's transaction."""
     clock = engine_clock(transaction)
     if clock is None or abs(now - clock) > AWAY_AFTER:
+        transaction.set_cursor(RETURNED, now.isoformat())
         return _replay(transaction, now, now)
     return _replay(transaction, clock, max(clock, now))
 
@@ -138,14 +140,15 @@ def effective_at(reader: Reader, at: datetime, now: datetime) -> datetime:
 
 
 def _replay(transaction: Transaction, clock: datetime, until: datetime) -> TickReport:
-    report, start, sets = TickReport(), clock, 0
+    report, start, sets, instances = TickReport(), clock, 0, INSTANCES_PER_TICK
     while sets < SETS_PER_TICK:
         poll = next_poll(transaction, clock)
-        work, aside = WorkingSet(transaction, clock, earliest((poll, until)) or until), Aside()
+        reach = earliest((poll, until)) or until
+        work, aside = WorkingSet(transaction, clock, reach, instances=instances), Aside()
         while not aside.operations and (instant := work.next_instant()) is not None:
             clock, report = instant, report.plus(_at(work, instant, aside))
         work.flush()
-        clock = clock if aside.operations else work.until
+        clock, instances = clock if aside.operations else work.until, work.instances_left
         done, goes_on = _maintain(transaction, aside, clock, poll)
         report = report.plus(done)
         if clock >= until and not goes_on:

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from tidegate.domain.model import Dependency, TaskTrigger
 from tidegate.domain.part_name import whole_name
+from tidegate.domain.time.task_grid import GENERATED_BEFORE
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.instances.select import Choice, choice_of, pick
 from tidegate.scheduler.decision.instances.upstream import Upstream
@@ -33,13 +34,14 @@ class Rows(InstanceRows, Protocol):
 
 
 def load_upstream(
-    rows: Rows, jobs: Sequence[Job], states: Mapping[str, ScheduleState]
+    rows: Rows, jobs: Sequence[Job], states: Mapping[str, ScheduleState], now: datetime | None = None
 ) -> dict[str, tuple[Upstream, ...]]:
     """Return what the dependencies of instances have picked, by job.
 
     Args:
         jobs: any jobs; jobs of other schedules, and empty runs, are left out.
         states: the schedules of the jobs, by ref.
+        now: for a decision at an instant: nothing is picked where instances are still to be made.
     """
     asking = [
         _Asking(job, job.instance, states[job.schedule].spec.as_task)
@@ -51,7 +53,7 @@ def load_upstream(
     ]
     named = {ref for each in asking for ref in each.upstream()}
     tasks = {state.ref: state for state in rows.schedules(refs=named)} if named else {}
-    questions = _questions(rows, asking, tasks)
+    questions = _questions(rows, asking, tasks, now)
     answers, lots = _answers(rows, questions.values()), _Lots(rows)
     found: dict[str, tuple[Upstream, ...]] = {}
     for each in asking:
@@ -82,18 +84,22 @@ class _Question(Value, kw_only=True):
     Attributes:
         task: the upstream task.
         range_: the scheduled times to read, and the number of the backfill.
+        behind: whether instances of the task are still to be made there.
     """
 
     task: str
     choice: Choice
     range_: tuple[datetime, datetime, int]
+    behind: bool
 
 
 Questions = Mapping[tuple[str, Dependency], _Question | None]
 """By job and dependency; None for a task that is not deployed. Tasks outside a backfill have none."""
 
 
-def _questions(rows: Rows, asking: Sequence[_Asking], tasks: Mapping[str, ScheduleState]) -> Questions:
+def _questions(
+    rows: Rows, asking: Sequence[_Asking], tasks: Mapping[str, ScheduleState], now: datetime | None
+) -> Questions:
     members: dict[int, Collection[str]] = {}
     found: dict[tuple[str, Dependency], _Question | None] = {}
     for each in asking:
@@ -107,20 +113,35 @@ def _questions(rows: Rows, asking: Sequence[_Asking], tasks: Mapping[str, Schedu
                 state = tasks.get(ref)
                 task = None if state is None else state.spec.task
                 found[each.job.id, dependency] = (
-                    None if task is None else _question(each, dependency, ref, task)
+                    None if state is None or task is None else _question(each, dependency, state, task, now)
                 )
     return found
 
 
-def _question(asking: _Asking, dependency: Dependency, ref: str, upstream: TaskTrigger) -> _Question:
+def _question(
+    asking: _Asking,
+    dependency: Dependency,
+    state: ScheduleState,
+    upstream: TaskTrigger,
+    now: datetime | None,
+) -> _Question:
     instance, task = asking.instance, asking.task
     inside = bool(instance.number)
     current = instance.business if inside else instance.scheduled
     choice = choice_of(dependency, task.cycle, task.timezone, upstream.cycle, current, backfill=inside)
     first, last = choice.container.start, choice.container.end - MICROSECOND
     return _Question(
-        task=ref, choice=choice, range_=(first, last + BUSINESS_DAY if inside else last, instance.number)
+        task=state.ref,
+        choice=choice,
+        range_=(first, last + BUSINESS_DAY if inside else last, instance.number),
+        behind=now is not None and not inside and _is_behind(state, choice.container.end, now),
     )
+
+
+def _is_behind(state: ScheduleState, end: datetime, now: datetime) -> bool:
+    """Return whether a task has a day to make that is due, and that begins before an instant."""
+    due = state.next_fire_at
+    return due is not None and due <= now and due + GENERATED_BEFORE < end
 
 
 Answers = Mapping[tuple[str, tuple[datetime, datetime, int]], Sequence[Job]]
@@ -131,7 +152,7 @@ def _answers(rows: Rows, questions: Iterable[_Question | None]) -> Answers:
     """Read the instances that questions are about: all tasks of one range together."""
     ranges: dict[tuple[datetime, datetime, int], set[str]] = {}
     for each in questions:
-        if each is not None:
+        if each is not None and not each.behind:
             ranges.setdefault(each.range_, set()).add(each.task)
     found: dict[tuple[str, tuple[datetime, datetime, int]], list[Job]] = {}
     for range_, tasks in ranges.items():
@@ -157,6 +178,8 @@ def _picked(
     question = questions[job.id, dependency]
     if question is None:
         return Upstream(task=whole_name(job.app, dependency.task), rule="its task is not deployed")
+    if question.behind:
+        return Upstream(task=question.task, rule=question.choice.text, recorded=False, behind=True)
     choice, inside = question.choice, bool(instance.number)
     timed = [
         (each.instance.business if inside else each.instance.scheduled, each)

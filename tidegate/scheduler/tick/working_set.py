@@ -21,7 +21,8 @@ from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import Gauge, ProgramHistory
 from tidegate.scheduler.model.verdict import earliest
 from tidegate.scheduler.store.protocol import Launched, Transaction
-from tidegate.scheduler.tick.due import DueQueue, first_page
+from tidegate.scheduler.tick.due import TASKS_PER_PAGE, DueQueue, first_page
+from tidegate.scheduler.tick.pending import PendingWrites
 
 
 class WorkingSet:
@@ -30,12 +31,16 @@ class WorkingSet:
     Args:
         clock: everything before it is done; rows that arrived late are due now.
         until: the last instant to cover.
+        instances: of tasks that may be made: no task is due when none of these are left (`instances_left`).
     """
 
-    def __init__(self, transaction: Transaction, clock: datetime, until: datetime) -> None:
+    def __init__(
+        self, transaction: Transaction, clock: datetime, until: datetime, *, instances: int = 0
+    ) -> None:
         self._transaction = transaction
         self._clock = clock
         self.until = until
+        self.instances_left = instances
         self._apps: dict[str, DeployedApp] = {}
         self._states: dict[str, ScheduleState] = {}
         self._jobs: dict[str, Job] = {}
@@ -46,7 +51,7 @@ class WorkingSet:
         self._launches: dict[str, tuple[datetime, tuple[datetime, ...]]] = {}
         self._gauges: dict[str, Gauge | None] = {}
         self._listeners: dict[str, tuple[Subscription, ...]] = {}
-        self._pending = _PendingWrites()
+        self._pending = PendingWrites()
         events, self.until = first_page(transaction.unrouted_events, _arrival, clock, until)
         self._events = list(reversed(events))
         states, reach = first_page(lambda size: transaction.due_schedules(until, size), _fire, clock, until)
@@ -54,6 +59,8 @@ class WorkingSet:
         jobs, reach = first_page(lambda size: transaction.due_jobs(until, size), _check, clock, until)
         self.until = min(self.until, reach)
         self._due_schedules = DueQueue(self._fires_at)
+        self._due_tasks = DueQueue(self._fires_at)
+        self._more_tasks = True
         self._due_jobs = DueQueue(self._checked_at)
         for state in states:
             self._cache_schedule(state)
@@ -74,7 +81,8 @@ class WorkingSet:
     def next_instant(self) -> datetime | None:
         """Return the earliest instant, up to `until`, at which a row is due; the clock for late rows."""
         arrival = self._events[-1].arrived if self._events else None
-        first = earliest((self._due_schedules.first(), self._due_jobs.first(), arrival))
+        fires = (self._due_schedules.first(), self._first_task())
+        first = earliest((*fires, self._due_jobs.first(), arrival))
         if first is None or first > self.until:
             return None
         self._clock = max(self._clock, first)
@@ -89,8 +97,24 @@ class WorkingSet:
         return taken
 
     def take_schedules(self, instant: datetime) -> list[ScheduleState]:
-        """Return the schedules that have a due fire, by instant and ref."""
+        """Return the schedules that have a due fire, by instant and ref; without tasks."""
         return [self._states[ref] for ref in self._due_schedules.take(instant)]
+
+    def take_tasks(self, instant: datetime) -> list[ScheduleState]:
+        """Return the first tasks that have a day to generate, by instant and ref."""
+        return [self._states[ref] for ref in self._due_tasks.take(instant)] if self.instances_left > 0 else []
+
+    def _first_task(self) -> datetime | None:
+        """Return the earliest instant at which a task has a day to generate, if instances may be made."""
+        left = self.instances_left > 0
+        if left and self._more_tasks and self._due_tasks.first() is None:
+            # A task with another day that is due comes again, in a later page.
+            page = self._flushed.due_tasks(self.until, TASKS_PER_PAGE)
+            self._more_tasks = bool(page)
+            for state in page:
+                self._states[state.ref] = state
+                self._due_tasks.add(state.next_fire_at or self.until, state.ref)
+        return self._due_tasks.first() if left else None
 
     def take_jobs(self, instant: datetime) -> list[Job]:
         """Return the jobs that are due for a decision, by instant and id."""
@@ -191,25 +215,21 @@ class WorkingSet:
 
     def jobs(self, *, ids: Collection[str]) -> tuple[Job, ...]:
         """Return the jobs with these ids."""
-        self.flush()
-        return self._transaction.jobs(ids=ids)
+        return self._flushed.jobs(ids=ids)
 
     def instances(
         self, tasks: Collection[str], first: datetime, last: datetime, *, backfill: int = 0
     ) -> tuple[Job, ...]:
         """Return the instances of tasks in a range of scheduled times."""
-        self.flush()
-        return self._transaction.instances(tasks, first, last, backfill=backfill)
+        return self._flushed.instances(tasks, first, last, backfill=backfill)
 
     def instance_before(self, task: str, scheduled: datetime, *, backfill: int = 0) -> Job | None:
         """Return the last instance of a task with an earlier scheduled time, past empty runs."""
-        self.flush()
-        return self._transaction.instance_before(task, scheduled, backfill=backfill)
+        return self._flushed.instance_before(task, scheduled, backfill=backfill)
 
     def backfill(self, number: int) -> tuple[Job, ...]:
         """Return the instances of a backfill."""
-        self.flush()
-        return self._transaction.backfill(number)
+        return self._flushed.backfill(number)
 
     def cursor(self, name: str) -> Any:
         """Return the value that is stored under a name."""
@@ -217,14 +237,13 @@ class WorkingSet:
 
     def wake(self, resources: Collection[str], at: datetime) -> None:
         """Make the jobs that are blocked on any of these resources due at an instant of this set."""
-        self.flush()
-        for job in self._transaction.blocked_jobs(resources):
+        for job in self._flushed.blocked_jobs(resources):
             known = self._jobs.get(job.id, job)
             self.put_jobs([msgspec.structs.replace(known, next_check_at=at)])
 
     def put_edges(self, job: str, upstream: Collection[str]) -> None:
         """Record the upstream instances of an instance."""
-        self._transaction.put_edges({job: upstream})
+        self._pending.edges[job] = tuple(upstream)
 
     def put_schedule(self, state: ScheduleState) -> None:
         """Change a schedule's fire times and timers."""
@@ -283,25 +302,24 @@ class WorkingSet:
         """Append entries."""
         self._pending.journal += entries
 
+    @property
+    def _flushed(self) -> Transaction:
+        """The transaction, with all changes of this set."""
+        self.flush()
+        return self._transaction
+
     def flush(self) -> None:
         """Write all changes since the last flush."""
         if self._pending.empty:
             return
-        pending, self._pending = self._pending, _PendingWrites()
-        transaction = self._transaction
-        transaction.put_schedules([self._states[ref] for ref in pending.states])
-        transaction.put_jobs([self._jobs[id] for id in pending.jobs])
-        transaction.add_deliveries(pending.deliveries)
-        transaction.mark_routed(pending.routed)
-        transaction.take_slots(pending.slots)
-        transaction.add_launches(pending.launches)
-        transaction.add_journal(pending.journal)
+        pending, self._pending = self._pending, PendingWrites()
+        pending.write(self._transaction, self._states, self._jobs)
 
     # --- the cache ---
 
     def _cache_schedule(self, state: ScheduleState) -> None:
         self._states[state.ref] = state
-        if state.next_fire_at is not None and state.next_fire_at <= self.until:
+        if state.spec.task is None and state.next_fire_at is not None and state.next_fire_at <= self.until:
             self._due_schedules.add(state.next_fire_at, state.ref)
 
     def _cache_job(self, job: Job) -> None:
@@ -314,24 +332,6 @@ class WorkingSet:
         if missing:
             found = self._transaction.deliveries(missing)
             self._deliveries.update((id, list(each)) for id, each in found.items())
-
-
-class _PendingWrites:
-    """The changes since the last flush, in the order in which they were made."""
-
-    def __init__(self) -> None:
-        self.states: dict[str, None] = {}
-        self.jobs: dict[str, None] = {}
-        self.deliveries: list[Delivery] = []
-        self.routed: list[str] = []
-        self.slots: dict[str, tuple[str, ...]] = {}
-        self.launches: list[Launched] = []
-        self.journal: list[Entry] = []
-
-    @property
-    def empty(self) -> bool:
-        """Whether nothing has changed."""
-        return not any(vars(self).values())
 
 
 def _order(delivery: Delivery) -> tuple[datetime, str, str, str]:

@@ -30,6 +30,15 @@ def instance_of(entry: Entry) -> Instance | None:
     return None if data is None else msgspec.convert(data, Instance)
 
 
+def made_together(entry: Entry) -> list[tuple[str, Instance]]:
+    """Return the instances that one entry makes for a task, with the ids of their jobs; none of any other.
+
+    An entry of a report, of a backfill or of an older version makes one: see `instance_of`.
+    """
+    made = msgspec.convert(entry.data.get("instances", []), list[Instance])
+    return list(zip(entry.data["jobs"], made, strict=True)) if made else []
+
+
 def left_not_run(job: Job, entry: Entry) -> Job:
     """Return the job with the upstream instances that are recorded when an instance leaves Not Run."""
     if job.instance is None:

@@ -5,7 +5,7 @@ for its start time only, and a table that is reported from outside for its repor
 """
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import msgspec
 
@@ -17,6 +17,9 @@ from tidegate.scheduler.model.instance import Instance, InstanceKind, instance_r
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.verdict import Verdict
+
+BEHIND_AGAIN_AFTER = timedelta(minutes=1)
+"""An instance whose upstream task is behind looks again after this time, unless it is woken before."""
 
 
 def task_of(view: JobView) -> tuple[TaskTrigger, Instance]:
@@ -41,7 +44,7 @@ def gate(view: JobView, now: datetime) -> Verdict:
     if task.reported and not instance.empty and instance.kind is not InstanceKind.BACKFILL:
         parts.append(_report())
     if not instance.empty:
-        parts += [part for each in view.upstream for part in _upstream(each)]
+        parts += [part for each in view.upstream for part in _upstream(each, now)]
     unmet = [part for part in parts if not part.met]
     met = not unmet
     return Verdict(
@@ -83,8 +86,21 @@ def _report() -> Verdict:
     )
 
 
-def _upstream(upstream: Upstream) -> list[Verdict]:
+def _upstream(upstream: Upstream, now: datetime) -> list[Verdict]:
+    if upstream.behind:
+        return [_behind(upstream, now)]
     return [_of_instance(upstream, job) for job in upstream.picked]
+
+
+def _behind(upstream: Upstream, now: datetime) -> Verdict:
+    return Verdict(
+        kind="upstream",
+        met=False,
+        summary=f"the instances of {upstream.task} ({upstream.rule}) are still being made",
+        next_check=now + BEHIND_AGAIN_AFTER,
+        needs=f"the instances of {upstream.task}",
+        reason=Reason.W_UPSTREAM,
+    )
 
 
 def _of_instance(upstream: Upstream, job: Job) -> Verdict:

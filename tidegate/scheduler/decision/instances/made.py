@@ -4,20 +4,29 @@ The identity is (task, scheduled time, kind, number). An instance that was disca
 so the instant at which an instance is made is part of the id of its job. Pure.
 """
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 import msgspec
 
-from tidegate.domain.model import TaskTrigger
+from tidegate.domain.model import Cycle, TaskTrigger
 from tidegate.domain.time.task_grid import Slot, natural_container
 from tidegate.domain.time.task_key import business_date, scheduled_key
-from tidegate.scheduler.decision.after import opened
+from tidegate.scheduler.decision.after import instance_job, opened
 from tidegate.scheduler.decision.instances.select import size_of
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.instance import Instance, InstanceKind
 from tidegate.scheduler.model.job import Job, job_id
 from tidegate.scheduler.model.journal import Entry, EntryKind
+
+SLOTS_KEPT = 16_384
+"""Size of the cache of instances by slot, some kilobyte each: a day of minutes in ten zones. Tasks of one
+cycle and zone have the same instances."""
+
+WRITTEN = ("key", "scheduled", "start", "business", "business_date")
+"""What an entry of many instances says of each; all else is as in any new instance."""
 
 
 def instance_of_slot(task: TaskTrigger, slot: Slot, **changes: Any) -> Instance:
@@ -26,15 +35,25 @@ def instance_of_slot(task: TaskTrigger, slot: Slot, **changes: Any) -> Instance:
     Args:
         changes: fields of the instance that differ from those of a periodic one.
     """
-    return Instance(
+    instance, _ = _of_slot(task.timezone, task.cycle, slot)
+    return msgspec.structs.replace(instance, **changes) if changes else instance
+
+
+@lru_cache(SLOTS_KEPT)
+def _of_slot(zone: str, cycle: Cycle, slot: Slot) -> tuple[Instance, dict[str, Any]]:
+    """Return the periodic instance of a slot, and its fields without defaults, as a journal has them."""
+    task = TaskTrigger(cycle=cycle, timezone=zone)
+    instance = Instance(
         key=scheduled_key(task, slot.scheduled),
         scheduled=slot.scheduled,
         start=slot.start,
         business=business_instant(task, slot.scheduled),
         business_date=business_date(task, slot.scheduled),
         empty=slot.empty,
-        **changes,
     )
+    fields: dict[str, Any] = msgspec.to_builtins(instance)
+    written = {name: fields[name] for name in WRITTEN}
+    return instance, {**written, "empty": True} if slot.empty else written
 
 
 def business_instant(task: TaskTrigger, scheduled: datetime) -> datetime:
@@ -55,5 +74,23 @@ def make(state: ScheduleState, instance: Instance, now: datetime) -> tuple[Job, 
         job=job_id(state.ref, instance.key, f"{kind}@{now.isoformat()}"),
         data={"key": instance.key, "instance": msgspec.to_builtins(instance)},
     )
-    # Decided at once: an upstream instance may be there already, or its time be over.
-    return msgspec.structs.replace(opened(entry, state), next_check_at=max(now, instance.start)), entry
+    return msgspec.structs.replace(opened(entry, state), next_check_at=_first_check(instance, now)), entry
+
+
+def make_all(state: ScheduleState, slots: Sequence[Slot], now: datetime) -> tuple[list[Job], Entry]:
+    """Return the jobs of new periodic instances of a task, and the one entry that makes them all."""
+    task = state.spec.as_task
+    found = [_of_slot(task.timezone, task.cycle, slot) for slot in slots]
+    by = f"{InstanceKind.PERIODIC}@{now.isoformat()}"
+    ids = [job_id(state.ref, instance.key, by) for instance, _ in found]
+    jobs = [
+        instance_job(state, id, instance, now, next_check_at=_first_check(instance, now))
+        for id, (instance, _) in zip(ids, found, strict=True)
+    ]
+    data = {"jobs": ids, "instances": [written for _, written in found]}
+    return jobs, Entry(at=now, kind=EntryKind.INSTANCE, schedule=state.ref, data=data)
+
+
+def _first_check(instance: Instance, now: datetime) -> datetime:
+    """Return when an instance is first decided: at once if its start time is over."""
+    return max(now, instance.start)

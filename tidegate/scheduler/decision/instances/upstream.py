@@ -18,6 +18,7 @@ class Upstream(Value, kw_only=True):
         found: the number of instances in the container.
         recorded: whether they become edges, and a missing one a diagnostic. The first `self` of a task, and
             the lot before in a backfill, do not.
+        behind: whether its instances there are still to be made, so that nothing is picked yet.
     """
 
     task: str
@@ -25,6 +26,7 @@ class Upstream(Value, kw_only=True):
     picked: tuple[Job, ...] = ()
     found: int = 0
     recorded: bool = True
+    behind: bool = False
 
 
 def edges_of(upstream: tuple[Upstream, ...]) -> tuple[Edge, ...]:

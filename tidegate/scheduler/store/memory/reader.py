@@ -59,10 +59,19 @@ class MemoryReader(MaintenanceReader):
 
     def due_schedules(self, now: datetime, limit: int) -> tuple[ScheduleState, ...]:
         """See `Reader.due_schedules`."""
+        return self._due(now, limit, lambda state: state.fires and state.spec.task is None)
+
+    def due_tasks(self, now: datetime, limit: int) -> tuple[ScheduleState, ...]:
+        """See `Reader.due_tasks`."""
+        return self._due(now, limit, lambda state: state.spec.task is not None)
+
+    def _due(
+        self, now: datetime, limit: int, wanted: Callable[[ScheduleState], bool]
+    ) -> tuple[ScheduleState, ...]:
         due = [
             (state.next_fire_at, state.ref, state)
             for state in self._tables.schedules.values()
-            if state.fires and state.next_fire_at is not None and state.next_fire_at <= now
+            if state.next_fire_at is not None and state.next_fire_at <= now and wanted(state)
         ]
         return tuple(state for _, _, state in sorted(due, key=lambda d: d[:2])[:limit])
 

@@ -71,6 +71,7 @@ NEWEST_RUNS = _newest(RUNS, tables.runs.c.seen_at, tables.runs.c.run_id)
 NEWEST_ENTRIES = _newest(JOURNAL, tables.journal.c.number)
 ENTRIES = every(JOURNAL).order_by(tables.journal.c.number.desc())
 DUE_SCHEDULES = _earliest(SCHEDULES, tables.schedules.c.due_at, tables.schedules.c.ref)
+DUE_TASKS = _earliest(SCHEDULES, tables.schedules.c.generate_at, tables.schedules.c.ref)
 DUE_JOBS = _earliest(JOBS, tables.jobs.c.due_at, tables.jobs.c.id)
 UNROUTED_EVENTS = (
     every(EVENTS)
@@ -134,6 +135,10 @@ class SqlReader(InstanceReader, MaintenanceReader):
     def due_schedules(self, now: datetime, limit: int) -> tuple[ScheduleState, ...]:
         """See `Reader.due_schedules`."""
         return tuple(self._all(DUE_SCHEDULES, SCHEDULES.value, now=now, limit=limit))
+
+    def due_tasks(self, now: datetime, limit: int) -> tuple[ScheduleState, ...]:
+        """See `Reader.due_tasks`."""
+        return tuple(self._all(DUE_TASKS, SCHEDULES.value, now=now, limit=limit))
 
     def subscriptions(self, event_keys: Collection[str]) -> tuple[Subscription, ...]:
         """See `Reader.subscriptions`."""

@@ -35,7 +35,8 @@ SCHEDULES = Codec(
     ScheduleState,
     derived={
         "app": lambda state: state.app,
-        "due_at": lambda state: state.next_fire_at if state.fires else None,
+        "due_at": lambda state: state.next_fire_at if state.fires and state.spec.task is None else None,
+        "generate_at": lambda state: None if state.spec.task is None else state.next_fire_at,
     },
 )
 SUBSCRIPTIONS = Codec(tables.subscriptions, Subscription)

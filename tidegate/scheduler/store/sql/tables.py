@@ -1,7 +1,7 @@
 """The tables of the schedule store, and the indexes that keep an idle tick cheap.
 
-Time is an index: `schedules.due_at` and `jobs.due_at` are set only while the row waits for
-the clock, and `events.unrouted_since` only until the event is routed, so their partial
+Time is an index: `schedules.due_at`, `schedules.generate_at` and `jobs.due_at` are set only while the
+row waits for the clock, and `events.unrouted_since` only until the event is routed, so their partial
 indexes hold just what is still to be done, however much history the tables keep.
 
 Migrations are what creates them; a test compares the two.
@@ -58,6 +58,8 @@ schedules = Table(
     Column("clocks", Json(dict[str, datetime]), nullable=False, server_default=text("'{}'")),
     # `next_fire_at` of a schedule that is active, or that takes events while it is suspended.
     Column("due_at", Instant),
+    # `next_fire_at` of a task. A tick makes the instances of some tasks only, and must not read the others.
+    Column("generate_at", Instant),
 )
 Index("ix_schedules_app", schedules.c.app)
 Index(
@@ -66,6 +68,13 @@ Index(
     schedules.c.ref,
     sqlite_where=schedules.c.due_at.is_not(None),
     postgresql_where=schedules.c.due_at.is_not(None),
+)
+Index(
+    "ix_schedules_generate",
+    schedules.c.generate_at,
+    schedules.c.ref,
+    sqlite_where=schedules.c.generate_at.is_not(None),
+    postgresql_where=schedules.c.generate_at.is_not(None),
 )
 
 subscriptions = Table(

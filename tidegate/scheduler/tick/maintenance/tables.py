@@ -80,7 +80,15 @@ def forgotten(transaction: Transaction, written: Mapping[str, datetime], now: da
     ]
     if stale:
         transaction.put_tables(
-            [msgspec.structs.replace(table, health=None, changed_at=written[table.name]) for table in stale]
+            [
+                # A late event does not bring back what was measured before a later change.
+                msgspec.structs.replace(
+                    table,
+                    health=None,
+                    changed_at=max(written[table.name], table.changed_at or written[table.name]),
+                )
+                for table in stale
+            ]
         )
         look_again(transaction, {table.name for table in stale}, load_policies(transaction, now), now)
 

@@ -1,0 +1,114 @@
+"""The page of `tidegate day --html` in a browser: what it draws, and what a click shows. It asks for nothing.
+
+A headless Chromium opens the file, as people do. A machine without one has no such test.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+
+from tests.tidegate.tasks import DAY, EIGHT, NINE, TEN, TaskProject
+from tidegate.scheduler.model.run import RunStatus
+
+pytestmark = pytest.mark.store  # a process of its own
+
+CHROMIUM = Path("/usr/bin/chromium")
+FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
+RED = "rgb(198, 40, 40)"
+
+
+@pytest.fixture(scope="module", params=[path for path in (CHROMIUM,) if path.is_file()], ids=["chromium"])
+def browser(request: pytest.FixtureRequest) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=request.param, args=FLAGS)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A new page; it fails where the page's script does."""
+    wrong: list[str] = []
+    made = browser.new_page(color_scheme="light")
+    made.on("pageerror", lambda error: wrong.append(f"script: {error}"))
+    made.on("console", lambda line: wrong.append(f"{line.type}: {line.text}"))
+    made.on("requestfailed", lambda asked: wrong.append(f"refused: {asked.url}"))
+    yield made
+    made.close()
+    assert wrong == []
+
+
+@pytest.fixture
+def day(tasks: TaskProject, page: Page) -> Page:
+    """The day: 08:00 is done, the run of 09:00 has failed, the feed of 10:00 is not reported."""
+    tasks.reported("08:01", EIGHT)
+    tasks.run_all("08:10")
+    tasks.reported("09:01", NINE)
+    tasks.run_all("09:10", RunStatus.FAILED)
+    tasks.project.run("day", DAY, "--html", "day.html")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    file = tasks.project.folder / "day.html"
+    page.goto(file.as_uri())
+    assert asked == [file.as_uri()], "the page asks for something"
+    return page
+
+
+def cell_of(day: Page, label: str) -> Locator:
+    """A cell of the matrix; its node in the graph has the same label."""
+    return day.locator("table").get_by_role("button", name=label)
+
+
+def test_the_matrix_has_a_cell_for_each_hour_with_instances_in_the_colour_of_its_status(day: Page) -> None:
+    expect(day).to_have_title(f"Tasks of {DAY}")
+    rows = day.locator("tbody tr")
+    assert [row.locator("th").inner_text() for row in rows.all()] == [
+        "shop/feed",
+        "shop/clean",
+        "shop/revenue",
+        "shop/month_end suspended",
+    ]
+    letters = [[cell.inner_text() for cell in row.locator("button").all()] for row in rows.all()]
+    assert letters == [["S", "S", "N"], ["S", "F", "N"], ["N"], ["E"]]
+    failed = cell_of(day, f"shop/clean {NINE}: failed")
+    expect(failed).to_have_css("background-color", RED)
+    at_nine = day.locator("thead th").nth(10)
+    assert at_nine.inner_text() == "9"
+    column, cell = at_nine.bounding_box(), failed.bounding_box()
+    assert column is not None and cell is not None
+    assert column["x"] <= cell["x"] < column["x"] + column["width"], "the cell is in the column of its hour"
+
+
+def test_the_graph_has_a_node_for_each_cell_and_an_arrow_for_each_edge(day: Page) -> None:
+    expect(day.locator("svg g.node circle")).to_have_count(8)
+    expect(day.locator("svg .edge")).to_have_count(4)
+    sizes = [node.bounding_box() for node in day.locator("svg g.node").all()]
+    assert all(size is not None and size["width"] > 0 for size in sizes), "a node is not drawn"
+    expect(day.locator("svg g.node.s-F circle")).to_have_css("fill", RED)
+
+
+def test_a_click_shows_the_details_and_its_edges_and_the_keyboard_does_the_same(day: Page) -> None:
+    details = day.locator("#details")
+    expect(details).to_contain_text("Click a cell or a node.")
+    cell_of(day, f"shop/clean {NINE}: failed").click()
+    expect(details.locator("h2")).to_have_text("shop/clean")
+    expect(details).to_contain_text("F-RUN")
+    expect(details).to_contain_text(f"shop/feed {NINE}")
+    expect(details.locator("code")).to_have_text(f"tidegate why shop/clean {NINE}")
+    expect(day.locator(".edge.chosen")).to_have_count(1)
+    waiting = cell_of(day, f"shop/clean {TEN}: not run").get_attribute("data-cell")
+    day.locator(f'svg g[data-cell="{waiting}"]').focus()
+    day.keyboard.press("Enter")
+    expect(details.locator("h3")).to_have_text(TEN)
+    expect(details).to_contain_text("Consumers")
+    expect(details).to_contain_text(f"shop/revenue {DAY}")
+    expect(day.locator(".edge.chosen")).to_have_count(2)
+
+
+def test_a_dark_screen_gets_dark_colours(day: Page) -> None:
+    light = day.locator("body").evaluate("each => getComputedStyle(each).backgroundColor")
+    day.emulate_media(color_scheme="dark")
+    dark = day.locator("body").evaluate("each => getComputedStyle(each).backgroundColor")
+    assert (light, dark) == ("rgb(255, 255, 255)", "rgb(20, 23, 26)")
