@@ -143,12 +143,13 @@ def _replay(transaction: Transaction, clock: datetime, until: datetime) -> TickR
     report, start, sets, instances = TickReport(), clock, 0, INSTANCES_PER_TICK
     while sets < SETS_PER_TICK:
         poll = next_poll(transaction, clock)
-        reach = earliest((poll, until)) or until
-        work, aside = WorkingSet(transaction, clock, reach, instances=instances), Aside()
+        reach, aside = earliest((poll, until)) or until, Aside()
+        work = WorkingSet(transaction, clock, reach, instances=instances)
         while not aside.operations and (instant := work.next_instant()) is not None:
             clock, report = instant, report.plus(_at(work, instant, aside))
         work.flush()
-        clock, instances = clock if aside.operations else work.until, work.instances_left
+        instances = work.instances_left
+        clock = clock if aside.operations else work.until
         done, goes_on = _maintain(transaction, aside, clock, poll)
         report = report.plus(done)
         if clock >= until and not goes_on:
