@@ -14,7 +14,7 @@ from tests.tidy.purity import IMPURE, PURE
 from tests.traced import FIXED, FOLDERS
 
 ROOT = Path(__file__).parent.parent
-SECONDS = 500
+SECONDS = 1500
 """A traced run that takes longer fails."""
 
 
@@ -30,6 +30,7 @@ def coverage(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.timeout(SECONDS + 60)
 @pytest.mark.endurance  # runs the fast tests of the pure packages, traced: two minutes
 def test_the_pure_modules_are_covered_branch_by_branch(tmp_path: Path) -> None:
     data = f"--data-file={tmp_path / 'coverage'}"
