@@ -1,6 +1,7 @@
 """Runs that an instance has left: which are ended, how often they are asked, and what the journal says."""
 
 from tests.scheduler.explain.tasks_world import TaskWorld
+from tests.scheduler.tick.maintenance.world import TableWorld
 from tests.scheduler.world import World, at
 from tidegate.scheduler.decision.instances.actions import Action
 from tidegate.scheduler.launch.stopped import ASKED, note_stops, stops_due
@@ -81,3 +82,17 @@ def test_the_runs_of_schedules_are_left_alone() -> None:
 
     assert world.job(job).attempt == 2
     assert asked(world, "10:10") == []
+
+
+def test_a_run_of_an_operation_is_asked_to_end_a_while_after_its_timeout_only() -> None:
+    world = TableWorld("nightly: {tables: w.a.x, operations: {rewrite_data_files: {timeout: 10m}}}", "w.a.x")
+    assert world.poll("00:00") == ["w.a.x rewrite"]
+    (run,) = world.running()
+    world.observe("00:00:10", run.job, "started")
+    with world.store.transaction() as transaction:
+        assert note_stops(transaction, "a", at("00:05")) == ()
+    world.tick("00:10")
+    with world.store.transaction() as transaction:
+        assert note_stops(transaction, "a", at("00:10")) == ()
+        (stop,) = note_stops(transaction, "a", at("00:12"))
+    assert (stop.job.id, stop.job.reason) == (run.job, "F-TIMEOUT")
