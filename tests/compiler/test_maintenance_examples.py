@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tidegate.compiler.compile import Compilation, compile_files
-from tidegate.compiler.scenarios.scenario import Action, ExpectDiscarded, Expected, ExpectRefused, Scenario
+from tests.compiler.example import START, ExampleOf
+from tidegate.compiler.scenarios.scenario import Action, ExpectDiscarded, Expected, ExpectRefused
 from tidegate.compiler.scenarios.scenario_maintenance import (
     DisablePolicy,
     ExpectDebt,
@@ -30,7 +30,6 @@ APP: dict[str, Any] = {
         "both": {"program": "p", "trigger": {"cron": "0 6 * * *"}, "status": "suspended"},
     },
 }
-START = datetime(2026, 3, 10, tzinfo=UTC)
 REWRITE, EXPIRE = Operation.REWRITE_DATA_FILES, Operation.EXPIRE_SNAPSHOTS
 EVERYTHING = {
     "small_file_percent": 12.5,
@@ -48,32 +47,7 @@ EVERYTHING = {
     "manifests": 2,
     "manifest_size": 1000,
 }
-
-
-def compiled(text: str) -> Compilation:
-    example = f"examples:\n  - name: it\n    start: 2026-03-10T00:00:00Z\n{text}"
-    parts = "".join(f"{key}: {json.dumps(value)}\n" for key, value in APP.items())
-    return compile_files({"a.yaml": (parts + example).encode()})
-
-
-def scenario(text: str) -> Scenario:
-    found = compiled(text)
-    assert found.ok, [(each.code, each.summary) for each in found.diagnostics]
-    return found.apps["a"].scenarios[0]
-
-
-def action(text: str) -> Action:
-    (given,) = scenario(f"    given:\n      - {{at: +0s, {text}}}\n").given
-    return given.action
-
-
-def expected(text: str) -> Expected:
-    (found,) = scenario(f"    expect:\n      - {{at: +0s, {text}}}\n").expect
-    return found.expected
-
-
-def codes(text: str) -> list[str]:
-    return [each.code for each in compiled(text).diagnostics if each.severity == "error"]
+EXAMPLE = ExampleOf(APP)
 
 
 @pytest.mark.parametrize(
@@ -120,11 +94,11 @@ def codes(text: str) -> list[str]:
     ],
 )
 def test_an_action(text: str, found: Action) -> None:
-    assert action(text) == found
+    assert EXAMPLE.action(text) == found
 
 
 def test_health_is_in_the_units_of_the_measures() -> None:
-    found = action(f"table: c.n.t, health: {json.dumps(EVERYTHING)}")
+    found = EXAMPLE.action(f"table: c.n.t, health: {json.dumps(EVERYTHING)}")
     assert isinstance(found, TableWritten)
     assert found.health == {
         "small_file_percent": 12.5,
@@ -204,11 +178,11 @@ def test_health_is_in_the_units_of_the_measures() -> None:
     ],
 )
 def test_an_expectation(text: str, found: Expected) -> None:
-    assert expected(text) == found
+    assert EXAMPLE.expected(text) == found
 
 
 def test_a_start_and_a_discard_may_be_expected_at_any_time() -> None:
-    found = scenario(
+    found = EXAMPLE.scenario(
         "    expect:\n      - {maintain: c.n.t, operation: rewrite_data_files}\n"
         "      - {discarded: c.n.t, operation: rewrite_data_files}\n"
     )
@@ -216,7 +190,7 @@ def test_a_start_and_a_discard_may_be_expected_at_any_time() -> None:
 
 
 def test_only_some_schedules_and_tables_must_be_expected() -> None:
-    assert scenario("    expect_only: [after, out, c.n.t, other/out]\n").expect_only == (
+    assert EXAMPLE.scenario("    expect_only: [after, out, c.n.t, other/out]\n").expect_only == (
         "after",
         "a/out",
         "c.n.t",
@@ -225,12 +199,12 @@ def test_only_some_schedules_and_tables_must_be_expected() -> None:
 
 
 def test_a_name_of_a_schedule_and_a_dataset_means_both() -> None:
-    assert scenario("    expect_only: [both]\n").expect_only == ("both", "a/both")
+    assert EXAMPLE.scenario("    expect_only: [both]\n").expect_only == ("both", "a/both")
 
 
 def test_a_deployment_may_bring_the_dataset_of_a_table() -> None:
     text = "{app: 'app: a\n\n\ndatasets: {new: {format: iceberg}}'}"
-    found = scenario(
+    found = EXAMPLE.scenario(
         f"    given:\n      - {{at: +0s, deploy: {text}}}\n"
         "    expect:\n      - {at: +0s, debt: new, score: 0}\n"
     )
@@ -285,7 +259,7 @@ def test_a_deployment_may_bring_the_dataset_of_a_table() -> None:
     ],
 )
 def test_a_wrong_action(text: str, code: str) -> None:
-    assert code in codes(f"    given:\n      - {{at: +0s, {text}}}\n")
+    assert code in EXAMPLE.codes(f"    given:\n      - {{at: +0s, {text}}}\n")
 
 
 @pytest.mark.parametrize(
@@ -321,7 +295,7 @@ def test_a_wrong_action(text: str, code: str) -> None:
     ],
 )
 def test_a_wrong_expectation(text: str, code: str) -> None:
-    assert code in codes(f"    expect:\n      - {{at: +0s, {text}}}\n")
+    assert code in EXAMPLE.codes(f"    expect:\n      - {{at: +0s, {text}}}\n")
 
 
 @pytest.mark.parametrize(
@@ -332,9 +306,9 @@ def test_a_wrong_expectation(text: str, code: str) -> None:
     ],
 )
 def test_a_state_needs_its_instant(text: str, code: str) -> None:
-    assert code in codes(f"    expect:\n      - {{{text}}}\n")
+    assert code in EXAMPLE.codes(f"    expect:\n      - {{{text}}}\n")
 
 
 @pytest.mark.parametrize(("name", "code"), [("nowhere", "N305"), ("a/nowhere", "N301"), ("7", "S104")])
 def test_a_wrong_name_in_expect_only(name: str, code: str) -> None:
-    assert codes(f"    expect_only: [{name}]\n") == [code]
+    assert EXAMPLE.codes(f"    expect_only: [{name}]\n") == [code]

@@ -1,12 +1,10 @@
 """Examples of apps with tasks: what actions and expectations about instances become."""
 
-import json
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from tidegate.compiler.compile import Compilation, compile_files
+from tests.compiler.example import START, ExampleOf
 from tidegate.compiler.scenarios.scenario import (
     Action,
     Behaviour,
@@ -18,7 +16,6 @@ from tidegate.compiler.scenarios.scenario import (
     ExpectRefused,
     ExpectWaiting,
     Resume,
-    Scenario,
     Suspend,
     Update,
 )
@@ -40,29 +37,7 @@ APP: dict[str, Any] = {
         "day": {"program": "p", "cycle": "day"},
     },
 }
-START = datetime(2026, 3, 10, tzinfo=UTC)
-
-
-def compiled(text: str) -> Compilation:
-    example = f"examples:\n  - name: it\n    start: 2026-03-10T00:00:00Z\n{text}"
-    parts = "".join(f"{key}: {json.dumps(value)}\n" for key, value in APP.items())
-    return compile_files({"a.yaml": (parts + example).encode()})
-
-
-def scenario(text: str) -> Scenario:
-    found = compiled(text)
-    assert found.ok, [(each.code, each.summary) for each in found.diagnostics]
-    return found.apps["a"].scenarios[0]
-
-
-def action(text: str) -> Action:
-    (given,) = scenario(f"    given:\n      - {{at: +0s, {text}}}\n").given
-    return given.action
-
-
-def expected(text: str) -> Expected:
-    (found,) = scenario(f"    expect:\n      - {{at: +0s, {text}}}\n").expect
-    return found.expected
+EXAMPLE = ExampleOf(APP)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +88,7 @@ def expected(text: str) -> Expected:
     ],
 )
 def test_an_action(text: str, found: Action) -> None:
-    assert action(text) == found
+    assert EXAMPLE.action(text) == found
 
 
 @pytest.mark.parametrize(
@@ -173,22 +148,24 @@ def test_an_action(text: str, found: Action) -> None:
     ],
 )
 def test_an_expectation(text: str, found: Expected) -> None:
-    assert expected(text) == found
+    assert EXAMPLE.expected(text) == found
 
 
 def test_a_program_behaves_for_one_scheduled_time() -> None:
-    found = scenario("    programs: {p: {takes: 5m}, p@2026-03-10-10:00: {ends: failed}}\n").behaviours
+    found = EXAMPLE.scenario(
+        "    programs: {p: {takes: 5m}, p@2026-03-10-10:00: {ends: failed}}\n"
+    ).behaviours
     assert found["p@2026-03-10-10:00"] == Behaviour(ends=("failed",))
     assert found["p"].ends == ("succeeded",)
 
 
 def test_only_some_tasks_must_be_expected() -> None:
-    assert scenario("    expect_only: [day]\n").expect_only == ("day",)
+    assert EXAMPLE.scenario("    expect_only: [day]\n").expect_only == ("day",)
 
 
 def test_a_deployment_may_bring_tasks() -> None:
     text = "{app: 'app: a\n\n\ntasks: {new: {type: external, cycle: day}}'}"
-    found = scenario(
+    found = EXAMPLE.scenario(
         f"    given:\n      - {{at: +0s, deploy: {text}}}\n"
         "    expect:\n      - {at: +0s, instances: new, day: 2026-03-10}\n"
     )
@@ -208,7 +185,7 @@ def test_a_deployment_may_bring_tasks() -> None:
     ],
 )
 def test_a_wrong_action(text: str) -> None:
-    assert not compiled(f"    given:\n      - {{at: +0s, {text}}}\n").ok
+    assert not EXAMPLE.compiled(f"    given:\n      - {{at: +0s, {text}}}\n").ok
 
 
 @pytest.mark.parametrize(
@@ -227,4 +204,4 @@ def test_a_wrong_action(text: str) -> None:
     ],
 )
 def test_a_wrong_expectation(text: str) -> None:
-    assert not compiled(f"    expect:\n      - {{at: +0s, {text}}}\n").ok
+    assert not EXAMPLE.compiled(f"    expect:\n      - {{at: +0s, {text}}}\n").ok

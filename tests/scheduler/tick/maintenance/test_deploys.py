@@ -7,28 +7,15 @@ from tests.scheduler.tick.maintenance.world import (
     HEAD,
     MANIFESTS,
     REWRITE,
+    UNMET,
     TableWorld,
     app_of,
+    policy,
+    ran,
     shown,
 )
 from tests.scheduler.tick.maintenance.world import store as store
 from tests.scheduler.world import at
-
-UNMET = "{interval: 1h, when: {all: [{snapshots: 1000}]}}"
-
-
-def policy(operation="{interval: 1h}", name="nightly", tables="w.a.*", **what):
-    head = "".join(f"{key}: {value}, " for key, value in what.items())
-    return f"{name}: {{tables: '{tables}', {head}operations: {{rewrite_data_files: {operation}}}}}"
-
-
-def ran(operation="{interval: 1h}", **sections) -> TableWorld:
-    """An operation that has run from midnight to ten past."""
-    world = TableWorld(policy(operation), "w.a.x", **sections)
-    assert world.poll("00:00") == ["w.a.x rewrite"]
-    world.end_all("00:10")
-    return world
-
 
 # --- the next run -------------------------------------------------------------------------
 

@@ -1,30 +1,9 @@
 """What a table that goes, and one that comes, does to operations that wait or run; the tables of datasets."""
 
-from tests.scheduler.tick.maintenance.world import (
-    EXPIRE,
-    HEAD,
-    TableWorld,
-    app_of,
-)
+from tests.scheduler.tick.maintenance.world import EXPIRE, HEAD, UNMET, TableWorld, app_of, policy
 from tests.scheduler.tick.maintenance.world import store as store
 from tests.scheduler.world import at
 from tidegate.scheduler.intake.tables import TableFound, report_tables
-
-UNMET = "{interval: 1h, when: {all: [{snapshots: 1000}]}}"
-
-
-def policy(operation="{interval: 1h}", name="nightly", tables="w.a.*", **what):
-    head = "".join(f"{key}: {value}, " for key, value in what.items())
-    return f"{name}: {{tables: '{tables}', {head}operations: {{rewrite_data_files: {operation}}}}}"
-
-
-def ran(operation="{interval: 1h}", **sections) -> TableWorld:
-    """An operation that has run from midnight to ten past."""
-    world = TableWorld(policy(operation), "w.a.x", **sections)
-    assert world.poll("00:00") == ["w.a.x rewrite"]
-    world.end_all("00:10")
-    return world
-
 
 # --- tables that go and come --------------------------------------------------------------
 

@@ -53,6 +53,7 @@ programs:
   q: {run: programs.q}
 """
 
+UNMET = "{interval: 1h, when: {all: [{snapshots: 1000}]}}"
 HOURLY = "nightly: {tables: 'w.a.*', operations: {rewrite_data_files: {interval: 1h}}}"
 
 
@@ -268,6 +269,20 @@ class TableWorld:
         """What is taken, of the pools."""
         with self.store.reading() as reader:
             return {name: n for name, n in reader.slots(["runs", "table:w.a.x", "group:spark"]).items() if n}
+
+
+def policy(operation="{interval: 1h}", name="nightly", tables="w.a.*", **what):
+    """The YAML of a policy that compacts the tables of w.a; `what` are its other keys."""
+    head = "".join(f"{key}: {value}, " for key, value in what.items())
+    return f"{name}: {{tables: '{tables}', {head}operations: {{rewrite_data_files: {operation}}}}}"
+
+
+def ran(operation="{interval: 1h}", **sections) -> TableWorld:
+    """An operation that has run from midnight to ten past."""
+    world = TableWorld(policy(operation), "w.a.x", **sections)
+    assert world.poll("00:00") == ["w.a.x rewrite"]
+    world.end_all("00:10")
+    return world
 
 
 def shown(instant: datetime | None) -> str | None:
