@@ -6,6 +6,7 @@ from tests.scheduler.tick.maintenance.world import EXPIRE, HOURLY, TableWorld, s
 from tests.scheduler.tick.maintenance.world import store as store
 from tests.scheduler.world import at
 from tidegate.scheduler.intake.tables import forget_health
+from tidegate.scheduler.tick.maintenance import poll as poll_module
 from tidegate.scheduler.tick.maintenance.poll import next_poll
 from tidegate.scheduler.tick.tick import tick
 
@@ -321,3 +322,16 @@ def test_forced_comes_before_debt_and_says_so():
     (run,) = world.running()
     (job,) = world.jobs(run.job)
     assert (run.forced, job.work.forced) == (True, True)
+
+
+def test_a_poll_decides_about_all_operations_and_leaves_reasons_to_the_next_one(store, monkeypatch):
+    monkeypatch.setattr(poll_module, "REASONS_PER_POLL", 2)
+    tables = [f"w.a.t{number}" for number in range(6)]
+    world = TableWorld(HOURLY, *tables, store=store, maintenance="budget: {operations_per_poll: 1}")
+    world.sick("w.a.t5", small_file_percent=100)
+    assert world.poll("00:00") == ["w.a.t5 rewrite"]
+    assert set(world.waiting()) == {"w.a.t0 rewrite", "w.a.t1 rewrite"}
+    assert world.poll("00:01") == ["w.a.t0 rewrite"]
+    assert set(world.waiting()) == {"w.a.t1 rewrite", "w.a.t2 rewrite", "w.a.t3 rewrite"}
+    assert world.poll("00:02") == ["w.a.t1 rewrite"]
+    assert world.waiting() == {f"w.a.t{number} rewrite": "M-BUDGET" for number in (2, 3, 4)}

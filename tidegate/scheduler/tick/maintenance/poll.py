@@ -24,6 +24,10 @@ from tidegate.scheduler.tick.maintenance.start import Start, open_job, start, wa
 RECORDS_PER_POLL = 100_000
 """A poll looks at no more due records; the others are looked at by the next one."""
 
+REASONS_PER_POLL = 2_000
+"""A poll writes no more new reasons why operations wait, which takes a fraction of a second. It decides about
+all operations, also about the others, and the next poll looks at those first."""
+
 
 class PollReport(Value, kw_only=True):
     """What a poll has done: the numbers of timeouts and of records looked at, and the launched jobs."""
@@ -39,7 +43,7 @@ def next_poll(reader: Reader, clock: datetime) -> datetime | None:
     What is late, as the scheduler was away, waits for the next poll; a timeout is at once.
     """
     due = reader.next_maintenance()
-    if due is None or due >= clock:
+    if due is None or due > clock:
         return due
     closes = [max(run.closes_at, clock) for run in reader.operation_runs(running=True)]
     return min((load_policies(reader, clock).poll_from(clock), *closes))
@@ -83,6 +87,7 @@ def _write(
     changed: list[Job] = []
     entries: list[Entry] = []
     starts: list[Start] = []
+    left = REASONS_PER_POLL
     for each in polled:
         record, reason = each.judged.asked.record, each.judged.reason
         look_at = None if each.judged.look is None else policies.poll_after(each.judged.look, now)
@@ -90,7 +95,11 @@ def _write(
             kept[record.key] = msgspec.structs.replace(record, due_since=None, next_look=look_at)
             continue
         id = record.job
-        if each.starts or reason != record.reason:
+        changes = reason != record.reason
+        if changes and not each.starts and left == 0:
+            kept.pop(record.key, None)
+            continue
+        if each.starts or changes:
             job, opened = _job(jobs, record, now)
             entries += opened
             if each.starts:
@@ -98,6 +107,7 @@ def _write(
                 look_at = None
             else:
                 job, entry = waiting(job, reason, now)
+                left -= 1
                 entries.append(entry)
                 changed.append(job)
             id = job.id
