@@ -100,7 +100,3 @@ def test_while_the_store_is_away_it_goes_on_to_the_end_of_its_time(asked: Asked)
     assert not asked.control.should_yield()
     asked.shop.now += timedelta(minutes=10)
     assert asked.control.should_stop()
-
-
-def test_what_the_store_protects_is_known_to_the_operation_itself(asked: Asked) -> None:
-    assert (asked.control.protected_snapshots(), asked.control.staged_files()) == ({}, ())

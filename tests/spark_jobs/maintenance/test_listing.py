@@ -93,8 +93,3 @@ def test_what_is_no_iceberg_catalog(yard: Yard) -> None:
     assert yard.full_name in listing.tables
     assert listing.complete == ("tidegate",)
     assert "is not an Iceberg catalog" in listing.failures[0].why
-
-
-@pytest.fixture
-def yard(tmp_path: Path, spark: SparkSession) -> Yard:
-    return Yard(tmp_path, spark)

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
 
 from tests.spark_jobs.iceberg.house import D22, D23, D24
 from tests.spark_jobs.maintenance.yard import DAY, Later, Yard
@@ -17,11 +16,6 @@ from tidegate.spark_jobs.maintenance.measuring import TableToMeasure, measure_ma
 from tidegate.spark_jobs.maintenance.target import Gone, TableTarget
 
 pytestmark = pytest.mark.spark
-
-
-@pytest.fixture
-def yard(tmp_path: Path, spark: SparkSession) -> Yard:
-    return Yard(tmp_path, spark)
 
 
 def fill(yard: Yard) -> None:

@@ -2,9 +2,9 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
 
 from tests.spark_jobs.iceberg.house import D22, D23
 from tests.spark_jobs.maintenance.yard import DAY, ORPHANS, Steered, Yard, killed_at
@@ -17,11 +17,6 @@ from tidegate.spark_jobs.publication.table import sequence_of
 pytestmark = pytest.mark.spark
 
 OLD, YOUNG = 4 * DAY, 2 * DAY
-
-
-@pytest.fixture
-def yard(tmp_path: Path, spark: SparkSession) -> Yard:
-    return Yard(tmp_path, spark)
 
 
 def root(yard: Yard) -> Path:
@@ -53,16 +48,14 @@ def test_old_orphans_go_and_young_ones_stay(yard: Yard) -> None:
     old = [left_behind(root(yard) / "data" / f"day={D22}" / f"{n}.parquet", OLD) for n in range(3)]
     old.append(left_behind(root(yard) / "metadata" / "lost-m0.avro", OLD))
     young = left_behind(root(yard) / "data" / "young.parquet", YOUNG)
-    kept = left_behind(root(yard) / "data" / "staged" / "a.parquet", OLD)
     rows = yard.all_rows()
-    ended = yard.run(ORPHANS, control=Steered(staged=[f"file://{kept.parent}/"]))
+    ended = yard.run(ORPHANS)
     assert (ended.ending, ended.detail) == (Ending.SUCCEEDED, "")
     assert (ended.changed, ended.results["orphan_files_removed"]) == (True, 4)
-    assert ended.results["orphan_files_kept"] == 1
     assert sorted(ended.results["removed"]) == sorted(f"file:{file}" for file in old)
-    assert [file.exists() for file in (*old, young, kept)] == [False] * 4 + [True] * 2
+    assert [file.exists() for file in (*old, young)] == [False] * 4 + [True]
     assert yard.all_rows() == rows
-    assert yard.run(ORPHANS, older_than=DAY).results["orphan_files_removed"] == 2
+    assert yard.run(ORPHANS, older_than=DAY).results["orphan_files_removed"] == 1
     assert not yard.run(ORPHANS, older_than=DAY).changed
     assert yard.run(ORPHANS, older_than=DAY - 1).detail.startswith("older_than is 86399 s")
 
@@ -86,6 +79,27 @@ def test_what_a_run_has_staged_stays_and_what_is_left_in_published_folders_goes(
     assert recover([ref.id], yard.store, yard.context) == ("late",)
     age_all(yard)
     assert not yard.run(ORPHANS, ref).changed
+    assert [row[1] for row in yard.all_rows()] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("first", [True, False], ids=["before it is looked for", "before the table is read"])
+def test_what_another_process_publishes_meanwhile_stays(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch, first: bool
+) -> None:
+    ref, look = yard.ref("append"), remove_orphan_files.unpublished
+    yard.publish(yard.frame((D22, 1, "a")), ref, D22)
+    staged = yard.stage(yard.frame((D22, 2, "b"), (D23, 3, "c")), ref, D22, D23, commit="late", token=9)
+    put(yard.store, sequence_of("late", 9, [staged]))
+    age_all(yard)
+
+    def late(*args: Any) -> frozenset[str]:
+        waiting = frozenset[str]() if first else look(*args)
+        assert recover([ref.id], yard.store, yard.context) == ("late",)
+        return look(*args) if first else waiting
+
+    monkeypatch.setattr(remove_orphan_files, "unpublished", late)
+    ended = yard.run(ORPHANS, ref)
+    assert (ended.ending, ended.detail, ended.changed) == (Ending.SUCCEEDED, "", False)
     assert [row[1] for row in yard.all_rows()] == [1, 2, 3]
 
 

@@ -30,19 +30,29 @@ from tidegate.spark_jobs.publication.table import sequence_of
 pytestmark = pytest.mark.spark
 
 
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory, spark: SparkSession) -> Yard:
+    """A dataset that is appended to: five files in each of two days, and one in a third."""
+    yard = Yard(tmp_path_factory.mktemp("filled"), spark)
+    ref = dataset(yard)
+    for number in range(5):
+        yard.publish(yard.frame((D22, number, "a"), (D23, number, "b")), ref, D22, D23)
+    yard.publish(yard.frame((D24, 9, "c")), ref, D24)
+    return yard
+
+
 @pytest.fixture
-def yard(tmp_path: Path, spark: SparkSession) -> Yard:
-    return Yard(tmp_path, spark)
+def yard(tmp_path: Path, filled: Yard) -> Yard:
+    return filled.copied(tmp_path)
 
 
 @pytest.fixture
 def ref(yard: Yard) -> DatasetRef:
-    """A dataset that is appended to: five files in each of two days, and one in a third."""
-    found = DatasetRef(app=yard.app, name="t", scheme=DAILY, write="append")
-    for number in range(5):
-        yard.publish(yard.frame((D22, number, "a"), (D23, number, "b")), found, D22, D23)
-    yard.publish(yard.frame((D24, 9, "c")), found, D24)
-    return found
+    return dataset(yard)
+
+
+def dataset(yard: Yard) -> DatasetRef:
+    return DatasetRef(app=yard.app, name="t", scheme=DAILY, write="append")
 
 
 def version(yard: Yard, ref: DatasetRef) -> TableVersion:
@@ -63,9 +73,14 @@ def test_small_files_become_one_for_each_partition(yard: Yard, ref: DatasetRef) 
     rows, before = yard.rows(ref), version(yard, ref)
     ended = yard.run(REWRITE, ref)
     assert (ended.ending, ended.detail, ended.changed) == (Ending.SUCCEEDED, "", True)
-    assert ended.results == {"files_rewritten": 10, "files_added": 2, "bytes_added": 0, "commits": 1} | {
-        "bytes_added": ended.results["bytes_added"]
+    written = [version(yard, ref).partitions[day].bytes for day in (D22, D23)]
+    assert ended.results == {
+        "files_rewritten": 10,
+        "files_added": 2,
+        "bytes_added": sum(written),
+        "commits": 1,
     }
+    assert ended.bytes == sum(before.partitions[day].bytes for day in (D22, D23))
     assert files(yard, ref) == {D22: 1, D23: 1, D24: 1}
     assert (ended.before["files"], ended.after["files"]) == (11, 3)
     assert ended.after["total_size"] == sum(entry.bytes for entry in version(yard, ref).partitions.values())
@@ -113,6 +128,71 @@ def test_what_is_published_meanwhile_stays(
     assert yard.rows(ref) == linked(yard, ref) == sorted([*kept, (D22, 77, "new"), (D23, 88, "new")])
     assert files(yard, ref) == {D22: 2, D23: 1, D24: 1}
     assert (ended.results["files_rewritten"], ended.results["files_added"]) == (5, 1)
+    assert (ended.results["bytes_added"], ended.results["commits"]) == (written_of(yard, ref, D22), 1)
+
+
+def written_of(yard: Yard, ref: DatasetRef, day: str) -> int:
+    """The size of the files in the first folder of a partition."""
+    folder = Path(ref.root(yard.warehouse), version(yard, ref).partitions[day].folders[0])
+    return sum(file.stat().st_size for file in folder.glob("*.parquet"))
+
+
+def test_what_others_have_replaced_was_not_compacted(
+    yard: Yard, ref: DatasetRef, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replaced, publish = DatasetRef(app=yard.app, name="t", scheme=DAILY), compaction.publish
+
+    def late(*args: Any) -> object:
+        yard.publish(yard.frame((D22, 77, "new"), (D23, 88, "new")), replaced, D22, D23)
+        return publish(*args)
+
+    monkeypatch.setattr(compaction, "publish", late)
+    ended = yard.run(REWRITE, ref)
+    assert (ended.ending, ended.changed, ended.bytes) == (Ending.SUCCEEDED, False, 0)
+    assert set(ended.results.values()) == {0}
+
+
+def test_a_damaged_partition_is_left_as_it_is_and_can_be_restored(yard: Yard, ref: DatasetRef) -> None:
+    rows, before = yard.rows(ref), version(yard, ref)
+    root = Path(ref.root(yard.warehouse))
+    lost = next((root / before.partitions[D22].folders[1]).glob("*.parquet"))
+    content = lost.read_bytes()
+    lost.unlink()
+    stray = root / before.partitions[D23].folders[2] / "theirs.parquet"
+    stray.write_bytes(content)
+    ended = yard.run(REWRITE, ref)
+    assert (ended.ending, ended.changed, ended.results["damaged"]) == (Ending.SUCCEEDED, False, 2)
+    assert version(yard, ref) == before
+    assert ended.detail.startswith("2 damaged partitions of ")
+    for said in ("tidegate commits fsck", f"{D22}: ", lost.name, f"{D23}: ", "where others have put files"):
+        assert said in ended.detail
+    lost.write_bytes(content)
+    ended = yard.run(REWRITE, ref)
+    assert (ended.results["damaged"], ended.results["files_rewritten"]) == (1, 5)
+    stray.unlink()
+    ended = yard.run(REWRITE, ref)
+    assert (ended.detail, "damaged" in ended.results) == ("", False)
+    assert files(yard, ref) == {D22: 1, D23: 1, D24: 1}
+    assert yard.rows(ref) == rows
+
+
+def test_what_others_change_while_it_is_read_is_not_published(
+    yard: Yard, ref: DatasetRef, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, read = version(yard, ref), compaction.read_folders
+    root = Path(ref.root(yard.warehouse))
+
+    def late(*args: Any) -> Any:
+        found = read(*args)
+        next((root / before.partitions[D23].folders[0]).glob("*.parquet")).with_name("a.parquet").touch()
+        return found
+
+    monkeypatch.setattr(compaction, "read_folders", late)
+    ended = yard.run(REWRITE, ref)
+    assert (ended.ending, ended.changed) == (Ending.FAILED, False)
+    assert f"others have changed files of '{D23}' while they were read" in ended.detail
+    assert version(yard, ref) == before
+    assert not list(root.glob("_staging/*/*"))
 
 
 def test_killed_at_each_call_and_after_the_put(

@@ -13,12 +13,13 @@ from tests.spark_jobs.shared_table import COPY, COUNT, MEANWHILE, Shared
 from tidegate.domain.maintenance.ended import Ending
 from tidegate.domain.model import Program, WriteMode
 from tidegate.spark_jobs.commit.lease import AttemptLease
-from tidegate.spark_jobs.commit.publish import publish
-from tidegate.spark_jobs.commit.sequence import CommitSequence, watermark_resource
+from tidegate.spark_jobs.commit.sequence import watermark_resource
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
+from tidegate.spark_jobs.commit.watermarks import set_watermarks
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.datasets.increment import IncrementalRead
 from tidegate.spark_jobs.iceberg.new_rows import read_new_snapshots
+from tidegate.spark_jobs.maintenance.iceberg import idle_parts
 from tidegate.spark_jobs.maintenance.operation import run_operation
 from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest
 from tidegate.spark_jobs.maintenance.target import TableTarget
@@ -85,7 +86,7 @@ class Follower:
         self.ref = ref
 
     def read(self, *keys: str) -> list[tuple[Any, ...]]:
-        store, resource = self.yard.store, watermark_resource(CONSUMER, self.ref.id)
+        store = self.yard.store
         marks = store.watermarks(CONSUMER, self.ref.id)
         found = read_new_snapshots(
             self.yard.spark,
@@ -114,17 +115,8 @@ class Follower:
             for part, position in found.positions.items()
         )
         if steps:
-            with AttemptLease(store, commit, (resource,)) as token:
-                sequence = CommitSequence(
-                    id=commit, datasets=(resource,), token=token, steps=steps, result=()
-                )
-                publish(sequence, store, self.yard.context)
+            set_watermarks(store, self.yard.context, steps)
         return rows
-
-
-@pytest.fixture
-def yard(tmp_path: Path, spark: SparkSession) -> Yard:
-    return Yard(tmp_path, spark)
 
 
 @pytest.fixture
@@ -221,3 +213,24 @@ def test_the_watermarks_of_a_run_that_is_at_work_are_left_alone(
         assert yard.store.watermarks(CONSUMER, ref.id) == marks
         assert (ended.changed, ended.results["snapshots_kept"]) == (True, 1)
     assert yard.run(EXPIRE, ref, retain_last=1).results["snapshots_expired"] == 1
+
+
+def test_a_watermark_that_its_reader_moves_meanwhile_is_not_set_back(
+    yard: Yard, append: Callable[..., DatasetRef], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    yard.clock = Later(30)
+    ref, moves, read = append(D22, D23), idle_parts._moves, list[tuple[Any, ...]]()
+    follower = Follower(yard, ref)
+    follower.read(D22)
+    append(D23)
+    append(D23)
+    append(D22)
+
+    def late(*args: Any) -> dict[str, int]:
+        read.extend(follower.read(D22))
+        return moves(*args)
+
+    monkeypatch.setattr(idle_parts, "_moves", late)
+    assert yard.run(EXPIRE, ref, retain_last=1).ending is Ending.SUCCEEDED
+    assert [row[:2] for row in read] == [(D22, 3)]
+    assert follower.read(D22) == []

@@ -3,20 +3,22 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Thread
+from time import monotonic, sleep
 
 import pytest
 from pyspark.sql import SparkSession
 
 from tests.spark_jobs.iceberg.rest_catalog import RestCatalog
 from tests.spark_jobs.maintenance.yard import EXPIRE, MANIFESTS, ORPHANS, REWRITE, Later, Yard, activate
-from tidegate.domain.maintenance.ended import Ending
-from tidegate.spark_jobs.iceberg.catalog import IcebergFailure
+from tidegate.domain.maintenance.ended import Ended, Ending
+from tidegate.spark_jobs.iceberg.catalog import IcebergFailure, StaleTable
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
 
 pytestmark = pytest.mark.spark
 
 COLD, HOT = "2014-01-01", "2014-01-02"
-COMMITS = 10
+COMMITS, COMMIT_SECONDS = 30, 1.0
+"""Of the writer, and from one to the next."""
 
 
 @pytest.fixture
@@ -41,15 +43,21 @@ def before_swaps(monkeypatch: pytest.MonkeyPatch, *works: Callable[[], object]) 
 
 
 def test_each_commit_of_a_writer_lands(yard: Yard) -> None:
+    """It commits about every second, and the table is compacted all that time."""
+
     def write() -> None:
         for number in range(COMMITS):
+            due = monotonic() + COMMIT_SECONDS
             yard.insert((HOT, 100 + number))
+            sleep(max(0.0, due - monotonic()))
 
-    rows, writer = yard.all_rows(), Thread(target=write)
+    rows, writer, ends = yard.all_rows(), Thread(target=write), list[Ended]()
     writer.start()
-    ended = yard.run(REWRITE)
+    while writer.is_alive():
+        ends.append(yard.run(REWRITE))
     writer.join()
-    assert ended.ending is Ending.SUCCEEDED
+    assert {one.ending for one in ends} == {Ending.SUCCEEDED}
+    assert sum(one.changed for one in ends) >= 2
     assert len(yard.files_by_day()[COLD]) == 1
     written = [(HOT, 100 + number, str(100 + number)) for number in range(COMMITS)]
     assert yard.all_rows() == sorted([*rows, *written])
@@ -90,24 +98,48 @@ def test_a_race_that_is_lost_each_time_is_a_conflict(yard: Yard, monkeypatch: py
     assert [row[2] for row in yard.all_rows()] == ["x"] * 5
 
 
-def test_a_commit_whose_answer_is_lost_is_looked_up(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("answer", [IcebergFailure("Read timed out"), StaleTable("409 Conflict")], ids=str)
+def test_a_commit_that_has_happened_is_found_whatever_the_answer_says(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch, answer: Exception
+) -> None:
     swap, rows = CatalogTable.swap, yard.all_rows()
+
+    def happens(table: CatalogTable, transaction: object) -> None:
+        swap(table, transaction)
+        raise answer
+
+    monkeypatch.setattr(CatalogTable, "swap", happens)
+    ended = yard.run(REWRITE)
+    assert (ended.ending, ended.results["commits"], ended.after["files"]) == (Ending.SUCCEEDED, 1, 2)
+    assert yard.all_rows() == rows
+
+
+def test_a_commit_that_has_not_happened_is_a_failure(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = yard.all_rows()
 
     def fails(table: CatalogTable, transaction: object) -> None:
         raise IcebergFailure("Read timed out")
 
-    with monkeypatch.context() as patch:
-        patch.setattr(CatalogTable, "swap", fails)
-        ended = yard.run(REWRITE)
+    monkeypatch.setattr(CatalogTable, "swap", fails)
+    ended = yard.run(REWRITE)
     assert (ended.ending, ended.changed, yard.all_rows()) == (Ending.FAILED, False, rows)
 
-    def happens(table: CatalogTable, transaction: object) -> None:
-        swap(table, transaction)
-        raise IcebergFailure("Read timed out")
 
-    monkeypatch.setattr(CatalogTable, "swap", happens)
+def test_what_cannot_be_removed_after_a_lost_race_is_an_orphan(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def meanwhile() -> None:
+        yard.sql(f"DELETE FROM T WHERE day = '{HOT}'")
+        files = yard.spark.sql(f"SELECT file_path FROM {yard.full_name}.all_files").collect()
+        (written,) = (Path(file) for file in yard.data_files() - {row[0] for row in files} if HOT in file)
+        written.unlink()
+        # A folder that is not empty is not deleted like a file.
+        (written / "theirs").mkdir(parents=True)
+
+    before_swaps(monkeypatch, meanwhile)
     ended = yard.run(REWRITE)
-    assert (ended.ending, ended.after["files"], yard.all_rows()) == (Ending.SUCCEEDED, 2, rows)
+    assert (ended.ending, ended.results["groups_lost"], ended.results["commits"]) == (Ending.SUCCEEDED, 1, 1)
+    assert "remove_orphan_files removes them later" in caplog.text
 
 
 @pytest.fixture

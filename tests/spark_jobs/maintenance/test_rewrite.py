@@ -1,22 +1,16 @@
 """Compaction of real Iceberg tables: no row changes, what is left out stays, and what is done remains."""
 
-from pathlib import Path
-
 import pytest
-from pyspark.sql import SparkSession
 
 from tests.spark_jobs.maintenance.yard import MANIFESTS, REWRITE, Steered, Yard, killed_at
 from tidegate.domain.maintenance.ended import Ending
+from tidegate.spark_jobs.iceberg.catalog import each
 from tidegate.spark_jobs.maintenance import slicing
+from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
 
 pytestmark = pytest.mark.spark
 
 DAYS = ("2014-01-01", "2014-01-02", "2014-01-03")
-
-
-@pytest.fixture
-def yard(tmp_path: Path, spark: SparkSession) -> Yard:
-    return Yard(tmp_path, spark)
 
 
 @pytest.fixture
@@ -124,6 +118,35 @@ def test_rows_that_were_deleted_beside_their_files_are_gone_and_so_are_the_delet
     assert (ended.after["files"], ended.after["delete_files"], ended.after["delete_ratio"]) == (2, 0, 0)
     assert yard.all_rows() == rows
     assert len(rows) == 9
+
+
+def test_deletes_that_another_writer_removes_first_are_no_failure(yard: Yard) -> None:
+    yard.make(
+        properties="'format-version' = '2', 'write.delete.mode' = 'merge-on-read', "
+        "'write.delete.granularity' = 'partition'"
+    )
+    # A file that is not compacted, and older than the deletes: Iceberg's commit would remove them otherwise.
+    yard.insert(("2013-12-31", 1))
+    for number in range(5):
+        yard.insert(*((day, id) for day in DAYS for id in (number, 100 + number)))
+    # Of two files in each partition, so that they belong to none of them.
+    yard.sql("DELETE FROM T WHERE id IN (3, 4)")
+    # Deletes that are as young as the compacted files count as needed.
+    yard.insert(*((day, 5) for day in DAYS))
+    rows, theirs = yard.all_rows(), CatalogTable(yard.spark, yard.full_name)
+    removed = list[int]()
+
+    def meanwhile(_: int) -> None:
+        # Compacted, and about to remove what is left of the deletes.
+        if yard.operations()[-1] == "replace" and not removed:
+            result = theirs.actions().removeDanglingDeleteFiles(theirs.load()).execute()
+            removed.append(len(list(each(result.removedDeleteFiles()))))
+
+    ended = yard.run(REWRITE, control=Steered(meanwhile))
+    assert (ended.ending, ended.detail, ended.results["commits"]) == (Ending.SUCCEEDED, "", 1)
+    assert removed == [3]
+    assert "delete_files_removed" not in ended.results
+    assert (ended.after["files"], ended.after["delete_files"], yard.all_rows()) == (4, 0, rows)
 
 
 def test_sorting_needs_a_sort_order(yard: Yard) -> None:

@@ -1,6 +1,8 @@
 """Tables under maintenance, for tests: those of datasets, and others of Spark; and what ends a run."""
 
-from collections.abc import Callable, Collection, Mapping
+import shutil
+from collections.abc import Callable
+from copy import copy, deepcopy
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -52,8 +54,6 @@ class Steered:
         *,
         yields: int = 0,
         stops: int = 0,
-        protected: Mapping[int, str] | None = None,
-        staged: Collection[str] = (),
     ) -> None:
         """Args:
         yields, stops: the call of its kind that is answered with yes; 0 for none.
@@ -61,8 +61,6 @@ class Steered:
         self.calls = 0
         self._at = at
         self._left = {"yields": yields, "stops": stops}
-        self._protected = protected or {}
-        self._staged = staged
 
     def should_yield(self) -> bool:
         return self._asked("yields")
@@ -70,22 +68,11 @@ class Steered:
     def should_stop(self) -> bool:
         return self._asked("stops")
 
-    def protected_snapshots(self) -> Mapping[int, str]:
-        self._count()
-        return self._protected
-
-    def staged_files(self) -> Collection[str]:
-        self._count()
-        return self._staged
-
     def _asked(self, kind: str) -> bool:
-        self._count()
-        self._left[kind] -= 1
-        return self._left[kind] == 0
-
-    def _count(self) -> None:
         self.calls += 1
         self._at(self.calls)
+        self._left[kind] -= 1
+        return self._left[kind] == 0
 
 
 def killed_at(call: int) -> Steered:
@@ -112,6 +99,16 @@ class Yard(House):
         super().__init__(folder, spark)
         self.clock: SystemClock = SystemClock()
         self.full_name = f"tidegate.{self.app}.t"
+
+    def copied(self, folder: Path) -> "Yard":
+        """The same app in another folder, with its Parquet tables and all that the store knows of them."""
+        made = Yard(folder, self.spark)
+        shutil.copytree(str(self.warehouse.path), str(made.warehouse.path), symlinks=True)
+        made.app, made.store, made._commits = self.app, copy(self.store), self._commits
+        for name, known in vars(self.store).items():
+            if isinstance(known, dict):
+                setattr(made.store, name, deepcopy(known))
+        return made
 
     def sql(self, *statements: str) -> None:
         """Another writer: `T` is the table."""
@@ -160,10 +157,6 @@ class Yard(House):
         )
         assert isinstance(found, Health)
         return found
-
-    def numbers(self, query: str) -> list[int]:
-        """The first column of a query on metadata; `T.` is the table."""
-        return [row[0] for row in self.spark.sql(query.replace(" T.", f" {self.full_name}.")).collect()]
 
     def files_by_day(self) -> dict[str, set[str]]:
         """The data files of each partition."""

@@ -140,5 +140,14 @@ def test_it_runs_now_and_then(table: Table) -> None:
     assert read_rows(table.warehouse, TABLE) == {"2013-12-21": [1], "2013-12-22": [limit]}
 
 
+def test_from_a_version_on_all_stay_whatever_is_published_meanwhile(table: Table) -> None:
+    table.publish(6, {"2013-12-22": [6]})
+    pruned = prune.prune_table(table.files, table.root, TABLE.id, table.store, oldest=4)
+    assert pruned == prune.Pruned(versions=3, folders=3, oldest_base=None)
+    assert version_numbers(table.files, table.root) == (4, 5, 6)
+    assert prune.prune_table(table.files, table.root, TABLE.id, table.store, oldest=99).versions == 2
+    assert version_numbers(table.files, table.root) == (6,)
+
+
 def test_a_table_that_was_never_published_has_nothing_to_prune(tmp_path: Path) -> None:
     assert Table(tmp_path).prune(keep=1) == (0, 0)

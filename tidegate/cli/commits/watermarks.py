@@ -18,10 +18,9 @@ from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.commits import Watermark
 from tidegate.domain.error import UserError
 from tidegate.domain.suggest import did_you_mean
-from tidegate.spark_jobs.commit.lease import AttemptLease
-from tidegate.spark_jobs.commit.publish import publish
-from tidegate.spark_jobs.commit.sequence import CommitSequence, watermark_resource
+from tidegate.spark_jobs.commit.sequence import watermark_resource
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
+from tidegate.spark_jobs.commit.watermarks import set_watermarks
 
 app = typer.Typer(help="List, show, reset and forget watermarks of incremental reads.", no_args_is_help=True)
 
@@ -91,8 +90,7 @@ def reset(
     """Reset watermarks to the beginning or to a position; the next run reads from there."""
     with opened_project() as project:
         commits = project.commits
-        resource = watermark_resource(consumer, source)
-        moving = commits.list_unfinished(resource)
+        moving = commits.list_unfinished(watermark_resource(consumer, source))
         if moving:
             raise UserError(
                 f"unfinished commit {', '.join(moving)} moves watermarks of {consumer} in {source}",
@@ -105,11 +103,8 @@ def reset(
         if not yes and not typer.confirm("Set it?" if len(steps) == 1 else f"Set these {len(steps)}?"):
             typer.echo("nothing was changed")
             raise typer.Exit(DECLINED_EXIT_CODE)
-        commit = steps[0].commit
-        with AttemptLease(commits, commit, (resource,)) as token:
-            sequence = CommitSequence(id=commit, datasets=(resource,), token=token, steps=steps, result=())
-            publish(sequence, commits, project.context)
-        typer.echo(f"{commit}: {len(steps)} watermark{'s' if len(steps) > 1 else ''} set")
+        set_watermarks(commits, project.context, steps)
+        typer.echo(f"{steps[0].commit}: {len(steps)} watermark{'s' if len(steps) > 1 else ''} set")
 
 
 @app.command()

@@ -9,7 +9,7 @@ counts: the run knows the end of its time by itself.
 
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable
 from datetime import datetime
 
 from tidegate.scheduler.launch.operation_end import goes_on, should_yield
@@ -48,14 +48,6 @@ class RunControl:
     def should_stop(self) -> bool:
         """See `Control.should_stop`."""
         return self._now() >= self._closes_at or self._is_over.ask()
-
-    def protected_snapshots(self) -> Mapping[int, str]:
-        """See `Control.protected_snapshots`."""
-        return {}
-
-    def staged_files(self) -> Collection[str]:
-        """See `Control.staged_files`."""
-        return ()
 
 
 class _Paced:

@@ -41,6 +41,11 @@ class SnapshotPosition(Value, kw_only=True):
     snapshot: int
 
 
+def encode_position(snapshot: int) -> str:
+    """Return the position of a watermark up to a snapshot, as text."""
+    return msgspec.json.encode(SnapshotPosition(snapshot=snapshot)).decode()
+
+
 class _Group(Value, kw_only=True):
     """Partitions with the same position.
 
@@ -84,7 +89,7 @@ def read_new_snapshots(spark: SparkSession, request: IncrementalRead) -> Increme
         groups, moved = _all_groups(request, history)
     else:
         groups, moved = _taken_groups(request, history, _present(spark, name, current, dimensions))
-    newest = _encode(current.snapshotId())
+    newest = encode_position(current.snapshotId())
     frames = [
         _rows(spark, name, group, current.snapshotId(), dimensions)
         for group in groups
@@ -158,7 +163,7 @@ class _History:
             f"{self._request.consumer} has read {self._named(part)} up to snapshot {max(wanted)}, {why}: "
             "the new rows cannot be determined",
             "compare the table with the outputs made from it, correct them, and continue with: "
-            + self._request.remedy(part, _encode(oldest)),
+            + self._request.remedy(part, encode_position(oldest)),
         )
 
     def _rewritten(self, snapshot: _Snapshot, touched: Sequence[str], part: str) -> SourceError:
@@ -167,7 +172,7 @@ class _History:
             f"{self._request.ref.id}: snapshot {snapshot.id} ({snapshot.kind}) has removed or replaced "
             f"rows{where}, which {self._request.consumer} may have read: the new rows cannot be determined",
             "correct the outputs made from those rows, and continue after this snapshot with: "
-            + self._request.remedy(part, _encode(snapshot.id)),
+            + self._request.remedy(part, encode_position(snapshot.id)),
         )
 
     def _named(self, part: str) -> str:
@@ -252,10 +257,6 @@ def _touched(catalog: IcebergCatalog, table: Any, snapshot: Any, dimensions: Seq
     for files in (snapshot.removedDataFiles(io), added_files(table, snapshot), snapshot.addedDeleteFiles(io)):
         for file in files:
             yield SEPARATOR.join(data_file(catalog, file, dimensions).values)
-
-
-def _encode(snapshot: int) -> str:
-    return msgspec.json.encode(SnapshotPosition(snapshot=snapshot)).decode()
 
 
 def _decode(request: IncrementalRead, part: str) -> int | None:

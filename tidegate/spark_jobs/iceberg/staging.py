@@ -103,7 +103,7 @@ def drop_staging(
     Args:
         published: locations of the data files to keep; None when they are unknown: then all files are kept.
     """
-    kept = frozenset(path_of(location) for location in published or ())
+    kept = frozenset(_path_of(location) for location in published or ())
     for name in names:
         staging = catalog.table((STAGING_NAMESPACE, name))
         if staging is None:
@@ -111,13 +111,13 @@ def drop_staging(
             continue
         if published is not None:
             folder, io = staging.properties().get(DATA_PATH), staging.io()
-            inside = f"{path_of(folder)}/"
+            inside = f"{_path_of(folder)}/"
             stay = sum(location.startswith(inside) for location in kept)
             if not stay:
                 catalog.delete(folder, io)
             elif catalog.count_below(folder, io) > stay:
                 for file in catalog.files_below(folder, io):
-                    if path_of(file) not in kept:
+                    if _path_of(file) not in kept:
                         catalog.delete(file, io)
         catalog.drop((STAGING_NAMESPACE, name))
 
@@ -143,7 +143,7 @@ def _inherited(catalog: IcebergCatalog, table: Any) -> dict[str, str]:
     return {f"{WRITE_PROPERTIES}{key}": found.get(key) for key in keys if not key.startswith(ELSEWHERE)}
 
 
-def path_of(location: str) -> str:
+def _path_of(location: str) -> str:
     """Return a location without its scheme: Hadoop writes "file:/x" and Iceberg "/x" for the same file."""
     found = _LOCATION.fullmatch(location)
     return found[1] if found else location

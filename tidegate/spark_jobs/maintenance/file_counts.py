@@ -1,14 +1,17 @@
 """The numbers of a table's data files, from which most measures follow. Pure."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from math import sqrt
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from tidegate.domain.model import HealthRules
 
 CONFIDENCE_95 = 1.96
 """Standard deviations within which a sample lies in 95 of 100 cases."""
+
+
+T = TypeVar("T")
 
 
 class File(NamedTuple):
@@ -51,6 +54,13 @@ def count_files(files: Iterable[File], rules: HealthRules) -> FileCounts:
         partitions=len(partitions),
         fullest=max(partitions.values(), default=0),
     )
+
+
+def spread(found: Sequence[T], count: int) -> Sequence[T]:
+    """Return so many of some things, taken evenly from all of them; all if there are not more."""
+    if len(found) <= count:
+        return found
+    return [found[number * len(found) // count] for number in range(count)]
 
 
 def extrapolated(sample: FileCounts, files: int) -> tuple[FileCounts, str]:

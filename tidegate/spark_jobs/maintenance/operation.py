@@ -1,7 +1,7 @@
 """Runs one operation on one table, and reports how it ended, what it has changed, and the measures around it.
 
-Every failure of the operation is in the report, except the end of the JVM: then nothing can be said, and the
-process that started the run sees it die.
+Every failure of the operation is in the report, also the end of the JVM: what was committed before remains,
+and counts. Only if it ends before the operation has begun there is no report.
 """
 
 import logging
@@ -15,7 +15,7 @@ from tidegate.domain.maintenance.health import Health
 from tidegate.domain.maintenance.options import OPTIONS, with_defaults
 from tidegate.domain.model import Operation
 from tidegate.spark_jobs import jvm
-from tidegate.spark_jobs.errors import CommitBusy, CommitConflict, CommitFenced, SparkLost
+from tidegate.spark_jobs.errors import CommitBusy, CommitConflict, CommitFenced
 from tidegate.spark_jobs.maintenance.deadline import ended_by
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
 from tidegate.spark_jobs.maintenance.iceberg.expire_snapshots import expire_snapshots
@@ -35,6 +35,11 @@ from tidegate.spark_jobs.maintenance.progress import (
 )
 from tidegate.spark_jobs.maintenance.request import Control, MaintenanceContext, OperationRequest
 
+LOST = (
+    "the JVM of Spark has ended during {}; it was killed, often for its memory: give the driver more with"
+    " spark.driver.memory"
+)
+
 log = logging.getLogger(__name__)
 
 
@@ -42,11 +47,11 @@ def run_operation(context: MaintenanceContext, request: OperationRequest, contro
     """Run an operation to its end.
 
     Raises:
-        SparkLost: the JVM has ended.
+        SparkLost: the JVM has ended before the operation has begun.
     """
     spark, progress = context.spark(), Progress(control=control)
     before = _measured(context, request)
-    ending, detail = Ending.SUCCEEDED, ""
+    ending, detail, lost = Ending.SUCCEEDED, "", False
     try:
         with ended_by(control, spark, context.clock):
             _work(context, _with_all_options(request), progress)()
@@ -60,18 +65,17 @@ def run_operation(context: MaintenanceContext, request: OperationRequest, contro
         ending, detail = Ending.FAILED, str(error)
         progress.results["gone"] = True
     except Exception as error:
-        if jvm.was_lost(error):
-            raise SparkLost(f"the JVM of Spark has ended during {request.operation}") from error
-        ending, detail = Ending.FAILED, _detail(error)
+        lost = jvm.was_lost(error)
+        ending, detail = Ending.FAILED, LOST.format(request.operation) if lost else _detail(error)
         log.warning("%s on %s has failed", request.operation, request.table.name, exc_info=True)
     return Ended(
         ending=ending,
         changed=progress.changed,
         bytes=progress.bytes,
         before=before,
-        after=_measured(context, request) if progress.changed else before,
+        after=_measured_after(context, request, lost) if progress.changed else before,
         results=progress.results,
-        detail=detail,
+        detail="; ".join(filter(None, (detail, progress.remark))),
     )
 
 
@@ -128,6 +132,17 @@ def _measured(context: MaintenanceContext, request: OperationRequest) -> dict[st
         context.spark(), request.table, request.rules, context.clock.now(), warehouse=context.warehouse
     )
     return found.values if isinstance(found, Health) else {}
+
+
+def _measured_after(context: MaintenanceContext, request: OperationRequest, lost: bool) -> dict[str, float]:
+    """Return the measures at the end; none if Spark has ended, for which no other one is started."""
+    if lost:
+        return {}
+    try:
+        return _measured(context, request)
+    except Exception as error:  # noqa: BLE001 -- what was done counts, whether it can be measured or not
+        log.warning("could not measure %s after %s: %s", request.table.name, request.operation, error)
+        return {}
 
 
 def _detail(error: Exception) -> str:

@@ -11,15 +11,11 @@ from tidegate.spark_jobs.errors import SparkJobError
 from tidegate.spark_jobs.maintenance.request import Control
 
 
-class Interrupted(Exception):
-    """The run ends between two commits."""
+class Yielded(Exception):
+    """A pipeline needs the slot: the run ends between two commits, and what is left is done later."""
 
 
-class Yielded(Interrupted):
-    """A pipeline needs the slot; what is left is done later."""
-
-
-class TimedOut(Interrupted):
+class TimedOut(Exception):
     """The timeout of the operation is over."""
 
 
@@ -37,12 +33,17 @@ class TableGone(SparkJobError):
 
 @dataclass(kw_only=True, slots=True)
 class Progress:
-    """What was changed so far; see `Ended`."""
+    """What was changed so far; see `Ended`.
+
+    Attributes:
+        remark: for people, what a run that has not failed could not do.
+    """
 
     control: Control
     changed: bool = False
     bytes: int = 0
     results: dict[str, Any] = field(default_factory=dict[str, Any])
+    remark: str = ""
 
     def pause(self) -> None:
         """Ask whether the run must end here, between two commits.

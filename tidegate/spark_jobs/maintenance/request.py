@@ -1,6 +1,6 @@
 """An operation that is asked for, what it works with, and what may stop it."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -42,14 +42,6 @@ class Control(Protocol):
 
     def should_stop(self) -> bool:
         """Return whether the timeout is over. Called from a second thread too."""
-        ...
-
-    def protected_snapshots(self) -> Mapping[int, str]:
-        """Return further snapshots that must not expire, with the reason; see `needed_snapshots`."""
-        ...
-
-    def staged_files(self) -> Collection[str]:
-        """Return further files or folders that must not be removed, although no snapshot has them."""
         ...
 
 

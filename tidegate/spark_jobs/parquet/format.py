@@ -6,7 +6,6 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from tidegate.domain.commit_store import CommitStepStore
-from tidegate.spark_jobs.commit.sequence import decode_sequence
 from tidegate.spark_jobs.commit.step import CommitStep
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.datasets.increment import Increment, IncrementalRead
@@ -94,14 +93,10 @@ class ParquetFormat:
         warehouse.files.delete(staging_folder(ref.root(warehouse), commit, token))
 
     def prune(self, ref: DatasetRef, warehouse: Warehouse, store: CommitStepStore) -> None:
-        """See `TableFormat.prune`, and prune.py for the order of the reads."""
+        """See `TableFormat.prune`."""
         files, root = warehouse.files, ref.root(warehouse)
-        if not prune.is_due(files, root):
-            return
-        folders = prune.version_folders(files, root)
-        bodies = [store.get(commit) for commit in store.list_unfinished(ref.id)]
-        sequences = tuple(decode_sequence(body) for body in bodies if body is not None)
-        prune.prune(files, root, folders, prune.Unfinished(root, sequences))
+        if prune.is_due(files, root):
+            prune.prune_table(files, root, ref.id, store)
 
     def staged(self, refs: Sequence[DatasetRef], warehouse: Warehouse, spark: Spark) -> Iterable[Orphan]:
         """See `TableFormat.staged`."""

@@ -9,8 +9,10 @@ unfinished in the second, or to a version in the third.
 """
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from tidegate.spark_jobs.commit.sequence import CommitSequence
+from tidegate.domain.commit_store import CommitStepStore
+from tidegate.spark_jobs.commit.sequence import CommitSequence, decode_sequence
 from tidegate.spark_jobs.files.filesystem import FileSystem, is_data
 from tidegate.spark_jobs.parquet.merge import SURVIVORS_MARK
 from tidegate.spark_jobs.parquet.output import DATA_FOLDER
@@ -40,6 +42,19 @@ def is_due(files: FileSystem, root: str) -> bool:
     return len(version_numbers(files, root)) >= KEEP_VERSIONS + SURPLUS_VERSIONS
 
 
+class Pruned(NamedTuple):
+    """What was removed.
+
+    Attributes:
+        versions, folders: how many.
+        oldest_base: this version and all after it are kept for unfinished sequences; None without any.
+    """
+
+    versions: int
+    folders: int
+    oldest_base: int | None
+
+
 class Unfinished:
     """The folders and versions that the unfinished sequences of a table still need."""
 
@@ -62,6 +77,21 @@ class Unfinished:
         return f"{where}/{name.partition(SURVIVORS_MARK)[0]}" in self._folders
 
 
+def prune_table(
+    files: FileSystem, root: str, dataset: str, store: CommitStepStore, *, oldest: int | None = None
+) -> Pruned:
+    """Read what the unfinished sequences of a table need, in the order that is safe, and remove the rest.
+
+    Args:
+        oldest: the oldest version to keep; None for the last `KEEP_VERSIONS`.
+    """
+    folders = version_folders(files, root)
+    bodies = [store.get(commit) for commit in store.list_unfinished(dataset)]
+    unfinished = Unfinished(root, tuple(decode_sequence(body) for body in bodies if body is not None))
+    versions, gone = prune(files, root, folders, unfinished, oldest=oldest)
+    return Pruned(versions, gone, unfinished.oldest_base)
+
+
 def version_folders(files: FileSystem, root: str) -> tuple[str, ...]:
     """Return every published folder of the table, referred to or not. Read this first, see above."""
     return (
@@ -71,13 +101,20 @@ def version_folders(files: FileSystem, root: str) -> tuple[str, ...]:
 
 
 def prune(
-    files: FileSystem, root: str, folders: tuple[str, ...], unfinished: Unfinished, keep: int = KEEP_VERSIONS
+    files: FileSystem,
+    root: str,
+    folders: tuple[str, ...],
+    unfinished: Unfinished,
+    keep: int = KEEP_VERSIONS,
+    *,
+    oldest: int | None = None,
 ) -> tuple[int, int]:
     """Remove old versions and unused folders.
 
     Args:
         folders: from `version_folders`, read before `unfinished`.
         unfinished: read before this call.
+        keep: how many versions stay, unless `oldest` says from which number on they do.
 
     Returns:
         The numbers of removed versions and of removed folders.
@@ -85,7 +122,7 @@ def prune(
     numbers = version_numbers(files, root)
     if not numbers:
         return 0, 0
-    oldest_kept = numbers[-keep:][0]
+    oldest_kept = numbers[-keep:][0] if oldest is None else min(oldest, numbers[-1])
     if unfinished.oldest_base is not None:
         # A slow publisher may be about to create base + 1: that file must keep existing.
         oldest_kept = min(oldest_kept, max(unfinished.oldest_base, 1))

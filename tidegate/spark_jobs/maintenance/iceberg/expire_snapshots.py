@@ -15,7 +15,7 @@ from py4j.protocol import Py4JJavaError
 
 from tidegate.spark_jobs.iceberg.catalog import each
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable, is_lost_race
-from tidegate.spark_jobs.maintenance.iceberg.history import all_snapshots, ancestors, history_of
+from tidegate.spark_jobs.maintenance.iceberg.history import Snapshots, ancestors, read_snapshots
 from tidegate.spark_jobs.maintenance.iceberg.idle_parts import advance_idle_parts
 from tidegate.spark_jobs.maintenance.iceberg.needed_snapshots import (
     needed_by_commits,
@@ -49,16 +49,17 @@ def expire_snapshots(
         if not collects_garbage(java):
             progress.not_applicable(f"{GARBAGE_COLLECTION} of the table is false")
             return
-        expirable = _expirable(java, request, context.clock.now())
+        snapshots = read_snapshots(java)
+        expirable = _expirable(snapshots, request, context.clock.now())
         if expirable and request.table.ref is not None:
-            advance_idle_parts(table, java, request.table.ref, context, expirable)
-        needed = _needed(java, request, context, progress)
+            advance_idle_parts(table, snapshots, request.table.ref, context, expirable)
+        needed = _needed(snapshots, request, context)
         kept = {one: needed[one] for one in expirable if one in needed}
         _show(kept, progress)
         gone = sorted(expirable - kept.keys())
         if not gone:
             return
-        _refuse_other_expiry(java, gone, needed)
+        _refuse_other_expiry(snapshots, gone, needed)
         try:
             _expire(table, java, gone, progress)
         except Py4JJavaError as error:
@@ -75,36 +76,35 @@ def collects_garbage(java: Any) -> bool:
     return str(java.properties().get(GARBAGE_COLLECTION) or "true").lower() == "true"
 
 
-def _expirable(java: Any, request: OperationRequest, now: datetime) -> set[int]:
+def _expirable(snapshots: Snapshots, request: OperationRequest, now: datetime) -> set[int]:
     """Return the snapshots that are old enough, and beyond the number that is kept, in every branch."""
     older_than = float(request.options["older_than"])
     cutoff = (now.timestamp() - older_than) * 1000
     retain = max(1, int(request.options["retain_last"]))
-    committed = all_snapshots(java)
-    expirable = {one for one, time in committed.items() if time <= cutoff}
+    expirable = {one for one, time in snapshots.committed.items() if time <= cutoff}
+    java, history = snapshots.table, snapshots.history
     refs = java.refs()
     for name in each(refs.keySet()):
-        head = java.snapshot(refs.get(name).snapshotId())
         if not refs.get(name).isBranch():
             continue
-        for place, one in enumerate(ancestors(java, head)):
+        head = int(refs.get(name).snapshotId())
+        is_current = bool(history) and head == history[0].id
+        for place, one in enumerate(history if is_current else ancestors(java, java.snapshot(head))):
             if place < retain or one.until_ms is None or one.until_ms > cutoff:
                 expirable.discard(one.id)
     return expirable
 
 
-def _needed(
-    java: Any, request: OperationRequest, context: MaintenanceContext, progress: Progress
-) -> dict[int, str]:
+def _needed(snapshots: Snapshots, request: OperationRequest, context: MaintenanceContext) -> dict[int, str]:
     """Return the snapshots that must stay, with the reason that is worth showing."""
     ref, store = request.table.ref, context.store
-    needed = needed_by_refs(java)
+    needed = needed_by_refs(snapshots.table)
     if ref is not None:
         assert store is not None, "a dataset has its commits and watermarks in the store"
-        history = history_of(java)
-        needed = needed_by_readers(store, ref, history) | needed
-        needed = needed_by_commits(store, ref, java, history) | needed
-    return {**progress.control.protected_snapshots(), **needed}
+        known = snapshots.known()
+        needed = needed_by_readers(store, ref, known) | needed
+        needed = needed_by_commits(store, ref, snapshots.table, known) | needed
+    return needed
 
 
 def _show(kept: Mapping[int, str], progress: Progress) -> None:
@@ -113,17 +113,16 @@ def _show(kept: Mapping[int, str], progress: Progress) -> None:
     progress.results["snapshots_kept"] = len(kept)
 
 
-def _refuse_other_expiry(java: Any, gone: list[int], needed: Mapping[int, str]) -> None:
+def _refuse_other_expiry(snapshots: Snapshots, gone: list[int], needed: Mapping[int, str]) -> None:
     """Refuse if Iceberg would take needed snapshots too, by an age that a branch has been given."""
-    transaction = java.newTransaction()
+    transaction = snapshots.table.newTransaction()
     _change(transaction.expireSnapshots(), gone).cleanExpiredFiles(False).commit()
     left = {int(one.snapshotId()) for one in each(transaction.currentMetadata().snapshots())}
-    before = all_snapshots(java).keys()
-    lost = sorted((before - left - frozenset(gone)) & needed.keys())
+    lost = sorted((snapshots.committed.keys() - left - frozenset(gone)) & needed.keys())
     if lost:
         raise MaintenanceRefused(
-            f"a branch of {java.name()} has a max-snapshot-age of its own, which would take snapshot "
-            f"{lost[0]}, kept for: {needed[lost[0]]}",
+            f"a branch of {snapshots.table.name()} has a max-snapshot-age of its own, which would take "
+            f"snapshot {lost[0]}, kept for: {needed[lost[0]]}",
             "remove it: ALTER TABLE … CREATE OR REPLACE BRANCH … without WITH SNAPSHOT RETENTION",
         )
 

@@ -17,18 +17,18 @@ from typing import Any
 import msgspec
 
 from tidegate.domain.commit_store import CommitStepStore
+from tidegate.domain.commits import Watermark
 from tidegate.spark_jobs.commit.context import CommitContext
-from tidegate.spark_jobs.commit.lease import AttemptLease
-from tidegate.spark_jobs.commit.publish import publish
-from tidegate.spark_jobs.commit.sequence import CommitSequence, watermark_resource
+from tidegate.spark_jobs.commit.sequence import watermark_resource
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
+from tidegate.spark_jobs.commit.watermarks import set_watermarks
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.errors import CommitConflict, CommitFenced
 from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog
 from tidegate.spark_jobs.iceberg.changes import NO_ROW_CHANGED, History
-from tidegate.spark_jobs.iceberg.new_rows import WHOLE, SnapshotPosition
+from tidegate.spark_jobs.iceberg.new_rows import WHOLE, encode_position
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
-from tidegate.spark_jobs.maintenance.iceberg.history import history_of
+from tidegate.spark_jobs.maintenance.iceberg.history import Snapshots
 from tidegate.spark_jobs.maintenance.iceberg.needed_snapshots import read_up_to
 from tidegate.spark_jobs.maintenance.request import MaintenanceContext
 
@@ -41,7 +41,7 @@ log = logging.getLogger(__name__)
 
 def advance_idle_parts(
     table: CatalogTable,
-    java: Any,
+    snapshots: Snapshots,
     ref: DatasetRef,
     context: MaintenanceContext,
     expirable: Collection[int],
@@ -49,20 +49,24 @@ def advance_idle_parts(
     """Move the watermarks in a dataset that keep expirable snapshots for nothing.
 
     Args:
-        java: the state of the table that `expirable` belongs to.
+        snapshots: the state of the table that `expirable` belongs to.
     """
     store = context.store
     assert store is not None, "a dataset has its watermarks in the store"
     assert context.warehouse is not None, "a dataset has a warehouse"
-    history = history_of(java)
-    for consumer, source in store.followers():
-        if source != ref.id or _is_at_work(store, watermark_resource(consumer, source)):
+    consumers = [consumer for consumer, source in store.followers() if source == ref.id]
+    if not consumers:
+        return
+    changes, known = History(IcebergCatalog(table.spark), ref.dimensions()), snapshots.known()
+    acting = CommitContext(files=context.warehouse.files, spark=context.spark)
+    for consumer in consumers:
+        if _is_at_work(store, watermark_resource(consumer, ref.id)):
             continue
-        read = read_up_to(store, consumer, source)
-        moves = _moves(History(IcebergCatalog(table.spark), ref.dimensions()), java, history, read, expirable)
+        # Positions and their numbers are of one reading: a move that comes later makes the commit fail.
+        marks = store.watermarks(consumer, ref.id)
+        moves = _moves(changes, snapshots.table, known, read_up_to(marks), expirable)
         if moves:
-            files = context.warehouse.files
-            _publish(store, CommitContext(files=files, spark=context.spark), consumer, source, moves)
+            _publish(store, acting, (consumer, ref.id), marks, moves)
 
 
 def _is_at_work(store: CommitStepStore, resource: str) -> bool:
@@ -109,26 +113,28 @@ def _touched(changes: History, java: Any, snapshot: int, parts: Mapping[str, int
 
 
 def _publish(
-    store: CommitStepStore, context: CommitContext, consumer: str, source: str, moves: Mapping[str, int]
+    store: CommitStepStore,
+    context: CommitContext,
+    follower: tuple[str, str],
+    marks: Mapping[str, Watermark],
+    moves: Mapping[str, int],
 ) -> None:
-    marks, resource = store.watermarks(consumer, source), watermark_resource(consumer, source)
+    consumer, source = follower
     numbers = {part: marks[part].number + 1 for part in moves}
     content = msgspec.json.encode([consumer, source, numbers, dict(moves)], order="sorted")
     commit = f"idle-{hashlib.sha256(content).hexdigest()[:DIGEST_DIGITS]}"
-    steps = tuple(
+    steps = [
         SetWatermark(
             consumer=consumer,
             source=source,
             part=part,
             number=numbers[part],
-            position=msgspec.json.encode(SnapshotPosition(snapshot=snapshot)).decode(),
+            position=encode_position(snapshot),
             commit=commit,
         )
         for part, snapshot in moves.items()
-    )
+    ]
     try:
-        with AttemptLease(store, commit, (resource,)) as token:
-            sequence = CommitSequence(id=commit, datasets=(resource,), token=token, steps=steps, result=())
-            publish(sequence, store, context)
+        set_watermarks(store, context, steps)
     except (CommitConflict, CommitFenced) as error:
         log.info("watermarks of %s in %s stay: %s", consumer, source, error)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from tidegate.spark_jobs.iceberg.catalog import each
-from tidegate.spark_jobs.maintenance.file_counts import File
+from tidegate.spark_jobs.maintenance.file_counts import File, spread
 
 SAMPLED_MANIFESTS = 20
 """The most manifests of a sample; each one that is opened costs a request to the store."""
@@ -47,7 +47,7 @@ def read_files(api: Any, table: Any, manifests: Sequence[Manifest], limit: int |
     data = [one for one in manifests if not one.deletes and one.files != 0]
     if limit is None:
         return [file for one in data for file in _data_files(api, table, one.java, None)]
-    chosen = _spread(data, min(SAMPLED_MANIFESTS, limit))
+    chosen = spread(data, min(SAMPLED_MANIFESTS, limit))
     found: list[File] = []
     for number, one in enumerate(chosen):
         share = (limit - len(found)) // (len(chosen) - number)
@@ -99,9 +99,3 @@ def _rest(reader: Any, limit: int | None = None) -> Iterator[Any]:
             yield file
     finally:
         reader.close()
-
-
-def _spread(manifests: list[Manifest], count: int) -> list[Manifest]:
-    if len(manifests) <= count:
-        return manifests
-    return [manifests[number * len(manifests) // count] for number in range(count)]

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from tidegate.domain.commit_store import CommitStepStore
+from tidegate.domain.commits import Watermark
 from tidegate.spark_jobs.commit.finish import read_sequence
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.errors import CommitUnknown
@@ -68,18 +69,18 @@ def needed_by_readers(store: CommitStepStore, ref: DatasetRef, history: Sequence
         if source != ref.id:
             continue
         why = f"{consumer} has not read it yet"
-        for position in _oldest_positions(read_up_to(store, consumer, source), history):
+        for position in _oldest_positions(read_up_to(store.watermarks(consumer, source)), history):
             found |= _after(history, position, why)
     return found
 
 
-def read_up_to(store: CommitStepStore, consumer: str, source: str) -> dict[str, int]:
-    """Return the snapshot up to which a consumer has read each part.
+def read_up_to(marks: Mapping[str, Watermark]) -> dict[str, int]:
+    """Return the snapshot up to which a consumer has read each part, given its watermarks.
 
     Left out are parts that begin again, and positions of a module of the user, which are not snapshots.
     """
     found: dict[str, int] = {}
-    for part, mark in store.watermarks(consumer, source).items():
+    for part, mark in marks.items():
         with suppress(msgspec.DecodeError):
             found[part] = msgspec.json.decode(mark.position, type=SnapshotPosition).snapshot
     return found

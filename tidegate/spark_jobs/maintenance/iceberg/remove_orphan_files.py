@@ -1,24 +1,22 @@
 """The operation remove_orphan_files: deletes files below a table that no snapshot of it has.
 
-    what runs have staged ─► files below the table ─► those of no snapshot, old enough ─► staged meanwhile?
-                                                                                              │ no
-                                                      delete a lot ◄─ stop? yield? ◄──────────┘
+    what runs have staged ─► the table ─► files below it ─► those of no snapshot, old enough
+                                                                      │
+                                 delete a lot ◄─ stop? yield? ◄───────┘
 
 Published files of a dataset are in folders that Iceberg passes over; `staged_folders` lists these. What is
-staged is read before the files are listed: a file that is staged then is either staged or published
-afterwards, and one that is staged later is too young. Iceberg finds the orphans and deletes nothing; the
-files are deleted here, in lots.
+staged is read first, then the table, then its files: what is staged at first is left out, whether it is
+published meanwhile or not; what was published before is in the table that is read; what is staged later is
+too young. Iceberg finds the orphans and deletes nothing; the files are deleted here, in lots.
 """
 
 from collections.abc import Collection, Iterator, Sequence
-from pathlib import PurePosixPath
 from typing import Any
 
 from py4j.java_gateway import is_instance_of
 
 from tidegate.domain.maintenance.options import LEAST_ORPHAN_AGE
 from tidegate.spark_jobs.iceberg.catalog import HADOOP_IO, each, java_failures
-from tidegate.spark_jobs.iceberg.staging import path_of
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
 from tidegate.spark_jobs.maintenance.iceberg.expire_snapshots import GARBAGE_COLLECTION, collects_garbage
 from tidegate.spark_jobs.maintenance.iceberg.staged_folders import published_files, unpublished
@@ -47,21 +45,18 @@ def remove_orphan_files(
         )
     progress.add(orphan_files_removed=0)
     progress.pause()
+    # In this order, see above.
+    waiting = frozenset[str]() if request.table.ref is None else unpublished(table, request.table.ref)
     java = table.load()
     if not collects_garbage(java):
         progress.not_applicable(f"{GARBAGE_COLLECTION} of the table is false")
         return
-    staged = set(progress.control.staged_files())
-    waiting = frozenset[str]() if request.table.ref is None else unpublished(table, request.table.ref)
     before_ms = int((context.clock.now().timestamp() - older_than) * 1000)
     found = list(_orphans(table, java, before_ms))
     if request.table.ref is not None:
         found += _orphans_in_folders(table, java, waiting, before_ms)
-    staged |= set(progress.control.staged_files())
-    kept = frozenset(path_of(place).rstrip("/") for place in staged)
-    orphans = [one for one in dict.fromkeys(found) if not _is_below(one, kept)]
+    orphans = list(dict.fromkeys(found))
     progress.results["removed"] = orphans[:SHOWN_FILES]
-    progress.results["orphan_files_kept"] = len(found) - len(orphans)
     for start in range(0, len(orphans), LOT_FILES):
         progress.pause()
         _delete(table, java, orphans[start : start + LOT_FILES], progress)
@@ -95,12 +90,6 @@ def _searching(table: CatalogTable, java: Any, before_ms: int) -> Any:
 def _found(action: Any) -> Iterator[str]:
     for location in each(action.execute().orphanFileLocations()):
         yield str(location)
-
-
-def _is_below(location: str, places: Collection[str]) -> bool:
-    """Return whether a path is one of some paths, or below one of them."""
-    path = PurePosixPath(path_of(location))
-    return any(str(one) in places for one in (path, *path.parents))
 
 
 def _delete(table: CatalogTable, java: Any, locations: Sequence[str], progress: Progress) -> None:

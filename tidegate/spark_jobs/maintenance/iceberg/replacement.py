@@ -20,6 +20,7 @@ from py4j.protocol import Py4JJavaError
 
 from tidegate.spark_jobs.iceberg.catalog import IcebergFailure, StaleTable, each
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable, is_lost_race
+from tidegate.spark_jobs.maintenance.iceberg.history import since
 from tidegate.spark_jobs.maintenance.iceberg.rewriter import Rewritten
 from tidegate.spark_jobs.maintenance.progress import LostRace
 
@@ -27,7 +28,6 @@ LABEL = "tidegate.maintenance"
 """In the summary of a snapshot: which job has made it, and which of its commits this is."""
 SWAP_TRIES = 100
 """How many times in a row another commit may change the table before a slice is lost."""
-MAX_SNAPSHOTS = 10_000
 EQUALITY_DELETES = "EQUALITY_DELETES"
 
 
@@ -57,11 +57,13 @@ def commit_slice(table: CatalogTable, start: Any, rewritten: Sequence[Rewritten]
         try:
             table.swap(_replaced(java, start, left, label))
         except StaleTable:
-            continue
+            # A client that tries again after a lost answer is in conflict with its own first try.
+            if not _has(table, start, label):
+                continue
         except LostRace:
             break
         except IcebergFailure:
-            if not _has(table, label):
+            if not _has(table, start, label):
                 # It may still happen, so the new files stay; if it does not, they are orphans.
                 raise
         kept = {id(one) for one in left}
@@ -91,7 +93,7 @@ def _replaced(java: Any, start: Any, rewritten: Sequence[Rewritten], label: str)
 def _unchanged(java: Any, start: Any, rewritten: list[Rewritten]) -> list[Rewritten]:
     """Return the groups of which no file was removed, and no row deleted, since they were planned."""
     removed, touched = set[str](), set[tuple[int, str]]()
-    for snapshot in _since(java, int(start.snapshotId())):
+    for snapshot in since(java, int(start.snapshotId())):
         if snapshot.operation() == "append":
             continue
         removed |= {str(file.location()) for file in each(snapshot.removedDataFiles(java.io()))}
@@ -115,20 +117,10 @@ def _places(java: Any, files: Iterable[Any]) -> set[tuple[int, str]]:
     }
 
 
-def _since(java: Any, start: int) -> Iterator[Any]:
-    """Yield the snapshots after one; as far as they exist, and the commit itself refuses a gap."""
-    snapshot = java.currentSnapshot()
-    for _ in range(MAX_SNAPSHOTS):
-        if snapshot is None or int(snapshot.snapshotId()) == start:
-            return
-        yield snapshot
-        parent = snapshot.parentId()
-        snapshot = None if parent is None else java.snapshot(parent)
-
-
-def _has(table: CatalogTable, label: str) -> bool:
-    """Return whether a commit with this label is in the table, although its answer was lost."""
-    return any(one.summary().get(LABEL) == label for one in each(table.load().snapshots()))
+def _has(table: CatalogTable, start: Any, label: str) -> bool:
+    """Return whether a commit with this label is in the table, although its answer does not say so."""
+    newer = since(table.load(), int(start.snapshotId()))
+    return any(one.summary().get(LABEL) == label for one in newer)
 
 
 @contextmanager

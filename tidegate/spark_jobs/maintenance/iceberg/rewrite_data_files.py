@@ -8,8 +8,12 @@ A partition that another writer replaces all the time is left as it is once the 
 run that could commit nothing has lost the race.
 """
 
+import logging
+
+from py4j.protocol import Py4JJavaError
+
 from tidegate.spark_jobs.iceberg.catalog import each
-from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
+from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable, is_lost_race, java_message
 from tidegate.spark_jobs.maintenance.iceberg.plan import Group, Plan, plan_groups
 from tidegate.spark_jobs.maintenance.iceberg.replacement import commit_slice
 from tidegate.spark_jobs.maintenance.iceberg.rewriter import check_strategy, discard, rewrite_groups
@@ -19,6 +23,8 @@ from tidegate.spark_jobs.maintenance.slicing import slices
 
 RACE_TRIES = 4
 """A lost race is tried again three times."""
+
+log = logging.getLogger(__name__)
 
 
 def rewrite_data_files(table: CatalogTable, request: OperationRequest, progress: Progress) -> None:
@@ -59,7 +65,6 @@ def _rewrite_slice(
     """Rewrite and commit one slice. Return the number of groups that others have changed."""
     rewritten = rewrite_groups(table, plan, groups, _strategy(request))
     committed = commit_slice(table, plan.start, rewritten, request.job or request.operation)
-    discard(plan.java, committed.lost)
     done = committed.done
     progress.bytes += sum(one.group.bytes for one in done)
     progress.add(
@@ -71,6 +76,7 @@ def _rewrite_slice(
     deletes = {str(file.location()) for one in done for file in one.deletes}
     if deletes:
         progress.add(delete_files_removed=len(deletes))
+    discard(plan.java, committed.lost)
     return len(committed.lost)
 
 
@@ -79,12 +85,20 @@ def _strategy(request: OperationRequest) -> str:
 
 
 def _remove_dangling_deletes(table: CatalogTable, progress: Progress) -> None:
-    """Remove other delete files that apply to no data file any more."""
+    """Remove other delete files that apply to no data file any more, unless other writers are faster."""
+    if not progress.changed:
+        return
     java = table.load()
     snapshot = java.currentSnapshot()
-    if not progress.changed or snapshot is None or snapshot.deleteManifests(java.io()).isEmpty():
+    if snapshot is None or snapshot.deleteManifests(java.io()).isEmpty():
         return
     progress.pause()
-    with table.exclusive():
-        result = table.actions().removeDanglingDeleteFiles(java).execute()
+    try:
+        with table.exclusive():
+            result = table.actions().removeDanglingDeleteFiles(java).execute()
+    except Py4JJavaError as error:
+        if not is_lost_race(error):
+            raise
+        log.info("delete files of %s stay until the next compaction: %s", table.name, java_message(error))
+        return
     progress.add(delete_files_removed=sum(1 for _ in each(result.removedDeleteFiles())))

@@ -5,13 +5,14 @@ a file. Groups are independent of each other, so a few are rewritten at once. Wh
 that fails is removed.
 """
 
+import logging
 import uuid
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any
 
-from tidegate.spark_jobs.iceberg.catalog import each
+from tidegate.spark_jobs.iceberg.catalog import IcebergFailure, StaleTable, each, java_failures
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
 from tidegate.spark_jobs.maintenance.iceberg.plan import Group, Plan
 from tidegate.spark_jobs.maintenance.progress import MaintenanceRefused
@@ -19,6 +20,8 @@ from tidegate.spark_jobs.maintenance.progress import MaintenanceRefused
 GROUPS_AT_ONCE = 4
 """Small groups leave most cores of a cluster idle."""
 STRATEGIES = ("binpack", "sort")
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,11 +68,15 @@ def rewrite_groups(
 
 
 def discard(java: Any, rewritten: Sequence[Rewritten]) -> None:
-    """Remove files that were written and cannot be committed."""
-    io = java.io()
-    for one in rewritten:
-        for file in one.added:
-            io.deleteFile(file.location())
+    """Remove files that were written and cannot be committed. What cannot be removed now is an orphan."""
+    try:
+        with java_failures("remove files that are not committed"):
+            io = java.io()
+            for one in rewritten:
+                for file in one.added:
+                    io.deleteFile(file.location())
+    except (IcebergFailure, StaleTable) as error:
+        log.warning("%s; remove_orphan_files removes them later", error)
 
 
 def check_strategy(java: Any, strategy: str) -> None:

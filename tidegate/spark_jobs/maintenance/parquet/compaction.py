@@ -10,7 +10,8 @@ nothing is new.
 """
 
 import hashlib
-from collections.abc import Sequence
+import logging
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -21,7 +22,7 @@ from tidegate.spark_jobs.commit.publish import id_to_publish, publish, resolve
 from tidegate.spark_jobs.commit.sequence import CommitSequence
 from tidegate.spark_jobs.commit.steps.delete_staging import DeleteStaging
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, commit_folder
-from tidegate.spark_jobs.maintenance.parquet.candidates import Candidate, candidates
+from tidegate.spark_jobs.maintenance.parquet.candidates import Candidate, find_candidates
 from tidegate.spark_jobs.maintenance.parquet.health import newest_version
 from tidegate.spark_jobs.maintenance.progress import Progress
 from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest
@@ -30,11 +31,16 @@ from tidegate.spark_jobs.parquet.folders import read_folders
 from tidegate.spark_jobs.parquet.output import DATA_FOLDER, STAGING_FOLDER, staging_folder
 from tidegate.spark_jobs.parquet.staging import StagedFolder, seal, write_by_key
 from tidegate.spark_jobs.parquet.steps.publish.compaction import PublishCompaction
+from tidegate.spark_jobs.parquet.steps.publish.folder import data_files
 from tidegate.spark_jobs.parquet.steps.show_version import ShowVersion
 from tidegate.spark_jobs.parquet.version_log import Compaction, TableVersion, head
 from tidegate.spark_jobs.publication.table import largest_token, states_of
 
 DIGEST_DIGITS = 32
+SHOWN_PARTITIONS = 3
+"""Damaged ones in a message."""
+
+log = logging.getLogger(__name__)
 
 
 def compact(request: OperationRequest, context: MaintenanceContext, progress: Progress) -> None:
@@ -55,10 +61,23 @@ def compact(request: OperationRequest, context: MaintenanceContext, progress: Pr
         progress.not_applicable("all of it is left out, since a pipeline writes it")
         return
     root, version = ref.root(warehouse), newest_version(ref, warehouse)
-    found = list(candidates(warehouse.files, root, version, request.options, request.excluded))
-    for part in slices(found, int(request.options["max_commits"])):
+    found = find_candidates(warehouse.files, root, version, request.options, request.excluded)
+    if found.damaged:
+        _report(ref, found.damaged, progress)
+    for part in slices(found.candidates, int(request.options["max_commits"])):
         progress.pause()
         _compact_slice(_Slice(context, warehouse, ref, version, part), progress)
+
+
+def _report(ref: DatasetRef, damaged: Mapping[str, str], progress: Progress) -> None:
+    """Say which partitions are left as they are, since others have changed their files."""
+    progress.results["damaged"] = len(damaged)
+    shown = [f"{key or 'the table'}: {harm}" for key, harm in damaged.items()][:SHOWN_PARTITIONS]
+    progress.remark = (
+        f"{len(damaged)} damaged partitions of {ref.id} are not compacted; see: tidegate commits fsck"
+        f" ({'; '.join(shown)})"
+    )
+    log.warning("%s", progress.remark)
 
 
 class _Slice:
@@ -96,13 +115,18 @@ def _compact_slice(part: _Slice, progress: Progress) -> None:
                 part.warehouse.files.delete(staging_folder(part.root, commit, token))
                 raise
             publish(sequence, store, part.commits)
-    now = head(part.warehouse.files, part.root)
+    files, done = part.warehouse.files, 0
+    now = head(files, part.root)
     for one in part.parts:
-        entry = now.partitions.get(one.key)
-        done = entry is not None and entry.path == _path(part.ref, one.key, commit)
-        progress.bytes += one.bytes if done else 0
-        progress.add(files_rewritten=one.files if done else 0, files_added=one.outputs if done else 0)
-    progress.add(commits=1)
+        entry, path = now.partitions.get(one.key), _path(part.ref, one.key, commit)
+        if entry is None or entry.path != path:
+            # Others have replaced it meanwhile.
+            continue
+        done += 1
+        written = data_files(files, f"{part.root}/{path}")
+        progress.bytes += one.bytes
+        progress.add(files_rewritten=one.files, files_added=len(written), bytes_added=sum(written.values()))
+    progress.add(commits=min(done, 1))
 
 
 def _staged(part: _Slice, commit: str, token: int) -> CommitSequence:
@@ -137,7 +161,7 @@ def _write(part: _Slice, one: Candidate, folder: str, commit: str, token: int) -
     """Write the rows of some folders of a partition into a new one.
 
     Raises:
-        OSError: other rows were written than were read.
+        OSError: other rows were written than were read, or others have changed the files meanwhile.
     """
     files, spark = part.warehouse.files, part.context.spark()
     rows: Any = read_folders(spark, part.version.schema, [f"{part.root}/{path}" for path in one.folders])
@@ -145,6 +169,9 @@ def _write(part: _Slice, one: Candidate, folder: str, commit: str, token: int) -
     written = write_by_key(rows.coalesce(one.outputs), (), (one.key,), files, folder)
     if written.get(one.key) != rows.count():
         raise OSError(f"{part.root}: {written} rows of {one.key!r} were written, and {rows.count()} read")
+    read = [size for path in one.folders for size in data_files(files, f"{part.root}/{path}").values()]
+    if (len(read), sum(read)) != (one.files, one.bytes):
+        raise OSError(f"{part.root}: others have changed files of {one.key!r} while they were read")
     return seal(files, folder, (one.key,), written, commit=commit, token=token)[one.key]
 
 

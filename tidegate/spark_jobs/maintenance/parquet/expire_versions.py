@@ -5,14 +5,11 @@ time since it was the newest, so a reader that began within that time finds all 
 sequences need stays.
 """
 
-from datetime import datetime
-
-from tidegate.spark_jobs.commit.sequence import decode_sequence
 from tidegate.spark_jobs.files.filesystem import FileSystem
 from tidegate.spark_jobs.maintenance.parquet.health import newest_version, version_times
 from tidegate.spark_jobs.maintenance.progress import Progress
 from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest
-from tidegate.spark_jobs.parquet.prune import Unfinished, prune, version_folders
+from tidegate.spark_jobs.parquet.prune import prune_table
 
 
 def expire_versions(request: OperationRequest, context: MaintenanceContext, progress: Progress) -> None:
@@ -30,24 +27,19 @@ def expire_versions(request: OperationRequest, context: MaintenanceContext, prog
     progress.pause()
     newest_version(ref, warehouse)
     files, root = warehouse.files, ref.root(warehouse)
-    # In this order, see `parquet.prune`.
-    folders = version_folders(files, root)
-    bodies = [store.get(commit) for commit in store.list_unfinished(ref.id)]
-    unfinished = Unfinished(root, tuple(decode_sequence(body) for body in bodies if body is not None))
-    older_than = float(request.options["older_than"])
+    cutoff = context.clock.now().timestamp() - float(request.options["older_than"])
     retain = max(1, int(request.options["retain_last"]))
-    keep = max(retain, _young(files, root, older_than, context.clock.now()))
-    versions, gone = prune(files, root, folders, unfinished, keep)
-    progress.add(snapshots_expired=versions, folders_deleted=gone)
-    if unfinished.oldest_base is not None:
+    pruned = prune_table(files, root, ref.id, store, oldest=_oldest_kept(files, root, cutoff * 1000, retain))
+    progress.add(snapshots_expired=pruned.versions, folders_deleted=pruned.folders)
+    if pruned.oldest_base is not None:
         progress.results["kept"] = {
-            str(unfinished.oldest_base): "an unfinished commit; this version and all after it"
+            str(pruned.oldest_base): "an unfinished commit; this version and all after it"
         }
 
 
-def _young(files: FileSystem, root: str, older_than: float, now: datetime) -> int:
-    """Return the number of versions that were the newest less than `older_than` seconds ago."""
-    cutoff = (now.timestamp() - older_than) * 1000
+def _oldest_kept(files: FileSystem, root: str, cutoff_ms: float, retain: int) -> int:
+    """Return the oldest version of the last ones, and of those that were the newest after an instant."""
     times = sorted(version_times(files, root).items())
     ended = [time for _, time in times[1:]]
-    return 1 + sum(time > cutoff for time in ended)
+    keep = max(retain, 1 + sum(time > cutoff_ms for time in ended))
+    return min((number for number, _ in times[-keep:]), default=0)

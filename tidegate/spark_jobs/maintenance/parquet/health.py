@@ -11,7 +11,7 @@ from tidegate.domain.model import HealthRules
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.errors import SourceError
 from tidegate.spark_jobs.files.filesystem import FileSystem
-from tidegate.spark_jobs.maintenance.file_counts import File, count_files, extrapolated, values_of
+from tidegate.spark_jobs.maintenance.file_counts import File, count_files, extrapolated, spread, values_of
 from tidegate.spark_jobs.maintenance.progress import TableGone
 from tidegate.spark_jobs.parquet.steps.publish.folder import data_files
 from tidegate.spark_jobs.parquet.version_log import VERSIONS_FOLDER, TableVersion, head, version_numbers
@@ -61,16 +61,14 @@ def version_times(files: FileSystem, root: str) -> dict[int, int]:
 
 
 def _files(files: FileSystem, root: str, version: TableVersion, limit: int | None) -> Iterator[File]:
-    """Yield the files of a version; with a limit, those of folders taken evenly from all."""
+    """Yield the files of a version; with a limit, those of folders taken evenly from all, about so many."""
     folders = [(key, path) for key, entry in sorted(version.partitions.items()) for path in entry.folders]
-    step = 1 if limit is None else max(1, len(folders) // limit)
-    count = 0
-    for key, path in folders[::step]:
+    if limit is not None:
+        total = sum(entry.files for entry in version.partitions.values())
+        folders = spread(folders, max(1, len(folders) * limit // total))
+    for key, path in folders:
         for size in data_files(files, f"{root}/{path}").values():
             yield File(partition=key, size=size, rows=0)
-            count += 1
-        if limit is not None and count >= limit:
-            return
 
 
 def _age(milliseconds: int, now: datetime) -> float:
