@@ -211,6 +211,37 @@ def test_a_deployment_may_bring_the_dataset_of_a_table() -> None:
     assert found.expect[0].expected == ExpectDebt(table="a/new", when=START, score=0)
 
 
+DEPLOYED = (
+    "'app: a\n\n\ndatasets: {new: {format: iceberg}, twice: {format: iceberg}}\n\n\ntasks: {twice: {}}'"
+)
+
+
+@pytest.mark.parametrize(
+    ("deploy", "name", "found"),
+    [
+        (f"app: {DEPLOYED}", "new", ("a/new",)),
+        (f"app: {DEPLOYED}", "a/new", ("a/new",)),
+        (f"app: {DEPLOYED}", "twice", ("twice", "a/twice")),
+        (f"app: {DEPLOYED}", "after", ("after",)),
+        (f"app: {DEPLOYED}", "out", ("a/out",)),
+        ("file: next.yaml", "new", ("new", "a/new")),
+        ("file: next.yaml", "a/new", ("new", "a/new")),
+        ("file: next.yaml", "after", ("after", "a/after")),
+        ("file: next.yaml", "c.n.t", ("c.n.t",)),
+        ("file: next.yaml", "other/new", ("other/new",)),
+    ],
+)
+def test_a_deployment_may_bring_what_must_be_expected(deploy: str, name: str, found: tuple[str, ...]) -> None:
+    example = f"    given:\n      - {{at: +0s, deploy: {{{deploy}}}}}\n    expect_only: [{name}]\n"
+    assert EXAMPLE.scenario(example).expect_only == found
+
+
+@pytest.mark.parametrize(("name", "code"), [("newer", "N305"), ("a/newer", "N301")])
+def test_what_no_deployment_brings_cannot_be_expected(name: str, code: str) -> None:
+    example = f"    given:\n      - {{at: +0s, deploy: {{app: {DEPLOYED}}}}}\n    expect_only: [{name}]\n"
+    assert EXAMPLE.codes(example) == [code]
+
+
 @pytest.mark.parametrize(
     ("text", "code"),
     [
@@ -241,6 +272,8 @@ def test_a_deployment_may_bring_the_dataset_of_a_table() -> None:
         ("table: c.n.t, health: {newest_snapshot_age: 400d}", "V201"),
         ("operation_ends: {table: c.n.t}", "S103"),
         ("operation_ends: {operation: rewrite_data_files}", "S103"),
+        ("operation_ends: {table: nowhere, operation: rewrite_data_files}", "N301"),
+        ("operation_ends: {table: n.t, operation: rewrite_data_files}", "S106"),
         ("operation_ends: {table: c.n.t, operation: compact}", "S105"),
         ("operation_ends: {table: c.n.t, operation: rewrite_data_files, ends: cancelled}", "S105"),
         ("operation_ends: {table: c.n.t, operation: rewrite_data_files, ends: []}", "S108"),

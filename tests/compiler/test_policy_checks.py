@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.compiler.policy_apps import codes, codes_of, compiled
+from tidegate.compiler.builders.others import Known, nothing_known
 from tidegate.compiler.compile import compile_files
 from tidegate.compiler.plan.blocked import second_maintenance
 
@@ -163,13 +164,16 @@ def test_every_refusal_and_warning_has_its_place_the_value_and_a_remedy() -> Non
 
 # --- across apps --------------------------------------------------------------------------
 
+Found = tuple[str, str]
+"""The file and the code of a diagnostic."""
+
 
 def files(**texts: str) -> dict[str, bytes]:
     return {f"{name}.yaml": f"app: {name}\n{text}\n".encode() for name, text in texts.items()}
 
 
-def found_in(*, drafts: tuple[str, ...] = (), **texts: str) -> list[tuple[str, str]]:
-    compilation = compile_files(files(**texts), drafts=drafts)
+def found_in(*, drafts: tuple[str, ...] = (), known: Known = nothing_known, **texts: str) -> list[Found]:
+    compilation = compile_files(files(**texts), drafts=drafts, known=known)
     return [(each.at.file, each.code) for each in compilation.diagnostics]
 
 
@@ -186,6 +190,28 @@ def test_the_poll_is_that_of_the_project() -> None:
     assert found_in(a=hourly, b="maintenance: {poll: 2h}") == [("a.yaml", "L470")]
     both = f"{hourly}\nmaintenance: {{poll: 5m}}"
     assert found_in(a="maintenance: {poll: 2h}", b=both, drafts=("b.yaml",)) == []
+
+
+def test_the_poll_is_that_of_a_deployed_app_where_no_file_has_settings() -> None:
+    stored = compile_files(files(b="datasets: {raw: {}}", c="maintenance: {poll: 2h}")).models()
+    # It names a dataset of b, so the store is looked at.
+    reads = "programs: {p: {run: j.p, reads: [b/raw]}}\ntasks: {t: {program: p, cycle: day}}"
+    hourly = f"{reads}\npolicies: {{it: {{tables: a, operations: {{expire_snapshots: {{interval: 1h}}}}}}}}"
+    assert found_in(a=hourly, known=lambda: stored) == [("a.yaml", "L470")]
+    assert found_in(a=hourly, known=lambda: {"b": stored["b"]}) == []
+    assert found_in(a=hourly, known=lambda: {"b": stored["b"], "a": stored["c"]}) == []
+    assert found_in(a=hourly, x="maintenance: {}", known=lambda: stored) == []
+    draft = "maintenance: {poll: 10m}"
+    assert found_in(a=hourly, x=draft, drafts=("x.yaml",), known=lambda: stored) == [("a.yaml", "L470")]
+
+
+def test_a_policy_on_a_dataset_of_another_app_brings_the_app_to_examples_and_changes_nothing_else() -> None:
+    text = "policies: {it: {tables: [b/facts, b/missing, c/raw], operations: {expire_snapshots: {}}}}"
+    stored = compile_files(files(b="datasets: {facts: {format: iceberg}}", d="datasets: {raw: {}}")).models()
+    alone, known = (compile_files(files(a=text), known=lambda apps=apps: apps) for apps in ({}, stored))
+    assert [each.name for each in known.apps["a"].others] == ["b"]
+    assert (known.models(), known.diagnostics) == (alone.models(), ())
+    assert (alone.apps["a"].others, alone.diagnostics) == ((), ())
 
 
 @pytest.mark.parametrize(

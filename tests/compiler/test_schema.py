@@ -115,11 +115,20 @@ def test_a_key_that_is_supported_is_no_longer_announced() -> None:
         assert not set(keys) & set(by_title[place]["properties"]), place
 
 
-def test_where_more_is_wrong_than_is_looked_for_no_part_is_built() -> None:
-    wrong = "".join(f"  s{n}: {{program: p, trigger: {{corn: x}}}}\n" for n in range(MAX_SCHEMA_ERRORS))
-    window = "  z: {program: p, trigger: {cron: '@daily'}, constraints: [{window: {from: x, to: y}}]}\n"
-    found = compile_files({"a.yaml": f"app: a\nprograms: {{p: {{}}}}\nschedules:\n{wrong}{window}".encode()})
-    assert not found.ok
+@pytest.mark.parametrize("window", ["{from: x, to: y}", "{from: '10:00', to: '10:00'}"])
+def test_where_more_is_wrong_than_is_looked_for_no_part_is_built(window: str) -> None:
+    """The window is in the first lines, so that what is found of it would be shown."""
+
+    def lines(mistakes: int) -> set[int]:
+        schedule = f"z: {{program: p, trigger: {{cron: '@daily'}}, constraints: [{{window: {window}}}]}}"
+        wrong = "".join(f"  w{n}: {{rum: x}}\n" for n in range(mistakes))
+        text = f"app: a\nschedules:\n  {schedule}\nprograms:\n  p: {{run: j.p}}\n{wrong}"
+        found = compile_files({"a.yaml": text.encode()})
+        assert not found.ok
+        return {each.at.line for each in found.diagnostics}
+
+    assert 3 in lines(1)
+    assert min(lines(MAX_SCHEMA_ERRORS)) > 3
 
 
 @pytest.mark.parametrize("file", sorted(SCHEDULES.rglob("*.yaml")), ids=lambda f: f.name)

@@ -59,29 +59,22 @@ def at(clock: str) -> datetime:
 
 def app_of(schedules: str, head: str = DATASETS) -> App:
     """The app of a head and some schedules, without errors."""
-    text = head + "\n".join(f"  {line}" for line in schedules.strip("\n").splitlines()) + "\n"
+    return compiled_app(head + "\n".join(f"  {line}" for line in schedules.strip("\n").splitlines()) + "\n")
+
+
+def compiled_app(text: str) -> App:
+    """The app of a file, without errors."""
     compilation = compile_files({"a.yaml": text.encode()})
     assert compilation.ok, "\n".join(f"{d.at} {d.code} {d.summary}" for d in compilation.diagnostics)
     return next(iter(compilation.apps.values())).app
 
 
-class World:
-    """An app `a` in a store, and hands to do things to it."""
+class Arriving:
+    """A store in which events of the app `a` arrive."""
 
-    def __init__(self, schedules: str, *, start: str = "00:00", store: Store | None = None) -> None:
-        self.app = app_of(schedules)
+    def __init__(self, store: Store | None = None) -> None:
         self.store: Store = store or MemoryStore()
         self._events = 0
-        with self.store.transaction() as transaction:
-            deploy(transaction, {self.app.name: self.app}, at(start))
-
-    # --- what happens ---
-
-    def redeploy(self, clock: str, schedules: str, *, update: bool = True) -> None:
-        """Deploy other schedules of the app."""
-        self.app = app_of(schedules)
-        with self.store.transaction() as transaction:
-            deploy(transaction, {self.app.name: self.app}, at(clock), update_schedules=update)
 
     def arrive(
         self, clock: str, dataset: str, *keys: str, id: str | None = None, rows: int | None = None
@@ -103,6 +96,25 @@ class World:
             )
         with self.store.transaction() as transaction:
             transaction.add_events(events)
+
+
+class World(Arriving):
+    """An app `a` in a store, and hands to do things to it."""
+
+    compiled = staticmethod(app_of)
+    """Makes the app of the part of its YAML that a test writes."""
+
+    def __init__(self, schedules: str, *, start: str = "00:00", store: Store | None = None) -> None:
+        super().__init__(store)
+        self.redeploy(start, schedules)
+
+    # --- what happens ---
+
+    def redeploy(self, clock: str, schedules: str, *, update: bool = True) -> None:
+        """Deploy other schedules of the app."""
+        self.app = self.compiled(schedules)
+        with self.store.transaction() as transaction:
+            deploy(transaction, {self.app.name: self.app}, at(clock), update_schedules=update)
 
     def run(
         self,

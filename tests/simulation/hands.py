@@ -6,6 +6,7 @@ runs are going on and who was asked to work, as the world outside of the store d
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TypeVar
@@ -57,6 +58,11 @@ class Hands:
         copied.ticks = self.ticks
         copied._numbers = self._numbers
         return copied
+
+    @staticmethod
+    def choose(dice: random.Random, deeds: Sequence[tuple[Callable[[], object], int]]) -> None:
+        """Do one of these, by chance; each has a weight."""
+        dice.choices([deed for deed, _ in deeds], [weight for _, weight in deeds])[0]()
 
     def do(self, deed: Callable[[], T]) -> T:
         """Do it until it is done."""

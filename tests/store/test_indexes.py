@@ -56,7 +56,6 @@ HOT: list[tuple[str, Callable[[Transaction], Any]]] = [
     ("next maintenance", lambda tx: tx.next_maintenance()),
     ("due records", lambda tx: tx.due_records(NOON, 100)),
     ("records of tables", lambda tx: tx.records(tables=["t"])),
-    ("records of policies", lambda tx: tx.records(policies=["a/p"])),
     ("remove records", lambda tx: tx.delete_records([record()])),
     ("tables by name", lambda tx: tx.tables(names=["t"])),
     ("tables to measure", lambda tx: tx.tables_wanted(10)),

@@ -33,11 +33,12 @@ def test_runs_match_all_filters_and_come_by_start_then_job(store: Store) -> None
             ({"tables": ["t", "u"], "limit": 3}, "234"),
             ({"tables": []}, ""),
             ({"running": True}, "234"),
-            ({"running": False}, "15"),
+            ({"running": False}, "12345"),
             ({"running": True, "jobs": ["1", "2"]}, "2"),
             ({"running": True, "tables": ["t"], "limit": 1}, "4"),
             ({"started_since": at(2)}, "2345"),
-            ({"started_since": at(2.000001), "running": False}, "5"),
+            ({"started_since": at(2.000001)}, "45"),
+            ({"started_since": at(2.000001), "running": True}, "4"),
             ({"started_since": at(1), "tables": ["t"], "jobs": ["1", "2", "3"], "limit": 9}, "12"),
         ]
         for filters, expected in cases:

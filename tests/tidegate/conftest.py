@@ -8,8 +8,9 @@ import pytest
 
 from tests.tidegate.project import SETTINGS, Project
 from tests.tidegate.tables import TableProject
-from tests.tidegate.tasks import TaskProject
+from tests.tidegate.tasks import EIGHT, NINE, TaskProject
 from tidegate.project import imports
+from tidegate.scheduler.model.run import RunStatus
 
 
 @pytest.fixture
@@ -62,6 +63,16 @@ def tasks(project: Project) -> Generator[TaskProject, None, None]:
     found = TaskProject(project)
     yield found
     found.store.close()
+
+
+@pytest.fixture
+def morning(tasks: TaskProject) -> TaskProject:
+    """08:00 is done, the run of 09:00 has failed, the feed of 10:00 is not reported."""
+    tasks.reported("08:01", EIGHT)
+    tasks.run_all("08:10")
+    tasks.reported("09:01", NINE)
+    tasks.run_all("09:10", RunStatus.FAILED)
+    return tasks
 
 
 @pytest.fixture

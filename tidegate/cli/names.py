@@ -5,18 +5,16 @@ An unknown name is refused with the closest existing name.
 
 from tidegate.domain.error import UserError
 from tidegate.domain.suggest import did_you_mean
-from tidegate.scheduler.explain.operations.measured import known_tables
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import Job
-from tidegate.scheduler.model.maintenance import TableState
+from tidegate.scheduler.model.maintenance import TableState, policy_ref
 from tidegate.scheduler.model.refused import MaintenanceRefused
 from tidegate.scheduler.store.protocol import Reader
-from tidegate.scheduler.tick.maintenance.tables import table_named
 
 JOBS_COMPARED = 1000
 """A mistyped job id is compared with this many of the newest jobs."""
 
-_POLICY = "/policy:"
+_POLICY = policy_ref("")
 """In the name under which the jobs of a policy are kept."""
 
 TABLES_NAMED = 5
@@ -59,7 +57,9 @@ def find_source_of_jobs(reader: Reader, name: str) -> str:
     """
     if _POLICY not in name:
         return find_schedule(reader, name).ref
-    known = [f"{deployed.name}/policy:{each}" for deployed in reader.apps() for each in deployed.app.policies]
+    known = [
+        policy_ref(f"{deployed.name}/{each}") for deployed in reader.apps() for each in deployed.app.policies
+    ]
     # The policy may be deleted, and its jobs are still there.
     if name in known or reader.jobs(schedules=[name], limit=1):
         return name
@@ -143,6 +143,9 @@ def find_table(reader: Reader, name: str) -> TableState:
     Raises:
         UserError: the name is unknown (E-TABLE), or several tables have it.
     """
+    from tidegate.scheduler.explain.operations.measured import known_tables
+    from tidegate.scheduler.tick.maintenance.tables import table_named
+
     found = table_named(reader, name)
     if found is not None:
         return found

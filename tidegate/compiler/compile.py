@@ -36,7 +36,7 @@ from tidegate.compiler.scenarios.reader import read_scenarios
 from tidegate.compiler.scenarios.scenario import Scenario
 from tidegate.compiler.schema.check import Broken, check_app, check_schedule, check_task
 from tidegate.compiler.upstream import FileApp, Tasks, link, link_files, stages
-from tidegate.domain.model import App, At, OnUpdate, Schedule
+from tidegate.domain.model import App, At, Maintenance, OnUpdate, Schedule
 from tidegate.domain.model.dataset import DatasetFormat
 from tidegate.domain.model.others import with_others
 from tidegate.domain.value import Value
@@ -151,7 +151,7 @@ def compile_files(
     everything = _check_across(first, others)
     used = used_programs((*(each.app for each in first.values()), *others.of_store()))
     complete = not any(source.findings.failed for source in sources)
-    _check_groups_and_maintenance(built, first, drafts)
+    _check_groups_and_maintenance(built, first, drafts, everything)
     apps: dict[str, CompiledApp] = {}
     for source, root, app, named in built:
         check_former_app(root, first, source.findings)
@@ -188,15 +188,20 @@ def _by_name(built: list[_Built], warehouse: str | None, drafts: Collection[str]
 
 
 def _check_groups_and_maintenance(
-    built: list[_Built], first: Files[str, _Built], drafts: Collection[str]
+    built: list[_Built], first: Files[str, _Built], drafts: Collection[str], everything: Files[str, App]
 ) -> None:
-    """Warn of clashing limits of groups and of what is finer than a poll; report a second `maintenance`."""
+    """Warn of clashing limits of groups and of what is finer than a poll; report a second `maintenance`.
+
+    Without `maintenance` in the files that of a deployed app counts, if the store was looked at.
+    """
     limits: Limits = {}
     for each in built:
         check_group_limits(each.app, limits, each.source.findings)
     settings = check_one_maintenance(
         (each.app, each.source.findings) for each in first.values() if each.source.findings.file not in drafts
     )
+    deployed = (app.maintenance for name, app in sorted(everything.items()) if name not in first)
+    settings = settings or next((each for each in deployed if each is not None), Maintenance())
     for each in built:
         app, findings = each.app, each.source.findings
         check_polls(app, (app.maintenance or settings).poll, findings)

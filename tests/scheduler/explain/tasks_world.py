@@ -1,17 +1,15 @@
 """A world of cycle tasks with a witness, and what people do to their instances."""
 
 from tests.scheduler.explain.witness import Witness
-from tests.scheduler.world import DATASETS, at
-from tidegate.compiler.compile import compile_files
+from tests.scheduler.world import DATASETS, at, compiled_app
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.backfills import Wanted, cancel_backfill, start_backfill
-from tidegate.scheduler.commands.deploy import deploy
 from tidegate.scheduler.commands.instances import By, InstanceName, act
 from tidegate.scheduler.commands.reports import Times, report
 from tidegate.scheduler.decision.instances.actions import Action
-from tidegate.scheduler.explain.why import Explanation, explain
+from tidegate.scheduler.explain.explanation import Explanation
+from tidegate.scheduler.explain.why import explain
 from tidegate.scheduler.model.job import Job
-from tidegate.scheduler.store.memory.store import MemoryStore
 
 FEED = """
   feed: {type: source, dataset: raw, cycle: hour, update: outside, status: active}
@@ -22,27 +20,16 @@ FEED = """
 
 def tasks_of(tasks: str) -> App:
     """The app of some tasks, without errors."""
-    text = DATASETS.replace("schedules:", "tasks:") + tasks
-    compilation = compile_files({"a.yaml": text.encode()})
-    assert compilation.ok, "\n".join(f"{d.at} {d.code} {d.summary}" for d in compilation.diagnostics)
-    return next(iter(compilation.apps.values())).app
+    return compiled_app(DATASETS.replace("schedules:", "tasks:") + tasks)
 
 
 class TaskWorld(Witness):
     """An app `a` of tasks in a store."""
 
-    def __init__(self, tasks: str = FEED, *, start: str = "00:00") -> None:
-        self.app = tasks_of(tasks)
-        self.store = MemoryStore()
-        self._events = 0
-        self.seen = []
-        self.redeploy(start, tasks)
+    compiled = staticmethod(tasks_of)
 
-    def redeploy(self, clock: str, schedules: str, *, update: bool = True) -> None:
-        """Deploy other tasks of the app."""
-        self.app = tasks_of(schedules)
-        with self.store.transaction() as transaction:
-            deploy(transaction, {self.app.name: self.app}, at(clock), update_schedules=update)
+    def __init__(self, tasks: str = FEED, *, start: str = "00:00") -> None:
+        super().__init__(tasks, start=start)
 
     def act(
         self, clock: str, task: str, key: str, action: Action, number: int = 0, *, downstream: bool = False

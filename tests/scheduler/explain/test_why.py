@@ -6,7 +6,9 @@ from tests.doubles.dump import dump
 from tests.scheduler.world import DATASETS, World, app_of, at
 from tidegate.scheduler.commands.deploy import deploy
 from tidegate.scheduler.commands.gauge import report_gauges
-from tidegate.scheduler.explain.why import Explanation, explain, outcome_line, waiting_line
+from tidegate.scheduler.explain.explanation import Explanation
+from tidegate.scheduler.explain.outcome import outcome_line
+from tidegate.scheduler.explain.why import explain, waiting_line
 from tidegate.scheduler.launch.failure import note_failure
 from tidegate.scheduler.launch.outbox import reject
 from tidegate.scheduler.model.refused import Refused

@@ -6,8 +6,9 @@ from typing import Any
 import msgspec
 
 from tests.scheduler.world import World, at
+from tidegate.scheduler.explain.explanation import Explanation
 from tidegate.scheduler.explain.past import store_at
-from tidegate.scheduler.explain.why import Explanation, explain
+from tidegate.scheduler.explain.why import explain
 
 BOOKS = ("closed", "next_check_at", "blocked_on", "offers", "offered_at", "decided_at", "launch", "resources")
 """What a job carries for the engine itself, and shows to no person."""
@@ -16,8 +17,8 @@ BOOKS = ("closed", "next_check_at", "blocked_on", "offers", "offered_at", "decid
 class Witness(World):
     """A world that remembers what `why` said after every tick."""
 
-    def __init__(self, schedules: str) -> None:
-        super().__init__(schedules)
+    def __init__(self, schedules: str, *, start: str = "00:00") -> None:
+        super().__init__(schedules, start=start)
         self.seen: list[tuple[datetime, str, Any]] = []
 
     def tick(self, clock: str):

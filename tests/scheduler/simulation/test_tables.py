@@ -37,9 +37,9 @@ REWRITE = "operation: rewrite_data_files"
 STARTS = f"{{at: +0s, maintain: lake.x.t, {REWRITE}}}"
 
 
-def played(given: str, expect: str, until: str = "+5m") -> Performance:
-    text = f"{APP}    given: [{given}]\n    expect: [{expect}]\n    until: {until}\n"
-    found = compile_files({"a.yaml": text.encode()})
+def played(given: str, expect: str, until: str = "+5m", *, app: str = APP, **others: str) -> Performance:
+    text = f"{app}    given: [{given}]\n    expect: [{expect}]\n    until: {until}\n"
+    found = compile_files({f"{name}.yaml": each.encode() for name, each in {"a": text, **others}.items()})
     assert found.ok, [(each.code, each.summary) for each in found.diagnostics]
     return play(found.apps["a"].scenarios[0], found.apps["a"])
 
@@ -186,6 +186,58 @@ def test_a_dataset_whose_table_is_gone_comes_back_under_its_name() -> None:
     assert played(given, "{at: +1m, refused: E-TABLE}, {at: +3m, debt: tidegate.a.whole, score: 10}").ok
 
 
+@pytest.mark.parametrize("pattern", ["a/whole", "tidegate.a.whole"])
+@pytest.mark.parametrize("gone", ["whole", "a/whole", "tidegate.a.whole"])
+def test_the_table_of_a_dataset_keeps_its_names_once_it_is_gone(pattern: str, gone: str) -> None:
+    app = APP.replace("lake.x.t,", f"{pattern},")
+    given = f"{{at: +0s, table: tidegate.a.whole}}, {{at: +2m, table: {gone}, gone: true}}"
+    for name in ("whole", "a/whole", "tidegate.a.whole"):
+        found = played(given, f"{{at: +0s, maintain: {name}, {REWRITE}, policy: hourly}}", app=app)
+        assert found.ok, found.failures
+
+
+@pytest.mark.parametrize("name", ["whole", "tidegate.a.whole"])
+def test_how_an_operation_goes_may_be_said_while_the_table_is_gone(name: str) -> None:
+    given = (
+        "{at: +0s, table: tidegate.a.whole, gone: true},"
+        f" {{at: +1m, operation_ends: {{table: {name}, {REWRITE}, ends: failed}}}},"
+        " {at: +2m, table: whole}"
+    )
+    start = f"{{at: +2m, maintain: whole, {REWRITE}}}"
+    debt = "{at: +4m, debt: whole, score: 120, parts: {failure_rate: 100, failures_in_a_row: 20}}"
+    found = played(given, f"{start}, {debt}", app=APP.replace("lake.x.t,", "a/whole,"))
+    assert found.ok, found.failures
+
+
+def test_the_dataset_of_another_app_may_be_maintained() -> None:
+    for pattern, ok in (("b/facts", True), ("b/missing", False)):
+        found = played(
+            "{at: +1m, table: b/facts, health: {files: 0}}",
+            f"{{at: +0s, maintain: b/facts, {REWRITE}}}, {{at: +2m, debt: b/facts, score: 10}}",
+            app=APP.replace("lake.x.t,", f"{pattern},"),
+            b="app: b\ndatasets: {facts: {format: iceberg}}\n",
+        )
+        assert found.ok is ok, found.failures
+
+
+@pytest.mark.parametrize(
+    ("own", "brought", "refused"),
+    [
+        ("maintenance: {poll: 5m}", "{app: b, maintenance: {poll: 7m}}", True),
+        ("maintenance: {poll: 5m}", "{app: a, maintenance: {poll: 7m}}", False),
+        ("maintenance: {poll: 5m}", "{app: b}", False),
+        ("", "{app: b, maintenance: {poll: 7m}}", False),
+    ],
+)
+def test_one_app_has_maintenance_whatever_is_deployed(own: str, brought: str, refused: bool) -> None:
+    found = played(
+        f"{{at: +1m, deploy: {{app: '{brought}'}}}}",
+        "{at: +1m, refused: N318}" if refused else "",
+        app=APP.replace("examples:", f"{own}\nexamples:"),
+    )
+    assert found.ok, found.failures
+
+
 def test_a_policy_may_be_named_with_its_app() -> None:
     assert played(
         f"{T}, {{at: +1m, disable: a/hourly}}, {{at: +2m, maintain: {{table: lake.x.t, policy: a/hourly}}}}",
@@ -220,6 +272,12 @@ def test_the_timeline_shows_what_happens_to_tables() -> None:
         "04:00:00  ended          lake.x.t[rewrite_data_files]  F-TIMEOUT  failed",
     ):
         assert f"    {line}" in lines, "\n".join(lines)
+
+
+def test_the_timeline_shows_large_and_broken_numbers_as_they_are_written() -> None:
+    given = "{at: +0s, table: lake.y.t, health: {files: 1234567, small_file_percent: 12.5}}"
+    text = performance_text(played(given, ""))
+    assert "the table is written (files 1234567, small_file_percent 12.5)" in text
 
 
 def test_a_forced_start_says_so() -> None:

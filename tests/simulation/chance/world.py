@@ -7,7 +7,6 @@ deploy; numbers are reported. Each seed is one history, and always the same one.
 """
 
 import random
-from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
@@ -71,7 +70,7 @@ class ChanceWorld(World):
 
     def live(self, steps: int) -> None:
         """Do random things."""
-        deeds: tuple[tuple[Callable[[], object], int], ...] = (
+        deeds = (
             (self._partitions, 8),
             (self._again, 2),
             (self._tick, 10),
@@ -86,11 +85,10 @@ class ChanceWorld(World):
             (self._change, 1),
             (self._clock_goes_wrong, 1),
         )
-        names, weights = [deed for deed, _ in deeds], [weight for _, weight in deeds]
         for _ in range(steps):
             self.now += timedelta(seconds=self.dice.choice(STEPS))
             self.latest = max(self.latest, self.now)
-            self.dice.choices(names, weights)[0]()
+            self.choose(self.dice, deeds)
 
     def settle(self) -> None:
         """Let what has begun come to its end: no new events, and every launch works.

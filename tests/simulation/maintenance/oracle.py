@@ -17,7 +17,6 @@ from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.maintenance import OperationRun, Record, TableState
 from tidegate.scheduler.store.protocol import Reader
 
-HOUR = timedelta(hours=1)
 MINUTE = timedelta(minutes=1)
 REWRITE = Operation.REWRITE_DATA_FILES
 IN_LINE = ("M-BUDGET", "W-CONCURRENCY")

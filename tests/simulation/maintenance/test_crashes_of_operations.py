@@ -1,5 +1,7 @@
 """One history of operations on tables, in which the process dies once at each point of each step.
 
+In `make test` at each commit, after each, and at each sixth call; in a soak at each point indeed.
+
 A point is a call in a transaction (on SQLite a statement), the moment before a commit, and the one after it.
 The process comes back and does the step again. Whatever had not been committed leaves no trace: the store is
 the same as after the undisturbed step. What was committed is not done twice.
@@ -16,8 +18,9 @@ from tests import effort
 from tests.doubles.dump import dump
 from tests.scheduler.tick.maintenance.world import EXPIRE, REWRITE, TableWorld
 from tests.simulation.faulty_store import Crash, FaultyStore
-from tests.simulation.test_crash_sweep import Rewinding, RewindingMemory, RewindingSqlite
-from tests.tally import reach
+from tests.simulation.test_crash_sweep import Rewinding, RewindingMemory, RewindingSqlite, chosen
+from tests.tally import PROMISED, reach
+from tidegate.domain.model import Operation
 from tidegate.scheduler.model.refused import MaintenanceRefused
 
 POLICIES = """
@@ -29,19 +32,23 @@ FOLLOWS = "s: {program: p, status: active, trigger: {partitions: {dataset: raw}}
 NARROW = POLICIES.replace("'w.*.*'", "w.a.x").replace("interval: 5m", "interval: 9m")
 
 Step = Callable[[TableWorld], object]
+"""What is done. It returns False where it changes nothing, as where it was done before."""
 
 
-def ends(clock: str, number: int, ending: str = "succeeded", **what: int) -> Step:
+def ends(clock: str, number: int, ending: str = "succeeded", *, bytes: int = 0) -> Step:
     """One of the runs, counted in the order of their starts, reports its end."""
-    return lambda world: world.end(clock, world.runs()[number].job, ending, **what)
+    return lambda world: world.end(clock, world.runs()[number].job, ending, bytes=bytes)
 
 
-def by_hand(clock: str, table: str, *operation: object) -> Step:
-    def step(world: TableWorld) -> None:
+def by_hand(clock: str, table: str, operation: Operation | None = None) -> Step:
+    """A person asks; it is refused where that was done before."""
+
+    def step(world: TableWorld) -> bool:
         try:
-            world.by_hand(clock, table, *operation)
+            return bool(world.by_hand(clock, table, operation))
         except MaintenanceRefused as refused:
             assert refused.code == "E-ACTIVE"
+            return False
 
     return step
 
@@ -108,15 +115,14 @@ def on(world: TableWorld, store: FaultyStore) -> TableWorld:
 def test_a_crash_at_any_point_changes_nothing(rewinding: Rewinding):
     world = world_on(FaultyStore(rewinding.store))
     world.sick("w.a.x", snapshots=500)
+    swept = 0
     for number, (name, step) in enumerate(STEPS):
         before, undisturbed = rewinding.snapshot(), copy.copy(world)
         world.store.places = []
-        step(world)
+        assert step(world) is not False, name
         after, places = dump(world.store), world.store.places
         world.store.release()
-        for point, place in enumerate(places, start=1):
-            if place == "call" and (point + number) % effort.every(6) and rewinding.every > 1:
-                continue
+        for point, place in chosen(places, every=effort.every(6), first=number):
             rewinding.back_to(before)
             faulty = FaultyStore(rewinding.store)
             faulty.fail_at = point
@@ -131,10 +137,12 @@ def test_a_crash_at_any_point_changes_nothing(rewinding: Rewinding):
             same = found == after if exact else essence(found) == essence(after)
             assert same, f"{name}: the crash at point {point} ({place}) left a trace"
             faulty.release()
-            reach("points of the crash sweep of maintenance")
+            swept += 1
         rewinding.back_to(before)
         world = on(undisturbed, FaultyStore(rewinding.store))
         step(world)
+    reach("points of the crash sweep of maintenance", swept)
+    assert swept >= PROMISED["points of the crash sweep of maintenance"]
     assert {str(run.ending) for run in world.runs()} == {"succeeded", "conflict", "failed", "None"}
     assert [run for run in world.runs() if run.by_hand]
     assert [run for run in world.runs() if run.excluded == ("2026-03-09",)]

@@ -11,11 +11,12 @@ from typing import Any
 
 from tests.simulation.faulty_store import FaultyStore
 from tests.simulation.hands import Hands
+from tests.simulation.history import played
 from tests.simulation.maintenance.app import DATASETS, PLAIN, chance_app
 from tests.simulation.maintenance.missed import judge_missed, picture
 from tests.simulation.maintenance.notes import Notes
 from tests.simulation.maintenance.oracle import judge, judge_journal, judge_start
-from tidegate.domain.maintenance.measures import HEALTHY
+from tidegate.domain.maintenance.measures import DAY, HEALTHY
 from tidegate.domain.model import Operation
 from tidegate.scheduler.commands.instances import By
 from tidegate.scheduler.commands.maintain import run_by_hand
@@ -32,9 +33,7 @@ START = datetime(2026, 3, 10, 11, 40, tzinfo=UTC)
 PAUSES = (10, 60, 60, 60, 120, 300, 1800)
 """Seconds; the longest is an absence."""
 
-TEN_SECONDS, ONE_SECOND = timedelta(seconds=10), timedelta(seconds=1)
-MICROSECOND = timedelta(microseconds=1)
-DAY = 86_400.0
+ONE_SECOND, MICROSECOND = timedelta(seconds=1), timedelta(microseconds=1)
 ENDINGS = (Ending.SUCCEEDED,) * 4 + (Ending.FAILED,) * 3 + (Ending.CONFLICT, Ending.STOPPED)
 KEYS = ("2026-03-07", "2026-03-08", "2026-03-09")
 BY = By(actor="dice")
@@ -60,7 +59,7 @@ class TablesOfChance(Hands):
 
     def live(self, steps: int) -> None:
         """Do this many things."""
-        deeds: list[tuple[Callable[[], None], int]] = [
+        deeds = (
             (self.pass_time, 12),
             (self.measure, 6),
             (self.end_an_operation, 10),
@@ -71,9 +70,9 @@ class TablesOfChance(Hands):
             (self.go_or_come, 1),
             (self.redeploy, 1),
             (self.tick_late, 1),
-        ]
+        )
         for _ in range(steps):
-            self.dice.choices([deed for deed, _ in deeds], [weight for _, weight in deeds])[0]()
+            self.choose(self.dice, deeds)
             self.settle_instant()
 
     # --- deeds ---
@@ -262,14 +261,12 @@ class TablesOfChance(Hands):
 
 def history(store: Store, seed: int, steps: int = 150, rate: float = 0.2) -> TablesOfChance:
     """Play one history; it raises where the engine broke a promise."""
-    faulty = FaultyStore(store, random.Random(~seed), rate, after_commit=False)
-    try:
+
+    def play(faulty: FaultyStore) -> TablesOfChance:
         world = TablesOfChance(faulty, seed)
         world.settle_instant()
         world.live(steps)
         world.judge_at_the_end()
-    except Exception as error:
-        raise AssertionError(f"maintenance, seed {seed} with {steps} steps: {error}") from error
-    finally:
-        faulty.release()
-    return world
+        return world
+
+    return played(store, seed, rate, f"maintenance, seed {seed} with {steps} steps", play)

@@ -8,6 +8,7 @@ from unittest.mock import patch
 
 from tests.simulation.faulty_store import FaultyStore
 from tests.simulation.hands import Hands
+from tests.simulation.history import played
 from tests.simulation.tasks.app import chance_app
 from tests.simulation.tasks.oracle import judge_journal, judge_tables, of
 from tidegate.scheduler.commands.backfills import Wanted, backfills, cancel_backfill, start_backfill
@@ -49,7 +50,7 @@ class TaskWorld(Hands):
 
     def live(self, steps: int) -> None:
         """Do this many things."""
-        deeds: list[tuple[Callable[[], None], int]] = [
+        deeds = (
             (self.pass_time, 8),
             (self.end_a_run, 8),
             (self.report_some, 3),
@@ -57,9 +58,9 @@ class TaskWorld(Hands):
             (self.backfill, 1),
             (self.cancel, 1),
             (self.switch, 1),
-        ]
+        )
         for _ in range(steps):
-            self.dice.choices([deed for deed, _ in deeds], [weight for _, weight in deeds])[0]()
+            self.choose(self.dice, deeds)
             self.settle_instant()
 
     # --- deeds ---
@@ -156,8 +157,8 @@ def history(
     Args:
         instances: how many a tick makes, before it leaves the rest to the next one.
     """
-    faulty = FaultyStore(store, random.Random(~seed), rate, after_commit=False)
-    try:
+
+    def play(faulty: FaultyStore) -> TaskWorld:
         with (
             patch.object(tick, "INSTANCES_PER_TICK", instances),
             patch.object(working_set, "TASKS_PER_PAGE", 2),
@@ -165,8 +166,6 @@ def history(
             world = TaskWorld(faulty, seed)
             world.live(steps)
         world.judge_at_the_end()
-    except Exception as error:
-        raise AssertionError(f"tasks, seed {seed} with {steps} steps: {error}") from error
-    finally:
-        faulty.release()
-    return world
+        return world
+
+    return played(store, seed, rate, f"tasks, seed {seed} with {steps} steps", play)

@@ -7,21 +7,10 @@ from html.parser import HTMLParser
 import msgspec
 import pytest
 
-from tests.tidegate.tasks import DAY, EIGHT, NINE, TEN, TaskProject, at
+from tests.tidegate.tasks import DAY, NINE, TEN, TaskProject, at
 from tidegate.cli.day_view.matrix import Matrix, Row, Sign, matrix_of, worst
 from tidegate.cli.day_view.page import page
 from tidegate.cli.day_view.terminal import lines
-from tidegate.scheduler.model.run import RunStatus
-
-
-@pytest.fixture
-def morning(tasks: TaskProject) -> TaskProject:
-    """08:00 is done, the run of 09:00 has failed, the feed of 10:00 is not reported."""
-    tasks.reported("08:01", EIGHT)
-    tasks.run_all("08:10")
-    tasks.reported("09:01", NINE)
-    tasks.run_all("09:10", RunStatus.FAILED)
-    return tasks
 
 
 def matrix(tasks: TaskProject, *, edges: bool = True) -> Matrix:

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
-from tests.tidegate.tasks import DAY, EIGHT, NINE, TEN, TaskProject
-from tidegate.scheduler.model.run import RunStatus
+from tests.tidegate.tasks import DAY, NINE, TEN, TaskProject
 
 pytestmark = pytest.mark.store  # a process of its own
 
@@ -41,16 +40,12 @@ def page(browser: Browser) -> Iterator[Page]:
 
 
 @pytest.fixture
-def day(tasks: TaskProject, page: Page) -> Page:
-    """The day: 08:00 is done, the run of 09:00 has failed, the feed of 10:00 is not reported."""
-    tasks.reported("08:01", EIGHT)
-    tasks.run_all("08:10")
-    tasks.reported("09:01", NINE)
-    tasks.run_all("09:10", RunStatus.FAILED)
-    tasks.project.run("day", DAY, "--html", "day.html")
+def day(morning: TaskProject, page: Page) -> Page:
+    """The page of that morning."""
+    morning.project.run("day", DAY, "--html", "day.html")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    file = tasks.project.folder / "day.html"
+    file = morning.project.folder / "day.html"
     page.goto(file.as_uri())
     assert asked == [file.as_uri()], "the page asks for something"
     return page

@@ -28,8 +28,8 @@ def show_status(
     """Show a table's health and debt, and for each operation whether it would run now, and why not."""
     from tidegate.cli.names import find_table
     from tidegate.cli.opened_store import opened_store
+    from tidegate.scheduler.explain.maintenance import operation_status
     from tidegate.scheduler.explain.operations.measured import measured
-    from tidegate.scheduler.explain.operations.status import statuses_of
     from tidegate.scheduler.tick.maintenance.policies import load_policies
 
     now = datetime.now(UTC)
@@ -37,8 +37,9 @@ def show_status(
         _ask(table, now)
     with opened_store() as store, store.reading() as reader:
         found = find_table(reader, table)
-        known = measured(load_policies(reader, now), found, now)
-        statuses = statuses_of(reader, found, now)
+        policies = load_policies(reader, now)
+        known = measured(policies, found, now)
+        statuses = operation_status(reader, found, policies, now)
         running = reader.operation_runs(tables=(found.name,), running=True)
     if format is Format.JSON:
         print_json(_as_json(known, statuses, running))
@@ -104,6 +105,8 @@ def _now(status: "OperationStatus") -> str:
         return "not due"
     notes = [name for name, holds in (("forced", status.forced), ("probe", status.probe)) if holds]
     what = "starts at the next poll" if status.would_run else "waits"
+    if status.behind is not None:
+        what = f"after {status.behind}"
     return ", ".join([what, *notes])
 
 

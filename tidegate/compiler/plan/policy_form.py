@@ -40,6 +40,16 @@ def maintenance_form(settings: Maintenance) -> dict[str, Any]:
     return form
 
 
+def measured_form(measure: str, value: float) -> Any:
+    """Return a value of a measure as it is written."""
+    unit = MEASURES[measure].unit
+    if unit == "bytes":
+        return size_text(int(value))
+    if unit == "seconds":
+        return _duration(value)
+    return int(value) if float(value).is_integer() else value
+
+
 def _operation(plan: OperationPlan) -> dict[str, Any]:
     window = None if plan.window is None else canonical(plan.window)
     form = canonical(plan)
@@ -75,7 +85,7 @@ def _option(kind: str, value: Any) -> Any:
 
 def _conditions(when: Conditions) -> dict[str, Any]:
     form = canonical(when)
-    thresholds = [{each.measure: _measured(each.measure, each.at_least)} for each in when.thresholds]
+    thresholds = [{each.measure: measured_form(each.measure, each.at_least)} for each in when.thresholds]
     return _written(
         {
             when.mode: thresholds or None,
@@ -87,7 +97,7 @@ def _conditions(when: Conditions) -> dict[str, Any]:
 
 def _health(rules: HealthRules) -> dict[str, Any]:
     thresholds = {
-        measure: [_measured(measure, limit) for limit in limits]
+        measure: [measured_form(measure, limit) for limit in limits]
         for measure, limits in rules.thresholds.items()
     }
     small, large = rules.small_file, rules.large_file
@@ -99,16 +109,6 @@ def _health(rules: HealthRules) -> dict[str, Any]:
             "thresholds": thresholds or None,
         }
     )
-
-
-def _measured(measure: str, value: float) -> Any:
-    """Return a value of a measure as it is written."""
-    unit = MEASURES[measure].unit
-    if unit == "bytes":
-        return size_text(int(value))
-    if unit == "seconds":
-        return _duration(value)
-    return int(value) if float(value).is_integer() else value
 
 
 def _duration(seconds: float) -> str:

@@ -6,15 +6,15 @@ from tidegate.compiler.diagnostics.diagnostic import Findings, Related
 from tidegate.domain.model import App, Maintenance
 
 
-def check_one_maintenance(apps: Iterable[tuple[App, Findings]]) -> Maintenance:
-    """Report each app with `maintenance` after the first one; return that of the first, or the defaults."""
+def check_one_maintenance(apps: Iterable[tuple[App, Findings]]) -> Maintenance | None:
+    """Report each app with `maintenance` after the first one; return that of the first, if there is one."""
     found = [
         (app.name, settings, settings.at, findings)
         for app, findings in apps
         if (settings := app.maintenance) is not None and settings.at is not None
     ]
     if not found:
-        return Maintenance()
+        return None
     (first, settings, place, _), *others = found
     for name, _, at, findings in others:
         findings.add(

@@ -1,7 +1,7 @@
 """Reads the actions of `given:` on tables: `table`, `operation_ends`, `maintain` and `disable`.
 
-Names are taken as they are written, but for the dataset that `table` names. A table or policy that does not
-exist is refused when the example is played, so that `refused` can expect it.
+Names are taken as they are written, but for the dataset that `table` or `operation_ends` names. A table or
+policy that does not exist is refused when the example is played, so that `refused` can expect it.
 """
 
 from typing import cast
@@ -59,11 +59,16 @@ def operation_ends(node: MappingNode, scope: ExampleScope) -> Action | None:
     """Return how the coming runs of an operation go; one end may be given without a list."""
     one = node.text("ends")
     ends = (one,) if one else tuple(text_of(end) for end in node.items("ends"))
+    name = scope.table(node.values["table"])
     takes, size = scope.duration(node.get("takes")), scope.size(node.get("bytes"))
-    if ("takes" in node.values and takes is None) or ("bytes" in node.values and size is None):
+    if (
+        name is None
+        or ("takes" in node.values and takes is None)
+        or ("bytes" in node.values and size is None)
+    ):
         return None
     return OperationEnds(
-        table=scope.any_table(node.values["table"]),
+        table=name,
         operation=Operation(node.text("operation")),
         ends=cast("tuple[OperationEnd, ...]", ends),
         changed=node.flag("changed", True),

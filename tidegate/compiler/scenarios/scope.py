@@ -106,9 +106,7 @@ class ExampleScope:
         """Return the name of a table: as "app/dataset" if it is named as a dataset, else as it is written."""
         found = self.any_table(node)
         dataset = name_in(self.app.name, found)
-        if "." in found or is_of_other(dataset) or dataset in self._declared["datasets"]:
-            return found
-        if self._brought is None or found in self._brought:
+        if "." in found or is_of_other(dataset) or self._may_be("datasets", dataset, found):
             return found
         summary = f"a table is catalog.namespace.table or a dataset of `datasets`, got {shown(text_of(node))}"
         self.findings.add(
@@ -122,16 +120,26 @@ class ExampleScope:
         return text if "." in text else whole_name(self.app.name, text)
 
     def schedule_or_table(self, node: Node) -> tuple[str, ...] | None:
-        """Return the schedule and the table of a name; one name may mean both."""
-        text = text_of(node)
-        schedule = name_in(self.app.name, text) in self._declared["schedules"]
-        if not schedule and ("." in text or SEPARATOR in text or text in self._declared["datasets"]):
-            table = self.table(node)
-            return None if table is None else (table,)
-        found = self.name(node, "schedule")
-        if found is None:
-            return None
-        return (found, self.any_table(node)) if found in self._declared["datasets"] else (found,)
+        """Return the schedule and the table of a name; one name may mean both.
+
+        A name that a deployed file may bring means both, since the file is not known here.
+        """
+        name, table = name_in(self.app.name, text_of(node)), self.any_table(node)
+        if "." in table or is_of_other(name):
+            return (table,)
+        found = (name,) if self._may_be("schedules", name, name) else ()
+        found += (table,) if self._may_be("datasets", name, table) else ()
+        if found:
+            return found
+        if SEPARATOR in text_of(node):
+            self.table(node)
+        else:
+            self.name(node, "schedule")
+        return None
+
+    def _may_be(self, section: str, name: str, brought: str) -> bool:
+        """Return whether a section has a name, or a deployment brings it or may bring it."""
+        return name in self._declared[section] or self._brought is None or brought in self._brought
 
     # --- times ---
 

@@ -7,6 +7,7 @@ option without a default is absent if it is not written, and is then left to wha
 from datetime import timedelta
 from typing import Any, Literal
 
+from tidegate.domain.maintenance.measures import DAY
 from tidegate.domain.model.maintenance import MB, Operation
 from tidegate.domain.value import Value
 
@@ -18,8 +19,6 @@ Values = dict[str, Any]
 
 LEAST_ORPHAN_AGE = timedelta(days=1)
 """Files that a run is writing are in no snapshot yet; no run takes longer."""
-
-DAY_SECONDS = 86_400.0
 
 
 class Option(Value, kw_only=True):
@@ -40,11 +39,11 @@ OPTIONS: dict[Operation, dict[str, Option]] = {
     },
     Operation.REWRITE_MANIFESTS: {},
     Operation.EXPIRE_SNAPSHOTS: {
-        "older_than": Option(kind="duration", default=5 * DAY_SECONDS),
+        "older_than": Option(kind="duration", default=5 * DAY),
         "retain_last": Option(kind="plain", default=1),
     },
     Operation.REMOVE_ORPHAN_FILES: {
-        "older_than": Option(kind="duration", default=3 * DAY_SECONDS),
+        "older_than": Option(kind="duration", default=3 * DAY),
     },
 }
 """Every option, by operation and name."""

@@ -25,7 +25,7 @@ from tidegate.domain.wording import shown
 MAX_PATTERN_CHARACTERS = 256
 
 PATTERNS_KEPT = 4_096
-"""Parsed lists and names that are kept: those of a large store are looked up again and again."""
+"""Parsed patterns, their lists, and names that are kept: those of a large store are used again and again."""
 
 NAMES_KEPT = 65_536
 
@@ -66,17 +66,6 @@ class Pattern(Value, kw_only=True):
     tests: tuple[tuple[int, Test], ...] = ()
     whole: Test | None = None
 
-    def matches(self, catalog_name: str, dataset: str | None = None) -> bool:
-        """Return whether a table matches.
-
-        Args:
-            catalog_name: "catalog.namespace.table"; "" for a dataset that is in no catalog.
-            dataset: "app/dataset", for the table of a dataset.
-        """
-        if self.dataset is not None:
-            return dataset == self.dataset
-        return bool(catalog_name) and self.matches_names(catalog_name, _names(catalog_name))
-
     def matches_names(self, catalog_name: str, names: Names) -> bool:
         """Return whether a catalog name, which is also given in parts, matches a pattern of such names."""
         if self.whole is not None:
@@ -92,7 +81,8 @@ def best_match(patterns: Sequence[str], catalog_name: str, dataset: str | None =
 
     Args:
         patterns: each of them a pattern, as lint has checked.
-        catalog_name, dataset: as for `Pattern.matches`.
+        catalog_name: "catalog.namespace.table"; "" for a dataset that is in no catalog.
+        dataset: "app/dataset", for the table of a dataset.
     """
     ranked = _ranked(tuple(patterns))
     if dataset in ranked.exact or catalog_name in ranked.exact:
@@ -126,6 +116,7 @@ def _names(catalog_name: str) -> Names:
     return catalog, namespace, table
 
 
+@lru_cache(maxsize=PATTERNS_KEPT)
 def parse_pattern(text: str) -> Pattern:
     """Return the pattern of a text.
 

@@ -213,7 +213,8 @@ class _Reader:
             )
         self._at += len(inside) + 1
         found = _Count(int(first), int(most) if most else None)
-        if max(found.least, found.most or 0) > MAX_COUNT or found.least > (found.most or MAX_COUNT):
+        limit = MAX_COUNT if found.most is None else found.most
+        if not found.least <= limit <= MAX_COUNT:
             raise RegexError(
                 f"a counted repetition goes up from 0 to {MAX_COUNT}, got {shown('{' + inside + '}')}",
                 "write for example {3}, {2,} or {2,5}",

@@ -13,6 +13,9 @@ from tidegate.domain.value import Value
 ONCE_A_DAY = timedelta(days=1)
 """From one run to the next of an operation without `cron` and `interval`."""
 
+OPERATION_TIMEOUT = timedelta(hours=4)
+"""The default timeout of the runs of an operation."""
+
 MB = 1_000_000
 GB = 1_000_000_000
 
@@ -73,7 +76,7 @@ class OperationPlan(Value, kw_only=True):
     interval: timedelta | None = None
     timezone: str = "UTC"
     window: WindowConstraint | None = None
-    timeout: timedelta = timedelta(hours=4)
+    timeout: timedelta = OPERATION_TIMEOUT
     options: dict[str, Any] = {}
     when: Conditions | None = None
     at: At | None = None

@@ -14,7 +14,6 @@ from tidegate.domain.part_name import whole_name
 from tidegate.domain.time.task_grid import Slot, business_slots
 from tidegate.domain.time.task_key import TaskKeyError, parse_date
 from tidegate.domain.value import Value
-from tidegate.scheduler.commands.change_jobs import discard_jobs
 from tidegate.scheduler.commands.instances import By, task_state
 from tidegate.scheduler.decision.instances.actions import status_of
 from tidegate.scheduler.decision.instances.made import instance_of_slot, make
@@ -25,6 +24,7 @@ from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.refused import InstanceRefused
 from tidegate.scheduler.store.protocol import Reader, Transaction
+from tidegate.scheduler.tick.end_jobs import discard_jobs
 from tidegate.scheduler.tick.tick import advance_before
 from tidegate.scheduler.tick.upstream import backfill_cursor
 

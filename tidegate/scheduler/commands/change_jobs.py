@@ -4,16 +4,14 @@ A waiting job can always be discarded; a PENDING_LAUNCH job only as long as no r
 launch request may already be on its way; its run then fails to claim the job.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from tidegate.scheduler.decision.end_job import discard_entry
 from tidegate.scheduler.decision.fate import Change, Fate, after_fate, fate
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import WAITING, Job, JobState
-from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.protocol import Transaction
-from tidegate.scheduler.tick.end_jobs import end_jobs
+from tidegate.scheduler.tick.end_jobs import discard_each
 
 
 def change_jobs(
@@ -54,17 +52,4 @@ def apply_fates(
     """
     changed = [(job, each) for job, each in fates if each.kind in ("held", "released")]
     transaction.put_jobs([after_fate(job, each, after[job.schedule], now) for job, each in changed])
-    _end(transaction, [(job, each.reason) for job, each in fates if each.reason is not None], now)
-
-
-def discard_jobs(
-    transaction: Transaction, jobs: Iterable[Job], reason: Reason, now: datetime
-) -> tuple[Job, ...]:
-    """Discard jobs, and return the discarded jobs."""
-    return _end(transaction, [(job, reason) for job in jobs], now)
-
-
-def _end(transaction: Transaction, discarded: Sequence[tuple[Job, Reason]], now: datetime) -> tuple[Job, ...]:
-    endings = [(job, discard_entry(job, reason, now)) for job, reason in discarded]
-    transaction.add_journal([entry for _, entry in endings])
-    return end_jobs(transaction, endings)
+    discard_each(transaction, [(job, each.reason) for job, each in fates if each.reason is not None], now)

@@ -51,10 +51,11 @@ def run_by_hand(
     advance_before(transaction, now)
     # What times out at this instant has ended for the request.
     close_overdue(transaction, now)
-    found, chosen = choose(transaction, table, now, operation=operation, policy=policy)
+    policies = load_policies(transaction, now)
+    found, chosen = choose(transaction, policies, table, operation=operation, policy=policy)
     if not chosen:
         return ()
-    refuse_active(transaction, found, chosen[0][0], now)
+    refuse_active(transaction, policies, found, chosen[0][0], now)
     (first, ref), *rest = chosen
     work = Work(table=found.name, operation=first, policy=ref, by_hand=True, then=tuple(rest))
     opened_by = f"{now.isoformat()} by {by.actor}"
@@ -63,14 +64,14 @@ def run_by_hand(
     transaction.add_journal(
         [Entry(at=now, kind=EntryKind.STATUS, schedule=job.schedule, job=job.id, data=data)]
     )
-    start_waiting(transaction, [job], now)
+    start_waiting(transaction, policies, [job], now)
     return transaction.jobs(ids=(job.id,))
 
 
 def choose(
     reader: Reader,
+    policies: Policies,
     table: str,
-    now: datetime,
     *,
     operation: Operation | None = None,
     policy: str | None = None,
@@ -85,7 +86,6 @@ def choose(
         raise MaintenanceRefused(
             "E-TABLE", f"no table {table} is known", "`tidegate maintenance tables` shows those that are"
         )
-    policies = load_policies(reader, now)
     ranked = matches(policies.policies, found)
     if policy is None:
         best = {each: match for each, match in counting(ranked).items() if operation in (None, each)}
@@ -126,7 +126,9 @@ def _refs(policies: Policies, name: str) -> Iterator[str]:
     return (ref for ref in policies.policies if ref.partition("/")[2] == name)
 
 
-def refuse_active(reader: Reader, table: TableState, operation: Operation, now: datetime) -> None:
+def refuse_active(
+    reader: Reader, policies: Policies, table: TableState, operation: Operation, now: datetime
+) -> None:
     """Refuse to start an operation on a table whose job runs, or of which pipelines write everything.
 
     Raises:
@@ -138,7 +140,7 @@ def refuse_active(reader: Reader, table: TableState, operation: Operation, now: 
             f"{run.operation} of policy {run.policy} runs on table {table.name} as job {run.job}",
             "wait for its end, or terminate its run",
         )
-    busy = busy_of(reader, load_policies(reader, now), table, operation, now)
+    busy = busy_of(reader, policies, table, operation, now)
     if not busy.free:
         jobs = ", ".join(busy.jobs)
         raise MaintenanceRefused(

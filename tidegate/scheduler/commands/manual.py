@@ -11,7 +11,7 @@ import msgspec
 from tidegate.domain.model import App, PartitionScheme, Schedule, leaves
 from tidegate.domain.partition_key import first_key, validate_key
 from tidegate.scheduler.commands.activation import clock_entries, started, stopped, takes_events
-from tidegate.scheduler.commands.change_jobs import change_jobs, discard_jobs
+from tidegate.scheduler.commands.change_jobs import change_jobs
 from tidegate.scheduler.commands.existing_events import collect_existing
 from tidegate.scheduler.decision.after import opened, record
 from tidegate.scheduler.decision.fate import Change
@@ -25,6 +25,7 @@ from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.refused import Refused, refuse_instance, refuse_operation
 from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.tick.end_jobs import discard_jobs
 from tidegate.scheduler.tick.load import load_apps
 from tidegate.scheduler.tick.tick import advance_before, route_before
 

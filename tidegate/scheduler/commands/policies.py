@@ -6,9 +6,11 @@ waiting jobs, and a changed cron, interval or zone gives a new next run, counted
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 import msgspec
 
+from tidegate.compiler.plan.fingerprint import canonical
 from tidegate.domain.model import App
 from tidegate.scheduler.model.maintenance import TableState
 from tidegate.scheduler.store.protocol import Transaction
@@ -64,10 +66,13 @@ def _deployed(table: TableState, known: TableState | None, *, comes_back: bool) 
     return msgspec.structs.replace(kept, gone=False) if comes_back else kept
 
 
+def _forms(policies: Policies) -> list[Any]:
+    every = sorted(policies.policies.items())
+    return [canonical(policies.settings), [(name, canonical(policy)) for name, policy in every]]
+
+
 def _same(old: Policies, after: Policies) -> bool:
-    """Return whether nothing of what maintenance depends on has changed."""
-    return (
-        old.policies == after.policies
-        and old.settings == after.settings
-        and list(tables_of_datasets(old.apps.values())) == list(tables_of_datasets(after.apps.values()))
+    """Return whether nothing that maintenance depends on has changed; where it is written does not count."""
+    return _forms(old) == _forms(after) and list(tables_of_datasets(old.apps.values())) == list(
+        tables_of_datasets(after.apps.values())
     )

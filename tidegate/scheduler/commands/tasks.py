@@ -17,7 +17,6 @@ from tidegate.compiler.plan.fingerprint import fingerprint
 from tidegate.domain.model import Schedule, TaskTrigger
 from tidegate.domain.time.task_grid import Slot
 from tidegate.domain.time.task_key import local_day
-from tidegate.scheduler.commands.change_jobs import discard_jobs
 from tidegate.scheduler.decision.after import record
 from tidegate.scheduler.decision.instances.changed import after_change
 from tidegate.scheduler.decision.instances.gate import looking_again
@@ -29,7 +28,7 @@ from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.protocol import Transaction
 from tidegate.scheduler.tick.due import MICROSECOND
-from tidegate.scheduler.tick.end_jobs import end_jobs
+from tidegate.scheduler.tick.end_jobs import discard_jobs, end_jobs
 from tidegate.scheduler.tick.generate import (
     ONE_DAY,
     catch_up,

@@ -224,7 +224,8 @@ def _launch_failed(job: Job, entry: Entry) -> Job:
     rejected = entry.data.get("rejected", 0)
     failed = _with(job, detail=entry.data["message"], rejected=rejected)
     if entry.reason is None:
-        return _with(failed, gave_back=0 < job.offers == rejected)
+        # An operation keeps its table: another one must not start on it meanwhile.
+        return _with(failed, gave_back=job.maintenance is None and 0 < job.offers == rejected)
     return _with(failed, gave_back=False, state=JobState.FAILED, reason=Reason.F_LAUNCH, ended_at=entry.at)
 
 

@@ -7,21 +7,20 @@ It changes nothing.
 from collections.abc import Sequence
 from datetime import datetime
 
+import msgspec
+
 from tidegate.domain.model import Operation
 from tidegate.domain.model.maintenance import ORDER
 from tidegate.domain.value import Value
-from tidegate.scheduler.decision.maintenance.conditions import ConditionsChecked
-from tidegate.scheduler.decision.maintenance.debt import Debt, debt
+from tidegate.scheduler.decision.maintenance.conditions import ConditionsChecked, check
 from tidegate.scheduler.decision.maintenance.health import fresh
-from tidegate.scheduler.decision.maintenance.poll import Polled, decide_poll
-from tidegate.scheduler.decision.maintenance.rank import health_rules, matches
+from tidegate.scheduler.decision.maintenance.judge import Judged
+from tidegate.scheduler.decision.maintenance.poll import decide_poll
 from tidegate.scheduler.model.maintenance import OperationRun, Record, TableState
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.model.refused import MaintenanceRefused
 from tidegate.scheduler.store.protocol import Reader
 from tidegate.scheduler.tick.maintenance.look import look
-from tidegate.scheduler.tick.maintenance.policies import Policies, load_policies
-from tidegate.scheduler.tick.maintenance.tables import table_named
+from tidegate.scheduler.tick.maintenance.policies import Policies
 
 
 class OperationStatus(Value, kw_only=True):
@@ -33,11 +32,12 @@ class OperationStatus(Value, kw_only=True):
         due: whether its next run has come.
         due_since: since when a poll has seen it due.
         would_run: whether a poll would start it now.
+        behind: of one that nothing holds back, the operation that a poll would start on the table before it.
         reason: what holds it back, if it is due.
         next: when that may change; of one that is not due its next run.
         forced: `at_latest` has come.
         probe: its start would be the one attempt after a throttle.
-        conditions: its thresholds with what was measured.
+        conditions: its thresholds with what was measured, also while it is not due.
         job: its waiting or running job.
     """
 
@@ -48,6 +48,7 @@ class OperationStatus(Value, kw_only=True):
     due: bool = False
     due_since: datetime | None = None
     would_run: bool = False
+    behind: Operation | None = None
     reason: Reason | None = None
     next: datetime | None = None
     forced: bool = False
@@ -56,46 +57,32 @@ class OperationStatus(Value, kw_only=True):
     job: str | None = None
 
 
-def table_of(reader: Reader, text: str) -> TableState:
-    """Return the table with one of its names.
-
-    Raises:
-        MaintenanceRefused: E-TABLE, it is not known.
-    """
-    found = table_named(reader, text)
-    if found is None:
-        raise MaintenanceRefused(
-            "E-TABLE", f"no table {text} is known", "`tidegate maintenance tables` shows those that are"
-        )
-    return found
-
-
-def operation_status(reader: Reader, table: str, now: datetime) -> tuple[OperationStatus, ...]:
-    """Return the status of all operations on a table, in the order in which they run.
-
-    Raises:
-        MaintenanceRefused: E-TABLE.
-    """
-    found, policies = table_of(reader, table), load_policies(reader, now)
-    records = [record for record in reader.records(tables=(found.name,)) if record.counts]
-    runs = {run.operation: run for run in reader.operation_runs(tables=(found.name,), running=True)}
-    polled = {each.judged.asked.record.key: each for each in _polled(reader, policies, records, now)}
-    return tuple(
-        _status(record, polled.get(record.key), _run_of(record, runs))
-        for record in sorted(records, key=lambda record: ORDER[record.operation])
-    )
+def operation_status(
+    reader: Reader, table: TableState, policies: Policies, now: datetime
+) -> tuple[OperationStatus, ...]:
+    """Return the status of all operations on a table, in the order in which they run."""
+    records = [record for record in reader.records(tables=(table.name,)) if record.counts]
+    runs = {run.job: run for run in reader.operation_runs(tables=(table.name,), running=True)}
+    judged = _judged(reader, policies, records, now)
+    found: list[OperationStatus] = []
+    for record in sorted(records, key=lambda record: ORDER[record.operation]):
+        verdict = judged.get(record.key)
+        if verdict is not None and verdict.due:
+            found.append(_due(record, verdict))
+            continue
+        status = _not_due(record, table, policies, now)
+        run = None if record.job is None else runs.get(record.job)
+        following = None if verdict is None else verdict.next
+        found.append(msgspec.structs.replace(status, running=run, next=following))
+    return _one_at_a_time(found)
 
 
-def _run_of(record: Record, runs: dict[Operation, OperationRun]) -> OperationRun | None:
-    run = runs.get(record.operation)
-    return run if run is not None and run.job == record.job else None
-
-
-def _polled(
-    reader: Reader, policies: Policies, records: Sequence[Record], now: datetime, *, start: bool = False
-) -> tuple[Polled, ...]:
+def _judged(
+    reader: Reader, policies: Policies, records: Sequence[Record], now: datetime
+) -> dict[tuple[str, Operation, str], Judged]:
+    """Return the verdict on each operation that does not run, as a poll that starts nothing leaves it."""
     looked = look(reader, policies, records, now)
-    return decide_poll(
+    polled = decide_poll(
         looked.judged,
         looked.debts,
         looked.busy,
@@ -103,28 +90,19 @@ def _polled(
         looked.slots,
         policies.settings,
         now,
-        start=start,
+        start=False,
     )
+    return {each.judged.asked.record.key: each.judged for each in polled}
 
 
-def _status(record: Record, polled: Polled | None, run: OperationRun | None) -> OperationStatus:
-    if polled is None:
-        return OperationStatus(
-            table=record.table,
-            operation=record.operation,
-            policy=record.policy,
-            running=run,
-            job=record.job,
-        )
-    judged = polled.judged
+def _due(record: Record, judged: Judged) -> OperationStatus:
     return OperationStatus(
         table=record.table,
         operation=record.operation,
         policy=record.policy,
-        running=run,
-        due=judged.due,
-        due_since=record.due_since if judged.due else None,
-        would_run=judged.due and judged.reason is None,
+        due=True,
+        due_since=record.due_since,
+        would_run=judged.reason is None,
         reason=judged.reason,
         next=judged.next,
         forced=judged.forced,
@@ -134,13 +112,25 @@ def _status(record: Record, polled: Polled | None, run: OperationRun | None) -> 
     )
 
 
-def table_debt(reader: Reader, table: str, now: datetime) -> Debt:
-    """Return the debt of a table, with its failures, by what was measured last.
+def _not_due(record: Record, table: TableState, policies: Policies, now: datetime) -> OperationStatus:
+    """Return the status of one that runs, or whose next run has not come."""
+    when, own = policies.plan_of(record).when, table.history.of(record.operation)
+    health = fresh(table.health, now, policies.settings.poll)
+    return OperationStatus(
+        table=record.table,
+        operation=record.operation,
+        policy=record.policy,
+        conditions=check(when, health, own.succeeded_at, record.seen_at, now),
+        job=record.job,
+    )
 
-    Raises:
-        MaintenanceRefused: E-TABLE.
-    """
-    found, policies = table_of(reader, table), load_policies(reader, now)
-    rules = health_rules(matches(policies.policies, found))
-    health = fresh(found.health, now)
-    return debt(health, found.history, rules, policies.settings.debt, failures=True)
+
+def _one_at_a_time(found: Sequence[OperationStatus]) -> tuple[OperationStatus, ...]:
+    """Return the statuses as a poll starts one operation of a table: the first one that may start."""
+    first = next((each.operation for each in found if each.would_run), None)
+    return tuple(
+        msgspec.structs.replace(each, would_run=False, behind=first)
+        if each.would_run and each.operation is not first
+        else each
+        for each in found
+    )

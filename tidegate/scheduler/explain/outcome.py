@@ -1,5 +1,6 @@
 """Outcome: how a job that no longer waits went on, in one line for people."""
 
+from tidegate.scheduler.explain.instant_text import instant_text
 from tidegate.scheduler.model.job import Job, JobState
 
 
@@ -24,4 +25,5 @@ def _asked(job: Job) -> str:
         until = "; it holds no slots until it is offered again" if job.gave_back else ""
         return f"its run was asked for {times}; the last request was rejected: {job.detail}{until}"
     answer = f"the answer before: {job.detail}" if job.detail else "no run is seen yet"
-    return f"its run was asked for {times}, last at {job.offered_at:%Y-%m-%d %H:%M:%SZ}; {answer}"
+    assert job.offered_at is not None, "it was offered"
+    return f"its run was asked for {times}, last at {instant_text(job.offered_at)}; {answer}"

@@ -8,13 +8,14 @@ collected events, slots, launches, runs and gauges. Entries that a tick wrote la
 instant, after a pause, belong to that instant.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
 import msgspec
 
 from tidegate.compiler.plan.fingerprint import fingerprint
+from tidegate.compiler.plan.renames import Renames
 from tidegate.domain.model import App, Schedule
 from tidegate.domain.model.others import with_named
 from tidegate.scheduler.commands.activation import stopped, takes_events
@@ -22,7 +23,7 @@ from tidegate.scheduler.decision.after import after
 from tidegate.scheduler.decision.carry import carry
 from tidegate.scheduler.decision.fate import Change, after_fate, fate
 from tidegate.scheduler.decision.fires import next_fire, starts_again, timer_leaves
-from tidegate.scheduler.explain.past_entries import event_of, observation_of, present_names
+from tidegate.scheduler.explain.past_entries import event_of, later_names, observation_of, under_present_names
 from tidegate.scheduler.explain.past_operations import after_entry, opened_jobs, opens_operation
 from tidegate.scheduler.explain.past_tasks import PastTasks
 from tidegate.scheduler.intake.observe import merge
@@ -43,22 +44,17 @@ _STOPS = (EntryKind.PAUSED, EntryKind.MARKED, EntryKind.RERUN, EntryKind.REPORTE
 def store_at(reader: Reader, instant: datetime) -> MemoryStore:
     """Return the store as it was after an instant was done."""
     journal = reader.journal()
-    past = _Past(present_names(journal))
-    for entry in journal:
+    past = _Past()
+    for entry, names in zip(journal, later_names(journal), strict=True):
         if entry.at <= instant:
-            past.read(entry)
+            past.read(entry, names)
     return past.store(instant)
 
 
 class _Past:
-    """The rows of the store after the entries that were read so far.
+    """The rows of the store after the entries that were read so far."""
 
-    Args:
-        app_names: the present name of each renamed app.
-    """
-
-    def __init__(self, app_names: Mapping[str, str]) -> None:
-        self._app_names = app_names
+    def __init__(self) -> None:
         self._apps: dict[str, DeployedApp] = {}
         self._states: dict[str, ScheduleState] = {}
         self._deleted: set[str] = set()
@@ -93,9 +89,14 @@ class _Past:
             **dict.fromkeys(_STOPS, self._stopped),
         }
 
-    def read(self, entry: Entry) -> None:
-        """Apply one entry."""
+    def read(self, entry: Entry, names: Renames) -> None:
+        """Apply one entry.
+
+        Args:
+            names: the renames after it.
+        """
         self._journal.append(entry)
+        entry = under_present_names(entry, names)
         if not self._is_known(entry):
             self._tasks.wait_for_task(entry)
             return
@@ -174,7 +175,6 @@ class _Past:
             self._apps.pop(entry.data["app"], None)
         else:
             app = msgspec.convert(spec, App)
-            app = msgspec.structs.replace(app, name=self._app_names.get(app.name, app.name))
             deployed = DeployedApp(app=app, revision=entry.data["revision"], deployed_at=entry.at)
             self._apps[app.name] = deployed
 

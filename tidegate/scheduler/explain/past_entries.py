@@ -1,21 +1,58 @@
 """Past entries: what single entries of the journal say, as values of the engine."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
+import msgspec
+
+from tidegate.compiler.plan.renames import Renames
+from tidegate.scheduler.explain.past_operations import opened_jobs, opens_operation
 from tidegate.scheduler.intake.observe import RunObservation
 from tidegate.scheduler.model.event import Event, EventKind
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.run import RunStatus
+from tidegate.scheduler.store.renamed_maintenance import renamed_operation, renamed_resource
 
 
-def present_names(journal: Iterable[Entry]) -> dict[str, str]:
-    """Return the present name of each renamed app: schedules in the journal have it already."""
-    present: dict[str, str] = {}
-    for entry in journal:
-        renamed: dict[str, str] = entry.data["apps"] if entry.kind is EntryKind.RENAME else {}
-        present = {old: renamed.get(new, new) for old, new in present.items()} | renamed
-    return present
+def later_names(journal: Sequence[Entry]) -> list[Renames]:
+    """Return for each entry the renames after it, as one; those of schedules the journal has already."""
+    found: list[Renames] = []
+    names = Renames()
+    for entry in reversed(journal):
+        found.append(names)
+        if entry.kind is EntryKind.RENAME:
+            names = Renames(
+                apps=_joined(entry.data["apps"], names.apps),
+                datasets=_joined(entry.data["datasets"], names.datasets),
+            )
+    return found[::-1]
+
+
+def _joined(renamed: Mapping[str, str], later: Mapping[str, str]) -> dict[str, str]:
+    """Return renames with those that came later, which may give a name again that had become free."""
+    return {**later, **{old: later.get(new, new) for old, new in renamed.items()}}
+
+
+def under_present_names(entry: Entry, names: Renames) -> Entry:
+    """Return an entry with the present names of its app, and of the table of its operation.
+
+    Args:
+        names: the renames after it.
+    """
+    if not names:
+        return entry
+    data: dict[str, Any] = {}
+    if entry.kind is EntryKind.SPEC and entry.schedule is None:
+        app, spec = names.app(entry.data["app"]), entry.data["spec"]
+        data = {"app": app, "spec": None if spec is None else {**spec, "name": app}}
+    elif opens_operation(entry):
+        (job,) = opened_jobs(entry, None)
+        renamed = renamed_operation(job, names)
+        data = {"key": renamed.key, "maintenance": msgspec.to_builtins(renamed.work)}
+    elif entry.kind is EntryKind.LAUNCH:
+        data = {"resources": [renamed_resource(each, names) for each in entry.data["resources"]]}
+    return msgspec.structs.replace(entry, data={**entry.data, **data})
 
 
 def event_of(entry: Entry) -> Event:

@@ -33,7 +33,7 @@ def missing(decision: Decision) -> tuple[Missing, ...]:
     found: list[Missing] = []
     if decision.satisfied_at is None:
         found += _of_trigger(decision.trigger)
-    found += [_of_constraint(verdict) for verdict in decision.constraints if not verdict.met]
+    found += [missing_of(verdict) for verdict in decision.constraints if not verdict.met]
     return tuple(found)
 
 
@@ -59,8 +59,11 @@ def _of_trigger(verdict: Verdict) -> Iterator[Missing]:
         yield from _of_trigger(part)
 
 
-def _of_constraint(verdict: Verdict) -> Missing:
-    if verdict.next_check is not None:
+def missing_of(verdict: Verdict) -> Missing:
+    """Return what an unmet constraint needs, or an unmet check of an operation on a table."""
+    if verdict.needs is not None:
+        what = verdict.needs
+    elif verdict.next_check is not None:
         what = "time"
     elif verdict.blocked_on is not None:
         what = _freed(verdict.kind, verdict.blocked_on)

@@ -15,11 +15,12 @@ from tidegate.scheduler.decision.decide import decide
 from tidegate.scheduler.decision.instances.upstream import diagnostics_of
 from tidegate.scheduler.decision.outcome import Decision, Discard, Launch, Pass, Wait
 from tidegate.scheduler.decision.retry import attempts_max
-from tidegate.scheduler.explain.explanation import Explanation as Explanation
+from tidegate.scheduler.explain.explanation import Explanation
 from tidegate.scheduler.explain.history import history_of
 from tidegate.scheduler.explain.instances import awaited, upstream_of
+from tidegate.scheduler.explain.instant_text import instant_text
 from tidegate.scheduler.explain.operations.why import explain_operation_job
-from tidegate.scheduler.explain.outcome import outcome_line as outcome_line
+from tidegate.scheduler.explain.outcome import outcome_line
 from tidegate.scheduler.explain.roots import roots
 from tidegate.scheduler.explain.unblock import missing
 from tidegate.scheduler.model.deployed import ScheduleState
@@ -171,7 +172,7 @@ def _limit(reader: Reader, job: Job) -> str:
     if program is None or program.timeout is None or run is None or run.started_at is None:
         return ""
     until = run.started_at + program.timeout
-    return f"; its timeout of {duration_text(program.timeout)} ends at {until:%Y-%m-%d %H:%M:%SZ}"
+    return f"; its timeout of {duration_text(program.timeout)} ends at {instant_text(until)}"
 
 
 def _decision(reader: Reader, job: Job, now: datetime) -> Decision:
@@ -230,5 +231,5 @@ def waiting_line(job: Job) -> str:
     """Describe one waiting job in one line: name, key, reason, next check."""
     name = f"{job.schedule}[{job.key}]" if job.key else job.schedule
     reason = job.reason or Reason.W_TRIGGER
-    until = "" if job.next_check_at is None else f", next check {job.next_check_at:%Y-%m-%d %H:%M:%SZ}"
+    until = "" if job.next_check_at is None else f", next check {instant_text(job.next_check_at)}"
     return f"{name}: {reason} {reason.summary}{until}"

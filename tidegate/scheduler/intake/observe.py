@@ -102,6 +102,9 @@ def _fold(transaction: Transaction, seen: RunObservation, known: dict[str, Run],
         transaction.add_journal([entry])
     if job is not None and _advance(transaction, job, entry, seen.at, now):
         return
+    if job is not None and job.maintenance is not None:
+        # No trigger can name what runs.
+        return
     if job is not None and job.recovered and seen.status is RunStatus.FAILED:
         upstream = as_success(upstream)
     if seen.status not in ENDED or seen.status is run.status:

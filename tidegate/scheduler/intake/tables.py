@@ -15,10 +15,10 @@ from tidegate.scheduler.tick.maintenance.by_hand import try_again
 from tidegate.scheduler.tick.maintenance.policies import load_policies
 from tidegate.scheduler.tick.maintenance.records import update_records
 from tidegate.scheduler.tick.maintenance.tables import (
-    catalog_name_of,
     forgotten,
     gone,
     look_again,
+    table_named,
     tables_of_datasets,
 )
 from tidegate.scheduler.tick.tick import advance_before
@@ -63,18 +63,18 @@ def report_tables(
         if name not in known or known[name].gone
     ]
     transaction.put_tables(new)
+    lost: list[TableState] = []
     if listed:
         lost = [
-            table.name
+            table
             for table in transaction.tables()
             if not table.gone
             and table.dataset is None
             and table.name not in names
             and table.catalog_name.startswith(tuple(listed))
         ]
-        report_gone(transaction, lost, now)
-    if new:
-        update_records(transaction, load_policies(transaction, now), new, now)
+    if new or lost:
+        _changed(transaction, new, lost, now)
     return tuple(table.name for table in new)
 
 
@@ -88,11 +88,20 @@ def _one_name(found: TableFound, datasets: Mapping[str, TableState]) -> str:
 def report_gone(transaction: Transaction, names: Collection[str], now: datetime) -> None:
     """Take in that tables are gone: what waits for them is discarded, and their past counts no longer."""
     advance_before(transaction, now)
-    lost = [gone(table, now) for table in transaction.tables(names=names) if not table.gone]
-    transaction.put_tables(lost)
+    lost = [table for table in transaction.tables(names=names) if not table.gone]
     if lost:
-        policies = load_policies(transaction, now)
-        update_records(transaction, policies, lost, now)
+        _changed(transaction, (), lost, now)
+
+
+def _changed(
+    transaction: Transaction, new: Sequence[TableState], lost: Sequence[TableState], now: datetime
+) -> None:
+    """Bring the records of tables up to date that are new, which are stored, or lost."""
+    dropped = [gone(table, now) for table in lost]
+    transaction.put_tables(dropped)
+    policies = load_policies(transaction, now)
+    update_records(transaction, policies, [*new, *dropped], now)
+    if dropped:
         try_again(transaction, policies, now)
 
 
@@ -103,13 +112,9 @@ def report_health(transaction: Transaction, measured: Mapping[str, Health], now:
     """
     advance_before(transaction, now)
     known = {table.name: table for table in transaction.tables(names=measured)}
-    unknown = [name for name in measured if name not in known and "/" in name]
-    catalog = {name: catalog_name_of(transaction, name) for name in unknown}
-    known |= {
-        name: TableState(name=name, catalog_name=at, dataset=name, history=TableHistory())
-        for name, at in catalog.items()
-        if at is not None
-    }
+    unknown = [name for name in measured if name not in known]
+    found = [table for name in unknown if (table := table_named(transaction, name)) is not None]
+    known |= {table.name: table for table in found if table.name in measured}
     transaction.put_tables(
         [
             msgspec.structs.replace(table, health=measured[name], wanted_at=None)

@@ -2,6 +2,8 @@
 
 from datetime import datetime
 
+import msgspec
+
 from tidegate.domain.model import Priority
 from tidegate.scheduler.model.job import ACTIVE, JobState
 from tidegate.scheduler.model.maintenance import Ended
@@ -14,16 +16,38 @@ from tidegate.scheduler.tick.tick import advance_before, effective_at
 def end_operation(transaction: Transaction, job_id: str, attempt: int, ended: Ended, now: datetime) -> bool:
     """Take in the end of a run of an operation.
 
+    Of a run whose timeout was over before it could stop, what it has done is kept: its bytes count, and the
+    history shows its figures.
+
     Returns:
         Whether it counts: not if its job has ended already, by its timeout or an earlier report.
     """
     advance_before(transaction, now)
     for job in transaction.jobs(ids=(job_id,)):
-        if job.maintenance is None or job.attempt != attempt or job.state not in ACTIVE:
+        if job.maintenance is None or job.attempt != attempt:
             continue
-        end_operation_job(transaction, job, ended, effective_at(transaction, now, now))
-        return True
+        if job.state in ACTIVE:
+            end_operation_job(transaction, job, ended, effective_at(transaction, now, now))
+            return True
+        if job.reason is Reason.F_TIMEOUT:
+            _keep_figures(transaction, job_id, ended)
     return False
+
+
+def _keep_figures(transaction: Transaction, job_id: str, ended: Ended) -> None:
+    transaction.put_operation_runs(
+        [
+            msgspec.structs.replace(
+                run,
+                changed=ended.changed,
+                bytes=ended.bytes,
+                before=ended.before,
+                after=ended.after,
+                results=ended.results,
+            )
+            for run in transaction.operation_runs(jobs=(job_id,))
+        ]
+    )
 
 
 def goes_on(reader: Reader, job_id: str, attempt: int) -> bool:

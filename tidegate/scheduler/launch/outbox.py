@@ -134,9 +134,7 @@ def reject(
         if final or job.offers >= OFFERS_MAX:
             _dead_letter(transaction, job, message, now)
             continue
-        # An operation keeps its table: another one must not start on it meanwhile.
-        rejected = _rejected_now(job) if job.maintenance is None else None
-        entry = _failed(job, message, now, rejected=rejected)
+        entry = _failed(job, message, now, rejected=_rejected_now(job))
         pause = back_off(FIRST_BACK_OFF, job.offers)
         waiting = record(job, entry, next_check_at=now + pause)
         transaction.put_jobs([waiting])

@@ -8,11 +8,11 @@ class Refused(UserError):
     """A request of a person that cannot be carried out."""
 
 
-class InstanceRefused(Refused):
-    """A request about instances of tasks that cannot be carried out.
+class RefusedWithCode(Refused):
+    """A refusal that programs recognize.
 
     Attributes:
-        code: stable, for programs: E-TASK, E-TIME, E-RANGE, E-DISABLED or E-STATE (docs/cycles.md).
+        code: stable.
     """
 
     def __init__(self, code: str, message: str, hint: str = "") -> None:
@@ -20,16 +20,12 @@ class InstanceRefused(Refused):
         self.code = code
 
 
-class MaintenanceRefused(Refused):
-    """A request for maintenance by hand that cannot be carried out.
+class InstanceRefused(RefusedWithCode):
+    """A request about instances of tasks: E-TASK, E-TIME, E-RANGE, E-DISABLED or E-STATE (docs/cycles.md)."""
 
-    Attributes:
-        code: stable, for programs: E-TABLE, E-POLICY or E-ACTIVE (docs/maintenance.md).
-    """
 
-    def __init__(self, code: str, message: str, hint: str = "") -> None:
-        super().__init__(f"{code}: {message}", hint)
-        self.code = code
+class MaintenanceRefused(RefusedWithCode):
+    """A request for maintenance by hand: E-TABLE, E-POLICY or E-ACTIVE (docs/maintenance.md)."""
 
 
 def refuse_instance(job: Job, instead: str) -> None:

@@ -1,8 +1,8 @@
 """The given actions of a scenario in a few words, for its timeline."""
 
-from datetime import timedelta
 from typing import assert_never
 
+from tidegate.compiler.plan.policy_form import measured_form
 from tidegate.compiler.scenarios.scenario import (
     Delete,
     Deploy,
@@ -31,7 +31,6 @@ from tidegate.compiler.scenarios.scenario_tasks import (
     ReportInstances,
     StartBackfill,
 )
-from tidegate.domain.maintenance.measures import MEASURES
 from tidegate.domain.size import size_text
 from tidegate.domain.time.duration import duration_text
 from tidegate.scheduler.model.maintenance import Work
@@ -49,18 +48,8 @@ def _table(written: TableWritten) -> str:
         return "the table is gone"
     if written.health is None:
         return "the table is written, and cannot be measured"
-    measures = ", ".join(f"{name} {_measured(name, value)}" for name, value in written.health.items())
+    measures = ", ".join(f"{name} {measured_form(name, value)}" for name, value in written.health.items())
     return f"the table is written ({measures or 'healthy'})"
-
-
-def _measured(name: str, value: float) -> str:
-    match MEASURES[name].unit:
-        case "bytes":
-            return size_text(int(value))
-        case "seconds":
-            return duration_text(timedelta(seconds=value))
-        case _:
-            return f"{value:g}"
 
 
 def describe_work(work: Work) -> str:

@@ -13,6 +13,7 @@ import msgspec
 from tidegate.compiler.builders.formats import Formats, deployed_formats
 from tidegate.compiler.compile import compile_files, compile_schedule, compile_task
 from tidegate.compiler.diagnostics.diagnostic import Diagnostic
+from tidegate.compiler.plan.blocked import second_maintenance
 from tidegate.compiler.scenarios.scenario import (
     Delete,
     Deploy,
@@ -64,6 +65,7 @@ UNKNOWN_SCHEDULE = "N305"
 UNKNOWN_DATASET = "N301"
 WRONG_KEY = "V205"
 UNKNOWN_POLICY = "E-POLICY"
+SECOND_MAINTENANCE = "N318"
 REMOVED_PART = {"datasets": "N301", "programs": "N302", "tasks": "N316"}
 """Codes of a deployment that is refused because remaining schedules or tasks need what it removes."""
 
@@ -269,13 +271,18 @@ class ActionRunner:
     def _deploy(self, action: Deploy) -> None:
         file = action.file or "deploy"
         content = self._read_file(action.file) if action.file else (action.text or "").encode()
-        formats = Formats(default=self._default_format, deployed=deployed_formats(self._deployed().values()))
+        before = self._deployed()
+        formats = Formats(default=self._default_format, deployed=deployed_formats(before.values()))
         compilation = compile_files(
-            {file: content}, on_update=self._on_update, formats=formats, known=self._deployed
+            {file: content}, on_update=self._on_update, formats=formats, known=lambda: before
         )
         if not compilation.ok:
             raise _wrong(compilation.diagnostics)
-        self._carry_out({**self._deployed(), **compilation.models()}, action.update_schedules)
+        models = compilation.models()
+        others = {name: app for name, app in before.items() if name not in models}
+        for blocked in second_maintenance(models, others):
+            raise ActionRefused((SECOND_MAINTENANCE,), blocked.summary)
+        self._carry_out({**before, **models}, action.update_schedules)
         if action.update_schedules and self._app in compilation.apps:
             document = compilation.apps[self._app].document
             self._specs = {**self._specs, **_specs_of(document)}

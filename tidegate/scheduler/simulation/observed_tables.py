@@ -4,8 +4,10 @@ from datetime import datetime, timedelta
 
 from tidegate.compiler.scenarios.scenario_maintenance import ExpectDebt, ExpectDue
 from tidegate.domain.value import Value
-from tidegate.scheduler.explain.maintenance import operation_status, table_debt
+from tidegate.scheduler.explain.maintenance import operation_status
+from tidegate.scheduler.explain.operations.measured import measured
 from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.tick.maintenance.policies import load_policies
 from tidegate.scheduler.tick.maintenance.tables import table_named
 
 DEBT_TOLERANCE = 0.01
@@ -60,7 +62,8 @@ class ObservedDebt(Value, kw_only=True):
 def observe_operation(reader: Reader, expected: ExpectDue, now: datetime) -> ObservedOperation:
     """Return the operation on a table that an expectation names."""
     table = table_named(reader, expected.table)
-    for status in () if table is None else operation_status(reader, table.name, now):
+    statuses = () if table is None else operation_status(reader, table, load_policies(reader, now), now)
+    for status in statuses:
         if status.operation is expected.operation:
             return ObservedOperation(
                 due=status.due,
@@ -76,7 +79,7 @@ def observe_debt(reader: Reader, expected: ExpectDebt, now: datetime) -> Observe
     table = table_named(reader, expected.table)
     if table is None:
         return ObservedDebt(known=False)
-    debt = table_debt(reader, table.name, now)
+    debt = measured(load_policies(reader, now), table, now).debt
     return ObservedDebt(score=debt.score, parts=dict(debt.parts))
 
 

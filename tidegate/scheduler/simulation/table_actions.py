@@ -17,7 +17,7 @@ from tidegate.scheduler.model.refused import MaintenanceRefused
 from tidegate.scheduler.simulation.tables import SimulatedTables
 from tidegate.scheduler.simulation.task_actions import BY
 from tidegate.scheduler.store.protocol import Reader, Store
-from tidegate.scheduler.tick.maintenance.tables import table_named
+from tidegate.scheduler.tick.maintenance.tables import table_named, tables_of_datasets
 
 TableAction = TableWritten | OperationEnds | MaintainByHand
 
@@ -47,14 +47,20 @@ def act_on_tables(
 
 
 def name_of_table(reader: Reader, text: str) -> str:
-    """Return the one name of a table; the text itself for a table that the store does not know."""
-    found = table_named(reader, text)
+    """Return the one name of a table, gone or not; the text itself for one that the store does not know."""
+    found = _known(reader, text)
     return text if found is None else found.name
 
 
 def _known(reader: Reader, text: str) -> TableState | None:
-    """Return a table that exists, or that is gone."""
-    return table_named(reader, text) or next(iter(reader.tables(names=(text,))), None)
+    """Return the table with one of its names: one that exists, else one that is gone."""
+    found = table_named(reader, text)
+    if found is not None:
+        return found
+    datasets = tables_of_datasets(deployed.app for deployed in reader.apps())
+    # A table that was known before it was that of a dataset has the name of the dataset.
+    every = (*datasets, *reader.tables())
+    return next((table for table in every if text in (table.name, table.catalog_name)), None)
 
 
 def _write(store: Store, tables: SimulatedTables, action: TableWritten, now: datetime) -> None:

@@ -19,10 +19,8 @@ class MaintenanceRows(Protocol):
         """Tables that are to be measured (`wanted_at`), the longest wanted first, then name."""
         ...
 
-    def records(
-        self, *, tables: Collection[str] | None = None, policies: Collection[str] | None = None
-    ) -> tuple[Record, ...]:
-        """Records that match all given filters, by table, then operation as text, then policy."""
+    def records(self, *, tables: Collection[str] | None = None) -> tuple[Record, ...]:
+        """Records, by table, then operation as text, then policy; all, or those of some tables."""
         ...
 
     def due_records(self, now: datetime, limit: int) -> tuple[Record, ...]:
@@ -38,11 +36,15 @@ class MaintenanceRows(Protocol):
         *,
         jobs: Collection[str] | None = None,
         tables: Collection[str] | None = None,
-        running: bool | None = None,
+        running: bool = False,
         started_since: datetime | None = None,
         limit: int | None = None,
     ) -> tuple[OperationRun, ...]:
-        """Runs that match all given filters, by start, then job; with a limit the newest ones."""
+        """Runs that match all given filters, by start, then job; with a limit the newest ones.
+
+        Args:
+            running: only those that have not ended.
+        """
         ...
 
     def bytes_rewritten(self, since: datetime, until: datetime) -> int:

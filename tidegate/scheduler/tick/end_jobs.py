@@ -4,13 +4,31 @@ A job that ends releases its slots, which wakes the jobs that wait for them. A l
 no longer counts in rates.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 
-from tidegate.scheduler.decision.end_job import end_job
+from tidegate.scheduler.decision.end_job import discard_entry, end_job
 from tidegate.scheduler.model.instance import instance_resource
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.protocol import Transaction
+
+
+def discard_jobs(
+    transaction: Transaction, jobs: Iterable[Job], reason: Reason, now: datetime
+) -> tuple[Job, ...]:
+    """Discard jobs for one reason, and return the discarded jobs."""
+    return discard_each(transaction, [(job, reason) for job in jobs], now)
+
+
+def discard_each(
+    transaction: Transaction, discarded: Iterable[tuple[Job, Reason]], now: datetime
+) -> tuple[Job, ...]:
+    """Discard jobs, each for its own reason, and return the discarded jobs."""
+    endings = [(job, discard_entry(job, reason, now)) for job, reason in discarded]
+    transaction.add_journal([entry for _, entry in endings])
+    return end_jobs(transaction, endings)
 
 
 def end_jobs(transaction: Transaction, endings: Sequence[tuple[Job, Entry]]) -> tuple[Job, ...]:

@@ -16,7 +16,7 @@ a crash after it leaves PENDING_LAUNCH jobs, which `scheduler.launch.outbox` off
 observed. The cost of a tick depends on due rows and new events, not on the number of schedules.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
 import msgspec
@@ -34,6 +34,7 @@ from tidegate.scheduler.tick.due import MICROSECOND
 from tidegate.scheduler.tick.generate import INSTANCES_PER_TICK, RETURNED
 from tidegate.scheduler.tick.load import load_job_views
 from tidegate.scheduler.tick.maintenance.by_hand import start_waiting
+from tidegate.scheduler.tick.maintenance.policies import load_policies
 from tidegate.scheduler.tick.maintenance.poll import PollReport, maintain, next_poll
 from tidegate.scheduler.tick.maintenance.tables import forgotten
 from tidegate.scheduler.tick.take_in import Aside, take_in
@@ -171,13 +172,17 @@ def _maintain(
     """
     if aside.written:
         forgotten(transaction, aside.written, clock)
-    started = start_waiting(transaction, aside.operations, clock) if aside.operations else ()
+    started = _start_waiting(transaction, aside.operations, clock)
     polled = PollReport() if clock != poll or aside.operations else maintain(transaction, clock)
     report = TickReport(
         decided=len(aside.operations) + polled.closed + polled.looked,
         launched=(*(job.id for job in started), *polled.launched),
     )
     return report, bool(aside.operations) or polled.closed > 0
+
+
+def _start_waiting(transaction: Transaction, jobs: Sequence[Job], now: datetime) -> tuple[Job, ...]:
+    return start_waiting(transaction, load_policies(transaction, now), jobs, now) if jobs else ()
 
 
 def _at(work: WorkingSet, instant: datetime, aside: Aside) -> TickReport:

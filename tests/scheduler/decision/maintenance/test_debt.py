@@ -3,11 +3,10 @@
 import pytest
 
 from tests.scheduler.decision.maintenance.values import health
+from tidegate.domain.maintenance.measures import DAY
 from tidegate.domain.model import DebtWeights, HealthRules
 from tidegate.scheduler.decision.maintenance.debt import debt, failure_rate
 from tidegate.scheduler.model.maintenance import TableHistory
-
-DAY = 86_400
 
 
 def scored(measured=None, recent=(), failures=0, weights=None, *, count_failures=True):

@@ -10,8 +10,6 @@ from tidegate.domain.model import MaintenanceBackOff, Throttle, WindowConstraint
 from tidegate.scheduler.decision.maintenance import times
 from tidegate.scheduler.model.maintenance import OperationHistory
 
-NEVER = OperationHistory()
-
 
 @pytest.mark.parametrize(
     ("sentence", "what", "expected"),

@@ -56,7 +56,13 @@ WHENS = (
     Conditions(mode="all", thresholds=THRESHOLDS[:1], min_interval=HOUR, at_latest=HOUR / 4),
 )
 BUSY = (FREE, Busy(keys=("a",), jobs=("w",)), Busy(keys=("a",), free=False, jobs=("w",)))
-SPENT = (Spent(), Spent(tables=frozenset({"x"}), operations=1), Spent(bytes=100))
+SPENT = (
+    Spent(),
+    Spent(tables=frozenset({"x"}), operations=1),
+    Spent(tables=frozenset({NAME}), operations=1),
+    Spent(tables=frozenset({NAME}), operations=2),
+    Spent(bytes=100),
+)
 SLOTS = (1, 0)
 
 
@@ -114,6 +120,18 @@ def test_the_first_unmet_check_is_the_reason_of_the_poll() -> None:
         "M-BUDGET",
         "W-CONCURRENCY",
     }
+
+
+@pytest.mark.parametrize("spent", SPENT)
+def test_the_budget_that_is_reached_is_that_of_the_poll(spent: Spent) -> None:
+    """A poll waits until the same instant as the check says."""
+    asked, around = next(worlds())
+    around = Around(spent=spent, slots=around.slots)
+    (verdict,) = [each for each in checks(asked, around, NOW) if each.kind == "budget"]
+    (polled,) = decide_poll([judge(asked, NOW)], {}, {}, spent, around.slots, asked.settings, NOW)
+    assert verdict.met is polled.starts
+    if not verdict.met:
+        assert (verdict.reason, verdict.next_check) == (polled.judged.reason, polled.judged.next)
 
 
 def asked_with(**changes: Any) -> Asked:

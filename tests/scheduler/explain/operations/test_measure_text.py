@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from tidegate.domain.maintenance.measures import DAY
 from tidegate.scheduler.explain.operations.measure_text import age_text, bytes_text, value_text
 
 
@@ -16,7 +17,7 @@ from tidegate.scheduler.explain.operations.measure_text import age_text, bytes_t
         ("delete_ratio", 0.25, "0.25"),
         ("partition_skew", 3.0, "3"),
         ("total_size", 5e12, "5TB"),
-        ("oldest_snapshot_age", 10.25 * 86_400, "10.2d"),
+        ("oldest_snapshot_age", 10.25 * DAY, "10.2d"),
         ("something_new", 7, "7"),
         ("files", None, "unknown"),
     ],

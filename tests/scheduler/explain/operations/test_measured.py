@@ -4,13 +4,15 @@ from datetime import timedelta
 
 import pytest
 
-from tests.scheduler.tick.maintenance.world import EXPIRE, REWRITE, TableWorld, shown
+from tests.scheduler.tick.maintenance.world import EXPIRE, REWRITE, WRITES_OUT, TableWorld, shown
 from tests.scheduler.world import at
+from tidegate.domain.maintenance.measures import DAY
 from tidegate.scheduler.commands.measure import ask_for_health
+from tidegate.scheduler.explain.maintenance import OperationStatus, operation_status
 from tidegate.scheduler.explain.operations.dry_run import WouldRun, would_run
 from tidegate.scheduler.explain.operations.measured import Measured, known_tables, measured
-from tidegate.scheduler.explain.operations.status import statuses_of
 from tidegate.scheduler.model.refused import MaintenanceRefused
+from tidegate.scheduler.tick.maintenance.look import order_debt
 from tidegate.scheduler.tick.maintenance.policies import load_policies
 
 POLICIES = """
@@ -21,13 +23,10 @@ p:
     expire_snapshots: {}
 """
 
-WRITES_OUT = """
-s:
-  program: p
-  for_each: day
-  status: active
-  trigger: {partitions: {dataset: raw}}
-  constraints: [{delay: 9h}]
+
+TWO = """
+one: {tables: w.a.x, health: {thresholds: {snapshots: [10, 20]}}, operations: {expire_snapshots: {}}}
+two: {tables: 'w.*.*', operations: {rewrite_data_files: {when: {any: [{snapshots: 9}], at_latest: 2d}}}}
 """
 
 
@@ -53,6 +52,49 @@ def test_the_last_values_count_however_old_they_are() -> None:
     assert (broken.failure, broken.usable, broken.debt.score) == ("no such catalog", False, 0)
 
 
+def debt_of(world: TableWorld, table: str, clock: str):
+    found = known(world, clock, table).debt
+    return found.score, found.parts, [(issue.severity, issue.measure) for issue in found.issues]
+
+
+def test_the_debt_has_all_its_parts_by_the_rules_of_the_table() -> None:
+    world = TableWorld(TWO, "w.a.x", "w.b.y")
+    for table in ("w.a.x", "w.b.y"):
+        world.sick(table, snapshots=20, newest_snapshot_age=2 * DAY)
+    for ending in ("failed", "succeeded", "failed"):
+        world.by_hand("00:00", "w.a.x", EXPIRE)
+        world.end_all("00:00", ending)
+    assert debt_of(world, "w.a.x", "00:00") == (
+        pytest.approx(200 / 3 + 20),
+        {"failure_rate": pytest.approx(200 / 3), "failures_in_a_row": 20},
+        [],
+    )
+    world.measure("00:01")
+    assert debt_of(world, "w.a.x", "00:01")[1:] == (
+        {"issues": 100, "stale": 1, "failure_rate": pytest.approx(200 / 3), "failures_in_a_row": 20},
+        [("critical", "snapshots")],
+    )
+    assert debt_of(world, "w.b.y", "00:01") == (1, {"stale": 1}, [])
+
+
+def test_what_is_old_counts_for_people_and_not_in_the_order_of_starts() -> None:
+    world = TableWorld(TWO, "w.b.y")
+    world.sick("w.b.y", newest_snapshot_age=2 * DAY)
+    world.measure("00:01")
+    assert debt_of(world, "w.b.y", "00:07") == (1, {"stale": 1}, [])
+    with world.store.reading() as reader:
+        policies = load_policies(reader, at("00:07"))
+    ordered = [order_debt(policies, world.table("w.b.y"), at(clock)) for clock in ("00:06", "00:07")]
+    assert ordered == [1, 0]
+
+
+def test_a_table_without_a_policy_has_a_debt_by_the_defaults() -> None:
+    world = TableWorld(POLICIES, "w.b.y")
+    world.sick("w.b.y", snapshots=100)
+    world.measure("00:00")
+    assert debt_of(world, "w.b.y", "00:00") == (50, {"issues": 50}, [("warning", "snapshots")])
+
+
 def test_known_tables_are_those_of_catalogs_and_of_datasets_that_exist() -> None:
     world = TableWorld(POLICIES, "w.a.x", "w.a.y")
     world.gone("00:01", "w.a.y")
@@ -60,18 +102,21 @@ def test_known_tables_are_those_of_catalogs_and_of_datasets_that_exist() -> None
         assert [table.name for table in known_tables(reader)] == ["a/out", "a/raw", "a/whole", "w.a.x"]
 
 
+def statuses(world: TableWorld, clock: str, table: str) -> tuple[OperationStatus, ...]:
+    with world.store.reading() as reader:
+        return operation_status(reader, world.table(table), load_policies(reader, at(clock)), at(clock))
+
+
 def test_status_has_conditions_while_nothing_is_due() -> None:
     world = TableWorld(POLICIES, "w.a.x")
     world.sick("w.a.x", small_files=9)
     world.poll("00:00")
-    with world.store.reading() as reader:
-        running, expire = statuses_of(reader, world.table("w.a.x"), at("00:00:30"))
+    running, expire = statuses(world, "00:00:30", "w.a.x")
     assert running.running is not None
     assert (running.conditions.met, expire.conditions.thresholds) == (True, ())
     world.end_all("00:02")
     world.measure("00:03")
-    with world.store.reading() as reader:
-        rewrite, _ = statuses_of(reader, world.table("w.a.x"), at("00:04"))
+    rewrite, _ = statuses(world, "00:04", "w.a.x")
     assert (rewrite.due, shown(rewrite.next)) == (False, "06:00")
     assert [(each.value, each.met) for each in rewrite.conditions.thresholds] == [(9, True)]
 
@@ -81,8 +126,7 @@ def test_status_of_a_running_operation_whose_policy_has_gone() -> None:
     world.sick("w.a.x", small_files=9)
     world.poll("00:00")
     world.deploy("00:01", "p: {tables: w.b.x, operations: {}}")
-    with world.store.reading() as reader:
-        assert statuses_of(reader, world.table("w.a.x"), at("00:02")) == ()
+    assert statuses(world, "00:02", "w.a.x") == ()
 
 
 def dry(world: TableWorld, clock: str, table: str, **what: str) -> tuple[WouldRun, ...]:

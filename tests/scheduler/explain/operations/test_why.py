@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.scheduler.tick.maintenance.world import EXPIRE, REWRITE, TableWorld, shown
+from tests.scheduler.tick.maintenance.world import EXPIRE, REWRITE, WRITES_OUT, TableWorld, shown
 from tests.scheduler.world import at
 from tidegate.domain.model import Operation
 from tidegate.scheduler.explain.explanation import Explanation
@@ -24,14 +24,6 @@ t:
   program: w
   status: active
   trigger: {cron: "0 0 * * *"}
-"""
-WRITES_OUT = """
-s:
-  program: p
-  for_each: day
-  status: active
-  trigger: {partitions: {dataset: raw}}
-  constraints: [{delay: 9h}]
 """
 
 
@@ -108,6 +100,34 @@ def test_a_window(window: str, text: str) -> None:
         assert [each.summary for each in only(world, "03:00").constraints if each.kind == "window"] == [
             text.removeprefix("window: ").replace("closed", "open")
         ]
+
+
+def test_when_it_can_run_is_an_instant_at_which_its_window_is_open() -> None:
+    operation = "{interval: 12h, window: {from: '02:00', to: '06:00'}}"
+    world = TableWorld(f"p: {{tables: w.a.x, operations: {{rewrite_data_files: {operation}}}}}", X)
+    world.poll("02:00")
+    world.end_all("02:30")
+    found = only(world, "03:00")
+    assert [(each.kind, shown(each.by)) for each in found.missing] == [("due", "14:00")]
+    assert shown(found.can_run_at) == "1d 02:00"
+    world.poll("14:00")
+    assert world.reason("14:00:30", X) == ("M-WINDOW", "1d 02:00")
+    assert shown(only(world, "14:00:30").can_run_at) == "1d 02:00"
+    assert world.poll("1d 02:00") == ["w.a.x rewrite"]
+
+
+def test_one_behind_another_of_the_table_is_not_said_to_start_at_the_next_poll() -> None:
+    world = TableWorld("p: {tables: w.a.x, operations: {rewrite_data_files: {}, expire_snapshots: {}}}", X)
+    first, second = of_table(world, "00:00:30")
+    assert (first.headline, shown(first.can_run_at)) == (
+        "ready: the poll at 2026-03-10 00:01:00Z may start it",
+        "00:01",
+    )
+    assert second.headline == (
+        "ready: the poll at 2026-03-10 00:01:00Z may start rewrite_data_files first, "
+        "and a later poll this one"
+    )
+    assert second.can_run_at is None
 
 
 WHEN = """

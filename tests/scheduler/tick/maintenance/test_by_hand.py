@@ -2,7 +2,16 @@
 
 import pytest
 
-from tests.scheduler.tick.maintenance.world import EXPIRE, HOURLY, ORPHANS, REWRITE, TableWorld, shown
+from tests.scheduler.tick.maintenance.world import (
+    EXPIRE,
+    HOURLY,
+    ORPHANS,
+    REWRITE,
+    UNMET,
+    TableWorld,
+    policy,
+    shown,
+)
 from tests.scheduler.tick.maintenance.world import store as store
 from tidegate.domain.model import Operation
 from tidegate.scheduler.model.refused import MaintenanceRefused
@@ -151,7 +160,20 @@ def test_it_passes_schedule_window_conditions_and_pauses():
     assert not world.running()[0].probe
 
 
-def test_it_takes_no_waiting_job_and_moves_no_next_run():
+def test_it_takes_no_waiting_job():
+    world = TableWorld(policy(UNMET), "w.a.x")
+    world.poll("00:00")
+    (waiting,) = world.jobs()
+    (job,) = world.by_hand("00:00:10", "w.a.x", REWRITE)
+    assert job.id != waiting.id
+    assert [run.job for run in world.running()] == [job.id]
+    (left,) = world.jobs(waiting.id)
+    assert (left.state, left.reason) == ("PENDING_CONSTRAINT", "M-CONDITION")
+    assert world.poll("00:01") == []
+    assert world.jobs(waiting.id)[0].state == "PENDING_CONSTRAINT"
+
+
+def test_it_moves_no_next_run():
     world = TableWorld(HOURLY + "\nlow: {tables: w.a.x, operations: {expire_snapshots: {}}}", "w.a.x")
     world.poll("00:00")
     world.end_all("00:10:10")

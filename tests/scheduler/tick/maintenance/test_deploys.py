@@ -233,8 +233,17 @@ def test_a_deploy_that_changes_nothing_changes_nothing():
     world = ran()
     world.tick("00:11")
     before = world.record("w.a.x"), world.jobs(), world.table("w.a.x")
-    world.deploy("00:20", policy())
-    assert (world.record("w.a.x"), world.jobs(), world.table("w.a.x")) == before
+    for where, same in (("00:20", policy()), ("00:21", "# a line more\n" + policy())):
+        world.deploy(where, same, maintenance="poll: 1m")
+        assert (world.record("w.a.x"), world.jobs(), world.table("w.a.x")) == before
+
+
+def test_a_table_whose_policies_are_over_is_not_to_be_measured_any_more():
+    world = TableWorld(policy(UNMET), "w.a.x", blind=True)
+    world.tick("00:00")
+    assert world.table("w.a.x").wanted_at is not None
+    world.deploy("00:00:10", policy(UNMET, enabled="false"))
+    assert world.table("w.a.x").wanted_at is None
 
 
 def test_the_first_policy_with_rules_of_health_is_noted_for_each_table():

@@ -1,13 +1,8 @@
 """What the journal has of an operation that waits: each change of its reason, once."""
 
-from tests.scheduler.tick.maintenance.world import TableWorld, shown
-from tests.scheduler.tick.maintenance.world import store as store
+from tests.scheduler.tick.maintenance.world import SICK, TableWorld, shown
 from tests.scheduler.world import at
 from tidegate.scheduler.model.journal import EntryKind
-
-MINUTELY = "nightly: {tables: 'w.*.*', operations: {rewrite_data_files: {interval: 1m}}}"
-WHEN = "when: {any: [{snapshots: 100}]}"
-SICK = f"nightly: {{tables: 'w.a.*', operations: {{rewrite_data_files: {{interval: 1h, {WHEN}}}}}}}"
 
 
 def test_each_change_of_the_reason_is_in_the_journal_once():

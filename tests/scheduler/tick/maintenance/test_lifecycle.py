@@ -62,11 +62,9 @@ def test_its_launch_says_all_that_the_run_needs():
         "table": "w.a.x",
         "catalog_name": "w.a.x",
         "dataset": None,
-        "operation": "rewrite_data_files",
         "options": {},
         "health": {"small_file": 50_000_000, "large_file": 1_000_000_000, "sample": 9},
         "excluded": [],
-        "timeout": 600.0,
         "closes_at": "2026-03-10T00:10:00+00:00",
     }
     world.end_all("00:05")
@@ -109,6 +107,20 @@ def test_a_run_times_out_at_its_exact_instant():
     assert (job.state, job.reason, report.decided) == ("FAILED", "F-TIMEOUT", 1)
     assert not world.end("00:01:50", run.job)
     assert world.slots() == {}
+
+
+def test_what_a_run_has_done_counts_although_its_timeout_was_over(store):
+    policy = "p: {tables: 'w.a.*', operations: {rewrite_data_files: {timeout: 90s, interval: 1m}}}"
+    world = TableWorld(policy, "w.a.x", store=store, maintenance="budget: {bytes_per_hour: 100MB}, poll: 5m")
+    world.poll("00:00")
+    (run,) = world.running()
+    world.tick("00:01:45")
+    assert not world.end("00:01:50", run.job, "failed", bytes=200_000_000)
+    (kept,) = world.runs()
+    assert (kept.ending, kept.bytes, shown(kept.ended_at)) == ("failed", 200_000_000, "00:01:30")
+    world.poll("00:05")
+    assert world.waiting() == {"w.a.x rewrite": "M-BUDGET"}
+    assert world.poll("01:00") == ["w.a.x rewrite"]
 
 
 def test_a_run_that_no_process_has_begun_times_out_too():

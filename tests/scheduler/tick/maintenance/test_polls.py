@@ -1,18 +1,21 @@
 """Polls: their grid, also after an absence or with another clock, and what they measure and look at."""
 
+import copy
+from pathlib import Path
+
 import pytest
 
-from tests.scheduler.tick.maintenance.world import EXPIRE, HOURLY, TableWorld, shown
+from tests.scheduler.tick.maintenance.world import EXPIRE, HOURLY, SICK, TableWorld, shown
 from tests.scheduler.tick.maintenance.world import store as store
 from tests.scheduler.world import at
 from tidegate.scheduler.intake.tables import forget_health
-from tidegate.scheduler.tick.maintenance import poll as poll_module
+from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.store.sql.open import open_sql_store
+from tidegate.scheduler.store.sql.store import SqlStore
 from tidegate.scheduler.tick.maintenance.poll import next_poll
 from tidegate.scheduler.tick.tick import tick
 
 MINUTELY = "nightly: {tables: 'w.*.*', operations: {rewrite_data_files: {interval: 1m}}}"
-WHEN = "when: {any: [{snapshots: 100}]}"
-SICK = f"nightly: {{tables: 'w.a.*', operations: {{rewrite_data_files: {{interval: 1h, {WHEN}}}}}}}"
 
 
 # --- the grid -----------------------------------------------------------------------------
@@ -128,16 +131,19 @@ def test_without_tables_there_is_no_poll():
 FOUR = ("w.a.x", "w.b.y", "w.c.z", "w.d.z")
 
 
-def test_a_budget_is_one_of_a_poll_also_over_a_restart(store):
+def test_a_budget_is_one_of_a_poll_also_over_a_restart(store: Store, tmp_path: Path):
     world = TableWorld(MINUTELY, *FOUR, store=store, maintenance="budget: {tables_per_poll: 1}")
     assert world.poll("00:00") == ["w.a.x rewrite"]
     assert world.waiting() == dict.fromkeys([f"{name} rewrite" for name in FOUR[1:]], "M-BUDGET")
-    # Nothing of it is kept in a process: a new one has only the store.
-    again = TableWorld.__new__(TableWorld)
-    again.__dict__.update(world.__dict__)
+    # Nothing of it is kept in a process: a new one has only what is on the disk.
+    again = copy.copy(world)
+    if isinstance(store, SqlStore):
+        store.close()
+        again.store = open_sql_store(f"sqlite:///{tmp_path}/store.db", create=False)
     assert [again.poll(f"00:0{minute}") for minute in range(1, 5)] == [
         [f"{name} rewrite"] for name in FOUR[1:]
     ] + [[]]
+    again.store.close()
 
 
 def test_bytes_are_those_of_runs_that_ended_in_the_hour():
@@ -247,6 +253,14 @@ def test_what_was_measured_counts_for_five_minutes():
     assert world.table("w.a.x").wanted_at == at("00:06")
 
 
+def test_where_polls_are_rarer_it_counts_until_the_next_one():
+    world = TableWorld(SICK, "w.a.x", blind=True, maintenance="poll: 10m")
+    world.sick("w.a.x", snapshots=100)
+    world.poll("00:00")
+    world.measure("00:00:10", "w.a.x")
+    assert world.poll("00:10") == ["w.a.x rewrite"]
+
+
 @pytest.mark.parametrize("how", ["event", "report"])
 def test_a_write_makes_it_be_measured_again(how):
     own = SICK.replace("'w.a.*'", "a/out")
@@ -322,16 +336,3 @@ def test_forced_comes_before_debt_and_says_so():
     (run,) = world.running()
     (job,) = world.jobs(run.job)
     assert (run.forced, job.work.forced) == (True, True)
-
-
-def test_a_poll_decides_about_all_operations_and_leaves_reasons_to_the_next_one(store, monkeypatch):
-    monkeypatch.setattr(poll_module, "REASONS_PER_POLL", 2)
-    tables = [f"w.a.t{number}" for number in range(6)]
-    world = TableWorld(HOURLY, *tables, store=store, maintenance="budget: {operations_per_poll: 1}")
-    world.sick("w.a.t5", small_file_percent=100)
-    assert world.poll("00:00") == ["w.a.t5 rewrite"]
-    assert set(world.waiting()) == {"w.a.t0 rewrite", "w.a.t1 rewrite"}
-    assert world.poll("00:01") == ["w.a.t0 rewrite"]
-    assert set(world.waiting()) == {"w.a.t1 rewrite", "w.a.t2 rewrite", "w.a.t3 rewrite"}
-    assert world.poll("00:02") == ["w.a.t1 rewrite"]
-    assert world.waiting() == {f"w.a.t{number} rewrite": "M-BUDGET" for number in (2, 3, 4)}

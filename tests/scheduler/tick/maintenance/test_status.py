@@ -1,45 +1,39 @@
-"""What is shown of a table between polls: the status of its operations, and its debt."""
+"""What is shown of the operations on a table between polls."""
 
 import pytest
 
-from tests.scheduler.tick.maintenance.world import EXPIRE, HOURLY, TableWorld, shown
+from tests.scheduler.tick.maintenance.world import (
+    EXPIRE,
+    HOURLY,
+    MANIFESTS,
+    ORPHANS,
+    REWRITE,
+    TableWorld,
+    shown,
+)
 from tests.scheduler.world import at
-from tidegate.scheduler.explain.maintenance import operation_status, table_debt
+from tidegate.scheduler.explain.maintenance import OperationStatus, operation_status
 from tidegate.scheduler.model.job import Job
-from tidegate.scheduler.model.refused import MaintenanceRefused
+from tidegate.scheduler.tick.maintenance.policies import load_policies
 
 TWO = """
 one: {tables: w.a.x, health: {thresholds: {snapshots: [10, 20]}}, operations: {expire_snapshots: {}}}
 two: {tables: 'w.*.*', operations: {rewrite_data_files: {when: {any: [{snapshots: 9}], at_latest: 2d}}}}
 """
-DAY = 86_400
+FOUR = """
+one:
+  tables: 'w.a.*'
+  operations:
+    remove_orphan_files: {}
+    expire_snapshots: {}
+    rewrite_manifests: {interval: 1h}
+    rewrite_data_files: {when: {all: [{snapshots: 9}]}}
+"""
 
 
-def debt_of(world, table, clock):
+def statuses(world: TableWorld, clock: str, table: str) -> tuple[OperationStatus, ...]:
     with world.store.reading() as reader:
-        found = table_debt(reader, table, at(clock))
-    return found.score, found.parts, [(issue.severity, issue.measure) for issue in found.issues]
-
-
-def test_the_debt_has_all_its_parts_by_the_rules_of_the_table():
-    world = TableWorld(TWO, "w.a.x", "w.b.y")
-    for table in ("w.a.x", "w.b.y"):
-        world.sick(table, snapshots=20, newest_snapshot_age=2 * DAY)
-    for ending in ("failed", "succeeded", "failed"):
-        world.by_hand("00:00", "w.a.x", EXPIRE)
-        world.end_all("00:00", ending)
-    assert debt_of(world, "w.a.x", "00:00") == (
-        pytest.approx(200 / 3 + 20),
-        {"failure_rate": pytest.approx(200 / 3), "failures_in_a_row": 20},
-        [],
-    )
-    world.measure("00:01")
-    assert debt_of(world, "w.a.x", "00:01")[1:] == (
-        {"issues": 100, "stale": 1, "failure_rate": pytest.approx(200 / 3), "failures_in_a_row": 20},
-        [("critical", "snapshots")],
-    )
-    assert debt_of(world, "w.b.y", "00:01") == (1, {"stale": 1}, [])
-    assert debt_of(world, "w.b.y", "00:07") == (0, {}, [])
+        return operation_status(reader, world.table(table), load_policies(reader, at(clock)), at(clock))
 
 
 def test_the_status_says_whether_it_would_run_now_and_why_not():
@@ -48,8 +42,7 @@ def test_the_status_says_whether_it_would_run_now_and_why_not():
     world.poll("00:00")
     world.end_all("00:00:30")
     world.measure("00:00:40")
-    with world.store.reading() as reader:
-        rewrite, expire = operation_status(reader, "w.a.x", at("00:00:50"))
+    rewrite, expire = statuses(world, "00:00:50", "w.a.x")
     assert (rewrite.policy, rewrite.due, rewrite.would_run, rewrite.reason) == (
         "a/two",
         True,
@@ -71,20 +64,32 @@ def test_the_status_says_whether_it_would_run_now_and_why_not():
     assert world.status("00:00:56", "w.a.x").would_run
 
 
-def test_a_table_that_is_not_known_has_no_status():
-    world = TableWorld(HOURLY)
-    with world.store.reading() as reader, pytest.raises(MaintenanceRefused) as refused:
-        operation_status(reader, "w.a.z", at("00:00"))
-    assert refused.value.code == "E-TABLE"
-
-
-def test_a_table_without_a_policy_has_no_operations_but_a_debt():
-    world = TableWorld(HOURLY, "w.b.y")
-    world.sick("w.b.y", snapshots=100)
+def test_of_several_that_are_ready_only_the_first_would_run():
+    """What the status says of them is what the poll does."""
+    world = TableWorld(FOUR, "w.a.x")
+    world.sick("w.a.x", snapshots=8)
     world.measure("00:00")
-    with world.store.reading() as reader:
-        assert operation_status(reader, "w.b.y", at("00:00")) == ()
-    assert debt_of(world, "w.b.y", "00:00")[0] == 50
+    found = statuses(world, "00:00", "w.a.x")
+    assert [each.operation for each in found] == [REWRITE, MANIFESTS, EXPIRE, ORPHANS]
+    assert [(each.would_run, each.behind, each.reason) for each in found] == [
+        (False, None, "M-CONDITION"),
+        (True, None, None),
+        (False, MANIFESTS, None),
+        (False, MANIFESTS, None),
+    ]
+    assert world.poll("00:00") == ["w.a.x manifests"]
+    assert world.reason("00:00:30", "w.a.x", EXPIRE)[0] == "M-TABLE"
+    world.end_all("00:00:40")
+    world.measure("00:00:50")
+    found = statuses(world, "00:00:55", "w.a.x")
+    assert [each.behind for each in found] == [None, None, None, EXPIRE]
+    assert [each.would_run for each in found] == [False, False, True, False]
+    assert world.poll("00:01") == ["w.a.x expire"]
+
+
+def test_a_table_without_a_policy_has_no_operations():
+    world = TableWorld(HOURLY, "w.b.y")
+    assert statuses(world, "00:00", "w.b.y") == ()
 
 
 def test_the_job_of_a_schedule_is_not_an_operation():

@@ -1,7 +1,6 @@
 """What a table that goes, and one that comes, does to operations that wait or run; the tables of datasets."""
 
 from tests.scheduler.tick.maintenance.world import EXPIRE, HEAD, UNMET, TableWorld, app_of, policy
-from tests.scheduler.tick.maintenance.world import store as store
 from tests.scheduler.world import at
 from tidegate.scheduler.intake.tables import TableFound, report_tables
 

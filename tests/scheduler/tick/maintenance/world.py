@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.scheduler.world import at
+from tests.scheduler.decision.maintenance.values import EXPIRE, MANIFESTS, ORPHANS, REWRITE
+from tests.scheduler.world import Arriving, at, compiled_app
 from tests.simulation.quick_sqlite import quick_sqlite
-from tidegate.compiler.compile import compile_files
 from tidegate.domain.maintenance.measures import HEALTHY
 from tidegate.domain.model import App, Operation
 from tidegate.scheduler.commands.deploy import deploy
@@ -25,19 +25,15 @@ from tidegate.scheduler.intake.tables import TableFound, report_gone, report_hea
 from tidegate.scheduler.launch.claim import claim
 from tidegate.scheduler.launch.operation_end import end_operation
 from tidegate.scheduler.launch.outbox import offer_launches
-from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.maintenance import Ended, Ending, Health, OperationRun, Record, TableState
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.tick.maintenance.policies import load_policies
 from tidegate.scheduler.tick.tick import TickReport, tick
 
-REWRITE = Operation.REWRITE_DATA_FILES
-MANIFESTS = Operation.REWRITE_MANIFESTS
-EXPIRE = Operation.EXPIRE_SNAPSHOTS
-ORPHANS = Operation.REMOVE_ORPHAN_FILES
 SHORT = {REWRITE: "rewrite", MANIFESTS: "manifests", EXPIRE: "expire", ORPHANS: "orphans"}
 BY = By(actor="a person")
 
@@ -55,6 +51,15 @@ programs:
 
 UNMET = "{interval: 1h, when: {all: [{snapshots: 1000}]}}"
 HOURLY = "nightly: {tables: 'w.a.*', operations: {rewrite_data_files: {interval: 1h}}}"
+WRITES_OUT = """
+s:
+  program: p
+  for_each: day
+  status: active
+  trigger: {partitions: {dataset: raw}}
+  constraints: [{delay: 9h}]
+"""
+"""A schedule of which each job waits for nine hours, and then writes a partition of a/out."""
 
 
 def app_of(policies: str = "", schedules: str = "", maintenance: str = "", head: str = HEAD) -> App:
@@ -66,12 +71,10 @@ def app_of(policies: str = "", schedules: str = "", maintenance: str = "", head:
         if section
     )
     text += f"maintenance: {{{maintenance}}}\n" if maintenance else ""
-    compilation = compile_files({"a.yaml": text.encode()})
-    assert compilation.ok, "\n".join(f"{d.at} {d.code} {d.summary}" for d in compilation.diagnostics)
-    return next(iter(compilation.apps.values())).app
+    return compiled_app(text)
 
 
-class TableWorld:
+class TableWorld(Arriving):
     """An app with policies in a store, tables, and hands to do things to them."""
 
     def __init__(
@@ -83,10 +86,9 @@ class TableWorld:
         blind: bool = False,
         **sections: str,
     ) -> None:
-        self.store: Store = store or MemoryStore()
+        super().__init__(store)
         self.blind = blind
         self.measures: dict[str, dict[str, float] | None] = {}
-        self._events = 0
         self.deploy(start, policies, **sections)
         if tables:
             self.found(start, *tables)
@@ -134,24 +136,6 @@ class TableWorld:
             return Health(measured_at=at(clock), failure="no such catalog")
         return Health(measured_at=at(clock), values=values)
 
-    def arrive(self, clock: str, dataset: str, *keys: str) -> None:
-        """Partitions of a dataset arrive; without a key, one without partitions is updated."""
-        events: list[Event] = []
-        for key in keys or ("",):
-            self._events += 1
-            events.append(
-                Event(
-                    id=f"e{self._events}",
-                    kind=EventKind.PARTITION,
-                    key=partition_event_key("a", dataset),
-                    time=at(clock),
-                    arrived=at(clock),
-                    partition=key,
-                )
-            )
-        with self.store.transaction() as transaction:
-            transaction.add_events(events)
-
     def tick(self, clock: str) -> TickReport:
         if not self.blind:
             self.measure(clock)
@@ -180,17 +164,24 @@ class TableWorld:
         return [begun.pop(job) for job in launched] + sorted(begun.values())
 
     def end(
-        self, clock: str, job: str, ending: str = "succeeded", *, changed: bool = True, bytes: int = 0
+        self,
+        clock: str,
+        job: str,
+        ending: str = "succeeded",
+        *,
+        changed: bool = True,
+        bytes: int = 0,
+        detail: str = "",
     ) -> bool:
         """The run of a job reports its end."""
-        ended = Ended(ending=Ending(ending), changed=changed, bytes=bytes)
+        ended = Ended(ending=Ending(ending), changed=changed, bytes=bytes, detail=detail)
         with self.store.transaction() as transaction:
             return end_operation(transaction, job, 1, ended, at(clock))
 
-    def end_all(self, clock: str, ending: str = "succeeded", **what: bool | int) -> None:
+    def end_all(self, clock: str, ending: str = "succeeded", *, changed: bool = True, bytes: int = 0) -> None:
         """All runs report their end."""
         for run in self.running():
-            assert self.end(clock, run.job, ending, **what)
+            assert self.end(clock, run.job, ending, changed=changed, bytes=bytes)
 
     def observe(self, clock: str, job: str, status: str) -> None:
         """Dagster says what became of a run."""
@@ -218,7 +209,8 @@ class TableWorld:
 
     def status(self, clock: str, table: str, operation: Operation = REWRITE) -> OperationStatus:
         with self.store.reading() as reader:
-            found = operation_status(reader, table, at(clock))
+            policies = load_policies(reader, at(clock))
+            found = operation_status(reader, self.table(table), policies, at(clock))
         return next(status for status in found if status.operation is operation)
 
     def reason(self, clock: str, table: str, operation: Operation = REWRITE) -> tuple[str | None, str | None]:
@@ -275,6 +267,10 @@ def policy(operation="{interval: 1h}", name="nightly", tables="w.a.*", **what):
     """The YAML of a policy that compacts the tables of w.a; `what` are its other keys."""
     head = "".join(f"{key}: {value}, " for key, value in what.items())
     return f"{name}: {{tables: '{tables}', {head}operations: {{rewrite_data_files: {operation}}}}}"
+
+
+SICK = policy("{interval: 1h, when: {any: [{snapshots: 100}]}}")
+"""A policy whose only operation waits until a table has many snapshots."""
 
 
 def ran(operation="{interval: 1h}", **sections) -> TableWorld:

@@ -22,6 +22,24 @@ def test_a_table_with_its_issues_its_debt_and_its_operations(tables: TableProjec
     assert condition.split() == ["rewrite_data_files", "small_files", "100", "150", "met"]
 
 
+def test_of_two_operations_that_may_start_the_second_is_said_to_come_after_the_first(
+    tables: TableProject,
+) -> None:
+    tables.project.write("shop", tables.yaml.replace("{enabled: false}", "{interval: 1d}"))
+    tables.project.run("deploy")
+    tables.measured(ORDERS, small_files=150)
+    printed = tables.project.run("maintenance", "status", ORDERS)
+    rewrite, manifests, _ = (line for line in printed.splitlines() if " shop/" in line)
+    assert "  starts at the next poll  " in rewrite
+    assert "  after rewrite_data_files  " in manifests
+    found = tables.project.json("maintenance", "status", ORDERS)["operations"]
+    assert [(each["would_run"], each["behind"]) for each in found] == [
+        (True, None),
+        (False, "rewrite_data_files"),
+        (False, None),
+    ]
+
+
 def test_as_json_it_has_every_value(tables: TableProject) -> None:
     tables.measured(ORDERS, small_files=99, snapshots=500)
     found = tables.project.json("maintenance", "status", ORDERS)

@@ -1,7 +1,5 @@
 """The builder of an operation of a policy: when it is due, its window, its options and its conditions."""
 
-from datetime import timedelta
-
 from tidegate.compiler.builders.cron import cron_of
 from tidegate.compiler.builders.duration import optional_duration
 from tidegate.compiler.builders.maintenance.conditions import build_conditions
@@ -12,9 +10,8 @@ from tidegate.compiler.builders.zone import zone_of
 from tidegate.compiler.constraints import window
 from tidegate.compiler.reader.node import MappingNode, Node, ScalarNode
 from tidegate.domain.model import Operation, OperationPlan, WindowConstraint
+from tidegate.domain.model.maintenance import OPERATION_TIMEOUT
 from tidegate.domain.wording import shown
-
-DEFAULT_TIMEOUT = timedelta(hours=4)
 
 
 def build_operation(operation: Operation, key: ScalarNode, node: Node, scope: Scope) -> OperationPlan:
@@ -36,7 +33,7 @@ def build_operation(operation: Operation, key: ScalarNode, node: Node, scope: Sc
         interval=optional_duration(written, "interval", scope),
         timezone=zone_of(written, scope),
         window=_window(written, scope),
-        timeout=optional_duration(written, "timeout", scope) or DEFAULT_TIMEOUT,
+        timeout=optional_duration(written, "timeout", scope) or OPERATION_TIMEOUT,
         options=build_options(operation, written.mapping("options"), scope),
         when=build_conditions(written.mapping("when"), scope),
         at=scope.at(key),

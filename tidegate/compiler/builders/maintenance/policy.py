@@ -51,9 +51,18 @@ def _patterns(policy: MappingNode, scope: Scope) -> tuple[str, ...]:
 
 
 def _check_dataset(dataset: str, place: ScalarNode, scope: Scope) -> None:
-    """Warn of a dataset of this app that is not declared; the others are known to `plan`."""
+    """Warn of a dataset of this app that is not declared; keep one of another app for the examples.
+
+    One of another app that is not known is left to `plan`.
+    """
     app, _, name = dataset.partition(SEPARATOR)
-    if app != scope.app or name in scope.datasets or f"datasets.{name}" in scope.broken:
+    if app != scope.app:
+        other = scope.others.app(app)
+        found = None if other is None else other.dataset(name)
+        if found is not None:
+            scope.datasets[dataset] = found
+        return
+    if name in scope.datasets or f"datasets.{name}" in scope.broken:
         return
     own = [f"{app}{SEPARATOR}{each}" for each in scope.datasets if SEPARATOR not in each]
     scope.findings.add(

@@ -57,6 +57,12 @@ def written(app: App, schedule: Schedule, instance: Instance) -> dict[str, tuple
     return {name: partitions_of(app.datasets[name].partitions, date, cycle) or (WHOLE,) for name in names}
 
 
+def keys_of(app: App, schedule: Schedule, instance: Instance) -> tuple[str, ...]:
+    """Return the keys of all partitions that an instance writes, sorted."""
+    found = written(app, schedule, instance)
+    return tuple(sorted({key for keys in found.values() for key in keys if key}))
+
+
 def cycle_of(schedule: Schedule) -> Cycle:
     """Return the cycle of a task."""
     return "day" if schedule.task is None else schedule.task.cycle

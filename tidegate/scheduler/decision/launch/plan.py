@@ -16,7 +16,7 @@ from tidegate.compiler import template
 from tidegate.domain.model import App, PartitionScheme, Schedule, TimeDimension
 from tidegate.domain.partition_key import period_before, same_partitions
 from tidegate.scheduler.decision.instances.inputs import Inputs, manifest_of_inputs
-from tidegate.scheduler.decision.instances.partitions import written
+from tidegate.scheduler.decision.instances.partitions import keys_of
 from tidegate.scheduler.decision.job_view import JobView
 from tidegate.scheduler.decision.manifest import manifest_of, upstream_of
 from tidegate.scheduler.decision.references import values_of
@@ -62,10 +62,9 @@ def plan_launch(view: JobView, satisfied_at: datetime | None, inputs: Inputs = N
 
 def _of_instance(view: JobView, instance: Instance, inputs: Inputs) -> LaunchPlan:
     """Return the launch plan of an instance of a task: it writes the partitions of its business date."""
-    keys = {key for found in written(view.app, view.schedule, instance).values() for key in found if key}
     plan = LaunchPlan(
         program=view.schedule.program,
-        partitions=tuple(sorted(keys)),
+        partitions=keys_of(view.app, view.schedule, instance),
         manifest=manifest_of_inputs(view.app.name, view.app.programs[view.schedule.program], inputs),
         scheduled_time=instance.scheduled,
         business_date=instance.business_date,

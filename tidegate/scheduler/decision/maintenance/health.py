@@ -10,7 +10,7 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.model.maintenance import Health
 
 KEPT_FOR = timedelta(minutes=5)
-"""For so long what was measured is used for decisions."""
+"""For so long what was measured is used for decisions; where polls are rarer, until the next one."""
 
 Severity = Literal["info", "warning", "critical"]
 
@@ -29,10 +29,19 @@ class Issue(Value, kw_only=True):
     limit: float
 
 
-def fresh(health: Health | None, now: datetime) -> Health | None:
-    """Return what was measured if it is recent enough to decide by it, and anything was measured at all."""
+def kept_for(poll: timedelta) -> timedelta:
+    """Return for how long what was measured is used: a poll decides by what the one before has asked for."""
+    return max(KEPT_FOR, poll)
+
+
+def fresh(health: Health | None, now: datetime, poll: timedelta = KEPT_FOR) -> Health | None:
+    """Return what was measured if it is recent enough to decide by it, and anything was measured at all.
+
+    Args:
+        poll: from one poll to the next.
+    """
     # Also of a clock that was put back: what it has measured later says nothing of now.
-    if health is None or health.failure or abs(now - health.measured_at) > KEPT_FOR:
+    if health is None or health.failure or abs(now - health.measured_at) > kept_for(poll):
         return None
     return health
 

@@ -4,14 +4,14 @@ The order of the reasons is fixed. What comes after M-CONDITION depends on other
 `decision.maintenance.poll`. Pure.
 """
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from tidegate.domain.model import Maintenance, OperationPlan
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.maintenance import times
 from tidegate.scheduler.decision.maintenance.conditions import ConditionsChecked, check
-from tidegate.scheduler.decision.maintenance.health import KEPT_FOR, fresh
-from tidegate.scheduler.model.maintenance import Record, TableState
+from tidegate.scheduler.decision.maintenance.health import fresh, kept_for
+from tidegate.scheduler.model.maintenance import Health, Record, TableState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.verdict import earliest
 
@@ -70,9 +70,9 @@ def judge(asked: Asked, now: datetime) -> Judged:
     if record.next_run is not None and now < record.next_run:
         following = max(each for each in (record.next_run, back_off, throttle) if each is not None)
         return Judged(asked=asked, due=False, next=following, look=record.next_run)
-    health = fresh(asked.table.health, now)
+    health = fresh(asked.table.health, now, rules.poll)
     conditions = check(plan.when, health, own.succeeded_at, record.seen_at, now)
-    reason, following, look = _held_back(asked, conditions, back_off, throttle, now)
+    reason, following, look = _held_back(asked, health, conditions, back_off, throttle, now)
     return Judged(
         asked=asked,
         due=True,
@@ -88,6 +88,7 @@ def judge(asked: Asked, now: datetime) -> Judged:
 
 def _held_back(
     asked: Asked,
+    health: Health | None,
     conditions: ConditionsChecked,
     back_off: datetime | None,
     throttle: datetime | None,
@@ -107,21 +108,16 @@ def _held_back(
         return Reason.M_THROTTLE, throttle, throttle
     if conditions.forced:
         return None, soon, soon
-    health = fresh(asked.table.health, now)
     if conditions.thresholds and health is None:
         return Reason.M_HEALTH, soon, soon
     if conditions.interval_until is not None:
         look = _earliest(conditions.interval_until, conditions.forced_at)
         return Reason.M_INTERVAL, conditions.interval_until, look
-    if not conditions.met:
-        measured = now if health is None else health.measured_at
-        return Reason.M_CONDITION, soon, _earliest(_after(measured + KEPT_FOR), conditions.forced_at)
+    if health is not None and not conditions.met:
+        over = health.measured_at + kept_for(asked.settings.poll) + times.MICROSECOND
+        return Reason.M_CONDITION, soon, _earliest(over, conditions.forced_at)
     return None, soon, soon
 
 
 def _earliest(first: datetime, other: datetime | None) -> datetime:
     return earliest((first, other)) or first
-
-
-def _after(instant: datetime) -> datetime:
-    return instant + timedelta(microseconds=1)

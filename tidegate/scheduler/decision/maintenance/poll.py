@@ -1,7 +1,8 @@
 """Poll: which of the operations that may start are started, in which order (docs/maintenance.md). Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
+from typing import Literal
 
 import msgspec
 
@@ -31,12 +32,14 @@ class Busy(Value, kw_only=True):
     """What pipelines write of a table.
 
     Attributes:
-        keys: the partitions of the table that waiting and running jobs write.
+        keys: the partitions that waiting and running jobs write.
+        known: those of them that the table has.
         free: whether any partition is left.
         jobs: the jobs that write them.
     """
 
     keys: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
     free: bool = True
     jobs: tuple[str, ...] = ()
 
@@ -114,6 +117,24 @@ def decide_poll(
     return (*started, *others)
 
 
+def over(
+    budget: Budget, tables: Collection[str], operations: int, bytes: int, table: str
+) -> Literal["hour", "poll"] | None:
+    """Return which budget lets no further operation of a table start; None if none does.
+
+    Args:
+        tables: with a start since the poll.
+        operations: number of such starts.
+        bytes: that were rewritten in this hour.
+    """
+    if budget.bytes_per_hour and bytes >= budget.bytes_per_hour:
+        return "hour"
+    if budget.operations_per_poll and operations >= budget.operations_per_poll:
+        return "poll"
+    full = budget.tables_per_poll and len(tables) >= budget.tables_per_poll
+    return "poll" if full and table not in tables else None
+
+
 class _Left:
     """The budgets and slots that are left during a poll."""
 
@@ -127,13 +148,9 @@ class _Left:
 
     def hold_back(self, table: str) -> tuple[Reason, datetime | None] | None:
         """Return the reason why no further operation is started, and until when; None if one may."""
-        budget = self._budget
-        if budget.bytes_per_hour and self._bytes >= budget.bytes_per_hour:
-            return Reason.M_BUDGET, times.next_hour(self._now)
-        operations = budget.operations_per_poll and self._operations >= budget.operations_per_poll
-        full = budget.tables_per_poll and len(self._tables) >= budget.tables_per_poll
-        if operations or (full and table not in self._tables):
-            return Reason.M_BUDGET, None
+        spent = over(self._budget, self._tables, self._operations, self._bytes, table)
+        if spent is not None:
+            return Reason.M_BUDGET, times.next_hour(self._now) if spent == "hour" else None
         if any(free <= 0 for free in self._slots.values()):
             return Reason.W_CONCURRENCY, None
         return None

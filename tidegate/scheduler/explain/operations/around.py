@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from datetime import datetime
 
+import msgspec
+
 from tidegate.domain.model import Operation
 from tidegate.scheduler.explain.holders import resources_held
 from tidegate.scheduler.explain.operations.checks import Around
@@ -15,23 +17,26 @@ from tidegate.scheduler.tick.maintenance.look import free_slots, spent
 from tidegate.scheduler.tick.maintenance.policies import Policies
 
 
-def load_around(
-    reader: Reader, policies: Policies, table: TableState, operation: Operation, now: datetime
-) -> Around:
-    """Return what decides about an operation on a table at an instant."""
-    busy = busy_of(reader, policies, table, operation, now)
-    writers = reader.jobs(ids=busy.jobs) if busy.jobs else ()
+def load_around(reader: Reader, policies: Policies, table: TableState, now: datetime) -> Around:
+    """Return what decides about each operation on a table at an instant, but for what pipelines write."""
     slots = free_slots(reader, policies)
     full = [pool for pool, free in slots.items() if free <= 0]
     active = reader.jobs(states=ACTIVE) if full else ()
     return Around(
         run=next(iter(reader.operation_runs(tables=(table.name,), running=True)), None),
-        busy=busy,
-        writers=tuple(_line(job) for job in writers),
         spent=spent(reader, policies, now),
         slots=slots,
         holders={pool: tuple(_holders(reader, active, group_resource(pool))) for pool in full},
     )
+
+
+def with_writers(
+    reader: Reader, policies: Policies, around: Around, table: TableState, now: datetime
+) -> Around:
+    """Return the same with what pipelines write of the table, which decides about `rewrite_data_files`."""
+    busy = busy_of(reader, policies, table, Operation.REWRITE_DATA_FILES, now)
+    writers = reader.jobs(ids=busy.jobs) if busy.jobs else ()
+    return msgspec.structs.replace(around, busy=busy, writers=tuple(_line(job) for job in writers))
 
 
 def _holders(reader: Reader, active: tuple[Job, ...], resource: str) -> Iterator[str]:

@@ -7,16 +7,17 @@ every check has its verdict, with times and numbers, from the same functions. Pu
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
-from tidegate.domain.model import Maintenance, Operation
+from tidegate.domain.model import Conditions, Maintenance, Operation
 from tidegate.domain.time.duration import duration_text
 from tidegate.domain.value import Value
-from tidegate.domain.wording import plural
+from tidegate.domain.wording import listed, plural
 from tidegate.scheduler.decision.constraints import window
 from tidegate.scheduler.decision.maintenance import times
 from tidegate.scheduler.decision.maintenance.conditions import Checked, ConditionsChecked, check
 from tidegate.scheduler.decision.maintenance.health import fresh
 from tidegate.scheduler.decision.maintenance.judge import Asked
-from tidegate.scheduler.decision.maintenance.poll import FREE, Busy, Spent
+from tidegate.scheduler.decision.maintenance.poll import FREE, Busy, Spent, over
+from tidegate.scheduler.explain.instant_text import instant_text
 from tidegate.scheduler.explain.operations.measure_text import age_text, bytes_text, value_text
 from tidegate.scheduler.model.maintenance import OperationRun, TableState, table_resource
 from tidegate.scheduler.model.reason import Reason
@@ -86,11 +87,14 @@ def checks_by_hand(
 def _table(table: TableState, run: OperationRun | None) -> Verdict:
     if run is None:
         return Verdict(kind="table", met=True, summary="no operation runs on it")
-    summary = f"{run.operation} of {run.policy} runs on it as job {run.job}, until {_text(run.closes_at)}"
+    summary = (
+        f"{run.operation} of {run.policy} runs on it as job {run.job}, until {instant_text(run.closes_at)}"
+    )
     return Verdict(
         kind="table",
         met=False,
         summary=f"{summary} at the latest",
+        needs="the end of the running operation",
         blocked_on=table_resource(table.name),
         reason=Reason.M_TABLE,
     )
@@ -149,7 +153,7 @@ def _conditions(asked: Asked, now: datetime) -> Iterator[Verdict]:
     when, at = asked.plan.when, asked.plan.at
     if when is None:
         return
-    health = fresh(asked.table.health, now)
+    health = fresh(asked.table.health, now, asked.settings.poll)
     own = asked.table.history.of(asked.record.operation)
     found = check(when, health, own.succeeded_at, asked.record.seen_at, now)
     if found.forced:
@@ -159,14 +163,18 @@ def _conditions(asked: Asked, now: datetime) -> Iterator[Verdict]:
     if found.thresholds:
         yield _health(asked, now)
     if when.min_interval is not None:
-        last = "no run has succeeded yet" if own.succeeded_at is None else f"last {_text(own.succeeded_at)}"
+        last = (
+            "no run has succeeded yet"
+            if own.succeeded_at is None
+            else f"last {instant_text(own.succeeded_at)}"
+        )
         summary = f"{duration_text(when.min_interval)} after a successful run; {last}"
         until = found.interval_until
         met = until is None
         reason = None if met else Reason.M_INTERVAL
         yield Verdict(kind="min_interval", met=met, summary=summary, next_check=until, reason=reason, at=at)
     if found.thresholds:
-        yield _thresholds(asked, found)
+        yield _thresholds(asked, when, found)
 
 
 def _health(asked: Asked, now: datetime) -> Verdict:
@@ -174,28 +182,35 @@ def _health(asked: Asked, now: datetime) -> Verdict:
     if health is None:
         summary = "nothing is known of the table; it is measured before a poll decides"
     elif health.failure:
-        summary = f"could not be measured at {_text(health.measured_at)}: {health.failure}"
-    elif fresh(health, now) is None:
+        summary = f"could not be measured at {instant_text(health.measured_at)}: {health.failure}"
+    elif fresh(health, now, asked.settings.poll) is None:
         ago = age_text(now - health.measured_at)
         summary = f"measured {ago} ago, which is too long: it is measured again before a poll decides"
     else:
         summary = f"measured {age_text(now - health.measured_at)} ago"
         return Verdict(kind="health", met=True, summary=summary, since=health.measured_at)
     return Verdict(
-        kind="health", met=False, summary=summary, next_check=asked.next_poll, reason=Reason.M_HEALTH
+        kind="health",
+        met=False,
+        summary=summary,
+        next_check=asked.next_poll,
+        needs="a measurement of the table, which the scheduler makes by itself",
+        reason=Reason.M_HEALTH,
     )
 
 
-def _thresholds(asked: Asked, found: ConditionsChecked) -> Verdict:
-    mode = "any" if asked.plan.when is None else asked.plan.when.mode
+def _thresholds(asked: Asked, when: Conditions, found: ConditionsChecked) -> Verdict:
+    parts = tuple(_threshold(each) for each in found.thresholds)
+    unmet = [part.needs for part in parts if part.needs is not None and not part.met]
     return Verdict(
         kind="when",
         met=found.met,
-        summary=f"{mode} of {plural(len(found.thresholds), 'threshold')}",
+        summary=f"{when.mode} of {plural(len(parts), 'threshold')}",
         next_check=None if found.met else found.forced_at,
+        needs=None if found.met else listed(unmet, "or" if when.mode == "any" else "and"),
         reason=None if found.met else Reason.M_CONDITION,
         at=asked.plan.at,
-        parts=tuple(_threshold(each) for each in found.thresholds),
+        parts=parts,
     )
 
 
@@ -221,12 +236,18 @@ def _busy(table: TableState, operation: Operation, around: Around) -> Iterator[V
         yield Verdict(kind="busy", met=True, summary=left_out)
         return
     summary = f"pipelines write every partition of it ({jobs})"
-    parts = _named(around.writers)
-    yield Verdict(kind="busy", met=False, summary=summary, reason=Reason.M_BUSY, parts=parts)
+    yield Verdict(
+        kind="busy",
+        met=False,
+        summary=summary,
+        needs="the end of the jobs that write its partitions",
+        reason=Reason.M_BUSY,
+        parts=_named(around.writers),
+    )
 
 
 def _budget(asked: Asked, spent: Spent, now: datetime) -> Iterator[Verdict]:
-    budget, table = asked.settings.budget, asked.table.name
+    budget = asked.settings.budget
     said: list[str] = []
     if budget.tables_per_poll:
         said.append(f"{len(spent.tables)} of {budget.tables_per_poll} tables since the poll")
@@ -236,18 +257,14 @@ def _budget(asked: Asked, spent: Spent, now: datetime) -> Iterator[Verdict]:
         said.append(f"{bytes_text(spent.bytes)} of {bytes_text(budget.bytes_per_hour)} in this hour")
     if not said:
         return
-    hour = bool(budget.bytes_per_hour) and spent.bytes >= budget.bytes_per_hour
-    operations = bool(budget.operations_per_poll) and spent.operations >= budget.operations_per_poll
-    full = bool(budget.tables_per_poll) and len(spent.tables) >= budget.tables_per_poll
-    met = not (hour or operations or (full and table not in spent.tables))
-    following = times.next_hour(now) if hour else asked.next_poll
+    reached = over(budget, spent.tables, spent.operations, spent.bytes, asked.table.name)
+    summary, at = ", ".join(said), asked.settings.at
+    if reached is None:
+        yield Verdict(kind="budget", met=True, summary=summary, at=at)
+        return
+    following = times.next_hour(now) if reached == "hour" else asked.next_poll
     yield Verdict(
-        kind="budget",
-        met=met,
-        summary=", ".join(said),
-        next_check=None if met else following,
-        reason=None if met else Reason.M_BUDGET,
-        at=asked.settings.at,
+        kind="budget", met=False, summary=summary, next_check=following, reason=Reason.M_BUDGET, at=at
     )
 
 
@@ -271,7 +288,3 @@ def _slots(settings: Maintenance, around: Around) -> Iterator[Verdict]:
 
 def _named(jobs: Sequence[str]) -> tuple[Verdict, ...]:
     return tuple(Verdict(kind="held by", met=False, summary=each) for each in jobs[:JOBS_NAMED])
-
-
-def _text(instant: datetime) -> str:
-    return f"{instant:%Y-%m-%d %H:%M:%SZ}"

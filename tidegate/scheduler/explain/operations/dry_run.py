@@ -12,7 +12,6 @@ from tidegate.scheduler.commands.maintain import choose, refuse_active
 from tidegate.scheduler.model.maintenance import TableState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.protocol import Reader
-from tidegate.scheduler.tick.maintenance.busy import known
 from tidegate.scheduler.tick.maintenance.by_hand import busy_of
 from tidegate.scheduler.tick.maintenance.look import free_slots
 from tidegate.scheduler.tick.maintenance.policies import Policies, load_policies
@@ -50,11 +49,11 @@ def would_run(
     Raises:
         MaintenanceRefused: E-TABLE, E-POLICY or E-ACTIVE.
     """
-    found, chosen = choose(reader, table, now, operation=operation, policy=policy)
+    policies = load_policies(reader, now)
+    found, chosen = choose(reader, policies, table, operation=operation, policy=policy)
     if not chosen:
         return ()
-    refuse_active(reader, found, chosen[0][0], now)
-    policies = load_policies(reader, now)
+    refuse_active(reader, policies, found, chosen[0][0], now)
     full = any(free <= 0 for free in free_slots(reader, policies).values())
     return tuple(
         _would_run(reader, policies, found, each, ref, now, waits=full and not place)
@@ -80,6 +79,6 @@ def _would_run(
         policy=policy,
         timeout=plan.timeout,
         options=plan.options,
-        excluded=() if table.dataset is None else known(busy, reader, table.dataset),
+        excluded=busy.known,
         waits=Reason.W_CONCURRENCY if waits else None,
     )

@@ -53,6 +53,6 @@ def measured(policies: Policies, table: TableState, now: datetime) -> Measured:
         table=table,
         health=health,
         age=None if health is None else max(now - health.measured_at, timedelta(0)),
-        usable=fresh(health, now) is not None,
+        usable=fresh(health, now, policies.settings.poll) is not None,
         debt=debt(values, table.history, rules, weights, failures=True),
     )

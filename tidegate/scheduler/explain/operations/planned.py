@@ -17,7 +17,6 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.decision.maintenance.poll import Polled, decide_poll
 from tidegate.scheduler.model.maintenance import TableState
 from tidegate.scheduler.store.protocol import Reader
-from tidegate.scheduler.tick.maintenance.busy import known
 from tidegate.scheduler.tick.maintenance.look import Looked, look
 from tidegate.scheduler.tick.maintenance.policies import load_policies
 
@@ -65,7 +64,8 @@ def planned_polls(reader: Reader, now: datetime, polls: int) -> tuple[PlannedPol
     for _ in range(polls):
         instant = policies.poll_from(instant)
         rows = cast("Reader", _Measured(reader, measured, instant))
-        looked = look(rows, policies, records, instant)
+        due = [record for record in records if record.next_run is None or record.next_run <= instant]
+        looked = look(rows, policies, due, instant)
         slots = {pool: max(free - started, 0) for pool, free in looked.slots.items()}
         polled = decide_poll(
             looked.judged, looked.debts, looked.busy, looked.spent, slots, policies.settings, instant
@@ -90,12 +90,12 @@ def _planned(reader: Reader, looked: Looked, polled: tuple[Polled, ...], instant
     tables = {table.name: table for table in reader.tables(names=names)}
     return PlannedPoll(
         at=instant,
-        starts=tuple(_start(reader, looked, each, tables) for each in starts),
+        starts=tuple(_start(looked, each, tables) for each in starts),
         held_back=dict(sorted(waiting.items())),
     )
 
 
-def _start(reader: Reader, looked: Looked, polled: Polled, tables: Mapping[str, TableState]) -> PlannedStart:
+def _start(looked: Looked, polled: Polled, tables: Mapping[str, TableState]) -> PlannedStart:
     record = polled.judged.asked.record
     table = tables[record.table]
     health = table.health
@@ -106,7 +106,7 @@ def _start(reader: Reader, looked: Looked, polled: Polled, tables: Mapping[str, 
         debt=looked.debts.get(table.name, 0.0),
         forced=polled.judged.reports_forced,
         probe=polled.judged.probe,
-        excluded=() if table.dataset is None else known(polled.busy, reader, table.dataset),
+        excluded=polled.busy.known,
         measured_at=None if health is None or health.failure else health.measured_at,
     )
 

@@ -5,34 +5,28 @@ In a past that `scheduler.explain.past` has rebuilt there are jobs, but no recor
 is its state and its reason.
 """
 
-from collections.abc import Iterator
 from datetime import datetime
+from functools import cached_property
 
-from tidegate.domain.model import Operation
+from tidegate.domain.model import Operation, OperationPlan
 from tidegate.domain.model.maintenance import ORDER
-from tidegate.domain.wording import listed
+from tidegate.scheduler.decision.maintenance import times
 from tidegate.scheduler.decision.maintenance.judge import Asked
 from tidegate.scheduler.explain.explanation import Explanation
+from tidegate.scheduler.explain.instant_text import instant_text
 from tidegate.scheduler.explain.maintenance import OperationStatus, operation_status
-from tidegate.scheduler.explain.operations.around import load_around
-from tidegate.scheduler.explain.operations.checks import checks, checks_by_hand, due
+from tidegate.scheduler.explain.operations.around import load_around, with_writers
+from tidegate.scheduler.explain.operations.checks import Around, checks, checks_by_hand, due
 from tidegate.scheduler.explain.outcome import outcome_line
-from tidegate.scheduler.explain.unblock import Missing
-from tidegate.scheduler.model.job import FINISHED, Job, JobState
+from tidegate.scheduler.explain.unblock import missing_of
+from tidegate.scheduler.model.job import ACTIVE, FINISHED, Job, JobState
 from tidegate.scheduler.model.maintenance import Record, TableState, Work, policy_ref
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.verdict import Verdict
 from tidegate.scheduler.store.protocol import Reader
 from tidegate.scheduler.tick.maintenance.policies import Policies, load_policies
 
-_TIME = ("due", "window", "backoff", "throttle", "min_interval", "budget")
-"""Checks that time alone ends."""
-
-_NEEDS = {
-    "table": "the end of the running operation",
-    "health": "a measurement of the table, which the scheduler makes by itself",
-    "busy": "the end of the jobs that write its partitions",
-}
+UNFINISHED = frozenset(JobState) - FINISHED
 
 
 def explain_operations(
@@ -47,102 +41,150 @@ def explain_operations(
         One explanation for each operation that a policy configures, and for each job that a person asked for
         and that has not ended.
     """
-    found = next(iter(reader.tables(names=(table,))), None)
-    records = [each for each in reader.records(tables=(table,)) if each.counts and found is not None]
-    statuses = {each.operation: each for each in operation_status(reader, table, now)} if records else {}
-    policies = load_policies(reader, now)
+    policies, here = load_policies(reader, now), None
     shown: list[tuple[Operation, Explanation]] = []
-    for record in records:
-        status = statuses[record.operation]
-        if status.running is None and found is not None:
-            shown.append((record.operation, _waiting(reader, policies, found, record, status, now)))
+    for found in reader.tables(names=(table,)):
+        here = _OnTable(reader, policies, found, now)
+        shown += [(each.operation, here.waiting(each)) for each in here.records if not here.runs(each)]
     known = {each.job.id for _, each in shown if each.job is not None}
-    for job in reader.jobs(states=frozenset(JobState) - FINISHED):
-        if job.maintenance is not None and job.maintenance.table == table and job.id not in known:
-            shown.append((job.maintenance.operation, explain_operation_job(reader, job, now)))
+    for job in _unfinished(reader, policies, table, past=here is None):
+        if job.id not in known:
+            shown.append((job.work.operation, _of_job(reader, policies, here, job, now)))
     shown.sort(key=lambda each: ORDER[each[0]])
     return tuple(each for name, each in shown if operation in (None, name))
 
 
 def explain_operation_job(reader: Reader, job: Job, now: datetime) -> Explanation:
     """Explain a job that is an operation on a table."""
-    policies, work = load_policies(reader, now), job.work
-    table = next(iter(reader.tables(names=(work.table,))), None)
-    if job.waiting and table is not None:
-        record = next((each for each in reader.records(tables=(work.table,)) if each.job == job.id), None)
-        if record is None:
-            return _by_hand(reader, policies, table, job, now)
-        statuses = {each.operation: each for each in operation_status(reader, table.name, now)}
-        return _waiting(reader, policies, table, record, statuses[record.operation], now)
-    return Explanation(
-        schedule=job.schedule,
-        at=now,
-        status=_status(policies, work),
-        headline=_reason_line(job.reason) if job.waiting else outcome_line(job) + _limit(reader, job),
-        job=job,
-        history=reader.journal(job=job.id),
-        work=work,
-    )
+    policies, here = load_policies(reader, now), None
+    for found in reader.tables(names=(job.work.table,)):
+        here = _OnTable(reader, policies, found, now)
+    return _of_job(reader, policies, here, job, now)
 
 
-def _waiting(
-    reader: Reader,
-    policies: Policies,
-    table: TableState,
-    record: Record,
-    status: OperationStatus,
-    now: datetime,
+def _unfinished(reader: Reader, policies: Policies, table: str, *, past: bool) -> list[Job]:
+    """Return the jobs of operations on a table that have not ended, oldest first.
+
+    Args:
+        past: nothing is known of the table and its runs, but its jobs.
+    """
+    named = {*policies.policies, *(record.policy for record in reader.records(tables=(table,)))}
+    running = [run.job for run in reader.operation_runs(tables=(table,), running=True)]
+    found = [
+        *reader.jobs(schedules={policy_ref(each) for each in named}, states=UNFINISHED),
+        # The policy of an operation that runs may be gone.
+        *(reader.jobs(states=ACTIVE) if past else reader.jobs(ids=running)),
+    ]
+    jobs = {job.id: job for job in found if job.maintenance is not None and job.work.table == table}
+    return sorted(jobs.values(), key=lambda job: (job.opened_at, job.id))
+
+
+def _of_job(
+    reader: Reader, policies: Policies, here: "_OnTable | None", job: Job, now: datetime
 ) -> Explanation:
-    """Explain an operation that does not run, and that a policy asks for."""
-    work = Work(table=record.table, operation=record.operation, policy=record.policy)
-    job = next(iter(reader.jobs(ids=(record.job,))), None) if record.job is not None else None
-    plan = policies.plan(record.policy, record.operation)
-    assert plan is not None, "its policy counts"
-    around = load_around(reader, policies, table, record.operation, now)
-    following = policies.poll_from(now)
-    asked = Asked(
-        record=record,
-        plan=plan,
-        table=table,
-        settings=policies.settings,
-        running=around.run is not None,
-        next_poll=following,
-    )
-    trigger, found = due(asked, now), checks(asked, around, now)
-    return Explanation(
-        schedule=policy_ref(record.policy),
-        at=now,
-        status=_status(policies, work),
-        headline=_headline(status, following),
-        job=job,
-        trigger=trigger,
-        constraints=found,
-        next_check=record.next_look,
-        can_run_at=_can_run_at(policies, (trigger, *found), now),
-        missing=tuple(_missing((trigger, *found))),
-        history=() if job is None else reader.journal(job=job.id),
-        work=work if job is None else job.work,
-    )
+    """Explain the job of an operation.
 
-
-def _by_hand(reader: Reader, policies: Policies, table: TableState, job: Job, now: datetime) -> Explanation:
-    """Explain an operation that a person asked for, and that waits."""
-    around = load_around(reader, policies, table, job.work.operation, now)
-    found = checks_by_hand(table, job.work.operation, policies.settings, around)
-    trigger = Verdict(kind="by_hand", met=True, summary="a person asked for it", since=job.opened_at)
+    Args:
+        here: its table; None in a past.
+    """
+    if job.waiting and here is not None:
+        record = next((each for each in here.records if each.job == job.id), None)
+        return here.by_hand(job) if record is None else here.waiting(record)
     return Explanation(
         schedule=job.schedule,
         at=now,
         status=_status(policies, job.work),
-        headline=_reason_line(job.reason),
+        headline=_reason_line(job.reason) if job.waiting else outcome_line(job) + _limit(reader, job),
         job=job,
-        trigger=trigger,
-        constraints=found,
-        next_check=job.next_check_at,
-        missing=tuple(_missing(found)),
         history=reader.journal(job=job.id),
         work=job.work,
     )
+
+
+class _OnTable:
+    """The operations on one table, with what is loaded once for all of them.
+
+    Attributes:
+        records: of the policies that count.
+    """
+
+    def __init__(self, reader: Reader, policies: Policies, table: TableState, now: datetime) -> None:
+        self._reader = reader
+        self._policies = policies
+        self._table = table
+        self._now = now
+        self.records = [each for each in reader.records(tables=(table.name,)) if each.counts]
+
+    @cached_property
+    def _statuses(self) -> dict[Operation, OperationStatus]:
+        found = operation_status(self._reader, self._table, self._policies, self._now)
+        return {each.operation: each for each in found}
+
+    @cached_property
+    def _around(self) -> Around:
+        return load_around(self._reader, self._policies, self._table, self._now)
+
+    @cached_property
+    def _around_rewrite(self) -> Around:
+        return with_writers(self._reader, self._policies, self._around, self._table, self._now)
+
+    def _around_of(self, operation: Operation) -> Around:
+        return self._around_rewrite if operation is Operation.REWRITE_DATA_FILES else self._around
+
+    def runs(self, record: Record) -> bool:
+        """Return whether an operation runs that a policy has asked for."""
+        return self._statuses[record.operation].running is not None
+
+    def waiting(self, record: Record) -> Explanation:
+        """Explain an operation that does not run, and that a policy asks for."""
+        policies, now, around = self._policies, self._now, self._around_of(record.operation)
+        work = Work(table=record.table, operation=record.operation, policy=record.policy)
+        job = next(iter(self._reader.jobs(ids=(record.job,))), None) if record.job is not None else None
+        plan, status = policies.plan_of(record), self._statuses[record.operation]
+        following = policies.poll_from(now)
+        asked = Asked(
+            record=record,
+            plan=plan,
+            table=self._table,
+            settings=policies.settings,
+            running=around.run is not None,
+            next_poll=following,
+        )
+        trigger, found = due(asked, now), checks(asked, around, now)
+        verdicts = (trigger, *found)
+        return Explanation(
+            schedule=policy_ref(record.policy),
+            at=now,
+            status=_status(policies, work),
+            headline=_headline(status, following),
+            job=job,
+            trigger=trigger,
+            constraints=found,
+            next_check=record.next_look,
+            can_run_at=_can_run_at(policies, plan, verdicts, now) if status.behind is None else None,
+            missing=tuple(missing_of(each) for each in verdicts if not each.met),
+            history=() if job is None else self._reader.journal(job=job.id),
+            work=work if job is None else job.work,
+        )
+
+    def by_hand(self, job: Job) -> Explanation:
+        """Explain an operation that a person asked for, and that waits."""
+        policies, operation = self._policies, job.work.operation
+        found = checks_by_hand(self._table, operation, policies.settings, self._around_of(operation))
+        trigger = Verdict(kind="by_hand", met=True, summary="a person asked for it", since=job.opened_at)
+        return Explanation(
+            schedule=job.schedule,
+            at=self._now,
+            status=_status(policies, job.work),
+            headline=_reason_line(job.reason),
+            job=job,
+            trigger=trigger,
+            constraints=found,
+            next_check=job.next_check_at,
+            missing=tuple(missing_of(each) for each in found if not each.met),
+            history=self._reader.journal(job=job.id),
+            work=job.work,
+        )
 
 
 def _status(policies: Policies, work: Work) -> str:
@@ -153,11 +195,15 @@ def _status(policies: Policies, work: Work) -> str:
 
 def _headline(status: OperationStatus, following: datetime) -> str:
     if not status.due:
-        return f"not due: its next run is at {_text(status.next)}"
+        assert status.next is not None, "it does not run"
+        return f"not due: its next run is at {instant_text(status.next)}"
     if status.reason is not None:
         return _reason_line(status.reason)
     as_what = ", as a probe" if status.probe else ""
-    return f"ready: the poll at {_text(following)} may start it{as_what}"
+    poll = f"ready: the poll at {instant_text(following)} may start"
+    if status.behind is not None:
+        return f"{poll} {status.behind} first, and a later poll this one{as_what}"
+    return f"{poll} it{as_what}"
 
 
 def _reason_line(reason: Reason | None) -> str:
@@ -167,33 +213,19 @@ def _reason_line(reason: Reason | None) -> str:
 def _limit(reader: Reader, job: Job) -> str:
     """Describe when the timeout of a running operation ends; "" for one that has ended."""
     for run in reader.operation_runs(jobs=(job.id,), running=True):
-        return f"; its timeout ends at {_text(run.closes_at)}"
+        return f"; its timeout ends at {instant_text(run.closes_at)}"
     return ""
 
 
-def _can_run_at(policies: Policies, verdicts: tuple[Verdict, ...], now: datetime) -> datetime | None:
+def _can_run_at(
+    policies: Policies, plan: OperationPlan, verdicts: tuple[Verdict, ...], now: datetime
+) -> datetime | None:
     """Return the first poll at which it can run if only time is missing; else None."""
     unmet = [each for each in verdicts if not each.met]
     known = [each.next_check for each in unmet if each.next_check is not None]
     if len(known) < len(unmet) or any(each.kind == "health" for each in unmet):
         return None
-    return policies.poll_from(max(known, default=now))
-
-
-def _missing(verdicts: tuple[Verdict, ...]) -> Iterator[Missing]:
-    for each in verdicts:
-        if each.met:
-            continue
-        if each.kind in _TIME:
-            what = "time"
-        elif each.kind == "when":
-            unmet = [part.needs for part in each.parts if part.needs is not None and not part.met]
-            what = listed(unmet, "or" if each.summary.startswith("any") else "and")
-        else:
-            resource = (each.blocked_on or "").replace(":", " ")
-            what = _NEEDS.get(each.kind, f"a free slot of {resource}")
-        yield Missing(kind=each.kind, what=what, by=each.next_check, at=each.at)
-
-
-def _text(instant: datetime | None) -> str:
-    return "an unknown time" if instant is None else f"{instant:%Y-%m-%d %H:%M:%SZ}"
+    at = policies.poll_from(max(known, default=now))
+    # A window that is open now may be closed by then.
+    opens = times.opening(plan, at)
+    return at if opens is None else policies.poll_from(opens)

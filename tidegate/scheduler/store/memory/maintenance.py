@@ -30,15 +30,10 @@ class MaintenanceReader:
         ]
         return tuple(table for *_, table in sorted(wanted, key=lambda each: each[:2])[:limit])
 
-    def records(
-        self, *, tables: Collection[str] | None = None, policies: Collection[str] | None = None
-    ) -> tuple[Record, ...]:
+    def records(self, *, tables: Collection[str] | None = None) -> tuple[Record, ...]:
         """See `MaintenanceRows.records`."""
-        found = (
-            record
-            for record in self._tables.records.values()
-            if (tables is None or record.table in tables) and (policies is None or record.policy in policies)
-        )
+        records = self._tables.records.values()
+        found = (record for record in records if tables is None or record.table in tables)
         return tuple(sorted(found, key=lambda record: (record.table, record.operation, record.policy)))
 
     def due_records(self, now: datetime, limit: int) -> tuple[Record, ...]:
@@ -61,7 +56,7 @@ class MaintenanceReader:
         *,
         jobs: Collection[str] | None = None,
         tables: Collection[str] | None = None,
-        running: bool | None = None,
+        running: bool = False,
         started_since: datetime | None = None,
         limit: int | None = None,
     ) -> tuple[OperationRun, ...]:
@@ -76,7 +71,7 @@ class MaintenanceReader:
             run
             for run in runs
             if (tables is None or run.table in tables)
-            and (running is None or (run.ending is None) is running)
+            and (not running or run.ending is None)
             and (started_since is None or run.started_at >= started_since)
         ]
         found.sort(key=lambda run: (run.started_at, run.job))

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from tidegate.domain.model import App, Schedule
-from tidegate.scheduler.decision.instances.partitions import WHOLE, written
+from tidegate.scheduler.decision.instances.partitions import WHOLE, keys_of
 from tidegate.scheduler.decision.job_view import JobView
 from tidegate.scheduler.decision.launch.plan import plan_launch
 from tidegate.scheduler.decision.maintenance.poll import Busy
@@ -48,15 +48,11 @@ def load_busy(
     }
 
 
-def known(busy: Busy, rows: Any, dataset: str) -> tuple[str, ...]:
-    """Return those of the left-out keys that the table has."""
-    return tuple(sorted(set(busy.keys) & set(rows.keys_written(dataset)))) if busy.keys else ()
-
-
 def _busy(rows: BusyRows, app: App, dataset: str, keys: tuple[str, ...], jobs: tuple[str, ...]) -> Busy:
     whole = app.datasets[dataset].partitions is None or WHOLE in keys
-    free = not whole and any(key not in keys for key in rows.keys_written(f"{app.name}/{dataset}"))
-    return Busy(keys=keys, free=free, jobs=jobs)
+    written = set(rows.keys_written(f"{app.name}/{dataset}"))
+    free = not whole and not written.issubset(keys)
+    return Busy(keys=keys, known=tuple(key for key in keys if key in written), free=free, jobs=jobs)
 
 
 def _written(
@@ -64,7 +60,8 @@ def _written(
 ) -> Iterator[tuple[Job, str, tuple[str, ...]]]:
     """Return each job that writes one of some datasets, with that dataset and its keys."""
     jobs = rows.writing_jobs(app.name)
-    specs = {state.ref: state.spec for state in rows.schedules(refs={job.schedule for job in jobs})}
+    refs = {job.schedule for job in jobs if job.launch is None}
+    specs = {state.ref: state.spec for state in rows.schedules(refs=refs)} if refs else {}
     writers: list[tuple[Job, list[str]]] = []
     for job in jobs:
         program = app.programs.get(_program(job, specs))
@@ -72,10 +69,15 @@ def _written(
         names = [name for name in writes if f"{app.name}/{name}" in datasets]
         if names:
             writers.append((job, names))
-    planned = [job for job, _ in writers if job.launch is None]
+    planned = [job for job, _ in writers if job.launch is None and job.instance is None]
     views = {view.job.id: view for view in load_job_views(rows, planned, now)[0]} if planned else {}
     for job, names in writers:
-        keys = _planned(views[job.id]) if job.launch is None else job.launch.partitions
+        if job.launch is not None:
+            keys = job.launch.partitions
+        elif job.instance is not None:
+            keys = keys_of(app, specs[job.schedule], job.instance)
+        else:
+            keys = _planned(views[job.id])
         for name in names:
             whole = app.datasets[name].partitions is None or not keys
             yield job, f"{app.name}/{name}", (WHOLE,) if whole else keys
@@ -89,9 +91,6 @@ def _program(job: Job, specs: Mapping[str, Schedule]) -> str:
 
 def _planned(view: JobView) -> tuple[str, ...]:
     """Return the partitions that a waiting job would write now; none if they are unknown."""
-    if view.job.instance is not None:
-        found = written(view.app, view.schedule, view.job.instance)
-        return tuple(sorted({key for keys in found.values() for key in keys if key}))
     try:
         return plan_launch(view, view.job.satisfied_at).partitions
     except Exception:  # noqa: BLE001 - its own decision reports it; it must not stop what others do

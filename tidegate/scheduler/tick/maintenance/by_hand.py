@@ -10,8 +10,6 @@ from datetime import datetime
 import msgspec
 
 from tidegate.domain.model import Operation
-from tidegate.scheduler.decision.after import record
-from tidegate.scheduler.decision.end_job import discard_entry
 from tidegate.scheduler.decision.maintenance.poll import FREE, Busy
 from tidegate.scheduler.decision.maintenance.rank import matches
 from tidegate.scheduler.model.job import Job
@@ -19,9 +17,10 @@ from tidegate.scheduler.model.maintenance import TableState, Work, table_resourc
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.run import group_resource
 from tidegate.scheduler.store.protocol import Reader, Transaction
-from tidegate.scheduler.tick.maintenance.busy import known, load_busy
+from tidegate.scheduler.tick.end_jobs import discard_jobs
+from tidegate.scheduler.tick.maintenance.busy import load_busy
 from tidegate.scheduler.tick.maintenance.look import free_slots
-from tidegate.scheduler.tick.maintenance.policies import Policies, load_policies
+from tidegate.scheduler.tick.maintenance.policies import Policies
 from tidegate.scheduler.tick.maintenance.start import Start, open_job, start, waiting
 
 
@@ -34,9 +33,21 @@ def busy_of(
     return load_busy(reader, policies.apps, (table.dataset,), now).get(table.dataset, FREE)
 
 
-def open_by_hand(transaction: Transaction, work: Work, opened_by: str, now: datetime) -> Job:
-    """Open the job of an operation that a person asked for."""
+def open_by_hand(
+    transaction: Transaction,
+    work: Work,
+    opened_by: str,
+    now: datetime,
+    *,
+    next_check_at: datetime | None = None,
+) -> Job:
+    """Open the job of an operation that a person asked for.
+
+    Args:
+        next_check_at: when a tick decides about it; None if the caller does.
+    """
     job, entry = open_job(work, opened_by, now)
+    job = msgspec.structs.replace(job, next_check_at=next_check_at)
     transaction.put_jobs([job])
     transaction.add_journal([entry])
     return job
@@ -51,9 +62,10 @@ def try_again(transaction: Transaction, policies: Policies, now: datetime) -> No
     transaction.wake({group_resource(pool) for pool in policies.settings.auto_pools}, now)
 
 
-def start_waiting(transaction: Transaction, jobs: Sequence[Job], now: datetime) -> tuple[Job, ...]:
+def start_waiting(
+    transaction: Transaction, policies: Policies, jobs: Sequence[Job], now: datetime
+) -> tuple[Job, ...]:
     """Start the operations asked for by hand that may run now; the others go on waiting."""
-    policies = load_policies(transaction, now)
     started: list[Job] = []
     for job in sorted(jobs, key=lambda job: (job.opened_at, job.id)):
         started += _try(transaction, policies, job, now)
@@ -66,15 +78,14 @@ def _try(transaction: Transaction, policies: Policies, job: Job, now: datetime) 
     found = () if table.gone else matches(policies.policies, table)
     plan = next((each.plan(work.operation) for each in found if each.ref == work.policy), None)
     if plan is None:
-        _discard(transaction, job, now)
+        discard_jobs(transaction, [job], Reason.D_DELETED, now)
         return ()
     busy = busy_of(transaction, policies, table, work.operation, now)
     reason, blocked_on = _held_back(transaction, policies, work.table, busy)
     if reason is not None:
         _wait(transaction, policies, job, reason, blocked_on, now)
         return ()
-    excluded = known(busy, transaction, table.dataset) if table.dataset is not None else ()
-    ready = Start(job=job, plan=plan, table=table, filtered=busy.keys, excluded=excluded)
+    ready = Start(job=job, plan=plan, table=table, filtered=busy.keys, excluded=busy.known)
     return start(transaction, policies, [ready], now)
 
 
@@ -103,9 +114,3 @@ def _wait(
     check = None if blocked_on is not None else policies.poll_after(now, now)
     transaction.put_jobs([msgspec.structs.replace(waits, blocked_on=blocked_on, next_check_at=check)])
     transaction.add_journal([entry] if reason != job.reason else [])
-
-
-def _discard(transaction: Transaction, job: Job, now: datetime) -> None:
-    entry = discard_entry(job, Reason.D_DELETED, now)
-    transaction.put_jobs([record(job, entry, next_check_at=None, blocked_on=None)])
-    transaction.add_journal([entry])

@@ -26,12 +26,18 @@ AGAIN = (Ending.CONFLICT, Ending.STOPPED)
 
 
 def end_operation_job(
-    transaction: Transaction, job: Job, ended: Ended, now: datetime, reason: Reason | None = None
+    transaction: Transaction,
+    job: Job,
+    ended: Ended,
+    now: datetime,
+    reason: Reason | None = None,
+    policies: Policies | None = None,
 ) -> None:
     """End the job of an operation whose run has ended, and close the run.
 
     Args:
         reason: replaces that of the ending.
+        policies: the deployed ones, if they are loaded already.
     """
     entry = Entry(
         at=now,
@@ -44,12 +50,15 @@ def end_operation_job(
     )
     transaction.add_journal([entry])
     end_jobs(transaction, [(job, entry)])
-    close_run(transaction, job, ended, now)
+    _close_run(transaction, policies or load_policies(transaction, now), job, ended, now)
 
 
 def close_run(transaction: Transaction, job: Job, ended: Ended, now: datetime) -> None:
     """Close the run of an operation whose job has ended, and go on with what was asked for with it."""
-    policies = load_policies(transaction, now)
+    _close_run(transaction, load_policies(transaction, now), job, ended, now)
+
+
+def _close_run(transaction: Transaction, policies: Policies, job: Job, ended: Ended, now: datetime) -> None:
     for run in transaction.operation_runs(jobs=(job.id,), running=True):
         _close(transaction, policies, run, ended, now)
         if job.work.by_hand:
@@ -73,8 +82,9 @@ def _close(
 
 
 def _look(record: Record, soon: datetime) -> Record:
-    """Return a record of the table that is looked at again at the next poll."""
-    return msgspec.structs.replace(record, next_look=soon) if record.counts else record
+    """Return a record of the table; what is due is looked at again at the next poll."""
+    looks = record.counts and record.due_since is not None
+    return msgspec.structs.replace(record, next_look=soon) if looks else record
 
 
 def _after(policies: Policies, record: Record, run: OperationRun, now: datetime) -> Record:
@@ -89,7 +99,7 @@ def _after(policies: Policies, record: Record, run: OperationRun, now: datetime)
         due_since=None,
         last_start=run.started_at,
         next_run=following,
-        next_look=policies.poll_from(now) if record.counts else None,
+        next_look=policies.poll_from(max(following, now)) if record.counts else None,
     )
 
 
@@ -100,8 +110,7 @@ def _go_on(transaction: Transaction, policies: Policies, job: Job, ended: Ended,
     """
     if ended.ending is Ending.STOPPED:
         again = msgspec.structs.replace(job.work, excluded=())
-        waits = open_by_hand(transaction, again, job.id, now)
-        transaction.put_jobs([msgspec.structs.replace(waits, next_check_at=now)])
+        open_by_hand(transaction, again, job.id, now, next_check_at=now)
         return
     rest = list(job.work.then)
     while rest:
@@ -115,17 +124,20 @@ def _go_on(transaction: Transaction, policies: Policies, job: Job, ended: Ended,
             excluded=(),
             then=tuple(rest),
         )
-        start_waiting(transaction, [open_by_hand(transaction, work, job.id, now)], now)
+        start_waiting(transaction, policies, [open_by_hand(transaction, work, job.id, now)], now)
         return
 
 
 def close_overdue(transaction: Transaction, now: datetime) -> int:
     """Close the runs whose timeout has come, as failed; return their number."""
     overdue = [run for run in transaction.operation_runs(running=True) if run.closes_at <= now]
-    jobs = {job.id: job for job in transaction.jobs(ids={run.job for run in overdue})} if overdue else {}
+    if not overdue:
+        return 0
+    policies = load_policies(transaction, now)
+    jobs = {job.id: job for job in transaction.jobs(ids={run.job for run in overdue})}
     for run in overdue:
-        took = run.closes_at - run.started_at
-        end_operation_job(transaction, jobs[run.job], _timed_out(run.operation, took), now, Reason.F_TIMEOUT)
+        ended = _timed_out(run.operation, run.closes_at - run.started_at)
+        end_operation_job(transaction, jobs[run.job], ended, now, Reason.F_TIMEOUT, policies)
     return len(overdue)
 
 

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from tidegate.domain.model import Operation
 from tidegate.domain.value import Value
+from tidegate.scheduler.decision.maintenance import times
 from tidegate.scheduler.decision.maintenance.debt import debt
 from tidegate.scheduler.decision.maintenance.health import fresh
 from tidegate.scheduler.decision.maintenance.judge import Asked, Judged, judge
@@ -106,7 +107,7 @@ def _is_free(judged: Judged, busy: Mapping[str, Busy]) -> bool:
 def order_debt(policies: Policies, table: TableState, now: datetime) -> float:
     """Return the debt by which starts are ordered."""
     weights = policies.settings.debt
-    health = fresh(table.health, now)
+    health = fresh(table.health, now, policies.settings.poll)
     found = debt(health, table.history, policies.rules(table), weights, failures=weights.order_by_failures)
     return found.score
 
@@ -126,11 +127,11 @@ def spent(reader: Reader, policies: Policies, now: datetime) -> Spent:
     started: Collection[OperationRun] = ()
     if budget.tables_per_poll or budget.operations_per_poll:
         started = reader.operation_runs(started_since=policies.budget_from(now))
-    hour = now.replace(minute=0, second=0, microsecond=0)
+    hour_ends = times.next_hour(now)
     return Spent(
         tables=frozenset(run.table for run in started),
         operations=len(started),
-        bytes=reader.bytes_rewritten(hour, hour + ONE_HOUR) if budget.bytes_per_hour else 0,
+        bytes=reader.bytes_rewritten(hour_ends - ONE_HOUR, hour_ends) if budget.bytes_per_hour else 0,
     )
 
 

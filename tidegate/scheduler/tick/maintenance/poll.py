@@ -15,7 +15,6 @@ from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.maintenance import Record, Work
 from tidegate.scheduler.store.protocol import Reader, Transaction
-from tidegate.scheduler.tick.maintenance.busy import known
 from tidegate.scheduler.tick.maintenance.end import close_overdue
 from tidegate.scheduler.tick.maintenance.look import look
 from tidegate.scheduler.tick.maintenance.policies import POLLS, Policies, load_policies, polls_noted
@@ -97,7 +96,9 @@ def _write(
         id = record.job
         changes = reason != record.reason
         if changes and not each.starts and left == 0:
-            kept.pop(record.key, None)
+            if kept.pop(record.key, None) is None:
+                # It was looked at for another one of its table: nothing else would bring it back.
+                kept[record.key] = msgspec.structs.replace(record, next_look=policies.poll_after(now, now))
             continue
         if each.starts or changes:
             job, opened = _job(jobs, record, now)
@@ -106,6 +107,7 @@ def _write(
                 starts.append(_start(transaction, job, each))
                 look_at = None
             else:
+                assert reason is not None, "what is due and does not start is held back"
                 job, entry = waiting(job, reason, now)
                 left -= 1
                 entries.append(entry)
@@ -146,7 +148,6 @@ def _work(record: Record) -> Work:
 
 def _start(transaction: Transaction, job: Job, polled: Polled) -> Start:
     asked, busy = polled.judged.asked, polled.busy
-    dataset = asked.table.dataset
     return Start(
         job=job,
         plan=asked.plan,
@@ -154,7 +155,7 @@ def _start(transaction: Transaction, job: Job, polled: Polled) -> Start:
         probe=polled.judged.probe,
         forced=polled.judged.reports_forced,
         filtered=busy.keys,
-        excluded=() if dataset is None else known(busy, transaction, dataset),
+        excluded=busy.known,
     )
 
 

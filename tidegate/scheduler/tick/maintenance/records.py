@@ -11,14 +11,13 @@ from datetime import datetime
 import msgspec
 
 from tidegate.domain.model import Operation, OperationPlan, Policy
-from tidegate.scheduler.decision.after import record as recorded
-from tidegate.scheduler.decision.end_job import discard_entry
 from tidegate.scheduler.decision.maintenance import times
 from tidegate.scheduler.decision.maintenance.rank import counting, matches
 from tidegate.scheduler.model.job import WAITING
 from tidegate.scheduler.model.maintenance import Record, TableState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.store.protocol import Transaction
+from tidegate.scheduler.tick.end_jobs import discard_jobs
 from tidegate.scheduler.tick.maintenance.policies import Policies
 
 Key = tuple[str, Operation, str]
@@ -44,8 +43,10 @@ def update_records(
     for table in tables:
         found = () if table.gone else matches(policies.policies, table)
         ruled = next((each.ref for each in found if each.policy.health is not None), None)
-        if ruled != table.health_policy:
-            changed.append(msgspec.structs.replace(table, health_policy=ruled))
+        # Nothing decides by what would be measured of a table without policies.
+        wanted_at = table.wanted_at if found else None
+        if (ruled, wanted_at) != (table.health_policy, table.wanted_at):
+            changed.append(msgspec.structs.replace(table, health_policy=ruled, wanted_at=wanted_at))
         counts = {operation: match.ref for operation, match in counting(found).items()}
         for match in found:
             for operation in match.policy.operations:
@@ -105,12 +106,4 @@ def discard_waiting(transaction: Transaction, records: Sequence[Record], now: da
     """Discard the waiting jobs of some records, and return their ids; running ones go on."""
     ids = {record.job for record in records if record.job is not None}
     jobs = [job for job in transaction.jobs(ids=ids) if job.state in WAITING] if ids else []
-    entries = [discard_entry(job, Reason.D_DELETED, now) for job in jobs]
-    transaction.put_jobs(
-        [
-            recorded(job, entry, next_check_at=None, blocked_on=None)
-            for job, entry in zip(jobs, entries, strict=True)
-        ]
-    )
-    transaction.add_journal(entries)
-    return frozenset(job.id for job in jobs)
+    return frozenset(job.id for job in discard_jobs(transaction, jobs, Reason.D_DELETED, now))

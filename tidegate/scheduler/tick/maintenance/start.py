@@ -68,15 +68,21 @@ def start(
 ) -> tuple[Job, ...]:
     """Launch operations: their slots, jobs, runs and entries."""
     pools = tuple(group_resource(pool) for pool in policies.settings.auto_pools)
-    jobs: list[Job] = []
-    for each in starts:
-        resources = (ALL_RUNS, table_resource(each.table.name), *pools)
-        transaction.take_slots({each.job.id: resources})
-        entry = _entry(each, resources, now)
-        launch = _launch_plan(each, policies, now)
-        job = record(each.job, entry, launch=launch, next_check_at=None, blocked_on=None, satisfied_at=now)
-        transaction.add_journal([entry])
-        jobs.append(job)
+    slots = {each.job.id: (ALL_RUNS, table_resource(each.table.name), *pools) for each in starts}
+    entries = [_entry(each, slots[each.job.id], now) for each in starts]
+    jobs = [
+        record(
+            each.job,
+            entry,
+            launch=_launch_plan(each, policies, now),
+            next_check_at=None,
+            blocked_on=None,
+            satisfied_at=now,
+        )
+        for each, entry in zip(starts, entries, strict=True)
+    ]
+    transaction.take_slots(slots)
+    transaction.add_journal(entries)
     transaction.put_jobs(jobs)
     transaction.put_operation_runs([_run(job, each, now) for job, each in zip(jobs, starts, strict=True)])
     return tuple(jobs)
@@ -106,7 +112,6 @@ def _launch_plan(start: Start, policies: Policies, now: datetime) -> LaunchPlan:
             "table": start.table.name,
             "catalog_name": start.table.catalog_name,
             "dataset": start.table.dataset,
-            "operation": str(start.job.work.operation),
             "options": start.plan.options,
             "health": {
                 "small_file": rules.small_file,
@@ -114,7 +119,6 @@ def _launch_plan(start: Start, policies: Policies, now: datetime) -> LaunchPlan:
                 "sample": rules.sample,
             },
             "excluded": list(start.filtered),
-            "timeout": start.plan.timeout.total_seconds(),
             "closes_at": (now + start.plan.timeout).isoformat(),
         },
         now=now,
@@ -137,8 +141,8 @@ def _run(job: Job, start: Start, now: datetime) -> OperationRun:
     )
 
 
-def waiting(job: Job, reason: Reason | None, now: datetime) -> tuple[Job, Entry]:
+def waiting(job: Job, reason: Reason, now: datetime) -> tuple[Job, Entry]:
     """Return a waiting job with another reason that holds it back, and the entry that says so."""
     data = {"state": str(JobState.PENDING_CONSTRAINT), "next_check": None}
     entry = Entry(at=now, kind=EntryKind.WAITING, schedule=job.schedule, job=job.id, reason=reason, data=data)
-    return msgspec.structs.replace(job, reason=reason), entry
+    return record(job, entry), entry

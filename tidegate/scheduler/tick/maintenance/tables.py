@@ -8,7 +8,6 @@ import msgspec
 from tidegate.domain.model import App, Dataset
 from tidegate.scheduler.model.maintenance import TableHistory, TableState
 from tidegate.scheduler.store.protocol import Reader, Transaction
-from tidegate.scheduler.tick.load import load_app
 from tidegate.scheduler.tick.maintenance.policies import Policies, load_policies
 
 CATALOG = "tidegate"
@@ -24,13 +23,6 @@ def tables_of_datasets(apps: Iterable[App]) -> Iterator[TableState]:
                 catalog_name=_catalog_name(app, dataset),
                 dataset=f"{app.name}/{dataset.name}",
             )
-
-
-def catalog_name_of(reader: Reader, dataset: str) -> str | None:
-    """Return the name in the catalog of a dataset's table; None if no such dataset is deployed."""
-    name, _, part = dataset.partition("/")
-    app = load_app(reader, name)
-    return None if app is None or part not in app.datasets else _catalog_name(app, app.datasets[part])
 
 
 def table_named(reader: Reader, text: str) -> TableState | None:

@@ -44,17 +44,17 @@ BYTES = select(func.sum(_RUNS.bytes)).where(
 
 
 @cache
-def _runs(*, running: bool | None, since: bool, newest: bool) -> Statement:
+def _runs(*, running: bool, since: bool, newest: bool) -> Statement:
     """Return the query for runs.
 
     Args:
-        running: only those that have not ended, or only those that have.
+        running: only those that have not ended.
         since: only those that have started at the parameter `since` or later.
         newest: only the newest ones, up to the parameter `limit`.
     """
     query = every(OPERATION_RUNS)
-    if running is not None:
-        query = query.where(_RUNS.running_until.is_not(None) if running else _RUNS.running_until.is_(None))
+    if running:
+        query = query.where(_RUNS.running_until.is_not(None))
     if since:
         query = query.where(_RUNS.started_at >= bindparam("since"))
     if newest:
@@ -93,15 +93,9 @@ class MaintenanceReader(Queries):
         """See `MaintenanceRows.tables_wanted`."""
         return tuple(self._all(WANTED, TABLES.value, limit=limit))
 
-    def records(
-        self, *, tables: Collection[str] | None = None, policies: Collection[str] | None = None
-    ) -> tuple[Record, ...]:
+    def records(self, *, tables: Collection[str] | None = None) -> tuple[Record, ...]:
         """See `MaintenanceRows.records`."""
-        lists: dict[Column[Any], Collection[str] | None] = {
-            _RECORDS.table: tables,
-            _RECORDS.policy: policies,
-        }
-        found = self._all(ALL_RECORDS, RECORDS.value, lists)
+        found = self._all(ALL_RECORDS, RECORDS.value, {_RECORDS.table: tables})
         return tuple(sorted(found, key=lambda record: (record.table, record.operation, record.policy)))
 
     def due_records(self, now: datetime, limit: int) -> tuple[Record, ...]:
@@ -118,7 +112,7 @@ class MaintenanceReader(Queries):
         *,
         jobs: Collection[str] | None = None,
         tables: Collection[str] | None = None,
-        running: bool | None = None,
+        running: bool = False,
         started_since: datetime | None = None,
         limit: int | None = None,
     ) -> tuple[OperationRun, ...]:
