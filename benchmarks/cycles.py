@@ -9,8 +9,6 @@
 Seconds of the CPU are printed beside those of the clock, since they say more on a machine with other work.
 """
 
-import gc
-import statistics
 import sys
 import tempfile
 import time
@@ -21,10 +19,12 @@ from typing import NamedTuple
 
 from sqlalchemy import text
 
+from benchmarks.alternate import idle_ticks, medians
 from tidegate.domain.model import App, Dependency, Program, Schedule, TaskTimes, TaskTrigger
 from tidegate.scheduler.commands.deploy import deploy
 from tidegate.scheduler.explain.instances import upstream_of
 from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.store.sql.columns import microseconds
 from tidegate.scheduler.store.sql.open import open_sql_store
 from tidegate.scheduler.store.sql.store import SqlStore
 from tidegate.scheduler.tick.tick import TickReport, tick
@@ -223,33 +223,16 @@ def _add_finished(store: SqlStore) -> int:
         values = ", ".join(changed.get(name, f'"{name}"') for name in names)
         columns = ", ".join(f'"{name}"' for name in names)
         # Only those of the day itself, so that no copy is copied again.
-        copied = f"SELECT {values} FROM jobs WHERE opened_at >= {_microseconds(GENERATED_AT)}"
+        copied = f"SELECT {values} FROM jobs WHERE opened_at >= {microseconds(GENERATED_AT)}"
         with store.engine.begin() as connection:
             added += connection.execute(text(f"INSERT INTO jobs ({columns}) {copied}")).rowcount
     return added
 
 
-def _microseconds(instant: datetime) -> int:
-    return int(instant.timestamp()) * 1_000_000
-
-
 def _idle(empty: SqlStore, full: SqlStore, finished: int) -> None:
     """Tick both stores in turns where nothing is due, and compare the medians."""
     now = MIDNIGHT + timedelta(hours=1, minutes=1)
-    for store in (empty, full):
-        tick(store, now)
-    times: dict[int, list[float]] = {0: [], 1: []}
-    gc.collect()
-    gc.disable()
-    for number in range(IDLE_ROUNDS):
-        now += timedelta(milliseconds=100)
-        for which in (0, 1) if number % 2 else (1, 0):
-            begun = time.perf_counter()
-            report = tick((empty, full)[which], now)
-            times[which].append(time.perf_counter() - begun)
-            assert report == TickReport(), report
-    gc.enable()
-    small, large = statistics.median(times[0]), statistics.median(times[1])
+    small, large = medians(idle_ticks(empty, now), idle_ticks(full, now), IDLE_ROUNDS)
     print(
         f"idle      {large * 1000:.2f} ms beside {finished:,} finished instances,"
         f" {small * 1000:.2f} ms in an empty store: ratio {large / small:.2f}"

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import msgspec
 
+from benchmarks.alternate import idle_ticks, medians
 from tidegate.domain.maintenance.measures import HEALTHY
 from tidegate.domain.model import App, Budget, Maintenance, Operation, OperationPlan, Policy
 from tidegate.scheduler.commands.deploy import deploy
@@ -31,6 +32,9 @@ from tidegate.scheduler.tick.tick import tick
 TABLES = 10_000
 POLICIES = 100
 BLOCKED_POLLS = 5
+BUDGET = 20
+"""Operations that may start at each of the first polls, and of those at which all others are blocked."""
+
 STEADY_POLLS = 10
 STEADY_TABLES = 100
 """Tables on which an operation is due at each steady poll."""
@@ -55,7 +59,7 @@ def main() -> int:
         )
         _blocked(blocked)
         now = _steady(steady)
-        before, after = _idle(empty, now), _idle(steady, now)
+        before, after = medians(idle_ticks(empty, now), idle_ticks(steady, now), IDLE_TICKS)
         print(
             f"idle      {after * 1000:.2f} ms with the operations, {before * 1000:.2f} ms in an empty store"
         )
@@ -96,18 +100,18 @@ def _app(budget: Budget, plans: Callable[[int], dict[Operation, OperationPlan]])
 def _blocked(store: Store) -> None:
     """Let all operations be due, and a budget hold back nearly all of them."""
     plans = {operation: OperationPlan(operation=operation) for operation in Operation}
-    _prepare(store, _app(Budget(operations_per_poll=20), lambda _: plans))
+    _prepare(store, _app(Budget(operations_per_poll=BUDGET), lambda _: plans))
     count = TABLES * len(plans)
     now, first, seconds = START, list[float](), list[float]()
     while _without_reason(store):
-        first.append(_timed(store, now))
+        first.append(_timed(store, now, BUDGET))
         now += POLL
     _show("first", f"{count:,} operations are due, all have a reason after {len(first)} polls", first)
     for _ in range(BLOCKED_POLLS):
         _measure(store, now - ONE_SECOND)
-        seconds.append(_timed(store, now))
+        seconds.append(_timed(store, now, BUDGET))
         now += POLL
-    _show("blocked", f"{count:,} operations are due, 20 may start", seconds)
+    _show("blocked", f"{count:,} operations are due, {BUDGET} may start", seconds)
 
 
 def _without_reason(store: Store) -> bool:
@@ -124,7 +128,7 @@ def _steady(store: Store) -> datetime:
     now, seconds, ends = START, list[float](), list[float]()
     for _ in range(STEADY_POLLS):
         now += POLL
-        seconds.append(_timed(store, now))
+        seconds.append(_timed(store, now, STEADY_TABLES))
         ends.append(_end_all(store, now + ONE_SECOND))
     _show("steady", f"{STEADY_TABLES} operations start", seconds)
     print(f"ends      {1000 * sum(ends) / len(ends):.1f} ms each")
@@ -162,23 +166,18 @@ def _measure(store: Store, now: datetime) -> None:
         report_health(transaction, {_table(number): health for number in range(MEASURED_TABLES)}, now)
 
 
-def _timed(store: Store, now: datetime) -> float:
+def _timed(store: Store, now: datetime, started: int) -> float:
+    """Poll, where so many operations start; return the seconds."""
     begun = time.perf_counter()
-    tick(store, now)
-    return time.perf_counter() - begun
+    report = tick(store, now)
+    seconds = time.perf_counter() - begun
+    assert len(report.launched) == started, report
+    return seconds
 
 
 def _show(name: str, what: str, seconds: list[float]) -> None:
     mean, longest = sum(seconds) / len(seconds), max(seconds)
     print(f"{name:9} {what}: {mean:.2f} s a poll, at most {longest:.2f} s (aim {AIM_SECONDS:.0f} s)")
-
-
-def _idle(store: Store, now: datetime) -> float:
-    tick(store, now)
-    begun = time.perf_counter()
-    for number in range(IDLE_TICKS):
-        tick(store, now + number * timedelta(milliseconds=1))
-    return (time.perf_counter() - begun) / IDLE_TICKS
 
 
 if __name__ == "__main__":

@@ -6,15 +6,13 @@ compared. The same is done with ticks that process one event. Deployments are me
 without a promise.
 """
 
-import gc
-import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from benchmarks.alternate import medians
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App
 from tidegate.scheduler.commands.deploy import deploy
@@ -68,9 +66,9 @@ def main() -> int:
         _print("deployment without a change", few.deploy(), many.deploy())
         few.fill()
         many.fill()
-        idle = _alternate(few.idle_tick, many.idle_tick, IDLE_ROUNDS)
+        idle = medians(few.idle_tick, many.idle_tick, IDLE_ROUNDS)
         ratio = _print("idle tick", *idle, promise=f"   (promise: at most {RATIO_LIMIT:.0f})")
-        _print("tick with one event", *_alternate(few.event_tick, many.event_tick, EVENT_ROUNDS))
+        _print("tick with one event", *medians(few.event_tick, many.event_tick, EVENT_ROUNDS))
         few.store.close()
         many.store.close()
     return int(ratio > RATIO_LIMIT)
@@ -162,26 +160,6 @@ def _text(app: str) -> str:
             ),
         ]
     )
-
-
-def _alternate(few: Callable[[], float], many: Callable[[], float], rounds: int) -> tuple[float, float]:
-    """Return the medians of alternating repetitions; the order alternates too."""
-    few_times: list[float] = []
-    many_times: list[float] = []
-    # A garbage collection would affect one of the two by chance.
-    gc.collect()
-    gc.disable()
-    try:
-        for round_ in range(rounds):
-            if round_ % 2:
-                few_times.append(few())
-                many_times.append(many())
-            else:
-                many_times.append(many())
-                few_times.append(few())
-    finally:
-        gc.enable()
-    return statistics.median(few_times), statistics.median(many_times)
 
 
 def _print(what: str, few: float, many: float, promise: str = "") -> float:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from dagster import DagsterInstance
+from dagster._core.definitions.definitions_load_context import DefinitionsLoadContext, DefinitionsLoadType
 from dagster._core.test_utils import instance_for_test
 
 from tests.dagster_defs.sample import sample_store
@@ -34,3 +35,11 @@ def disk_instance(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Da
         overrides = {"storage": {"postgres": {"postgres_url": url}}}
     with instance_for_test(overrides=overrides, temp_dir=str(tmp_path)) as instance:
         yield instance
+
+
+@pytest.fixture
+def initializing() -> Iterator[DefinitionsLoadContext]:
+    """The context in which a code server loads its definitions, and ships the plan to its runs."""
+    context = DefinitionsLoadContext(DefinitionsLoadType.INITIALIZATION)
+    with DefinitionsLoadContext.scoped(context):
+        yield context

@@ -1,14 +1,31 @@
-"""What the tests do with a Dagster instance: report partitions, evaluate a dispatcher, make runs."""
+"""What the tests do with a Dagster instance: report partitions, evaluate a dispatcher, make and end runs."""
 
+from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
-from dagster import AssetKey, AssetMaterialization, DagsterInstance, DagsterRunStatus, SensorEvaluationContext
+from dagster import (
+    AssetKey,
+    AssetMaterialization,
+    DagsterInstance,
+    DagsterRunStatus,
+    ExecuteInProcessResult,
+    SensorEvaluationContext,
+)
 from dagster._core.definitions.repository_definition import RepositoryDefinition
 from dagster._core.definitions.sensor_definition import SensorExecutionData
 from dagster._core.test_utils import create_run_for_test
 
+from tidegate.compiler.plan.ownership import NO_PROJECT
+from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
 from tidegate.dagster_defs.definitions.definitions import build_definitions
 from tidegate.dagster_defs.definitions.location import Location
+from tidegate.dagster_defs.definitions.plan_state import deployed_plan
+from tidegate.dagster_defs.run.dead_runs import end_dead_runs
+from tidegate.scheduler.intake.observe import RunObservation, observe_runs
+from tidegate.scheduler.launch.claim import claim
+from tidegate.scheduler.model.run import RunStatus
+from tidegate.scheduler.store.protocol import Store
 
 ORIGINS = ("EWR", "JFK", "LGA")
 
@@ -71,3 +88,48 @@ def make_run(
         status=status,
     )
     return run.run_id
+
+
+def started(
+    instance: DagsterInstance,
+    repository: RepositoryDefinition,
+    job: str,
+    tags: Mapping[str, str],
+    status: DagsterRunStatus = DagsterRunStatus.STARTED,
+) -> str:
+    """A run of a job of a repository, which Dagster shows as started; returns its id."""
+    run = instance.create_run_for_job(repository.get_job(job), tags=dict(tags), status=status)
+    return run.run_id
+
+
+def claimed(store: Store, run_id: str, job: str, program: str, now: datetime) -> None:
+    """A run has claimed the first attempt of a job, and the store has seen it start."""
+    assert claim(store, job, 1, run_id, now).won
+    seen = RunObservation(
+        run_id=run_id, program=program, job=job, attempt=1, status=RunStatus.STARTED, at=now
+    )
+    with store.transaction() as transaction:
+        observe_runs(transaction, [seen], now)
+
+
+def status_of(instance: DagsterInstance, run_id: str) -> DagsterRunStatus:
+    run = instance.get_run_by_id(run_id)
+    assert run is not None
+    return run.status
+
+
+def end_dead(instance: DagsterInstance, location: Location, now: datetime) -> list[str]:
+    """A dispatcher looks for runs whose process has ended; returns what it says."""
+    with location.open_store().reading() as reader:
+        plan = AssetPlan(deployed_plan(reader, NO_PROJECT))
+    said: list[str] = []
+    end_dead_runs(instance, location, plan, now, said.append)
+    return said
+
+
+def failure(result: ExecuteInProcessResult) -> str:
+    """Why the only step of a run has failed."""
+    (event,) = [event for event in result.all_events if event.is_step_failure]
+    failed = event.step_failure_data.user_failure_data
+    assert failed is not None
+    return failed.description or ""

@@ -6,19 +6,16 @@ from typing import Any
 import pytest
 from dagster import DagsterInstance, DagsterRunStatus
 
-from tests.dagster_defs.instance import evaluate, repository_of
+from tests.dagster_defs.instance import end_dead, evaluate, repository_of, started, status_of
 from tests.dagster_defs.sample import NOW, deploy, location_of, sample_app, sample_store
 from tests.dagster_defs.test_program_op import Runner, add_job, execute
 from tests.spark_jobs.commit.test_process import of_a_dead_process
-from tidegate.compiler.plan.ownership import NO_PROJECT
-from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
 from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.definitions.names import RECOVERY
-from tidegate.dagster_defs.definitions.plan_state import deployed_plan
 from tidegate.dagster_defs.dispatch import dispatcher
 from tidegate.dagster_defs.ingest.event_log import storage_id
 from tidegate.dagster_defs.run import program_op, run_lease
-from tidegate.dagster_defs.run.dead_runs import START_SECONDS, end_dead_runs
+from tidegate.dagster_defs.run.dead_runs import START_SECONDS
 from tidegate.dagster_defs.run.tags import PROJECT
 from tidegate.domain.model import App
 from tidegate.scheduler.launch.claim import claim
@@ -34,12 +31,11 @@ pytestmark = pytest.mark.dagster
 UNTIL = NOW + timedelta(minutes=2)
 
 
-def started(
+def under_way(
     instance: DagsterInstance, store: MemoryStore, tags: dict[str, str], job: str = "__ASSET_JOB"
 ) -> str:
     """A run that Dagster shows as started."""
-    definition = repository_of(location_of(store)).get_job(job)
-    return instance.create_run_for_job(definition, tags=tags, status=DagsterRunStatus.STARTED).run_id
+    return started(instance, repository_of(location_of(store)), job, tags)
 
 
 def owned(instance: DagsterInstance, process: str, until: datetime = UNTIL) -> RunOwner:
@@ -53,28 +49,18 @@ def look(
     after: timedelta = timedelta(0),
     location: Location | None = None,
 ) -> list[str]:
-    with store.reading() as reader:
-        plan = AssetPlan(deployed_plan(reader, NO_PROJECT))
-    said: list[str] = []
-    end_dead_runs(instance, location or location_of(store), plan, NOW + after, said.append)
-    return said
-
-
-def status(instance: DagsterInstance, run_id: str) -> DagsterRunStatus:
-    run = instance.get_run_by_id(run_id)
-    assert run is not None
-    return run.status
+    return end_dead(instance, location or location_of(store), NOW + after)
 
 
 def test_the_job_of_a_dead_run_is_started_again(instance: DagsterInstance, store: MemoryStore) -> None:
-    run_id = started(instance, store, add_job(store, "2023-03-09"))
+    run_id = under_way(instance, store, add_job(store, "2023-03-09"))
     assert claim(store, "flights.s-1", 1, run_id, NOW).won
     own(store, run_id, owned(instance, of_a_dead_process()))
 
     (said,) = look(instance, store)
 
     assert said.startswith(f"run {run_id} died: process ")
-    assert status(instance, run_id) is DagsterRunStatus.FAILURE
+    assert status_of(instance, run_id) is DagsterRunStatus.FAILURE
     with store.reading() as reader:
         (job,) = reader.jobs()
         assert job.detail.endswith("has ended without a word")
@@ -88,7 +74,7 @@ def test_a_run_that_died_after_its_last_step_has_succeeded(
     instance: DagsterInstance, store: MemoryStore
 ) -> None:
     location = location_of(store)
-    run_id = started(instance, store, add_job(store, "2023-03-09"))
+    run_id = under_way(instance, store, add_job(store, "2023-03-09"))
     assert claim(store, "flights.s-1", 1, run_id, NOW).won
     own(store, run_id, owned(instance, of_a_dead_process()))
     commits = location.open_commits()
@@ -107,20 +93,20 @@ def test_a_run_that_died_after_its_last_step_has_succeeded(
 def test_a_living_run_is_left_alone_even_if_its_lease_has_ended(
     instance: DagsterInstance, store: MemoryStore
 ) -> None:
-    run_id = started(instance, store, add_job(store, "2023-03-09"))
+    run_id = under_way(instance, store, add_job(store, "2023-03-09"))
     own(store, run_id, owned(instance, this_process(), NOW))
     assert look(instance, store, timedelta(hours=1)) == []
-    assert status(instance, run_id) is DagsterRunStatus.STARTED
+    assert status_of(instance, run_id) is DagsterRunStatus.STARTED
 
 
 def test_a_run_on_another_machine_is_dead_when_its_lease_ends(
     instance: DagsterInstance, store: MemoryStore
 ) -> None:
-    run_id = started(instance, store, add_job(store, "2023-03-09"))
+    run_id = under_way(instance, store, add_job(store, "2023-03-09"))
     own(store, run_id, owned(instance, "elsewhere/1/m/b/s/9"))
     assert look(instance, store, timedelta(seconds=119)) == []
     assert len(look(instance, store, timedelta(seconds=120))) == 1
-    assert status(instance, run_id) is DagsterRunStatus.FAILURE
+    assert status_of(instance, run_id) is DagsterRunStatus.FAILURE
 
 
 @pytest.mark.parametrize(
@@ -129,11 +115,11 @@ def test_a_run_on_another_machine_is_dead_when_its_lease_ends(
 def test_a_run_that_no_process_has_taken_up(instance: DagsterInstance, store: MemoryStore, what: str) -> None:
     match what:
         case "the run of a job":
-            run_id = started(instance, store, add_job(store, "2023-03-09"))
+            run_id = under_way(instance, store, add_job(store, "2023-03-09"))
         case "a run of the recovery job":
-            run_id = started(instance, store, {}, RECOVERY)
+            run_id = under_way(instance, store, {}, RECOVERY)
         case _:
-            run_id = started(instance, store, {})
+            run_id = under_way(instance, store, {})
     record = instance.get_run_record_by_id(run_id)
     assert record is not None
     since = record.update_timestamp - NOW
@@ -143,7 +129,7 @@ def test_a_run_that_no_process_has_taken_up(instance: DagsterInstance, store: Me
 
     ours = what != "a run of another project"
     assert len(said) == ours
-    assert (status(instance, run_id) is DagsterRunStatus.FAILURE) is ours
+    assert (status_of(instance, run_id) is DagsterRunStatus.FAILURE) is ours
 
 
 @pytest.mark.parametrize("what", ["the run of a job", "a run of the recovery job"])
@@ -152,10 +138,10 @@ def test_runs_of_another_project_in_the_same_dagster_are_left_to_it(
 ) -> None:
     theirs = sample_store()
     tags = add_job(theirs, "2023-03-09") if what == "the run of a job" else {PROJECT: "theirs"}
-    run_id = started(instance, theirs, tags, "__ASSET_JOB" if what == "the run of a job" else RECOVERY)
+    run_id = under_way(instance, theirs, tags, "__ASSET_JOB" if what == "the run of a job" else RECOVERY)
 
     assert look(instance, store, timedelta(days=10_000)) == []
-    assert status(instance, run_id) is DagsterRunStatus.STARTED
+    assert status_of(instance, run_id) is DagsterRunStatus.STARTED
 
 
 def test_the_op_records_its_process_until_dagster_has_the_end(
@@ -190,10 +176,10 @@ def test_a_run_kills_its_jvm_that_hangs_for_a_whole_lease(
 
 
 def test_the_dispatcher_looks(instance: DagsterInstance, store: MemoryStore) -> None:
-    run_id = started(instance, store, {})
+    run_id = under_way(instance, store, {})
     own(store, run_id, owned(instance, of_a_dead_process()))
     evaluate(instance, repository_of(location_of(store)))
-    assert status(instance, run_id) is DagsterRunStatus.FAILURE
+    assert status_of(instance, run_id) is DagsterRunStatus.FAILURE
 
 
 def test_the_dispatchers_of_all_apps_look_once_per_interval(

@@ -6,16 +6,13 @@ import msgspec
 import pytest
 from dagster import DagsterInstance, DagsterRunStatus
 
-from tests.dagster_defs.instance import repository_of
+from tests.dagster_defs.instance import claimed, repository_of, started, status_of
 from tests.dagster_defs.sample import NOW, deploy, location_of, sample_app
 from tests.dagster_defs.test_program_op import add_job
 from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
 from tidegate.dagster_defs.definitions.plan_state import deployed_plan
 from tidegate.dagster_defs.dispatch.overdue import end_overdue
-from tidegate.scheduler.intake.observe import RunObservation, observe_runs
-from tidegate.scheduler.launch.claim import claim
 from tidegate.scheduler.model.job import JobState
-from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.memory.store import MemoryStore
 
 pytestmark = pytest.mark.dagster
@@ -41,21 +38,9 @@ def running(store: MemoryStore, instance: DagsterInstance) -> str:
     clean = msgspec.structs.replace(app.programs["clean"], timeout=timedelta(hours=1))
     deploy(store, msgspec.structs.replace(app, programs={**app.programs, "clean": clean}))
     tags = add_job(store, "2023-03-09")
-    run = instance.create_run_for_job(
-        repository_of(location_of(store)).get_job("__ASSET_JOB"), tags=tags, status=DagsterRunStatus.STARTED
-    )
-    assert claim(store, "flights.s-1", 1, run.run_id, NOW).won
-    seen = RunObservation(
-        run_id=run.run_id,
-        program="flights/clean",
-        job="flights.s-1",
-        attempt=1,
-        status=RunStatus.STARTED,
-        at=NOW,
-    )
-    with store.transaction() as transaction:
-        observe_runs(transaction, [seen], NOW)
-    return run.run_id
+    run_id = started(instance, repository_of(location_of(store)), "__ASSET_JOB", tags)
+    claimed(store, run_id, "flights.s-1", "flights/clean", NOW)
+    return run_id
 
 
 def look(store: MemoryStore, instance: DagsterInstance, after: timedelta) -> list[str]:
@@ -84,8 +69,7 @@ def test_it_is_terminated_and_has_failed_with_a_message(
     text = "the run took longer than the timeout of 1h of program flights/clean, and was terminated"
     assert said[0] == f"run {run_id}: {text}"
     assert terminator.asked == [run_id]
-    run = instance.get_run_by_id(run_id)
-    assert run is not None and run.status is DagsterRunStatus.FAILURE
+    assert status_of(instance, run_id) is DagsterRunStatus.FAILURE
     with store.reading() as reader:
         (job,) = reader.jobs()
     assert (job.state, job.detail, job.raised) == (JobState.LAUNCHED, text, True)

@@ -1,13 +1,11 @@
 """What travels with a run: its process builds the same assets and never touches the store."""
 
-from collections.abc import Iterator
-
 import pytest
 from dagster import AssetKey
-from dagster._core.definitions.definitions_load_context import DefinitionsLoadContext, DefinitionsLoadType
-from dagster._core.definitions.repository_definition import RepositoryLoadData
+from dagster._core.definitions.definitions_load_context import DefinitionsLoadContext
 
 from tests.dagster_defs.sample import location_of, sample_app, sample_store
+from tests.dagster_defs.shipped import Unreachable, reconstructing
 from tidegate.dagster_defs.definitions import definitions
 from tidegate.dagster_defs.definitions.definitions import build_definitions
 from tidegate.dagster_defs.definitions.names import RECOVERY
@@ -18,31 +16,8 @@ from tidegate.dagster_defs.definitions.plan_state import (
     decode_plan,
     encode_plan,
 )
-from tidegate.scheduler.store.memory.store import MemoryStore
 
 pytestmark = pytest.mark.dagster
-
-
-class Unreachable(MemoryStore):
-    """A store that is down."""
-
-    def reading(self):
-        raise AssertionError("the store was touched")
-
-    transaction = reading
-
-
-@pytest.fixture
-def initializing() -> Iterator[DefinitionsLoadContext]:
-    context = DefinitionsLoadContext(DefinitionsLoadType.INITIALIZATION)
-    with DefinitionsLoadContext.scoped(context):
-        yield context
-
-
-def reconstructing(context: DefinitionsLoadContext) -> DefinitionsLoadContext:
-    """The context in which a process loads what `context` has shipped."""
-    shipped = RepositoryLoadData(reconstruction_metadata=dict(context.get_pending_reconstruction_metadata()))
-    return DefinitionsLoadContext(DefinitionsLoadType.RECONSTRUCTION, repository_load_data=shipped)
 
 
 def test_the_plan_survives_the_journey_without_schedules() -> None:

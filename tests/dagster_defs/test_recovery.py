@@ -16,7 +16,7 @@ from dagster import (
 from dagster._core.definitions.schedule_definition import ScheduleExecutionData
 from dagster._core.test_utils import create_run_for_test, instance_for_test
 
-from tests.dagster_defs.instance import repository_of
+from tests.dagster_defs.instance import failure, repository_of
 from tests.dagster_defs.sample import DAILY, NOW, location_of
 from tests.dagster_defs.test_program_op import add_job
 from tests.spark_jobs.staging import put, read_rows, stage_rows
@@ -94,13 +94,6 @@ def work(location: Location, instance: DagsterInstance) -> ExecuteInProcessResul
     """One run of the job, in this process."""
     job = repository_of(location).get_job(RECOVERY)
     return job.execute_in_process(instance=instance, raise_on_error=False)
-
-
-def failure(result: ExecuteInProcessResult) -> str:
-    (event,) = [event for event in result.all_events if event.is_step_failure]
-    failed = event.step_failure_data.user_failure_data
-    assert failed is not None
-    return failed.description or ""
 
 
 def said(instance: DagsterInstance, result: ExecuteInProcessResult) -> str:

@@ -30,7 +30,7 @@ from tidegate.scheduler.commands.instances import By
 from tidegate.scheduler.commands.maintain import run_by_hand
 from tidegate.scheduler.commands.manual import trigger
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
-from tidegate.scheduler.model.maintenance import OperationRun
+from tidegate.scheduler.model.maintenance import Ending, OperationRun
 from tidegate.scheduler.store.open import open_store
 
 SETTLE_SECONDS = 1200
@@ -145,7 +145,7 @@ class Demo:
         """Compact the log of readings by hand, whatever the hour, and return what became of it.
 
         Raises:
-            UserError: see `settle`.
+            UserError: the compaction failed; see `settle` too.
         """
         with self.store.transaction() as transaction:
             (job,) = run_by_hand(
@@ -156,7 +156,10 @@ class Demo:
                 by=By(actor="demo"),
             )
         self._until("the log of readings is compacted", lambda _: self._run_of(job).ending is not None)
-        return self._run_of(job)
+        run = self._run_of(job)
+        if run.ending is Ending.FAILED:
+            raise UserError(f"the compaction of {LOG} failed: {run.detail}", self._logs)
+        return run
 
     def _run_of(self, job: Job) -> OperationRun:
         with self.store.reading() as reader:
@@ -186,9 +189,12 @@ class Demo:
             unrouted = reader.unrouted_events(1)
         return set(days) <= {event.partition for event in found} and not unrouted
 
+    @property
+    def _logs(self) -> str:
+        return f"the logs are in {self.site.logs}; tidegate demo --keep FOLDER keeps them"
+
     def _until(self, what: str, reached: Callable[[Sequence[Job]], bool]) -> None:
         deadline = time.monotonic() + SETTLE_SECONDS
-        logs = f"the logs are in {self.site.logs}; tidegate demo --keep FOLDER keeps them"
         while True:
             # The watcher runs once more, so that it observes the final state.
             if reached(self.jobs()):
@@ -202,12 +208,12 @@ class Demo:
             if failed:
                 raise UserError(
                     f"job {failed[0].id} failed ({failed[0].reason}), run {failed[0].run_id}",
-                    logs,
+                    self._logs,
                 )
             if time.monotonic() > deadline:
                 raise UserError(
                     f"timeout after {SETTLE_SECONDS} s; still waiting until {what}",
-                    logs,
+                    self._logs,
                 )
             time.sleep(POLL_SECONDS)
 

@@ -53,11 +53,15 @@ def print_summary(reader: Reader, settings: Settings, started: datetime, echo: C
 
 
 def print_compaction(run: OperationRun, echo: Callable[[str], None]) -> None:
-    """Print a table before and after its maintenance."""
+    """Print a table before and after its maintenance, as far as it could be measured."""
     echo(f"\n{run.table} before and after {run.operation}, which ended as {run.ending}")
     print_table(
         ("measure", "before", "after"),
-        [(name, f"{run.before[name]:,.0f}", f"{run.after[name]:,.0f}") for name in MEASURES_SHOWN],
+        [
+            (name, f"{run.before[name]:,.0f}", f"{run.after[name]:,.0f}")
+            for name in MEASURES_SHOWN
+            if name in run.before and name in run.after
+        ],
         right=("before", "after"),
     )
 

@@ -1,4 +1,4 @@
-"""A shop with a policy for one of its datasets, and what is in place of Spark when tables are measured."""
+"""A shop with a policy for one of its datasets, and what is in place of Spark for its tables."""
 
 from pathlib import Path
 
@@ -6,8 +6,9 @@ import pytest
 from dagster import DagsterInstance
 
 from tests.dagster_defs.maintenance.measuring_world import WHEN, FakeSpark
+from tests.dagster_defs.maintenance.operator import Operator
 from tests.dagster_defs.maintenance.shop import Shop, shop_app
-from tidegate.dagster_defs.maintenance import measuring_run
+from tidegate.dagster_defs.maintenance import measuring_run, operation_run
 
 
 @pytest.fixture
@@ -28,4 +29,11 @@ def faked(monkeypatch: pytest.MonkeyPatch) -> FakeSpark:
     monkeypatch.setattr(measuring_run, "iceberg_catalogs", lambda _: tuple(made.catalogs))
     monkeypatch.setattr(measuring_run, "list_tables", made.list)
     monkeypatch.setattr(measuring_run, "measure_many", made.measure)
+    return made
+
+
+@pytest.fixture
+def operator(monkeypatch: pytest.MonkeyPatch) -> Operator:
+    made = Operator()
+    monkeypatch.setattr(operation_run, "run_operation", made)
     return made

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import msgspec
 from dagster import DagsterInstance, ExecuteInProcessResult, RunRequest
 
 from tests.dagster_defs.instance import evaluate, repository_of
 from tests.dagster_defs.sample import location_of
+from tests.doubles.wired import Happens, quiet, wired
 from tidegate.compiler.compile import compile_files
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.dagster_defs.definitions.location import Location
@@ -19,6 +19,7 @@ from tidegate.scheduler.commands.live import Scope
 from tidegate.scheduler.intake.tables import TableFound, report_health, report_tables
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.maintenance import Health, OperationRun, TableState
+from tidegate.scheduler.store.error import StoreAway
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.tick.tick import tick
 
@@ -40,6 +41,9 @@ policies:
       rewrite_data_files: {interval: 1h, timeout: 10m, options: {min_input_files: 2}}
 """
 
+THEIRS = "app: their\ndatasets: {sales: {format: iceberg}}\n"
+"""An app of another project."""
+
 
 def shop_app(tables: str = SALES, yaml: str = YAML) -> App:
     """The app; its policy is for these tables."""
@@ -49,13 +53,31 @@ def shop_app(tables: str = SALES, yaml: str = YAML) -> App:
     return app.app
 
 
+def away_at_every_other_reading() -> Happens:
+    """The server of the store is away at the first reading, and at each second one after it."""
+    readings: list[bool] = []
+
+    def happens(method: str) -> None:
+        if method == "reading":
+            readings.append(True)
+            if len(readings) % 2:
+                raise StoreAway("the server is restarted")
+
+    return happens
+
+
 class Shop:
-    """A store in which apps are deployed, a Dagster instance, and a clock."""
+    """A store in which apps are deployed, a Dagster instance, and a clock.
+
+    Attributes:
+        before: what happens before each call of the store by the code location.
+    """
 
     def __init__(self, instance: DagsterInstance, *apps: App, folder: Path = Path("/nowhere")) -> None:
         self.instance = instance
         self.store = MemoryStore()
         self.now = NOW
+        self.before: Happens = quiet
         self._location = location_of(self.store, folder)
         self.deploy(*apps)
 
@@ -70,7 +92,7 @@ class Shop:
         """The code location, with the clock of this world."""
         made = self._location
         return Location(
-            open_store=made.open_store,
+            open_store=lambda: wired(self.store, before=lambda method: self.before(method)),
             open_commits=made.open_commits,
             warehouse=made.warehouse,
             clock=lambda: self.now,
@@ -102,8 +124,7 @@ class Shop:
 
     def execute(self, job: str, tags: Mapping[str, str] | None = None) -> ExecuteInProcessResult:
         """A run of a job, in this process."""
-        definition = repository_of(self.location).get_job(job)
-        return definition.execute_in_process(
+        return self.repository.get_job(job).execute_in_process(
             instance=self.instance, tags=dict(tags or {}), raise_on_error=False
         )
 
@@ -124,8 +145,3 @@ class Shop:
         with self.store.reading() as reader:
             (found,) = reader.tables(names=(name,))
         return found
-
-    def put_job(self, **changes: object) -> None:
-        """Change the only job of an operation."""
-        with self.store.transaction() as transaction:
-            transaction.put_jobs([msgspec.structs.replace(self.job(), **changes)])

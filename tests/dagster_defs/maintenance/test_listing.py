@@ -7,15 +7,21 @@ import pytest
 from dagster import DagsterInstance
 
 from tests.dagster_defs.maintenance.measuring_world import (
+    LAKE,
     WHEN,
     FakeSpark,
     lake,
     measuring,
     work,
 )
-from tests.dagster_defs.maintenance.shop import EVENTS, SALES, Shop, shop_app
-from tidegate.dagster_defs.maintenance.measuring_due import LISTED_EVERY
-from tidegate.dagster_defs.run.tags import REASON
+from tests.dagster_defs.maintenance.shop import EVENTS, MINUTE, SALES, Shop, shop_app
+from tidegate.compiler.plan.ownership import NO_PROJECT
+from tidegate.dagster_defs.definitions.names import MEASURING
+from tidegate.dagster_defs.maintenance import measuring_job, measuring_run
+from tidegate.dagster_defs.maintenance.measuring_due import LISTED_EVERY, listing_due
+from tidegate.dagster_defs.run.tags import PROJECT, REASON
+from tidegate.spark_jobs.errors import SparkLost
+from tidegate.spark_jobs.maintenance.listing import Listing
 
 pytestmark = pytest.mark.dagster
 
@@ -45,6 +51,36 @@ def test_tables_are_listed_before_the_first_poll_and_then_every_ten_minutes(
     shop.now += timedelta(seconds=1)
     work(shop)
     assert len(faked.listed) == 2
+
+
+def test_a_listing_that_never_ends_is_tried_again_after_others_have_measured(
+    instance: DagsterInstance, faked: FakeSpark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop = lake(instance)
+    shop.find(EVENTS)
+    shop.now += MINUTE
+    shop.tick()
+    faked.catalogs = {"lake": (EVENTS,)}
+    meanwhile: list[bool] = []
+
+    def hangs(*_: object) -> Listing:
+        with shop.store.reading() as reader:
+            meanwhile.append(listing_due(reader, [shop_app(LAKE, WHEN)], NO_PROJECT, shop.now))
+        shop.now += timedelta(seconds=measuring_job.LONGEST_SECONDS)
+        raise SparkLost("the JVM of Spark has ended")
+
+    monkeypatch.setattr(measuring_run, "list_tables", hangs)
+    assert not shop.execute(MEASURING, {PROJECT: NO_PROJECT}).success
+    assert (meanwhile, shop.table(EVENTS).health) == ([False], None)
+
+    monkeypatch.setattr(measuring_run, "list_tables", faked.list)
+    work(shop)
+    assert faked.listed == []
+    assert shop.table(EVENTS).health is not None
+
+    shop.now += LISTED_EVERY
+    work(shop)
+    assert faked.listed == [("lake",)]
 
 
 def test_new_patterns_are_listed_at_once(instance: DagsterInstance, faked: FakeSpark) -> None:

@@ -5,18 +5,15 @@ from datetime import timedelta
 import pytest
 from dagster import DagsterInstance, DagsterRunStatus
 
+from tests.dagster_defs.instance import claimed, end_dead, started, status_of
 from tests.dagster_defs.maintenance.shop import NOW, SALES, Shop, shop_app
 from tests.spark_jobs.commit.test_process import of_a_dead_process
 from tidegate.compiler.plan.ownership import NO_PROJECT
-from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
 from tidegate.dagster_defs.definitions.names import MAINTENANCE, MEASURING
-from tidegate.dagster_defs.definitions.plan_state import deployed_plan
 from tidegate.dagster_defs.dispatch.stopped import FORCED_AT, end_stopped
 from tidegate.dagster_defs.ingest.event_log import storage_id
-from tidegate.dagster_defs.run.dead_runs import START_SECONDS, end_dead_runs
+from tidegate.dagster_defs.run.dead_runs import START_SECONDS
 from tidegate.dagster_defs.run.tags import PROJECT
-from tidegate.scheduler.intake.observe import RunObservation, observe_runs
-from tidegate.scheduler.launch.claim import claim
 from tidegate.scheduler.launch.operation_end import end_operation
 from tidegate.scheduler.launch.owners import RunOwner, own
 from tidegate.scheduler.launch.stopped import FIRST_PAUSE, TIMEOUT_GRACE
@@ -24,50 +21,17 @@ from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.maintenance import Ended, Ending, table_resource
 from tidegate.scheduler.model.reason import Reason
-from tidegate.scheduler.model.run import RunStatus
 
 pytestmark = pytest.mark.dagster
 
 TIMEOUT = timedelta(minutes=10)
 
 
-def started(shop: Shop, job: str, tags: dict[str, str]) -> str:
-    """A run of a job that Dagster shows as started."""
-    definition = shop.repository.get_job(job)
-    made = shop.instance.create_run_for_job(definition, tags=tags, status=DagsterRunStatus.STARTED)
-    return made.run_id
-
-
-def claimed(shop: Shop) -> str:
+def under_way(shop: Shop) -> str:
     """A run that has claimed the requested operation, and is known to the store."""
-    run_id = started(shop, MAINTENANCE, dict(shop.request().tags))
-    job = shop.job()
-    assert claim(shop.store, job.id, 1, run_id, shop.now).won
-    seen = RunObservation(
-        run_id=run_id,
-        program="shop/maintain:rewrite_data_files",
-        job=job.id,
-        attempt=1,
-        status=RunStatus.STARTED,
-        at=shop.now,
-    )
-    with shop.store.transaction() as transaction:
-        observe_runs(transaction, [seen], shop.now)
+    run_id = started(shop.instance, shop.repository, MAINTENANCE, shop.request().tags)
+    claimed(shop.store, run_id, shop.job().id, "shop/maintain:rewrite_data_files", shop.now)
     return run_id
-
-
-def status(shop: Shop, run_id: str) -> DagsterRunStatus:
-    run = shop.instance.get_run_by_id(run_id)
-    assert run is not None
-    return run.status
-
-
-def end_dead(shop: Shop, after: timedelta = timedelta(0)) -> list[str]:
-    with shop.store.reading() as reader:
-        plan = AssetPlan(deployed_plan(reader, NO_PROJECT))
-    said: list[str] = []
-    end_dead_runs(shop.instance, shop.location, plan, shop.now + after, said.append)
-    return said
 
 
 def stop(shop: Shop) -> list[str]:
@@ -80,14 +44,14 @@ def test_a_run_that_dies_frees_the_table_and_the_operation_is_due_again(
     disk_instance: DagsterInstance,
 ) -> None:
     shop = Shop(disk_instance, shop_app())
-    run_id = claimed(shop)
+    run_id = under_way(shop)
     owner = RunOwner(
         instance=storage_id(disk_instance), process=of_a_dead_process(), until=shop.now + timedelta(minutes=2)
     )
     own(shop.store, run_id, owner)
 
-    assert len(end_dead(shop)) == 1
-    assert status(shop, run_id) is DagsterRunStatus.FAILURE
+    assert len(end_dead(disk_instance, shop.location, shop.now)) == 1
+    assert status_of(shop.instance, run_id) is DagsterRunStatus.FAILURE
     shop.requests()
 
     job, run = shop.job(), shop.run()
@@ -101,19 +65,19 @@ def test_a_run_that_dies_frees_the_table_and_the_operation_is_due_again(
 
 
 def test_a_measuring_run_that_no_process_has_taken_up_has_failed(shop: Shop) -> None:
-    run_id = started(shop, MEASURING, {PROJECT: NO_PROJECT})
-    theirs = started(shop, MEASURING, {PROJECT: "theirs"})
+    run_id = started(shop.instance, shop.repository, MEASURING, {PROJECT: NO_PROJECT})
+    theirs = started(shop.instance, shop.repository, MEASURING, {PROJECT: "theirs"})
     record = shop.instance.get_run_record_by_id(run_id)
     assert record is not None
     since = record.update_timestamp - shop.now + timedelta(seconds=START_SECONDS + 10)
 
-    assert len(end_dead(shop, since)) == 1
-    assert status(shop, run_id) is DagsterRunStatus.FAILURE
-    assert status(shop, theirs) is DagsterRunStatus.STARTED
+    assert len(end_dead(shop.instance, shop.location, shop.now + since)) == 1
+    assert status_of(shop.instance, run_id) is DagsterRunStatus.FAILURE
+    assert status_of(shop.instance, theirs) is DagsterRunStatus.STARTED
 
 
 def test_a_run_whose_timeout_is_over_is_cancelled_after_a_grace(shop: Shop) -> None:
-    run_id = claimed(shop)
+    run_id = under_way(shop)
     shop.now = NOW + TIMEOUT
     shop.tick()
     assert shop.job().reason is Reason.F_TIMEOUT
@@ -133,7 +97,7 @@ def test_a_run_whose_timeout_is_over_is_cancelled_after_a_grace(shop: Shop) -> N
 
 
 def test_a_run_that_does_not_end_is_marked_as_cancelled(shop: Shop) -> None:
-    run_id = claimed(shop)
+    run_id = under_way(shop)
     shop.now = NOW + TIMEOUT
     shop.tick()
     shop.now += TIMEOUT_GRACE
@@ -142,12 +106,12 @@ def test_a_run_that_does_not_end_is_marked_as_cancelled(shop: Shop) -> None:
         stop(shop)
         shop.now += pause * FIRST_PAUSE
 
-    assert status(shop, run_id) is DagsterRunStatus.CANCELED
+    assert status_of(shop.instance, run_id) is DagsterRunStatus.CANCELED
 
 
 @pytest.mark.parametrize("ending", list(Ending))
 def test_a_run_that_has_reported_its_end_is_left_alone(shop: Shop, ending: Ending) -> None:
-    claimed(shop)
+    under_way(shop)
     with shop.store.transaction() as transaction:
         assert end_operation(transaction, shop.job().id, 1, Ended(ending=ending), shop.now)
     shop.now += TIMEOUT_GRACE * 10

@@ -2,11 +2,14 @@
 
 import pytest
 from dagster import AssetKey, DagsterInstance
+from dagster._core.definitions.definitions_load_context import DefinitionsLoadContext
 from dagster._core.remote_representation.external_data import SensorSnap
 
 from tests.dagster_defs.instance import repository_of
 from tests.dagster_defs.maintenance.shop import Shop, shop_app
 from tests.dagster_defs.sample import location_of, sample_store
+from tests.dagster_defs.shipped import Unreachable, reconstructing
+from tidegate.dagster_defs.definitions import definitions
 from tidegate.dagster_defs.definitions.names import (
     ALL_ASSETS_JOB,
     MAINTENANCE,
@@ -14,7 +17,6 @@ from tidegate.dagster_defs.definitions.names import (
     RECOVERY,
     table_key,
 )
-from tidegate.dagster_defs.definitions.plan_state import Plan, decode_plan, deployed_plan, encode_plan
 
 pytestmark = pytest.mark.dagster
 
@@ -58,14 +60,16 @@ def test_the_policies_of_another_project_are_not_its_own(instance: DagsterInstan
     assert MAINTENANCE not in shop.repository.job_names
 
 
-def test_a_process_that_only_runs_a_step_has_the_jobs_too(shop: Shop) -> None:
-    with shop.store.reading() as reader:
-        plan = deployed_plan(reader, "")
+def test_a_process_that_only_runs_a_step_has_the_jobs_too(
+    initializing: DefinitionsLoadContext, instance: DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Shop(instance, shop_app())
+    monkeypatch.setattr(definitions, "_read_here", {})
 
-    shipped = decode_plan(encode_plan(plan))
+    with DefinitionsLoadContext.scoped(reconstructing(initializing)):
+        repository = repository_of(location_of(Unreachable()))
 
-    assert shipped.apps[0].app.policies == plan.apps[0].app.policies
-    assert isinstance(shipped, Plan)
+    assert {MAINTENANCE, MEASURING} <= set(repository.job_names)
 
 
 @pytest.mark.parametrize(

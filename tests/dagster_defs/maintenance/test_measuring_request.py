@@ -4,6 +4,7 @@ import msgspec
 import pytest
 from dagster import DagsterInstance, DagsterRunStatus
 
+from tests.dagster_defs.instance import started
 from tests.dagster_defs.maintenance.measuring_world import (
     WHEN,
     FakeSpark,
@@ -66,8 +67,7 @@ def test_a_request_that_got_lost_is_made_again_under_another_key(waiting: Shop) 
 def test_one_run_measures_at_a_time(
     waiting: Shop, project: str, status: DagsterRunStatus, asks: bool
 ) -> None:
-    definition = waiting.repository.get_job(MEASURING)
-    waiting.instance.create_run_for_job(definition, tags={PROJECT: project}, status=status)
+    started(waiting.instance, waiting.repository, MEASURING, {PROJECT: project}, status)
 
     assert bool(measuring(waiting)) is asks
 

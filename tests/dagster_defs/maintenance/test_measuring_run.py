@@ -1,18 +1,31 @@
 """What a measuring run measures, and what it reports of it."""
 
 import threading
+from collections.abc import Collection
 from datetime import datetime
 
 import pytest
 from dagster import DagsterInstance
 
 from tests.dagster_defs.maintenance.measuring_world import WHEN, FakeSpark, lake, numbers, work
-from tests.dagster_defs.maintenance.shop import EVENTS, MINUTE, SALES, Shop, shop_app
+from tests.dagster_defs.maintenance.shop import (
+    EVENTS,
+    MINUTE,
+    SALES,
+    THEIRS,
+    Shop,
+    away_at_every_other_reading,
+    shop_app,
+)
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.dagster_defs.definitions.names import MEASURING
-from tidegate.dagster_defs.maintenance import measuring_job
+from tidegate.dagster_defs.maintenance import measuring_job, measuring_run
+from tidegate.dagster_defs.maintenance.measuring_due import tables_due
 from tidegate.dagster_defs.run.tags import PROJECT
-from tidegate.scheduler.model.maintenance import Health
+from tidegate.domain.model import App
+from tidegate.scheduler.model.maintenance import Health, TableState
+from tidegate.scheduler.store import patience
+from tidegate.scheduler.store.protocol import Reader
 from tidegate.spark_jobs import jvm
 from tidegate.spark_jobs.errors import SparkLost
 from tidegate.spark_jobs.maintenance.target import Gone
@@ -56,6 +69,59 @@ def test_many_tables_are_measured_in_batches_each_of_which_is_kept(
     assert [len(batch) for batch in faked.batches] == [5], "the others come first"
 
 
+def test_what_is_due_is_read_once_for_many_batches(
+    instance: DagsterInstance, faked: FakeSpark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop = lake(instance)
+    shop.find(*(f"lake.raw.t{number:02}" for number in range(45)))
+    shop.now += MINUTE
+    shop.tick()
+    reads: list[int] = []
+
+    def counted(reader: Reader, apps: Collection[App], now: datetime) -> tuple[TableState, ...]:
+        found = tables_due(reader, apps, now)
+        reads.append(len(found))
+        return found
+
+    monkeypatch.setattr(measuring_run, "tables_due", counted)
+    work(shop)
+
+    assert [len(batch) for batch in faked.batches] == [20, 20, 5]
+    assert reads == [45, 0]
+
+
+def test_a_run_ends_with_the_batch_in_which_its_time_is_over(
+    instance: DagsterInstance, faked: FakeSpark
+) -> None:
+    shop = lake(instance)
+    shop.find(*(f"lake.raw.t{number:02}" for number in range(45)))
+    shop.now += MINUTE
+    shop.tick()
+
+    def takes_long(_name: str, now: datetime) -> Health:
+        shop.now += MINUTE / 3
+        return Health(measured_at=now, values={"files": 7})
+
+    faked.measured = takes_long
+    work(shop)
+
+    assert [len(batch) for batch in faked.batches] == [20, 20]
+
+
+def test_a_store_that_is_away_for_a_moment_is_waited_for(
+    instance: DagsterInstance, faked: FakeSpark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop = lake(instance)
+    shop.find(EVENTS)
+    shop.now += MINUTE
+    shop.tick()
+    faked.catalogs = {"lake": (EVENTS,)}
+    monkeypatch.setattr(patience, "FIRST_PAUSE_SECONDS", 0.001)
+    shop.before = away_at_every_other_reading()
+
+    assert numbers(shop) == {"listed": 1, "measured": 1, "gone": 0, "failed": 0}
+
+
 def test_a_table_that_does_not_exist_is_gone(instance: DagsterInstance, faked: FakeSpark) -> None:
     shop = lake(instance)
     shop.find(EVENTS)
@@ -87,8 +153,7 @@ def test_a_dataset_of_another_project_that_is_not_found_cannot_be_measured(
     instance: DagsterInstance, faked: FakeSpark
 ) -> None:
     shop = Shop(instance)
-    their = "app: their\ndatasets: {sales: {format: iceberg}}\n"
-    shop.deploy(shop_app(yaml=their), project="theirs")
+    shop.deploy(shop_app(yaml=THEIRS), project="theirs")
     shop.deploy(shop_app("their/sales", WHEN))
     shop.tick()
     faked.measured = lambda name, _: Gone(name=name)
@@ -122,3 +187,4 @@ def test_a_run_that_never_gets_an_answer_is_ended(
     faked.measured = hangs
 
     assert not waiting.execute(MEASURING, {PROJECT: NO_PROJECT}).success
+    assert killed.is_set()

@@ -1,76 +1,47 @@
 """The run of an operation: what it claims and hands over, how it reports its end, and what Dagster shows."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 from dagster import AssetKey, AssetObservation, DagsterEventType, DagsterInstance, ExecuteInProcessResult
 
-from tests.dagster_defs.maintenance.shop import EVENTS, SALES, Shop, shop_app
+from tests.dagster_defs.instance import failure
+from tests.dagster_defs.maintenance.operator import COMPACTED, GONE, Operator, execute
+from tests.dagster_defs.maintenance.shop import (
+    EVENTS,
+    SALES,
+    THEIRS,
+    YAML,
+    Shop,
+    away_at_every_other_reading,
+    shop_app,
+)
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.dagster_defs.definitions.names import MAINTENANCE
-from tidegate.dagster_defs.maintenance import operation_run
 from tidegate.dagster_defs.maintenance.operation_run import BY_HAND, TIMED_OUT
 from tidegate.domain.model import HealthRules, Operation
+from tidegate.scheduler.commands.instances import By
+from tidegate.scheduler.commands.maintain import run_by_hand
+from tidegate.scheduler.launch.owners import owners
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.maintenance import Ended, Ending, table_resource
 from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.store import patience
+from tidegate.spark_jobs.commit.process import this_process
 from tidegate.spark_jobs.errors import CommitBlocked
-from tidegate.spark_jobs.maintenance.request import Control, MaintenanceContext, OperationRequest
+from tidegate.spark_jobs.maintenance.request import Control
 
 pytestmark = pytest.mark.dagster
 
 HOUR = timedelta(hours=1)
-
-COMPACTED = Ended(
-    ending=Ending.SUCCEEDED,
-    changed=True,
-    bytes=600,
-    before={"files": 12, "small_file_percent": 100.0, "partition_skew": 1.5},
-    after={"files": 1, "small_file_percent": 0.0, "partition_skew": 1.0},
-    results={"files_rewritten": 12, "files_added": 1, "kept": {"17": "the tag v1"}, "ratio": 0.5},
-)
-
-
-@dataclass
-class Operator:
-    """In place of `run_operation`: takes what it is called with, and does what a test says."""
-
-    work: Callable[[Control], Ended] = lambda _: COMPACTED
-    calls: list[OperationRequest] = field(default_factory=list[OperationRequest])
-
-    def __call__(self, context: MaintenanceContext, request: OperationRequest, control: Control) -> Ended:
-        assert context.warehouse is not None
-        assert context.store is not None
-        self.calls.append(request)
-        return self.work(control)
-
-
-@pytest.fixture
-def operator(monkeypatch: pytest.MonkeyPatch) -> Operator:
-    made = Operator()
-    monkeypatch.setattr(operation_run, "run_operation", made)
-    return made
-
-
-def execute(shop: Shop, tags: Mapping[str, str] | None = None) -> ExecuteInProcessResult:
-    """A run of the requested operation, as Dagster makes it of the request."""
-    return shop.execute(MAINTENANCE, shop.request().tags if tags is None else tags)
 
 
 def observed(result: ExecuteInProcessResult) -> list[AssetObservation]:
     kind = DagsterEventType.ASSET_OBSERVATION
     found = [event for event in result.all_events if event.event_type is kind]
     return [event.asset_observation_data.asset_observation for event in found]
-
-
-def failure(result: ExecuteInProcessResult) -> str:
-    (event,) = [event for event in result.all_events if event.is_step_failure]
-    failed = event.step_failure_data.user_failure_data
-    assert failed is not None
-    return failed.description or ""
 
 
 def raises(error: Exception) -> Callable[[Control], Ended]:
@@ -187,7 +158,7 @@ def test_room_made_for_a_pipeline_and_a_lost_race_are_no_failures_of_the_run(
     assert shop.job().reason is reason
 
 
-def test_a_run_whose_timeout_is_over_reports_nothing(shop: Shop, operator: Operator) -> None:
+def test_a_run_whose_timeout_is_over_has_failed_already(shop: Shop, operator: Operator) -> None:
     def too_long(control: Control) -> Ended:
         assert not control.should_stop()
         shop.now += timedelta(minutes=10, seconds=1)
@@ -201,7 +172,26 @@ def test_a_run_whose_timeout_is_over_reports_nothing(shop: Shop, operator: Opera
     detail = "rewrite_data_files was not done within its timeout of 0:10:00"
     assert failure(result) == f"{TIMED_OUT}: {detail}"
     assert observed(result) == []
-    assert (shop.job().reason, shop.run().ending, shop.run().bytes) == (Reason.F_TIMEOUT, Ending.FAILED, 0)
+    assert (shop.job().reason, shop.run().ending, shop.run().bytes) == (Reason.F_TIMEOUT, Ending.FAILED, 600)
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_store_that_is_away_for_a_moment_is_waited_for(
+    shop: Shop, operator: Operator, monkeypatch: pytest.MonkeyPatch, late: bool
+) -> None:
+    def work(_: Control) -> Ended:
+        shop.now += timedelta(minutes=11 if late else 1)
+        return COMPACTED
+
+    operator.work = work
+    tags = shop.request().tags
+    monkeypatch.setattr(patience, "FIRST_PAUSE_SECONDS", 0.001)
+    shop.before = away_at_every_other_reading()
+
+    result = execute(shop, tags)
+
+    assert shop.job().state is (JobState.FAILED if late else JobState.SUCCEEDED)
+    assert TIMED_OUT in failure(result) if late else result.success
 
 
 def test_a_second_run_of_an_attempt_does_nothing(shop: Shop, operator: Operator) -> None:
@@ -227,7 +217,7 @@ def test_a_run_that_a_person_starts_in_dagster_says_what_to_do_instead(
 
 
 def test_a_dataset_that_was_never_published_has_nothing_to_do(shop: Shop, operator: Operator) -> None:
-    operator.work = lambda _: Ended(ending=Ending.FAILED, detail="gone", results={"gone": True})
+    operator.work = lambda _: GONE
 
     assert execute(shop).success
     assert shop.job().detail == "shop/sales was never published"
@@ -240,18 +230,15 @@ def test_a_dataset_of_another_project_that_is_not_found_is_a_failure(
     shop = Shop(instance)
     shop.deploy(shop_app(yaml=THEIRS), project="theirs")
     shop.deploy(shop_app("their/sales"), project=NO_PROJECT)
-    operator.work = lambda _: Ended(ending=Ending.FAILED, detail="gone", results={"gone": True})
+    operator.work = lambda _: GONE
 
     assert "their/sales belongs to another project" in failure(execute(shop))
-
-
-THEIRS = "app: their\ndatasets: {sales: {format: iceberg}}\n"
 
 
 def test_any_other_table_that_does_not_exist_is_gone(instance: DagsterInstance, operator: Operator) -> None:
     shop = Shop(instance, shop_app('"lake.*.*"'))
     shop.find(EVENTS)
-    operator.work = lambda _: Ended(ending=Ending.FAILED, detail="it does not exist", results={"gone": True})
+    operator.work = lambda _: GONE
 
     assert failure(execute(shop)) == "it does not exist"
     assert shop.table(EVENTS).gone
@@ -259,15 +246,34 @@ def test_any_other_table_that_does_not_exist_is_gone(instance: DagsterInstance, 
         assert reader.records() == ()
 
 
+def test_what_was_asked_for_by_hand_does_not_go_on_with_a_table_that_is_gone(
+    instance: DagsterInstance, operator: Operator
+) -> None:
+    two = YAML.replace("    operations:\n", "    operations:\n      expire_snapshots: {interval: 1d}\n")
+    shop = Shop(instance, shop_app('"lake.*.*"', two))
+    shop.find(EVENTS)
+    with shop.store.transaction() as transaction:
+        (first,) = run_by_hand(transaction, EVENTS, shop.now, by=By())
+    assert len(first.work.then) == 1
+    operator.work = lambda _: GONE
+
+    assert failure(execute(shop)) == GONE.detail
+
+    assert [each for each in shop.requests() if each.job_name == MAINTENANCE] == []
+    with shop.store.reading() as reader:
+        assert [run.job for run in reader.operation_runs()] == [first.id]
+    assert (shop.job().work.then, shop.job().reason) == ((), Reason.D_DELETED)
+
+
 def test_its_process_is_recorded_so_that_its_death_is_seen(shop: Shop, operator: Operator) -> None:
-    seen: list[bool] = []
+    seen: list[str] = []
 
     def work(_: Control) -> Ended:
         with shop.store.reading() as reader:
-            seen.append(reader.cursor("run-owners") is not None)
+            seen.extend(owner.process for owner in owners(reader).values())
         return COMPACTED
 
     operator.work = work
     execute(shop)
 
-    assert seen == [True]
+    assert seen == [this_process()]

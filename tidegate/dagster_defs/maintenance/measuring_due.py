@@ -9,13 +9,16 @@ from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from tidegate.compiler.plan.ownership import NO_PROJECT
+from tidegate.dagster_defs.run.project_cursor import of_project
 from tidegate.domain.maintenance.pattern import Pattern, parse_pattern
 from tidegate.domain.model import App
 from tidegate.domain.part_name import app_of
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.maintenance import TableState
 from tidegate.scheduler.store.protocol import Reader, Transaction
+
+LISTING = "maintenance-listing"
+"""Name of the cursor that holds the last listing of a project, and its patterns."""
 
 LISTED_EVERY = timedelta(minutes=10)
 
@@ -81,16 +84,16 @@ def listing_due(reader: Reader, apps: Collection[App], project: str, now: dateti
     patterns = patterns_of(apps)
     if not patterns:
         return False
-    last: dict[str, Any] = reader.cursor(_cursor(project)) or {}
+    last: dict[str, Any] = reader.cursor(of_project(LISTING, project)) or {}
     if last.get("patterns") != _digest(patterns):
         return True
     return now - datetime.fromisoformat(last["at"]) >= LISTED_EVERY
 
 
 def note_listing(transaction: Transaction, apps: Collection[App], project: str, now: datetime) -> None:
-    """Note that the catalogs were listed."""
+    """Note that the catalogs are being listed, or were."""
     noted = {"at": now.isoformat(), "patterns": _digest(patterns_of(apps))}
-    transaction.set_cursor(_cursor(project), noted)
+    transaction.set_cursor(of_project(LISTING, project), noted)
 
 
 def patterns_of(apps: Collection[App]) -> tuple[Pattern, ...]:
@@ -107,11 +110,6 @@ def catalogs_to_list(patterns: Sequence[Pattern], catalogs: Sequence[str]) -> tu
 
 def _may_match(pattern: Pattern, catalog: str) -> bool:
     return pattern.whole is not None or all(test(catalog) for place, test in pattern.tests if place == 0)
-
-
-def _cursor(project: str) -> str:
-    name = "maintenance-listing"
-    return name if project == NO_PROJECT else f"{name}:{project}"
 
 
 def _digest(patterns: Sequence[Pattern]) -> str:

@@ -9,15 +9,18 @@ The note keeps the dispatchers of a project from asking together. A request that
 from collections.abc import Collection
 from datetime import datetime, timedelta
 
-from dagster import DagsterInstance, RunRequest, RunsFilter
+from dagster import DagsterInstance, RunRequest
 
-from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.dagster_defs.definitions.names import MEASURING
 from tidegate.dagster_defs.maintenance.measuring_due import due, may_be_due
-from tidegate.dagster_defs.run.recovery import UNFINISHED_RUNS
+from tidegate.dagster_defs.run.project_cursor import of_project
+from tidegate.dagster_defs.run.recovery import is_running
 from tidegate.dagster_defs.run.tags import PROJECT, REASON, shortened
 from tidegate.domain.model import App
 from tidegate.scheduler.store.protocol import Store, Transaction
+
+ASKED = "maintenance-measuring"
+"""Name of the cursor that holds when a project last asked for a measuring run."""
 
 ASKED_AGAIN = timedelta(seconds=30)
 """Dagster needs a second to make a run of a request, on a busy machine some more."""
@@ -34,7 +37,7 @@ def measuring_request(
     with store.reading() as reader:
         if not may_be_due(reader, apps, project, now):
             return None
-    if _is_running(instance, project):
+    if is_running(instance, MEASURING, project):
         return None
     with store.reading() as reader:
         found = due(reader, apps, project, now)
@@ -52,14 +55,9 @@ def measuring_request(
 
 def _note(transaction: Transaction, project: str, now: datetime) -> bool:
     """Note a request; return False if another one was made a moment ago."""
-    name = "maintenance-measuring" if project == NO_PROJECT else f"maintenance-measuring:{project}"
+    name = of_project(ASKED, project)
     last = transaction.cursor(name)
     if last is not None and now - datetime.fromisoformat(last) < ASKED_AGAIN:
         return False
     transaction.set_cursor(name, now.isoformat())
     return True
-
-
-def _is_running(instance: DagsterInstance, project: str) -> bool:
-    mine = RunsFilter(job_name=MEASURING, statuses=UNFINISHED_RUNS, tags={PROJECT: project})
-    return instance.get_runs_count(mine) > 0

@@ -1,17 +1,18 @@
 """The measuring run: lists tables, then measures batch after batch, until nothing is due or its time is over.
 
     list, if due ─► tables due ─► measure a batch ─► report it ─┐
-                         ▲──────────────────────────────────────┘
+                        ▲               ▲───────────────────────┤
+                        └───────────────────── after the last ──┘
 Each batch is reported by itself, so a run that is killed loses one batch, which is wanted as before. A table
 that kills Spark, or never answers, ends the run: its batch is reported as not measured, so that others come
-first the next time.
+first the next time. A catalog that never answers ends the run too: those of the next minutes do not list.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.definitions.plan_state import Plan, deployed_plan
@@ -32,7 +33,7 @@ from tidegate.scheduler.store.patience import patiently
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.tick.maintenance.policies import Policies, load_policies
 from tidegate.spark_jobs.errors import SparkLost
-from tidegate.spark_jobs.maintenance.listing import iceberg_catalogs, list_tables
+from tidegate.spark_jobs.maintenance.listing import Listing, iceberg_catalogs, list_tables
 from tidegate.spark_jobs.maintenance.measuring import TableToMeasure, measure_many
 from tidegate.spark_jobs.maintenance.target import Gone
 from tidegate.spark_jobs.session.session import session
@@ -80,24 +81,15 @@ def measure_due(location: Location, log: Callable[[str], Any]) -> Done:
     store, done = patiently(location.open_store), Done()
     done.listed = _list(store, location, log)
     until = location.clock() + RUN_TIME
-    while location.clock() < until and len(done.names) < TABLES_PER_RUN:
-        now = location.clock()
-        with store.reading() as reader:
-            plan = deployed_plan(reader, location.project)
-            tables = tables_due(reader, _own(plan), now)
-            policies = load_policies(reader, now)
-        batch = [table for table in tables if table.name not in done.names][:TABLES_PER_BATCH]
-        if not batch:
-            break
-        try:
-            measured = _judged(_measure(location, batch, policies, now), batch, plan, now)
-        except SparkLost as error:
-            lost = Health(measured_at=now, failure=str(error))
-            patiently(partial(_report, store, {table.name: lost for table in batch}, location.clock()))
-            raise
-        patiently(partial(_report, store, measured, location.clock()))
-        done.add(measured, log)
-    return done
+    while True:
+        due = patiently(partial(_due, store, location, done.names))
+        if not due.tables:
+            return done
+        for start in range(0, len(due.tables), TABLES_PER_BATCH):
+            if location.clock() >= until or len(done.names) >= TABLES_PER_RUN:
+                return done
+            batch = due.tables[start : start + TABLES_PER_BATCH]
+            done.add(_measure_and_report(store, location, batch, due), log)
 
 
 # --- listing ----------------------------------------------------------------------------
@@ -106,13 +98,16 @@ def measure_due(location: Location, log: Callable[[str], Any]) -> Done:
 def _list(store: Store, location: Location, log: Callable[[str], Any]) -> int:
     """List the tables of catalogs if that is due; return their number."""
     now = location.clock()
-    with store.reading() as reader:
-        plan = deployed_plan(reader, location.project)
-        own = _own(plan)
-        if not listing_due(reader, own, location.project, now):
-            return 0
-    spark = session(location.spark)
-    found = list_tables(spark, catalogs_to_list(patterns_of(own), iceberg_catalogs(spark)))
+    plan = patiently(partial(_plan_to_list, store, location, now))
+    if plan is None:
+        return 0
+    # Noted first, so that even a run that dies while it lists is followed by one that measures.
+    patiently(partial(_note_listing, store, location, plan))
+    try:
+        found = _listing(location, plan)
+    finally:
+        # One that takes long counts from its end: it may have hung until Spark was killed.
+        patiently(partial(_note_listing, store, location, plan))
     for each in found.failures:
         log(f"{each.where} could not be listed: {each.why}")
     # A catalog of the same name may be another one in the session of another project.
@@ -122,10 +117,26 @@ def _list(store: Store, location: Location, log: Callable[[str], Any]) -> int:
         with store.transaction() as transaction:
             tables = [TableFound(catalog_name=name) for name in found.tables]
             report_tables(transaction, tables, now, listed=[f"{name}." for name in complete])
-            note_listing(transaction, own, location.project, now)
 
     patiently(report)
     return len(found.tables)
+
+
+def _plan_to_list(store: Store, location: Location, now: datetime) -> Plan | None:
+    """Return the deployed plan if a listing is due; else None."""
+    with store.reading() as reader:
+        plan = deployed_plan(reader, location.project)
+        return plan if listing_due(reader, _own(plan), location.project, now) else None
+
+
+def _note_listing(store: Store, location: Location, plan: Plan) -> None:
+    with store.transaction() as transaction:
+        note_listing(transaction, _own(plan), location.project, location.clock())
+
+
+def _listing(location: Location, plan: Plan) -> Listing:
+    spark = session(location.spark)
+    return list_tables(spark, catalogs_to_list(patterns_of(_own(plan)), iceberg_catalogs(spark)))
 
 
 def _own(plan: Plan) -> tuple[App, ...]:
@@ -133,6 +144,42 @@ def _own(plan: Plan) -> tuple[App, ...]:
 
 
 # --- measuring --------------------------------------------------------------------------
+
+
+class _Due(NamedTuple):
+    """What there is to measure, and what is deployed, as the store was read once."""
+
+    tables: Sequence[TableState]
+    policies: Policies
+    plan: Plan
+
+
+def _due(store: Store, location: Location, done: Collection[str]) -> _Due:
+    """Return what is due apart from the tables that this run has measured."""
+    now = location.clock()
+    with store.reading() as reader:
+        plan = deployed_plan(reader, location.project)
+        tables = [table for table in tables_due(reader, _own(plan), now) if table.name not in done]
+        return _Due(tables, load_policies(reader, now), plan)
+
+
+def _measure_and_report(
+    store: Store, location: Location, batch: Sequence[TableState], due: _Due
+) -> Mapping[str, Health | Gone]:
+    """Measure a batch; return what is reported of it.
+
+    Raises:
+        SparkLost: the JVM has ended; that is reported of the whole batch.
+    """
+    now = location.clock()
+    try:
+        measured = _judged(_measure(location, batch, due.policies, now), batch, due.plan, now)
+    except SparkLost as error:
+        lost = Health(measured_at=now, failure=str(error))
+        patiently(partial(_report, store, {table.name: lost for table in batch}, location.clock()))
+        raise
+    patiently(partial(_report, store, measured, location.clock()))
+    return measured
 
 
 def _measure(

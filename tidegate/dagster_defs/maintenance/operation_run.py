@@ -4,16 +4,17 @@
           └──won──► tidegate.spark_jobs.maintenance ─► end in the store ─► numbers in Dagster
 
 The end is reported to the store first: that frees the table, and decides when the operation is due again. If
-the job has ended without the run, by its timeout, nothing is reported: it has failed already. A run that ends
-without a report has died, and the engine ends its job (`scheduler.intake.observe`).
+the job has ended without the run, by its timeout, the end does not count: it has failed already. A run that
+ends without a report has died, and the engine ends its job (`scheduler.intake.observe`).
 
 Before a Parquet table is touched, publishes into it that dead runs have left are finished, as by a program's
-run. An Iceberg table needs none of that: a publish into it is computed for the table as it is then.
+run. If another process is at one of them for long, that is a conflict: the operation is due again soon. An
+Iceberg table needs none of that: a publish into it is computed for the table as it is then.
 A dataset of the project whose table does not exist was never published, so there is nothing to do. Any other
 table that does not exist is gone, which is reported too.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,7 +22,7 @@ from typing import Any, NamedTuple
 from dagster import DagsterInstance, Failure, OpExecutionContext
 
 from tidegate.dagster_defs.definitions.location import Location
-from tidegate.dagster_defs.definitions.plan_state import deployed_plan
+from tidegate.dagster_defs.definitions.plan_state import Plan, deployed_plan
 from tidegate.dagster_defs.maintenance.control import RunControl
 from tidegate.dagster_defs.maintenance.observation import observation_of
 from tidegate.dagster_defs.maintenance.targets import ELSEWHERE, target_of
@@ -34,13 +35,14 @@ from tidegate.domain.model import App, HealthRules
 from tidegate.domain.part_name import app_of
 from tidegate.scheduler.intake.tables import report_gone
 from tidegate.scheduler.launch.claim import claim
-from tidegate.scheduler.launch.operation_end import end_operation
+from tidegate.scheduler.launch.operation_end import end_operation, goes_on
 from tidegate.scheduler.model.job import Job, LaunchPlan
 from tidegate.scheduler.model.maintenance import Ended, Ending
 from tidegate.scheduler.store.patience import patiently
 from tidegate.scheduler.store.protocol import Store
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.recovery import recover
+from tidegate.spark_jobs.errors import CommitBusy
 from tidegate.spark_jobs.maintenance.operation import run_operation
 from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest
 from tidegate.spark_jobs.maintenance.target import TableTarget
@@ -50,7 +52,7 @@ BY_HAND = (
     "a run of this job is started for an operation that the engine has decided; to start one by hand:"
     " tidegate maintenance run TABLE"
 )
-TIMED_OUT = "the job of this run has ended without it, so its end is not reported"
+TIMED_OUT = "the job of this run has ended without it, as failed"
 
 
 class Claimed(NamedTuple):
@@ -99,10 +101,14 @@ def _claimed(context: OpExecutionContext, store: Store, location: Location) -> C
     if not answer.won or job is None or job.maintenance is None or job.launch is None:
         context.log.warning(f"this run does nothing: {answer.refusal or BY_HAND}")
         return None
-    with store.reading() as reader:
-        plan = deployed_plan(reader, location.project)
+    plan = patiently(lambda: _plan(store, location.project))
     theirs = frozenset(loaded.app.name for loaded in plan.others)
     return Claimed(tag, job, job.launch, plan.by_name, theirs)
+
+
+def _plan(store: Store, project: str) -> Plan:
+    with store.reading() as reader:
+        return deployed_plan(reader, project)
 
 
 def _operate(claimed: Claimed, instance: DagsterInstance, location: Location) -> Ended:
@@ -124,6 +130,8 @@ def _operate(claimed: Claimed, instance: DagsterInstance, location: Location) ->
         request = request_of(claimed.job, claimed.launch, claimed.apps)
         _finish_commits(request.table, context, instance, location)
         ended = run_operation(context, request, control)
+    except CommitBusy as error:
+        return Ended(ending=Ending.CONFLICT, detail=str(error))
     except Exception as error:  # noqa: BLE001 -- reported as the end of the operation
         return Ended(ending=Ending.FAILED, detail=failure_text(spark_loss(error) or error, Path.cwd()))
     return _of_missing_dataset(args["dataset"], claimed.theirs) if _misses_dataset(ended, args) else ended
@@ -146,6 +154,7 @@ def _finish_commits(
     """Finish the publishes into a Parquet table that dead runs have left.
 
     Raises:
+        CommitBusy: another process has been finishing one of them for long.
         SparkJobError: one of them cannot be finished, so the table must not be written.
     """
     if table.ref is None or table.is_iceberg or context.store is None:
@@ -173,15 +182,18 @@ def request_of(job: Job, launch: LaunchPlan, apps: dict[str, App]) -> OperationR
 
 
 def _report(store: Store, claimed: Claimed, ended: Ended, now: datetime) -> bool:
+    tag = claimed.tag
     with store.transaction() as transaction:
-        counts = end_operation(transaction, claimed.tag.job, claimed.tag.attempt, ended, now)
-        if counts and ended.results.get("gone"):
+        if ended.results.get("gone") and goes_on(transaction, tag.job, tag.attempt):
+            # Before the end: what was asked for by hand must not go on with this table.
             report_gone(transaction, (claimed.job.work.table,), now)
-        return counts
+        return end_operation(transaction, tag.job, tag.attempt, ended, now)
 
 
 def _why_over(store: Store, claimed: Claimed) -> str:
-    with store.reading() as reader:
-        jobs = reader.jobs(ids=(claimed.tag.job,))
-    detail = next((job.detail for job in jobs if job.detail), "")
+    def read() -> Sequence[Job]:
+        with store.reading() as reader:
+            return reader.jobs(ids=(claimed.tag.job,))
+
+    detail = next((job.detail for job in patiently(read) if job.detail), "")
     return f"{TIMED_OUT}: {detail}" if detail else TIMED_OUT

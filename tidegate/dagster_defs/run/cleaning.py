@@ -6,6 +6,7 @@ counter, so that a request made during a search is not cleared with the earlier 
 """
 
 from tidegate.compiler.plan.ownership import NO_PROJECT
+from tidegate.dagster_defs.run.project_cursor import of_project
 from tidegate.scheduler.store.protocol import Store
 
 CLEANING = "commits:cleaning"
@@ -15,22 +16,18 @@ CLEANING = "commits:cleaning"
 def requests(store: Store, project: str = NO_PROJECT) -> int:
     """Return the number of requests since the last search; 0 when no search is needed."""
     with store.reading() as reader:
-        return int(reader.cursor(_cursor(project)) or 0)
+        return int(reader.cursor(of_project(CLEANING, project)) or 0)
 
 
 def request(store: Store, project: str = NO_PROJECT) -> None:
     """Request a search for orphaned staging."""
     with store.transaction() as transaction:
-        made = int(transaction.cursor(_cursor(project)) or 0)
-        transaction.set_cursor(_cursor(project), made + 1)
+        made = int(transaction.cursor(of_project(CLEANING, project)) or 0)
+        transaction.set_cursor(of_project(CLEANING, project), made + 1)
 
 
 def finish(store: Store, handled: int, project: str = NO_PROJECT) -> None:
     """Clear the requests after a search that began when `requests` returned `handled`."""
     with store.transaction() as transaction:
-        if transaction.cursor(_cursor(project)) == handled:
-            transaction.set_cursor(_cursor(project), 0)
-
-
-def _cursor(project: str) -> str:
-    return f"{CLEANING}:{project}" if project else CLEANING
+        if transaction.cursor(of_project(CLEANING, project)) == handled:
+            transaction.set_cursor(of_project(CLEANING, project), 0)

@@ -62,6 +62,12 @@ UNFINISHED_RUNS = (
 )
 
 
+def is_running(instance: DagsterInstance, job: str, project: str) -> bool:
+    """Return whether a run of a job that each project has is queued or under way for a project."""
+    mine = RunsFilter(job_name=job, statuses=UNFINISHED_RUNS, tags={PROJECT: project})
+    return instance.get_runs_count(mine) > 0
+
+
 def recovery_job(refs: Sequence[DatasetRef], location: Location) -> JobDefinition:
     """Build the recovery job of a code location.
 
@@ -100,7 +106,7 @@ def recovery_schedule(location: Location) -> ScheduleDefinition:
         # A dead recovery run, of which no dispatcher has heard, is not active.
         nothing = AssetPlan(Plan(apps=()))
         end_dead_runs(context.instance, location, nothing, location.clock(), context.log.warning)
-        if _is_running(context.instance, location.project):
+        if is_running(context.instance, RECOVERY, location.project):
             return SkipReason("a recovery run is active")
         return RunRequest()
 
@@ -216,11 +222,6 @@ def refs_of(plan: AssetPlan) -> tuple[DatasetRef, ...]:
         for assets in plan.programs.values()
         for name in assets.program.writes
     )
-
-
-def _is_running(instance: DagsterInstance, project: str) -> bool:
-    mine = RunsFilter(job_name=RECOVERY, statuses=UNFINISHED_RUNS, tags={PROJECT: project})
-    return instance.get_runs_count(mine) > 0
 
 
 def _idle_reason(left: Leftovers) -> str:
