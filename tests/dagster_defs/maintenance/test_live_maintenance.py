@@ -13,6 +13,7 @@ from tests.dagster_defs.maintenance.yard import APPENDS, DAYS, EVENTS, INSERTS, 
 from tests.tally import reach
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.maintenance import Ending, table_resource
+from tidegate.scheduler.model.reason import Reason
 
 pytestmark = [pytest.mark.dagster, pytest.mark.spark]
 
@@ -25,6 +26,11 @@ def yard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Yard]:
         yield running
     finally:
         running.stop()
+
+
+def events(inserts: int) -> list[list[str | int]]:
+    """The rows of the table after so many inserts."""
+    return sorted([f"d{day}", day + number] for day in range(DAYS) for number in range(inserts))
 
 
 def test_a_run_that_is_killed_while_it_writes_files_frees_the_table(yard: Yard) -> None:
@@ -51,7 +57,7 @@ def test_a_dataset_is_measured_started_by_a_poll_and_compacted(yard: Yard) -> No
     assert (run.ending, run.policy, run.by_hand) == (Ending.SUCCEEDED, "shop/own", False), run.detail
     assert run.changed
     assert (run.before["files"], run.after["files"]) == (APPENDS, 1)
-    job, record = yard.job(run), yard.record(SALES)
+    job, record = yard.job(run.job), yard.record(SALES)
     assert (job.state, record.job) == (JobState.SUCCEEDED, None)
     assert record.next_run is not None
     assert (record.next_run - run.started_at).total_seconds() == 3600
@@ -80,7 +86,25 @@ def test_no_row_has_changed(yard: Yard) -> None:
 
     assert {name: each["files"] for name, each in found.items()} == {SALES: 1, EVENTS: DAYS}
     assert found[SALES]["rows"] == [[number, item] for number in range(APPENDS) for item in range(10)]
-    assert found[EVENTS]["rows"] == sorted(
-        [f"d{day}", day + number] for day in range(DAYS) for number in range(INSERTS)
+    assert found[EVENTS]["rows"] == events(INSERTS)
+
+
+def test_an_operation_makes_room_for_a_pipeline_and_goes_on_after_it(yard: Yard) -> None:
+    yard.spark("more")
+    yard.maintain(EVENTS)
+    first = yard.until("the third run", lambda: yard.runs(EVENTS)[2:])[0]
+    yard.until("its run", lambda: yard.job(first.job).state is JobState.LAUNCHED)
+    urgent = yard.trigger("shop/urgent")
+
+    first = yard.ended(EVENTS, 2)
+    assert (first.ending, yard.job(first.job).reason) == (Ending.STOPPED, Reason.F_YIELDED), first.detail
+    done = yard.until("the pipeline", lambda: (job := yard.job(urgent.id)).ended_at and job)
+    again = yard.ended(EVENTS, 3)
+    assert (done.state, again.ending, again.by_hand) == (JobState.SUCCEEDED, Ending.SUCCEEDED, True), (
+        again.detail
     )
+    assert done.ended_at is not None
+    assert first.ended_at < done.ended_at <= again.started_at
+    found = yard.look()
+    assert (found[EVENTS]["files"], found[EVENTS]["rows"]) == (DAYS, events(2 * INSERTS))
     reach("operations on a real daemon", sum(len(yard.runs(table)) for table in (SALES, EVENTS)))

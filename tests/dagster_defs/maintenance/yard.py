@@ -3,6 +3,7 @@
 This module is also a program: a Spark session of the project, in a process of its own.
 
     python -m tests.dagster_defs.maintenance.yard FOLDER make    makes the tables, of many small files
+    python -m tests.dagster_defs.maintenance.yard FOLDER more    adds small files to the table of others
     python -m tests.dagster_defs.maintenance.yard FOLDER look    prints their files and rows as JSON
 """
 
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dagster import AssetKey, AssetObservation, AssetRecordsFilter, DagsterInstance
+from pyspark.sql import SparkSession
 
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App
@@ -28,6 +30,7 @@ from tidegate.scheduler.commands.deploy import deploy
 from tidegate.scheduler.commands.instances import By
 from tidegate.scheduler.commands.live import Scope
 from tidegate.scheduler.commands.maintain import run_by_hand
+from tidegate.scheduler.commands.manual import trigger
 from tidegate.scheduler.launch.owners import owners
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.maintenance import OperationRun, Record
@@ -54,6 +57,13 @@ datasets:
   sales: {format: iceberg, write: append}
 programs:
   fill: {run: yard_programs.fill, writes: [sales]}
+schedules:
+  urgent:
+    program: fill
+    priority: high
+    trigger: {cron: "0 0 29 2 *"}
+    constraints: [{concurrency: {max: 1, group: spark}}]
+    args: {number: 3}
 policies:
   own:
     tables: shop/sales
@@ -63,7 +73,7 @@ policies:
     tables: "lake.*.*"
     operations:
       rewrite_data_files: {interval: 1h, options: {min_input_files: 2}}
-maintenance: {poll: 2s}
+maintenance: {poll: 2s, auto_pools: {spark: 1}}
 """
 
 PROGRAMS = '''
@@ -156,19 +166,24 @@ class Yard:
         with self.store.transaction() as transaction:
             run_by_hand(transaction, table, datetime.now(UTC), by=By())
 
+    def trigger(self, schedule: str) -> Job:
+        """A person triggers a schedule."""
+        with self.store.transaction() as transaction:
+            return trigger(transaction, schedule, datetime.now(UTC))
+
     def record(self, table: str) -> Record:
         with self.store.reading() as reader:
             (found,) = reader.records(tables=(table,))
         return found
 
-    def job(self, run: OperationRun) -> Job:
+    def job(self, id: str) -> Job:
         with self.store.reading() as reader:
-            (found,) = reader.jobs(ids=(run.job,))
+            (found,) = reader.jobs(ids=(id,))
         return found
 
     def process_of(self, run: OperationRun) -> int:
         """The process that works on a run."""
-        run_id = self.job(run).run_id
+        run_id = self.job(run.job).run_id
         with self.store.reading() as reader:
             return int(owners(reader)[run_id or ""].process.split("/")[1])
 
@@ -202,10 +217,18 @@ def make(folder: Path) -> None:
             commit_id=f"append-{number}",
         )
     spark.sql("CREATE TABLE lake.raw.events (day string, number bigint) USING iceberg PARTITIONED BY (day)")
-    for number in range(INSERTS):
+    insert(spark, 0)
+    store.close()
+
+
+def insert(spark: SparkSession, first: int) -> None:
+    for number in range(first, first + INSERTS):
         rows = f"SELECT concat('d', id) AS day, id + {number} AS number FROM range({DAYS})"
         spark.sql(f"INSERT INTO lake.raw.events {rows}")
-    store.close()
+
+
+def more(folder: Path) -> None:
+    insert(session(spark_settings(load_settings(folder))), INSERTS)
 
 
 def look(folder: Path) -> None:
@@ -221,4 +244,4 @@ def look(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    {"make": make, "look": look}[sys.argv[2]](Path(sys.argv[1]))
+    {"make": make, "more": more, "look": look}[sys.argv[2]](Path(sys.argv[1]))
