@@ -1,32 +1,22 @@
 """A project with Dagster running on it for real: code server, daemon, webserver, SQLite, Spark."""
 
 import json
-import time
 import urllib.request
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
-from dagster import DagsterInstance
 
 from tests.dagster_defs.instance import ORIGINS
+from tests.dagster_defs.live_project import LiveProject
 from tests.dagster_defs.sample import deploy, sample_app
 from tidegate.domain.model import App
-from tidegate.processes.dagster import DagsterProcesses
 from tidegate.processes.graphql import ask
-from tidegate.processes.home import site_of
-from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.model.job import FINISHED, Job
-from tidegate.scheduler.store.open import open_store
-
-T = TypeVar("T")
-
-WAIT_SECONDS = 300
-POLL_SECONDS = 0.3
 
 PROGRAMS = '''
 """Programs that need next to nothing."""
@@ -71,21 +61,19 @@ def live_app() -> App:
     return msgspec.structs.replace(app, programs=programs)
 
 
-class Live:
+class Live(LiveProject):
     """Dagster on a project in a temporary folder."""
 
+    pause_seconds = 0.3
+
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
         (folder / "schedules").mkdir()
         (folder / "tidegate.toml").write_text(
             '[spark]\nmaster = "local[1]"\n[warehouse]\ndefault_format = "parquet"\n'
         )
         (folder / "live_programs.py").write_text(PROGRAMS)
-        self.settings = load_settings(folder)
-        self.store = open_store(self.settings.store_url)
+        super().__init__(folder)
         self.deploy(live_app())
-        self.site = site_of(self.settings)
-        self.processes = DagsterProcesses(self.site)
 
     def deploy(self, app: App, revision: int = 1) -> None:
         """Deploy the app of this project."""
@@ -103,11 +91,7 @@ class Live:
         self.code_server = self.processes.start_code_server()
         self.daemon = self.processes.start_daemon()
         self.processes.start_webserver()
-        self.instance = DagsterInstance.from_config(str(self.site.home))
-
-    def stop(self) -> None:
-        self.processes.__exit__(None, None, None)
-        self.store.close()
+        self.open_instance()
 
     def ask(self, query: str, **variables: Any) -> dict[str, Any]:
         """One question to GraphQL, of which the only field is returned."""
@@ -128,16 +112,6 @@ class Live:
             part.mkdir(parents=True)
             pq.write_table(pa.table({"number": [1]}), part / "rows.parquet")
             self.report("raw", f"{day}|{origin}", rows=1)
-
-    def until(self, what: str, look: Callable[[], T]) -> T:
-        """Look again and again until there is something to see."""
-        deadline = time.monotonic() + WAIT_SECONDS
-        while not (found := look()):
-            dead = self.processes.dead()
-            assert dead is None, dead and dead.failed("has ended")
-            assert time.monotonic() < deadline, f"{what}: not within {WAIT_SECONDS} s"
-            time.sleep(POLL_SECONDS)
-        return found
 
     def jobs(self, schedule: str, app: str = "flights") -> list[Job]:
         with self.store.reading() as reader:

@@ -4,22 +4,16 @@ Its zone is one in which it is about noon, so that its day does not end during a
 cleaned, and the revenue of the day is added to the sum of the day before (`self`).
 """
 
-import time
-from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
-from typing import TypeVar
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
-from dagster import DagsterInstance
 
 import tidegate.read
+from tests.dagster_defs.live_project import LiveProject
 from tidegate.compiler.compile import compile_files
-from tidegate.processes.dagster import DagsterProcesses
-from tidegate.processes.home import site_of
-from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.commands.backfills import Wanted, start_backfill
 from tidegate.scheduler.commands.deploy import deploy
 from tidegate.scheduler.commands.instances import By, InstanceName, act
@@ -28,12 +22,7 @@ from tidegate.scheduler.commands.reports import Times, report
 from tidegate.scheduler.decision.instances.actions import Action, status_of
 from tidegate.scheduler.model.instance import Status
 from tidegate.scheduler.model.job import Job
-from tidegate.scheduler.store.open import open_store
 
-T = TypeVar("T")
-
-WAIT_SECONDS = 300
-POLL_SECONDS = 0.2
 NOON = 12
 
 YAML = """
@@ -91,7 +80,7 @@ def revenue(spark, inputs, params):
 '''
 
 
-class Night:
+class Night(LiveProject):
     """A project in a folder, with Dagster.
 
     Attributes:
@@ -100,7 +89,6 @@ class Night:
     """
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
         (folder / "schedules").mkdir()
         (folder / "tidegate.toml").write_text(
             '[spark]\nmaster = "local[1]"\n[spark.conf]\n"spark.ui.enabled" = "false"\n'
@@ -119,10 +107,7 @@ class Night:
         (folder / "schedules" / "night.yaml").write_text(
             text.replace("START", str(here.date() - timedelta(days=9)))
         )
-        self.settings = load_settings(folder)
-        self.store = open_store(self.settings.store_url)
-        self.site = site_of(self.settings)
-        self.processes = DagsterProcesses(self.site)
+        super().__init__(folder)
 
     @staticmethod
     def day_before(day: str) -> str:
@@ -141,11 +126,7 @@ class Night:
         self.processes.__enter__()
         self.processes.start_code_server()
         self.processes.start_daemon()
-        self.instance = DagsterInstance.from_config(str(self.site.home))
-
-    def stop(self) -> None:
-        self.processes.__exit__(None, None, None)
-        self.store.close()
+        self.open_instance()
 
     def land(self, day: str, *orders: tuple[str, int, int]) -> None:
         """Land a further file with orders of a day."""
@@ -183,16 +164,6 @@ class Night:
 
     def status(self, task: str) -> Status:
         return status_of(self.job(task))
-
-    def until(self, what: str, look: Callable[[], T]) -> T:
-        """Look again and again until there is something to see."""
-        deadline = time.monotonic() + WAIT_SECONDS
-        while not (found := look()):
-            dead = self.processes.dead()
-            assert dead is None, dead and dead.failed("has ended")
-            assert time.monotonic() < deadline, f"{what}: not within {WAIT_SECONDS} s"
-            time.sleep(POLL_SECONDS)
-        return found
 
     def until_status(self, status: Status, *tasks: str) -> None:
         """Wait until the instances of the running day have a status; a failure ends the wait."""

@@ -10,20 +10,17 @@ This module is also a program: a Spark session of the project, in a process of i
 import json
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from dagster import AssetKey, AssetObservation, AssetRecordsFilter, DagsterInstance
+from dagster import AssetKey, AssetObservation, AssetRecordsFilter
 from pyspark.sql import SparkSession
 
+from tests.dagster_defs.live_project import LiveProject
 from tidegate.compiler.compile import compile_files
 from tidegate.domain.model import App
-from tidegate.processes.dagster import DagsterProcesses
-from tidegate.processes.home import site_of
 from tidegate.project.settings.settings import load_settings
 from tidegate.project.spark import spark_settings, warehouse
 from tidegate.scheduler.commands.deploy import deploy
@@ -40,11 +37,6 @@ from tidegate.scheduler.store.sql.store import SqlStore
 from tidegate.spark_jobs.programs.params import Params
 from tidegate.spark_jobs.runner import run_program
 from tidegate.spark_jobs.session.session import session
-
-T = TypeVar("T")
-
-WAIT_SECONDS = 240
-POLL_SECONDS = 0.05
 
 SALES, EVENTS = "shop/sales", "lake.raw.events"
 SPARK_NAMES = {SALES: "tidegate.shop.sales", EVENTS: EVENTS}
@@ -90,11 +82,12 @@ def app() -> App:
     return compiled.apps["shop"].app
 
 
-class Yard:
+class Yard(LiveProject):
     """The project in a folder, with Dagster."""
 
+    pause_seconds = 0.05
+
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
         (folder / "schedules").mkdir()
         (folder / "tidegate.toml").write_text(
             '[spark]\nmaster = "local[1]"\n[spark.conf]\n"spark.ui.enabled" = "false"\n'
@@ -103,10 +96,7 @@ class Yard:
             f'"spark.sql.catalog.lake.warehouse" = "{folder}/lake"\n'
         )
         (folder / "yard_programs.py").write_text(PROGRAMS)
-        self.settings = load_settings(folder)
-        self.store = open_store(self.settings.store_url)
-        self.site = site_of(self.settings)
-        self.processes = DagsterProcesses(self.site)
+        super().__init__(folder)
 
     def start(self) -> None:
         """Deploy, start the processes, and make the tables before anything looks at them."""
@@ -118,11 +108,7 @@ class Yard:
             self.processes.start_code_server()
             made.result()
         self.processes.start_daemon()
-        self.instance = DagsterInstance.from_config(str(self.site.home))
-
-    def stop(self) -> None:
-        self.processes.__exit__(None, None, None)
-        self.store.close()
+        self.open_instance()
 
     def spark(self, what: str) -> str:
         """Let a Spark session of the project do something; return what it prints."""
@@ -134,16 +120,6 @@ class Yard:
         return json.loads(self.spark("look").splitlines()[-1])
 
     # --- what can be seen ---
-
-    def until(self, what: str, look: Callable[[], T]) -> T:
-        """Look again and again until there is something to see."""
-        deadline = time.monotonic() + WAIT_SECONDS
-        while not (found := look()):
-            dead = self.processes.dead()
-            assert dead is None, dead and dead.failed("has ended")
-            assert time.monotonic() < deadline, f"{what}: not within {WAIT_SECONDS} s"
-            time.sleep(POLL_SECONDS)
-        return found
 
     def runs(self, table: str) -> tuple[OperationRun, ...]:
         """The runs of operations on a table, the oldest first."""

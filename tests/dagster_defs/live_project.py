@@ -1,0 +1,55 @@
+"""A project in a folder, and Dagster running on it for real: what every live test does with it."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from dagster import DagsterInstance
+
+from tidegate.processes.dagster import DagsterProcesses
+from tidegate.processes.home import site_of
+from tidegate.project.settings.settings import load_settings
+from tidegate.scheduler.store.open import open_store
+
+T = TypeVar("T")
+
+WAIT_SECONDS = 300
+
+
+class LiveProject:
+    """A project whose settings are written, with its store and processes.
+
+    Attributes:
+        instance: the Dagster instance, once it is opened.
+    """
+
+    pause_seconds = 0.2
+    """From one look to the next."""
+
+    instance: DagsterInstance
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.settings = load_settings(folder)
+        self.store = open_store(self.settings.store_url)
+        self.site = site_of(self.settings)
+        self.processes = DagsterProcesses(self.site)
+
+    def open_instance(self) -> None:
+        """Open the Dagster instance; the processes have made it."""
+        self.instance = DagsterInstance.from_config(str(self.site.home))
+
+    def stop(self) -> None:
+        self.processes.__exit__(None, None, None)
+        self.store.close()
+
+    def until(self, what: str, look: Callable[[], T]) -> T:
+        """Look again and again until there is something to see."""
+        deadline = time.monotonic() + WAIT_SECONDS
+        while not (found := look()):
+            dead = self.processes.dead()
+            assert dead is None, dead and dead.failed("has ended")
+            assert time.monotonic() < deadline, f"{what}: not within {WAIT_SECONDS} s"
+            time.sleep(self.pause_seconds)
+        return found
