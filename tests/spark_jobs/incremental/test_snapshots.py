@@ -165,6 +165,8 @@ def test_rows_that_were_removed_stop_who_has_read_them(source: Source, change: s
     source.read(D23)
     source.sql("set spark.sql.sources.partitionOverwriteMode = dynamic")
     source.sql(change)
+    # Other tests share the session.
+    source.sql("reset spark.sql.sources.partitionOverwriteMode")
     source.append((3, D22), (4, D23))
 
     with pytest.raises(

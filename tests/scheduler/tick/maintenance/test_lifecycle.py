@@ -5,7 +5,8 @@ import pytest
 from tests.scheduler.tick.maintenance.world import BY, EXPIRE, HOURLY, REWRITE, TableWorld, shown
 from tests.scheduler.tick.maintenance.world import store as store
 from tests.scheduler.world import at
-from tidegate.scheduler.launch.operation_end import goes_on, should_yield
+from tidegate.domain.maintenance.ended import Ended, Ending
+from tidegate.scheduler.launch.operation_end import end_operation, goes_on, should_yield
 from tidegate.scheduler.launch.outbox import OFFERS_MAX, offer_launches, reject
 from tidegate.scheduler.model.journal import EntryKind
 
@@ -83,6 +84,8 @@ def test_an_end_counts_once_and_for_its_attempt_only():
         assert not goes_on(reader, run.job, 2)
         assert not goes_on(reader, "another", 1)
     assert not world.end("00:05", "another")
+    with world.store.transaction() as transaction:
+        assert not end_operation(transaction, run.job, 2, Ended(ending=Ending.FAILED), at("00:05"))
     assert world.end("00:05", run.job)
     assert not world.end("00:06", run.job, "failed")
     with world.store.reading() as reader:
