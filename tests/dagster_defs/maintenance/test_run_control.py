@@ -49,7 +49,7 @@ def wait_for_a_slot(shop: Shop, priority: Priority) -> None:
         id="shop.often-1",
         schedule="shop/often",
         state=JobState.PENDING_CONSTRAINT,
-        reason=Reason.W_CONCURRENCY,
+        reason=Reason.W_LOAD,
         priority=priority,
         opened_at=shop.now,
         blocked_on=ALL_RUNS,

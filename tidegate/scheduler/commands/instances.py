@@ -5,8 +5,8 @@ the table of what is allowed. A run that is stopped is fenced at once: its attem
 longer publish; the dispatcher ends it in Dagster (`scheduler.launch.stopped`).
 """
 
-from collections.abc import Collection, Iterable, Mapping
-from datetime import datetime
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
 
 import msgspec
 
@@ -22,6 +22,11 @@ from tidegate.scheduler.store.protocol import Reader, Transaction
 from tidegate.scheduler.tick.end_jobs import end_jobs
 from tidegate.scheduler.tick.tick import advance_before
 from tidegate.scheduler.tick.upstream import load_upstream
+
+NEAR = timedelta(days=3)
+"""Further than that no cell of the matrix reaches: a container is a day, or the day before."""
+LONGEST_GAP, ONE_YEAR = timedelta(days=32), timedelta(days=367)
+"""From an instance to the next one of the same task, of hours and minutes, and of days."""
 
 _KINDS = {
     Action.MARK_SUCCESSFUL: EntryKind.MARKED,
@@ -98,33 +103,52 @@ def rerun(
 def consumers_of(reader: Reader, jobs: Mapping[str, Job]) -> tuple[Job, ...]:
     """Return the instances with an edge to any of some instances (by id), or to one of their consumers.
 
-    Edges of an instance that is Not Run are not recorded, so its upstream instances are looked up.
+    Edges of an instance that is Not Run, or has ended as such, are not recorded: its upstream instances are
+    looked up.
     """
     found: dict[str, Job] = {}
     ahead = dict(jobs)
     while ahead:
         recorded = reader.consumers(ahead.keys())
-        consumers = [*(reader.jobs(ids=recorded) if recorded else ()), *_not_run_consumers(reader, ahead)]
+        consumers = [*(reader.jobs(ids=recorded) if recorded else ()), *_unrecorded_consumers(reader, ahead)]
         ahead = {job.id: job for job in consumers if job.id not in jobs and job.id not in found}
         found |= ahead
     return reader.jobs(ids=found.keys()) if found else ()
 
 
-def _not_run_consumers(reader: Reader, jobs: Mapping[str, Job]) -> list[Job]:
+def _unrecorded_consumers(reader: Reader, jobs: Mapping[str, Job]) -> list[Job]:
     tasks = {
         each.schedule
         for each in reader.subscriptions({task_event_key(job.schedule) for job in jobs.values()})
     }
     if not tasks:
         return []
-    found = reader.jobs(schedules=tasks, states=(JobState.PENDING_TRIGGER, JobState.PAUSED))
-    found = tuple(job for job in found if job.satisfied_at is None)
-    upstream = load_upstream(reader, found, {state.ref: state for state in reader.schedules(refs=tasks)})
+    states = {state.ref: state for state in reader.schedules(refs=tasks) if state.spec.task is not None}
+    waiting = reader.jobs(schedules=tasks, states=(JobState.PENDING_TRIGGER, JobState.PAUSED))
+    every = (*waiting, *_ended_near(reader, states, jobs.values()))
+    found = [job for job in every if job.satisfied_at is None]
+    upstream = load_upstream(reader, found, states)
     return [
         job
         for job in found
         if any(one.id in jobs for each in upstream.get(job.id, ()) if each.recorded for one in each.picked)
     ]
+
+
+def _ended_near(
+    reader: Reader, consumers: Mapping[str, ScheduleState], jobs: Collection[Job]
+) -> Iterator[Job]:
+    """Yield the instances of tasks that have ended and may have one of some instances upstream."""
+    times = [job.of_task.scheduled for job in jobs]
+    tasks = {job.schedule for job in jobs}
+    for ref, state in consumers.items():
+        reach = NEAR
+        if ref in tasks:
+            # It may wait for its own instance before, over days without business and empty runs.
+            reach = LONGEST_GAP if state.spec.as_task.cycle in ("hour", "minute") else ONE_YEAR
+        for number in {job.of_task.number for job in jobs}:
+            near = reader.instances((ref,), min(times) - NEAR, max(times) + reach, backfill=number)
+            yield from (job for job in near if job.state in (JobState.SUCCEEDED, JobState.FAILED))
 
 
 def task_state(reader: Reader, ref: str) -> ScheduleState:

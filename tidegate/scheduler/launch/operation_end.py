@@ -12,6 +12,9 @@ from tidegate.scheduler.store.protocol import Reader, Transaction
 from tidegate.scheduler.tick.maintenance.end import end_operation_job
 from tidegate.scheduler.tick.tick import advance_before, effective_at
 
+LACKS_A_SLOT = (Reason.W_CONCURRENCY, Reason.W_LOAD)
+"""Reasons of a job that waits for a slot which a run of an operation may hold: of a group, or of all runs."""
+
 
 def end_operation(transaction: Transaction, job_id: str, attempt: int, ended: Ended, now: datetime) -> bool:
     """Take in the end of a run of an operation.
@@ -62,7 +65,7 @@ def should_yield(reader: Reader, job_id: str) -> bool:
     return any(
         job.priority is Priority.HIGH
         and job.state is JobState.PENDING_CONSTRAINT
-        and job.reason is Reason.W_CONCURRENCY
+        and job.reason in LACKS_A_SLOT
         and job.maintenance is None
         for job in reader.blocked_jobs(held)
     )

@@ -6,7 +6,7 @@ from tests.scheduler.tick.maintenance.world import BY, EXPIRE, HOURLY, REWRITE, 
 from tests.scheduler.tick.maintenance.world import store as store
 from tests.scheduler.world import at
 from tidegate.domain.maintenance.ended import Ended, Ending
-from tidegate.scheduler.launch.operation_end import end_operation, goes_on, should_yield
+from tidegate.scheduler.launch.operation_end import end_operation, goes_on
 from tidegate.scheduler.launch.outbox import OFFERS_MAX, offer_launches, reject
 from tidegate.scheduler.model.journal import EntryKind
 
@@ -317,31 +317,3 @@ def test_who_asked_for_it_is_in_the_journal():
     (job,) = world.by_hand("00:00", "w.a.x", REWRITE)
     entry = next(entry for entry in world.journal(job.id) if entry.kind is EntryKind.STATUS)
     assert entry.data == {"action": "maintain", "by": BY.actor, "why": BY.reason}
-
-
-def test_an_operation_yields_to_a_ready_job_of_high_priority_that_lacks_its_slot():
-    def schedule(name, priority):
-        trigger = "status: active, trigger: {partitions: {dataset: raw}}"
-        pool = "constraints: [{concurrency: {group: spark, max: 1}}]"
-        return f"{name}: {{program: q, {trigger}, priority: {priority}, {pool}}}"
-
-    def yields(world):
-        with world.store.reading() as reader:
-            return should_yield(reader, world.running()[0].job)
-
-    for priority in ("normal", "high"):
-        world = TableWorld(
-            HOURLY, "w.a.x", schedules=schedule("s", priority), maintenance="auto_pools: {spark: 1}"
-        )
-        world.poll("00:00")
-        assert not yields(world)
-        world.arrive("00:01", "raw", "2026-03-09")
-        world.tick("00:01")
-        assert world.pipeline_jobs("a/s")[0].reason == "W-CONCURRENCY"
-        assert yields(world) is (priority == "high")
-    world.end_all("00:01:30", "stopped")
-    assert world.poll("00:02") == ["a/s"]
-    assert world.waiting() == {}
-    assert world.reason("00:02", "w.a.x") == (None, "00:02:30")
-    assert world.poll("00:03") == []
-    assert world.waiting() == {"w.a.x rewrite": "W-CONCURRENCY"}
