@@ -131,10 +131,8 @@ def _make(spark: SparkSession, table: str) -> None:
         " TBLPROPERTIES ('format-version' = '2', 'write.distribution-mode' = 'none',"
         " 'write.update.distribution-mode' = 'none')"
     )
-    days = "date_format(date_add(date'2014-01-01', cast(id % {days} AS int)), 'yyyy-MM-dd')"
-    cold = spark.range(COLD_DAYS * FILES_A_DAY * 50).selectExpr(
-        f"{days.format(days=COLD_DAYS)} AS day", "id", "-1L AS value"
-    )
+    day = f"date_format(date_add(date'2014-01-01', cast(id % {COLD_DAYS} AS int)), 'yyyy-MM-dd')"
+    cold = spark.range(COLD_DAYS * FILES_A_DAY * 50).selectExpr(f"{day} AS day", "id", "-1L AS value")
     cold.repartition(FILES_A_DAY).sortWithinPartitions("day").writeTo(table).append()
     hot = spark.range(COMMITS).selectExpr(f"'{HOT}' AS day", "id", "-1L AS value")
     hot.repartition(FILES_A_DAY).writeTo(table).append()

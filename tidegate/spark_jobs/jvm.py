@@ -28,6 +28,9 @@ POLL_SECONDS = 0.05
 LOST = ("Py4JError", "Py4JNetworkError")
 """What a call raises whose answer does not come; an exception in the JVM is a Py4JJavaError."""
 
+WHY_LOST = "it was killed, often for its memory: give the driver more with spark.driver.memory"
+"""What people are to know of a JVM that has ended."""
+
 NOT_STARTED = "[JAVA_GATEWAY_EXITED]"
 """PySpark's class of the error of a JVM that ended before it said where it listens."""
 

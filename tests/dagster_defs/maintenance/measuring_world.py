@@ -6,7 +6,7 @@ from datetime import datetime
 
 from dagster import DagsterInstance, RunRequest
 
-from tests.dagster_defs.maintenance.shop import YAML, Shop, shop_app
+from tests.dagster_defs.maintenance.shop import MINUTE, YAML, Shop, shop_app
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.dagster_defs.definitions.names import MEASURING
 from tidegate.dagster_defs.run.tags import PROJECT
@@ -51,6 +51,15 @@ class FakeSpark:
 def lake(instance: DagsterInstance) -> Shop:
     """Its policy is for all tables of a catalog."""
     return Shop(instance, shop_app(LAKE, WHEN))
+
+
+def waiting_for(instance: DagsterInstance, *tables: str) -> Shop:
+    """Its policy has found tables of the lake, and a poll waits for what is measured of them."""
+    shop = lake(instance)
+    shop.find(*tables)
+    shop.now += MINUTE
+    shop.tick()
+    return shop
 
 
 def measuring(shop: Shop) -> list[RunRequest]:

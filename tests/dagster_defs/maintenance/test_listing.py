@@ -12,9 +12,10 @@ from tests.dagster_defs.maintenance.measuring_world import (
     FakeSpark,
     lake,
     measuring,
+    waiting_for,
     work,
 )
-from tests.dagster_defs.maintenance.shop import EVENTS, MINUTE, SALES, Shop, shop_app
+from tests.dagster_defs.maintenance.shop import EVENTS, SALES, Shop, shop_app
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.dagster_defs.definitions.names import MEASURING
 from tidegate.dagster_defs.maintenance import measuring_job, measuring_run
@@ -56,10 +57,7 @@ def test_tables_are_listed_before_the_first_poll_and_then_every_ten_minutes(
 def test_a_listing_that_never_ends_is_tried_again_after_others_have_measured(
     instance: DagsterInstance, faked: FakeSpark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shop = lake(instance)
-    shop.find(EVENTS)
-    shop.now += MINUTE
-    shop.tick()
+    shop = waiting_for(instance, EVENTS)
     faked.catalogs = {"lake": (EVENTS,)}
     meanwhile: list[bool] = []
 

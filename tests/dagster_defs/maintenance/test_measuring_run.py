@@ -7,7 +7,7 @@ from datetime import datetime
 import pytest
 from dagster import DagsterInstance
 
-from tests.dagster_defs.maintenance.measuring_world import WHEN, FakeSpark, lake, numbers, work
+from tests.dagster_defs.maintenance.measuring_world import WHEN, FakeSpark, numbers, waiting_for, work
 from tests.dagster_defs.maintenance.shop import (
     EVENTS,
     MINUTE,
@@ -47,11 +47,8 @@ def test_it_reports_the_health_by_which_the_next_poll_decides(waiting: Shop, fak
 def test_many_tables_are_measured_in_batches_each_of_which_is_kept(
     instance: DagsterInstance, faked: FakeSpark
 ) -> None:
-    shop = lake(instance)
     tables = tuple(f"lake.raw.t{number:02}" for number in range(45))
-    shop.find(*tables)
-    shop.now += MINUTE
-    shop.tick()
+    shop = waiting_for(instance, *tables)
 
     def dies(name: str, now: datetime) -> Health:
         if name == tables[30]:
@@ -72,10 +69,7 @@ def test_many_tables_are_measured_in_batches_each_of_which_is_kept(
 def test_what_is_due_is_read_once_for_many_batches(
     instance: DagsterInstance, faked: FakeSpark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shop = lake(instance)
-    shop.find(*(f"lake.raw.t{number:02}" for number in range(45)))
-    shop.now += MINUTE
-    shop.tick()
+    shop = waiting_for(instance, *(f"lake.raw.t{number:02}" for number in range(45)))
     reads: list[int] = []
 
     def counted(reader: Reader, apps: Collection[App], now: datetime) -> tuple[TableState, ...]:
@@ -93,10 +87,7 @@ def test_what_is_due_is_read_once_for_many_batches(
 def test_a_run_ends_with_the_batch_in_which_its_time_is_over(
     instance: DagsterInstance, faked: FakeSpark
 ) -> None:
-    shop = lake(instance)
-    shop.find(*(f"lake.raw.t{number:02}" for number in range(45)))
-    shop.now += MINUTE
-    shop.tick()
+    shop = waiting_for(instance, *(f"lake.raw.t{number:02}" for number in range(45)))
 
     def takes_long(_name: str, now: datetime) -> Health:
         shop.now += MINUTE / 3
@@ -111,10 +102,7 @@ def test_a_run_ends_with_the_batch_in_which_its_time_is_over(
 def test_a_store_that_is_away_for_a_moment_is_waited_for(
     instance: DagsterInstance, faked: FakeSpark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shop = lake(instance)
-    shop.find(EVENTS)
-    shop.now += MINUTE
-    shop.tick()
+    shop = waiting_for(instance, EVENTS)
     faked.catalogs = {"lake": (EVENTS,)}
     monkeypatch.setattr(patience, "FIRST_PAUSE_SECONDS", 0.001)
     shop.before = away_at_every_other_reading()
@@ -123,10 +111,7 @@ def test_a_store_that_is_away_for_a_moment_is_waited_for(
 
 
 def test_a_table_that_does_not_exist_is_gone(instance: DagsterInstance, faked: FakeSpark) -> None:
-    shop = lake(instance)
-    shop.find(EVENTS)
-    shop.now += MINUTE
-    shop.tick()
+    shop = waiting_for(instance, EVENTS)
     faked.catalogs = {"lake": (EVENTS,)}
     faked.measured = lambda name, _: Gone(name=name)
 

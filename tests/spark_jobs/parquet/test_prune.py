@@ -41,9 +41,9 @@ class Table:
         return {Path(folder).name for folder in prune.version_folders(self.files, self.root)}
 
     def prune(self, keep: int, unfinished: prune.Unfinished = NOTHING) -> tuple[int, int]:
-        return prune.prune(
-            self.files, self.root, prune.version_folders(self.files, self.root), unfinished, keep
-        )
+        folders = prune.version_folders(self.files, self.root)
+        oldest = next(iter(version_numbers(self.files, self.root)[-keep:]), None)
+        return prune.prune(self.files, self.root, folders, unfinished, oldest=oldest)
 
 
 @pytest.fixture

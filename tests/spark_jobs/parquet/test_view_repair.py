@@ -10,7 +10,7 @@ import pytest
 from tests.spark_jobs.parquet.viewed_table import D21, D22, DAILY, Table
 from tests.spark_jobs.staging import read_rows
 from tidegate.spark_jobs.parquet import prune, view
-from tidegate.spark_jobs.parquet.version_log import TableVersion, put_version
+from tidegate.spark_jobs.parquet.version_log import TableVersion, put_version, version_numbers
 from tidegate.spark_jobs.publication.formats import format_of
 
 
@@ -59,13 +59,19 @@ def test_a_table_of_the_older_layout_goes_on_without_moving_a_file(older: Table)
         ds.dataset(older.root, format="parquet").to_table()
 
 
+def keep_newest(table: Table) -> None:
+    root = str(table.root)
+    folders, newest = prune.version_folders(table.files, root), version_numbers(table.files, root)[-1]
+    prune.prune(table.files, root, folders, prune.Unfinished("", ()), oldest=newest)
+
+
 def test_the_older_folder_goes_when_no_version_refers_to_it(older: Table) -> None:
     older.publish("c2", {D22: [20]})
     root = str(older.root)
-    prune.prune(older.files, root, prune.version_folders(older.files, root), prune.Unfinished("", ()), keep=1)
+    keep_newest(older)
     assert sorted(Path(f).name for f in prune.version_folders(older.files, root)) == ["c2", "v=c1"]
     older.publish("c3", {D21: [10]})
-    prune.prune(older.files, root, prune.version_folders(older.files, root), prune.Unfinished("", ()), keep=1)
+    keep_newest(older)
     assert not (older.root / "data").exists()
     assert older.shown() == [10, 20]
 

@@ -51,14 +51,22 @@ def running(project: Project, process: str, silent_for: timedelta, program: str 
 @pytest.mark.parametrize(
     ("process", "silent_for", "state", "freed"),
     [
-        (of_a_dead_process(), 10, "has ended", "a dispatcher releases it within 30 s; if the scheduler"),
+        # Every worker of the tests has another process in these names, so they need ids.
+        pytest.param(
+            of_a_dead_process(),
+            10,
+            "has ended",
+            "a dispatcher releases it within 30 s; if the scheduler",
+            id="dead",
+        ),
         (ELSEWHERE, 90, "is on another machine, and gives no sign of life", "its lease ends at "),
         (ELSEWHERE, 600, "is on another machine, and its lease has ended", "a dispatcher releases it"),
-        (
+        pytest.param(
             this_process(),
             90,
             "is alive and does not renew its lease",
             "end the process, or the run in Dagster",
+            id="silent",
         ),
     ],
 )
@@ -86,7 +94,7 @@ def test_a_running_job_whose_own_process_has_ended_says_so(deployed: Project) ->
     assert f"dead: run run-1 of job {job} runs it; its process " in deployed.run("why", job)
 
 
-@pytest.mark.parametrize("process", [ELSEWHERE, this_process()])
+@pytest.mark.parametrize("process", [ELSEWHERE, pytest.param(this_process(), id="here")])
 def test_a_run_that_gives_signs_of_life_is_not_named(deployed: Project, process: str) -> None:
     running(deployed, process, timedelta(seconds=45))
     (found,) = deployed.json("why", "report_daily")

@@ -26,6 +26,5 @@ def spark_loss(error: Exception) -> SparkLost | None:
         return None
     return SparkLost(
         f"the JVM of Spark has ended: {type(error).__name__}",
-        "it was killed, often for its memory: give the driver more with spark.driver.memory, or start the run"
-        " where more is free",
+        f"{jvm.WHY_LOST}, or start the run where more is free",
     )

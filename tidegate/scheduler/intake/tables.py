@@ -18,7 +18,6 @@ from tidegate.scheduler.tick.maintenance.tables import (
     forgotten,
     gone,
     look_again,
-    table_named,
     tables_of_datasets,
 )
 from tidegate.scheduler.tick.tick import advance_before
@@ -111,10 +110,10 @@ def report_health(transaction: Transaction, measured: Mapping[str, Health], now:
     What was measured before a change of the table is left out: the table is still to be measured.
     """
     advance_before(transaction, now)
-    known = {table.name: table for table in transaction.tables(names=measured)}
-    unknown = [name for name in measured if name not in known]
-    found = [table for name in unknown if (table := table_named(transaction, name)) is not None]
-    known |= {table.name: table for table in found if table.name in measured}
+    policies = load_policies(transaction, now)
+    datasets = {table.name: table for table in tables_of_datasets(policies.apps.values())}
+    known = {name: datasets[name] for name in measured if name in datasets}
+    known |= {table.name: table for table in transaction.tables(names=measured)}
     transaction.put_tables(
         [
             msgspec.structs.replace(table, health=measured[name], wanted_at=None)
@@ -122,7 +121,7 @@ def report_health(transaction: Transaction, measured: Mapping[str, Health], now:
             if not table.gone and _is_current(measured[name], table)
         ]
     )
-    look_again(transaction, measured, load_policies(transaction, now), now)
+    look_again(transaction, measured, policies, now)
 
 
 def _is_current(health: Health, table: TableState) -> bool:

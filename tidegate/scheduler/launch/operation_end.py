@@ -38,19 +38,11 @@ def end_operation(transaction: Transaction, job_id: str, attempt: int, ended: En
 
 
 def _keep_figures(transaction: Transaction, job_id: str, ended: Ended) -> None:
-    transaction.put_operation_runs(
-        [
-            msgspec.structs.replace(
-                run,
-                changed=ended.changed,
-                bytes=ended.bytes,
-                before=ended.before,
-                after=ended.after,
-                results=ended.results,
-            )
-            for run in transaction.operation_runs(jobs=(job_id,))
-        ]
-    )
+    """Keep all that a late report says but how the run has ended, and why."""
+    said = msgspec.structs.asdict(ended)
+    figures = {name: value for name, value in said.items() if name not in ("ending", "detail")}
+    runs = transaction.operation_runs(jobs=(job_id,))
+    transaction.put_operation_runs([msgspec.structs.replace(run, **figures) for run in runs])
 
 
 def goes_on(reader: Reader, job_id: str, attempt: int) -> bool:

@@ -16,7 +16,7 @@ a crash after it leaves PENDING_LAUNCH jobs, which `scheduler.launch.outbox` off
 observed. The cost of a tick depends on due rows and new events, not on the number of schedules.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
 import msgspec
@@ -172,17 +172,15 @@ def _maintain(
     """
     if aside.written:
         forgotten(transaction, aside.written, clock)
-    started = _start_waiting(transaction, aside.operations, clock)
+    started: tuple[Job, ...] = ()
+    if aside.operations:
+        started = start_waiting(transaction, load_policies(transaction, clock), aside.operations, clock)
     polled = PollReport() if clock != poll or aside.operations else maintain(transaction, clock)
     report = TickReport(
         decided=len(aside.operations) + polled.closed + polled.looked,
         launched=(*(job.id for job in started), *polled.launched),
     )
     return report, bool(aside.operations) or polled.closed > 0
-
-
-def _start_waiting(transaction: Transaction, jobs: Sequence[Job], now: datetime) -> tuple[Job, ...]:
-    return start_waiting(transaction, load_policies(transaction, now), jobs, now) if jobs else ()
 
 
 def _at(work: WorkingSet, instant: datetime, aside: Aside) -> TickReport:

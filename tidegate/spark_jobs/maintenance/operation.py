@@ -35,11 +35,6 @@ from tidegate.spark_jobs.maintenance.progress import (
 )
 from tidegate.spark_jobs.maintenance.request import Control, MaintenanceContext, OperationRequest
 
-LOST = (
-    "the JVM of Spark has ended during {}; it was killed, often for its memory: give the driver more with"
-    " spark.driver.memory"
-)
-
 log = logging.getLogger(__name__)
 
 
@@ -66,7 +61,8 @@ def run_operation(context: MaintenanceContext, request: OperationRequest, contro
         progress.results["gone"] = True
     except Exception as error:
         lost = jvm.was_lost(error)
-        ending, detail = Ending.FAILED, LOST.format(request.operation) if lost else _detail(error)
+        said = f"the JVM of Spark has ended during {request.operation}; {jvm.WHY_LOST}"
+        ending, detail = Ending.FAILED, said if lost else _detail(error)
         log.warning("%s on %s has failed", request.operation, request.table.name, exc_info=True)
     return Ended(
         ending=ending,

@@ -83,7 +83,7 @@ def prune_table(
     """Read what the unfinished sequences of a table need, in the order that is safe, and remove the rest.
 
     Args:
-        oldest: the oldest version to keep; None for the last `KEEP_VERSIONS`.
+        oldest: see `prune`.
     """
     folders = version_folders(files, root)
     bodies = [store.get(commit) for commit in store.list_unfinished(dataset)]
@@ -105,7 +105,6 @@ def prune(
     root: str,
     folders: tuple[str, ...],
     unfinished: Unfinished,
-    keep: int = KEEP_VERSIONS,
     *,
     oldest: int | None = None,
 ) -> tuple[int, int]:
@@ -114,7 +113,7 @@ def prune(
     Args:
         folders: from `version_folders`, read before `unfinished`.
         unfinished: read before this call.
-        keep: how many versions stay, unless `oldest` says from which number on they do.
+        oldest: the oldest version to keep; None for the last `KEEP_VERSIONS`.
 
     Returns:
         The numbers of removed versions and of removed folders.
@@ -122,7 +121,7 @@ def prune(
     numbers = version_numbers(files, root)
     if not numbers:
         return 0, 0
-    oldest_kept = numbers[-keep:][0] if oldest is None else min(oldest, numbers[-1])
+    oldest_kept = numbers[-KEEP_VERSIONS:][0] if oldest is None else min(oldest, numbers[-1])
     if unfinished.oldest_base is not None:
         # A slow publisher may be about to create base + 1: that file must keep existing.
         oldest_kept = min(oldest_kept, max(unfinished.oldest_base, 1))

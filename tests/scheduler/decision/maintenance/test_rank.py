@@ -4,7 +4,7 @@ import pytest
 
 from tests.scheduler.decision.maintenance.values import EXPIRE, ORPHANS, REWRITE, plan, table
 from tidegate.domain.model import HealthRules, Policy
-from tidegate.scheduler.decision.maintenance.rank import DEFAULT_HEALTH, counting, health_rules, matches
+from tidegate.scheduler.decision.maintenance.rank import counting, matches, ruling
 
 
 def policy(name, *tables, operations=(REWRITE,), **what):
@@ -84,5 +84,7 @@ def test_the_rules_of_health_are_those_of_the_first_policy_that_has_some():
     mine = HealthRules(small_file=1)
     silent = policy("first", priority=9)
     found = ranked(silent, policy("second", priority=5, health=mine), policy("third", health=HealthRules()))
-    assert health_rules(found) == mine
-    assert health_rules(ranked(silent)) == DEFAULT_HEALTH
+    rules = ruling(found)
+    assert rules is not None
+    assert rules.policy.health == mine
+    assert ruling(ranked(silent)) is None

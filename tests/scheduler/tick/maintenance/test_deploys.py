@@ -16,6 +16,8 @@ from tests.scheduler.tick.maintenance.world import (
 )
 from tests.scheduler.tick.maintenance.world import store as store
 from tests.scheduler.world import at
+from tidegate.scheduler.decision.maintenance.rank import DEFAULT_HEALTH
+from tidegate.scheduler.tick.maintenance.policies import load_policies
 
 # --- the next run -------------------------------------------------------------------------
 
@@ -246,11 +248,19 @@ def test_a_table_whose_policies_are_over_is_not_to_be_measured_any_more():
     assert world.table("w.a.x").wanted_at is None
 
 
+def rules(world):
+    """The rules of health that count for the table."""
+    with world.store.reading() as reader:
+        return load_policies(reader, at("00:01")).rules(world.table("w.a.x"))
+
+
 def test_the_first_policy_with_rules_of_health_is_noted_for_each_table():
     world = TableWorld(
         policy(priority=5) + "\n" + policy(name="b", health="{small_file: 1MB}") + "\n" + policy(name="c"),
         "w.a.x",
     )
     assert world.table("w.a.x").health_policy == "a/b"
+    assert rules(world).small_file == 1_000_000
     world.deploy("00:01", policy(priority=5) + "\n" + policy(name="c"))
     assert world.table("w.a.x").health_policy is None
+    assert rules(world) == DEFAULT_HEALTH

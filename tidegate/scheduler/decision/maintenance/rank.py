@@ -58,6 +58,6 @@ def counting(found: Sequence[Match]) -> dict[Operation, Match]:
     }
 
 
-def health_rules(found: Sequence[Match]) -> HealthRules:
-    """Return the rules of health of the first ranked policy that has some; else the defaults."""
-    return next((each.policy.health for each in found if each.policy.health is not None), DEFAULT_HEALTH)
+def ruling(found: Sequence[Match]) -> Match | None:
+    """Return the first ranked policy that has rules of health; None if the defaults count."""
+    return next((each for each in found if each.policy.health is not None), None)

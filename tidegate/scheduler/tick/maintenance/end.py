@@ -50,15 +50,18 @@ def end_operation_job(
     )
     transaction.add_journal([entry])
     end_jobs(transaction, [(job, entry)])
-    _close_run(transaction, policies or load_policies(transaction, now), job, ended, now)
+    close_run(transaction, job, ended, now, policies)
 
 
-def close_run(transaction: Transaction, job: Job, ended: Ended, now: datetime) -> None:
-    """Close the run of an operation whose job has ended, and go on with what was asked for with it."""
-    _close_run(transaction, load_policies(transaction, now), job, ended, now)
+def close_run(
+    transaction: Transaction, job: Job, ended: Ended, now: datetime, policies: Policies | None = None
+) -> None:
+    """Close the run of an operation whose job has ended, and go on with what was asked for with it.
 
-
-def _close_run(transaction: Transaction, policies: Policies, job: Job, ended: Ended, now: datetime) -> None:
+    Args:
+        policies: see `end_operation_job`.
+    """
+    policies = policies or load_policies(transaction, now)
     for run in transaction.operation_runs(jobs=(job.id,), running=True):
         _close(transaction, policies, run, ended, now)
         if job.work.by_hand:

@@ -104,7 +104,7 @@ def _write(
             job, opened = _job(jobs, record, now)
             entries += opened
             if each.starts:
-                starts.append(_start(transaction, job, each))
+                starts.append(_start(job, each))
                 look_at = None
             else:
                 assert reason is not None, "what is due and does not start is held back"
@@ -146,7 +146,7 @@ def _work(record: Record) -> Work:
     return Work(table=record.table, operation=record.operation, policy=record.policy)
 
 
-def _start(transaction: Transaction, job: Job, polled: Polled) -> Start:
+def _start(job: Job, polled: Polled) -> Start:
     asked, busy = polled.judged.asked, polled.busy
     return Start(
         job=job,

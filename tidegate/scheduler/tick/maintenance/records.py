@@ -12,7 +12,7 @@ import msgspec
 
 from tidegate.domain.model import Operation, OperationPlan, Policy
 from tidegate.scheduler.decision.maintenance import times
-from tidegate.scheduler.decision.maintenance.rank import counting, matches
+from tidegate.scheduler.decision.maintenance.rank import counting, matches, ruling
 from tidegate.scheduler.model.job import WAITING
 from tidegate.scheduler.model.maintenance import Record, TableState
 from tidegate.scheduler.model.reason import Reason
@@ -42,7 +42,8 @@ def update_records(
     soon = policies.poll_from(now)
     for table in tables:
         found = () if table.gone else matches(policies.policies, table)
-        ruled = next((each.ref for each in found if each.policy.health is not None), None)
+        rules = ruling(found)
+        ruled = None if rules is None else rules.ref
         # Nothing decides by what would be measured of a table without policies.
         wanted_at = table.wanted_at if found else None
         if (ruled, wanted_at) != (table.health_policy, table.wanted_at):
