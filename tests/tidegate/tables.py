@@ -90,14 +90,19 @@ class TableProject:
             report_gone(transaction, [table], datetime.now(UTC))
 
     def measured(
-        self, table: str, *, ago: timedelta = timedelta(0), failure: str = "", **values: float
+        self,
+        table: str,
+        *,
+        ago: timedelta = timedelta(0),
+        failure: str = "",
+        note: str = "",
+        **values: float,
     ) -> None:
         """A table is measured; what is not named is healthy. A poll may have gone ahead of the clock."""
         with self.store.reading() as reader:
             now = max(datetime.now(UTC), engine_clock(reader) or self.now)
-        found = Health(
-            measured_at=now - ago, values={} if failure else {**HEALTHY, **values}, failure=failure
-        )
+        known = {} if failure else {**HEALTHY, **values}
+        found = Health(measured_at=now - ago, values=known, failure=failure, note=note)
         with self.store.transaction() as transaction:
             report_health(transaction, {table: found}, now)
 

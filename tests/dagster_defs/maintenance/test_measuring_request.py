@@ -14,10 +14,12 @@ from tests.dagster_defs.maintenance.measuring_world import (
 from tests.dagster_defs.maintenance.shop import MINUTE, SALES, Shop, shop_app
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.dagster_defs.definitions.names import MEASURING
-from tidegate.dagster_defs.maintenance.measuring_due import FAILED_AGAIN, due
+from tidegate.dagster_defs.maintenance import measuring_due
+from tidegate.dagster_defs.maintenance.measuring_due import due
 from tidegate.dagster_defs.maintenance.measuring_request import ASKED_AGAIN
 from tidegate.dagster_defs.run.tags import PROJECT, REASON
-from tidegate.scheduler.model.maintenance import Health
+from tidegate.scheduler.intake.tables import forget_health
+from tidegate.scheduler.model.maintenance import Health, TableState
 
 pytestmark = pytest.mark.dagster
 
@@ -72,17 +74,63 @@ def test_one_run_measures_at_a_time(
     assert bool(measuring(waiting)) is asks
 
 
-def test_a_table_that_could_not_be_measured_is_measured_again_after_a_while(
+def test_a_table_that_could_not_be_measured_is_measured_again_at_the_next_poll_and_then_more_rarely(
     waiting: Shop, faked: FakeSpark
 ) -> None:
     faked.measured = lambda _, now: Health(measured_at=now, failure="no answer")
-    measuring(waiting)
-    assert f"{SALES} could not be measured: no answer" in work(waiting)
+    start, tried = waiting.now, list[int]()
+    for minute in range(31):
+        waiting.now = start + minute * MINUTE
+        waiting.tick()
+        if measuring(waiting):
+            assert f"{SALES} could not be measured: no answer" in work(waiting)
+            tried.append(minute)
 
-    waiting.now += MINUTE
-    assert measuring(waiting) == []
-    waiting.now += FAILED_AGAIN
+    assert tried == [0, 1, 2, 4, 8, 13, 18, 23, 28]
+
+
+def test_after_a_success_or_a_write_it_is_measured_at_the_next_poll_again(
+    waiting: Shop, faked: FakeSpark
+) -> None:
+    faked.measured = lambda _, now: Health(measured_at=now, failure="no answer")
+    for _ in range(3):
+        waiting.now += MINUTE
+        waiting.tick()
+        work(waiting)
+    assert health_of(waiting).failing_since == waiting.now - 2 * MINUTE
+    with waiting.store.transaction() as transaction:
+        forget_health(transaction, [SALES], waiting.now + MINUTE)
+    waiting.now += 2 * MINUTE
+    waiting.tick()
     assert len(measuring(waiting)) == 1
+    work(waiting)
+    assert health_of(waiting).failing_since == waiting.now
+    faked.measured = lambda _, now: Health(measured_at=now, values={"files": 1})
+    waiting.now += MINUTE
+    waiting.tick()
+    work(waiting)
+    assert health_of(waiting).failing_since is None
+
+
+def health_of(shop: Shop) -> Health:
+    with shop.store.reading() as reader:
+        (table,) = reader.tables(names=(SALES,))
+    assert table.health is not None
+    return table.health
+
+
+def test_many_wanted_tables_of_another_project_do_not_hide_its_own(
+    waiting: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measuring_due, "TABLES_LOOKED_AT", 2)
+    others = [TableState(name=f"lake.raw.t{n}", wanted_at=waiting.now - MINUTE) for n in range(9)]
+    with waiting.store.transaction() as transaction:
+        transaction.put_tables(others)
+    assert len(measuring(waiting)) == 1
+    with waiting.store.reading() as reader:
+        apps = [each.app for each in reader.apps()]
+        assert [table.name for table in measuring_due.tables_due(reader, apps, waiting.now)] == [SALES]
+        assert measuring_due.tables_due(reader, [], waiting.now) == ()
 
 
 def test_a_project_measures_the_tables_of_its_own_policies(waiting: Shop) -> None:

@@ -35,7 +35,7 @@ class Observed(TableWorld):
 
     def __init__(self) -> None:
         self.seen: dict[datetime, Any] = {}
-        super().__init__(POLICY, *TABLES, maintenance=POOL, blind=True)
+        super().__init__(POLICY, *TABLES, maintenance=POOL)
         self.now = at("00:00")
 
     def tick(self, clock: str) -> TickReport:

@@ -40,8 +40,8 @@ ALL = "program: w, status: active, trigger: {partitions: {dataset: raw}}"
 
 def chance_app(dice: random.Random) -> App:
     """Some policies, the settings of all, and two schedules that write datasets."""
-    pools = dice.random() < 0.3
-    group = ", constraints: [{concurrency: {group: spark, max: 2}}]" if pools else ""
+    slots = dice.choice((0, 0, 1, 2))
+    group = ", constraints: [{concurrency: {group: spark, max: 2}}]" if slots else ""
     text = f"{HEAD}  each: {{{EACH}{group}}}\n  all: {{{ALL}, priority: high{group}}}\npolicies:\n"
     text += "".join(f"  p{number}: {_policy(dice)}\n" for number in range(dice.randrange(1, 5)))
     settings = [
@@ -50,7 +50,7 @@ def chance_app(dice: random.Random) -> App:
         f"backoff: {{after_failures: {dice.choice((1, 2, 3))}, for: {dice.choice((10, 30))}m}}",
         f"throttle: {{after_zero_changes: {dice.choice((1, 2))}, slow_down_percent: {dice.choice((0, 50))},"
         f" at_least: {dice.choice((5, 20))}m}}",
-        *(["auto_pools: {spark: 2}"] if pools else []),
+        *([f"auto_pools: {{spark: {slots}}}"] if slots else []),
     ]
     text += f"maintenance: {{{', '.join(settings)}}}\n"
     found = compile_files({"a.yaml": text.encode()})
@@ -59,8 +59,8 @@ def chance_app(dice: random.Random) -> App:
 
 
 def _budget(dice: random.Random) -> str:
-    kinds = {"tables_per_poll": (1, 2), "operations_per_poll": (1, 3), "bytes_per_hour": (500, 2000)}
-    return ", ".join(f"{name}: {dice.choice(kinds[name])}" for name in kinds if dice.random() < 0.3)
+    kinds = {"tables_per_poll": (1, 2), "operations_per_poll": (1, 3), "bytes_per_hour": (300, 1500)}
+    return ", ".join(f"{name}: {dice.choice(kinds[name])}" for name in kinds if dice.random() < 0.4)
 
 
 def _policy(dice: random.Random) -> str:

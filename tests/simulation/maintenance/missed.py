@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from tests.simulation.maintenance.app import DATASETS, counting
 from tests.simulation.maintenance.notes import Notes
 from tests.simulation.maintenance.oracle import due_at, pauses, plan_of
-from tidegate.domain.model import App, OperationPlan
+from tidegate.domain.model import App, Maintenance, OperationPlan
 from tidegate.domain.value import Value
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.maintenance import Health, OperationRun, TableState
@@ -56,6 +56,8 @@ def picture(store: Store, notes: Notes, now: datetime) -> Picture | None:
         found = _first(table, runs, notes, app, now)
         if found is not None:
             operation, forced = found
+            if not forced and _may_be_measured_first(table, settings, now):
+                continue
             starts[table.name] = operation, (not forced, -_debt(_known(table.health, now)), table.name)
     return Picture(starts=starts)
 
@@ -111,6 +113,16 @@ def _first(
         if ready:
             return str(operation), forced
     return None
+
+
+def _may_be_measured_first(table: TableState, settings: Maintenance, now: datetime) -> bool:
+    """Whether its turn may wait for a measurement, since a limit may make the order count."""
+    budget, health = settings.budget, table.health
+    limited = settings.auto_pools or budget.tables_per_poll or budget.operations_per_poll
+    if not (limited or budget.bytes_per_hour) or _known(health, now) is not None:
+        return False
+    has_failed = health is not None and bool(health.failure)
+    return not has_failed and (table.wanted_at is None or now - table.wanted_at < FRESH)
 
 
 def _is_unsure(key: tuple[str, object, str], runs: tuple[OperationRun, ...], notes: Notes) -> bool:

@@ -16,6 +16,7 @@ class Notes:
     Attributes:
         origin: the first poll.
         filters: the partitions that each run leaves out, by job, as its launch says.
+        late: the jobs whose run has reported after its timeout.
     """
 
     def __init__(self, origin: datetime, app: App) -> None:
@@ -24,6 +25,7 @@ class Notes:
         self.gone: dict[str, datetime] = {}
         self.back: dict[str, datetime] = {}
         self.filters: dict[str, Sequence[str]] = {}
+        self.late: set[str] = set()
 
     @property
     def app(self) -> App:
@@ -33,6 +35,11 @@ class Notes:
         """The apps that were deployed at an instant: several, where one was deployed at this very instant."""
         before = [app for at, app in self.deployed if at < instant][-1:]
         return [*before, *(app for at, app in self.deployed if at == instant)]
+
+    def apps_between(self, first: datetime, until: datetime) -> list[App]:
+        """The apps that were deployed at some time between two instants."""
+        before = [app for at, app in self.deployed if at <= first][-1:]
+        return [*before, *(app for at, app in self.deployed if first <= at < until)]
 
     def counted(self, runs: Sequence[OperationRun], table: str) -> list[OperationRun]:
         """The runs on a table that have ended, without those from before it was gone."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from tests.simulation.maintenance.app import CRON_MINUTES, DATASETS, configures, counting, matched
+from tests.simulation.maintenance.limits import over_pool
 from tests.simulation.maintenance.notes import Notes
 from tidegate.domain.model import App, Operation, OperationPlan
 from tidegate.scheduler.explain.past_operations import after_entry, opened_jobs, opens_operation
@@ -148,6 +149,8 @@ def judge_start(run: OperationRun, runs: Sequence[OperationRun], notes: Notes, j
         jobs: those of pipelines.
     """
     _partitions(run, notes, jobs)
+    crowded = [list(over_pool(run, runs, jobs, notes, app)) for app in notes.apps_at(run.started_at)]
+    assert not all(crowded), f"{run.operation} on {run.table} at {run.started_at}: {crowded}"
     if run.by_hand:
         assert not run.probe, "a run by hand is never a probe"
         assert not run.forced, "a run by hand is never forced"

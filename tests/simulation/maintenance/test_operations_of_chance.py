@@ -10,13 +10,14 @@ from tests.simulation.quick_sqlite import quick_sqlite
 from tests.tally import reach
 from tidegate.scheduler.store.memory.store import MemoryStore
 
-FEW = (5, 16)
+FEW = (1, 46)
 """They meet all that is below, with as few histories as can."""
 
 HAPPENS = {
     *("succeeded", "failed", "conflict", "stopped"),
     *("by_hand", "probe", "forced", "excluded"),
     *("E-TABLE", "E-POLICY", "E-ACTIVE"),
+    *("M-BUDGET", "W-CONCURRENCY", "full hour"),
 }
 
 

@@ -13,6 +13,7 @@ from tests.simulation.faulty_store import FaultyStore
 from tests.simulation.hands import Hands
 from tests.simulation.history import played
 from tests.simulation.maintenance.app import DATASETS, PLAIN, chance_app
+from tests.simulation.maintenance.limits import judge_hours
 from tests.simulation.maintenance.missed import judge_missed, picture
 from tests.simulation.maintenance.notes import Notes
 from tests.simulation.maintenance.oracle import judge, judge_journal, judge_start
@@ -117,7 +118,8 @@ class TablesOfChance(Hands):
             bytes=self.dice.choice((0, 100, 400)),
         )
         self.happened.add(str(ended.ending))
-        self.within(lambda t: end_operation(t, job, attempt, ended, self.now))
+        if not self.within(lambda t: end_operation(t, job, attempt, ended, self.now)):
+            self.notes.late.add(job)
         self.end(f"operation-{job}", RunStatus.SUCCEEDED)
 
     def kill_a_run(self) -> None:
@@ -198,7 +200,7 @@ class TablesOfChance(Hands):
         """Offer, and begin the runs; a request may be lost, or be refused for now."""
         requests = self.offer_launches()
         for request in requests:
-            if self.dice.random() < 0.1:
+            if self.dice.random() < (0.1 if request.maintenance is not None else 0.3):
                 self.reject(request)
             elif request.maintenance is None:
                 self.start(request)
@@ -241,6 +243,7 @@ class TablesOfChance(Hands):
             twice = before & {run.started_at for run in fresh if not run.by_hand}
             assert not twice, f"two polls at an instant: {twice}"
             jobs = {job.id: job for job in reader.jobs()}
+            self.happened |= {str(job.reason) for job in jobs.values() if job.maintenance is not None}
             pipelines = [job for job in jobs.values() if job.maintenance is None]
             for run in fresh:
                 launch = jobs[run.job].launch
@@ -257,6 +260,8 @@ class TablesOfChance(Hands):
     def judge_at_the_end(self) -> None:
         with self.store.reading() as reader:
             judge_journal(reader.journal(), reader)
+            if judge_hours(reader.operation_runs(), self.notes):
+                self.happened.add("full hour")
 
 
 def history(store: Store, seed: int, steps: int = 150, rate: float = 0.2) -> TablesOfChance:

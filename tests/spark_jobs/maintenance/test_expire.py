@@ -40,7 +40,10 @@ def ids(yard: Yard) -> list[int]:
 
 def test_what_is_old_goes_and_the_last_ones_stay(yard: Yard) -> None:
     snapshots, rows = fill(yard), yard.all_rows()
-    assert not yard.run(EXPIRE, older_than=DAY).changed, "all of them are young"
+    young = yard.run(EXPIRE, older_than=DAY, retain_last=2)
+    assert not young.changed, "all of them are young"
+    assert young.results["kept_because"] == {"younger than 1d": 4, "among the last 2": 2}
+    assert young.results["kept_oldest"]["younger than 1d"] == str(snapshots[0])
 
     yard.clock = Later(8)
     ended = yard.run(EXPIRE, retain_last=3)
@@ -50,6 +53,8 @@ def test_what_is_old_goes_and_the_last_ones_stay(yard: Yard) -> None:
     assert ended.results["snapshots_expired"] == 3
     assert ended.results["manifests_deleted"] == 3, "the lists of manifests; their manifests are still used"
     assert ended.results["kept"] == {}
+    assert ended.results["kept_because"] == {"among the last 3": 3}
+    assert ended.results["kept_oldest"] == {"among the last 3": str(snapshots[3])}
     assert not yard.run(EXPIRE, retain_last=3).changed
     assert yard.all_rows() == rows
 
@@ -87,6 +92,7 @@ def test_tags_and_branches_stay(yard: Yard) -> None:
     assert ids(yard) == [*snapshots[1:3], snapshots[5]]
     assert ended.results["kept"] == {str(snapshots[1]): "the tag audit"}
     assert ended.results["snapshots_kept"] == 1, "the head of a branch is among its last ones anyway"
+    assert ended.results["kept_because"] == {"the tag audit": 1, "among the last 1": 2}
 
 
 def test_an_unfinished_commit_keeps_all_since_its_run_began(yard: Yard) -> None:

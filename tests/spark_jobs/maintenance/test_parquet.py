@@ -129,6 +129,7 @@ def test_what_is_published_meanwhile_stays(
     assert files(yard, ref) == {D22: 2, D23: 1, D24: 1}
     assert (ended.results["files_rewritten"], ended.results["files_added"]) == (5, 1)
     assert (ended.results["bytes_added"], ended.results["commits"]) == (written_of(yard, ref, D22), 1)
+    assert ended.results["groups_lost"] == 1
 
 
 def written_of(yard: Yard, ref: DatasetRef, day: str) -> int:
@@ -149,7 +150,31 @@ def test_what_others_have_replaced_was_not_compacted(
     monkeypatch.setattr(compaction, "publish", late)
     ended = yard.run(REWRITE, ref)
     assert (ended.ending, ended.changed, ended.bytes) == (Ending.SUCCEEDED, False, 0)
+    # Planned again, there was nothing left to compact.
+    assert ended.results.pop("groups_lost") == 2
     assert set(ended.results.values()) == {0}
+
+
+def test_a_race_that_is_lost_each_time_is_a_conflict(
+    yard: Yard, ref: DatasetRef, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replaced, publish, tries = DatasetRef(app=yard.app, name="t", scheme=DAILY), compaction.publish, []
+
+    def late(*args: Any) -> object:
+        tries.append(args)
+        yard.publish(yard.frame((D22, 77, "new"), (D23, 88, "new")), replaced, D22, D23)
+        yard.publish(yard.frame((D22, 78, "new"), (D23, 89, "new")), ref, D22, D23)
+        return publish(*args)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(compaction, "publish", late)
+        ended = yard.run(REWRITE, ref, min_input_files=2)
+    assert (ended.ending, ended.changed, ended.results["commits"]) == (Ending.CONFLICT, False, 0)
+    assert (ended.detail, len(tries)) == ("other runs replaced 2 partitions, 4 times in a row", 4)
+    assert ended.results["groups_lost"] == 8
+    assert files(yard, ref) == {D22: 2, D23: 2, D24: 1}
+    assert yard.run(REWRITE, ref, min_input_files=2).ending is Ending.SUCCEEDED
+    assert files(yard, ref) == {D22: 1, D23: 1, D24: 1}
 
 
 def test_a_damaged_partition_is_left_as_it_is_and_can_be_restored(yard: Yard, ref: DatasetRef) -> None:
@@ -233,7 +258,9 @@ def test_it_makes_room_between_two_commits(
 def test_old_versions_go_and_an_unfinished_commit_keeps_what_it_needs(yard: Yard, ref: DatasetRef) -> None:
     rows = yard.rows(ref)
     yard.run(REWRITE, ref)
-    assert not yard.run(EXPIRE, ref, retain_last=1).changed, "all of them are young"
+    young = yard.run(EXPIRE, ref, retain_last=1)
+    assert not young.changed, "all of them are young"
+    assert young.results["kept_because"] == {"younger than 5d": 6, "among the last 1": 1}
     staged = output.stage(yard.frame((D22, 5, "z")), ref, (D22,), yard.warehouse, commit="late", token=90)
     put(yard.store, sequence_of("late", 90, [staged]))
     yard.publish(yard.frame((D24, 6, "c")), ref, D24)
@@ -241,6 +268,8 @@ def test_old_versions_go_and_an_unfinished_commit_keeps_what_it_needs(yard: Yard
     ended = yard.run(EXPIRE, ref, retain_last=1)
     assert (ended.results["snapshots_expired"], ended.results["folders_deleted"]) == (6, 10)
     assert ended.results["kept"] == {"7": "an unfinished commit; this version and all after it"}
+    assert ended.results["kept_because"] == {"among the last 1": 1, ended.results["kept"]["7"]: 1}
+    assert ended.results["kept_oldest"] == {"among the last 1": "8", ended.results["kept"]["7"]: "7"}
     assert recover([ref.id], yard.store, yard.context) == ("late",)
     ended = yard.run(EXPIRE, ref, retain_last=1)
     assert (ended.results["snapshots_expired"], ended.after["snapshots"]) == (2, 1)

@@ -23,10 +23,12 @@ LISTING = "maintenance-listing"
 LISTED_EVERY = timedelta(minutes=10)
 
 FAILED_AGAIN = timedelta(minutes=5)
-"""A table that could not be measured is measured again after so long, so that it does not keep Spark busy."""
+"""A table that could not be measured is measured again at the next poll, then after as long as it has failed,
+and after this pause at the latest: so one that never can be measured does not keep Spark busy."""
 
 TABLES_LOOKED_AT = 1_000
-"""Of the tables that are to be measured so many are looked at, the longest wanted first."""
+"""Of the tables that are to be measured so many are looked at, the longest wanted first; more where these are
+those of other projects."""
 
 DIGEST_DIGITS = 16
 
@@ -64,16 +66,29 @@ def may_be_due(reader: Reader, apps: Collection[App], project: str, now: datetim
 
 def tables_due(reader: Reader, apps: Collection[App], now: datetime) -> tuple[TableState, ...]:
     """Return the tables to measure that the policies of some apps count for."""
-    wanted = [table for table in reader.tables_wanted(TABLES_LOOKED_AT) if not _failed_lately(table, now)]
-    names, own = {table.name for table in wanted}, {app.name for app in apps}
+    limit = TABLES_LOOKED_AT
+    while True:
+        wanted = reader.tables_wanted(limit)
+        found = _own(reader, [table for table in wanted if not _failed_lately(table, now)], apps)
+        if found or len(wanted) < limit:
+            return found
+        limit *= 2
+
+
+def _own(reader: Reader, tables: Sequence[TableState], apps: Collection[App]) -> tuple[TableState, ...]:
+    """Return those of some tables that the policies of some apps count for."""
+    names, own = {table.name for table in tables}, {app.name for app in apps}
     records = reader.records(tables=names) if names else ()
     mine = {record.table for record in records if record.counts and app_of(record.policy) in own}
-    return tuple(table for table in wanted if table.name in mine)
+    return tuple(table for table in tables if table.name in mine)
 
 
 def _failed_lately(table: TableState, now: datetime) -> bool:
     health = table.health
-    return health is not None and bool(health.failure) and now - health.measured_at < FAILED_AGAIN
+    if health is None or not health.failure:
+        return False
+    failing_for = health.measured_at - (health.failing_since or health.measured_at)
+    return now - health.measured_at < min(failing_for, FAILED_AGAIN)
 
 
 # --- listing ----------------------------------------------------------------------------

@@ -8,8 +8,7 @@
     /warehouse\\.(raw|clean)\\..*/    a regex in place of the whole name
     flights/delays                  a dataset, as app/dataset
 
-A dataset is also matched by the catalog name of its table. One that is in no catalog is matched by its own
-name alone.
+A dataset is also matched by its catalog name, "tidegate.app.dataset", whatever its format.
 """
 
 import re

@@ -96,14 +96,16 @@ def _judged(
 
 
 def _due(record: Record, judged: Judged) -> OperationStatus:
+    # Whether the order decides depends on all tables: only a poll knows.
+    reason = Reason.M_HEALTH if judged.reason is None and judged.awaits_place else judged.reason
     return OperationStatus(
         table=record.table,
         operation=record.operation,
         policy=record.policy,
         due=True,
         due_since=record.due_since,
-        would_run=judged.reason is None,
-        reason=judged.reason,
+        would_run=reason is None,
+        reason=reason,
         next=judged.next,
         forced=judged.forced,
         probe=judged.probe,

@@ -116,12 +116,20 @@ def report_health(transaction: Transaction, measured: Mapping[str, Health], now:
     known |= {table.name: table for table in transaction.tables(names=measured)}
     transaction.put_tables(
         [
-            msgspec.structs.replace(table, health=measured[name], wanted_at=None)
+            msgspec.structs.replace(table, health=_noted(measured[name], table.health), wanted_at=None)
             for name, table in known.items()
             if not table.gone and _is_current(measured[name], table)
         ]
     )
     look_again(transaction, measured, policies, now)
+
+
+def _noted(health: Health, before: Health | None) -> Health:
+    """Return what was measured; of a failure with when the first one in a row was."""
+    if not health.failure:
+        return health
+    since = None if before is None or not before.failure else before.failing_since
+    return msgspec.structs.replace(health, failing_since=since or health.measured_at)
 
 
 def _is_current(health: Health, table: TableState) -> bool:

@@ -10,6 +10,9 @@ from typing import Any
 from tidegate.spark_jobs.errors import SparkJobError
 from tidegate.spark_jobs.maintenance.request import Control
 
+RACE_TRIES = 4
+"""A lost race is tried again three times."""
+
 
 class Yielded(Exception):
     """A pipeline needs the slot: the run ends between two commits, and what is left is done later."""
@@ -61,6 +64,10 @@ class Progress:
         for name, count in counts.items():
             self.results[name] = self.results.get(name, 0) + count
             self.changed = self.changed or count != 0
+
+    def lose(self, groups: int) -> None:
+        """Count groups of files that were rewritten in vain, since others have changed them meanwhile."""
+        self.results["groups_lost"] = self.results.get("groups_lost", 0) + groups
 
     def not_applicable(self, why: str) -> None:
         """Record why there is nothing to do on such a table."""

@@ -24,14 +24,15 @@ class Poll:
         self.spent, self.slots, self.clock, self.start = spent or Spent(), slots or {}, clock, start
         self.settings = Maintenance(budget=Budget(**budget))
 
-    def due(self, name, *operations, debt=None, forced=(), busy=None, held=()):
+    def due(self, name, *operations, debt=None, forced=(), busy=None, held=(), unranked=False, before=None):
         for operation in operations or (REWRITE,):
-            found = judged(self.clock, plan(operation), table(name, dataset=name if busy else None))
+            on = table(name, dataset=name if busy else None)
+            found = judged(self.clock, plan(operation), on, reason=before)
             reason = "M-CONDITION" if operation in held else None
             self.judged.append(
                 type(found)(
                     asked=found.asked, due=True, reason=reason, next=found.next, look=found.look,
-                    forced=operation in forced,
+                    forced=operation in forced, unranked=unranked,
                 )
             )  # fmt: skip
         if debt is not None:
@@ -98,6 +99,46 @@ SOON = at("10:01")
 )
 def test_the_order_of_starts(sentence, poll, expected):
     assert poll.starts() == expected, sentence
+
+
+def test_where_not_all_can_start_those_come_last_whose_debt_will_be_known():
+    poll = Poll(tables_per_poll=2).due("a", REWRITE, EXPIRE, unranked=True).due("b", debt=1).due("c")
+    assert poll.starts() == ["b", "c"]
+    assert poll.waits() == {"a": ("M-BUDGET", SOON, SOON), "a expire": ("M-BUDGET", SOON, None)}
+
+
+@pytest.mark.parametrize(
+    "limit", [{"tables_per_poll": 2}, {"operations_per_poll": 2}, {"slots": {"spark": 2}}]
+)
+def test_what_they_could_have_is_left_to_the_next_poll(limit):
+    poll = Poll(**limit).due("a", REWRITE, EXPIRE, unranked=True).due("b", debt=1).due("c", unranked=True)
+    assert poll.starts() == ["b"]
+    assert poll.waits() == dict.fromkeys(["a", "a expire", "c"], ("M-HEALTH", SOON, SOON))
+
+
+def test_what_was_in_line_is_in_it_while_it_is_measured_again():
+    poll = Poll(tables_per_poll=1).due("a", REWRITE, EXPIRE, unranked=True, before="M-BUDGET")
+    poll.due("b", unranked=True, before="W-CONCURRENCY")
+    assert poll.starts() == []
+    assert poll.waits() == {
+        "a": ("M-BUDGET", SOON, SOON),
+        "a expire": ("M-BUDGET", SOON, None),
+        "b": ("W-CONCURRENCY", None, SOON),
+    }
+
+
+def test_an_operation_that_comes_before_others_in_line_is_in_it_with_them():
+    poll = Poll(tables_per_poll=1).due("a", EXPIRE, unranked=True, before="M-BUDGET").due("b", unranked=True)
+    assert poll.due("a", REWRITE, unranked=True).waits() == {
+        "a": ("M-BUDGET", SOON, SOON),
+        "a expire": ("M-BUDGET", SOON, None),
+        "b": ("M-HEALTH", SOON, SOON),
+    }
+
+
+def test_where_all_can_start_the_order_waits_for_nothing():
+    assert Poll(tables_per_poll=2).due("a", unranked=True).due("b", unranked=True).starts() == ["a", "b"]
+    assert Poll().due("a", unranked=True).due("b", debt=1).starts() == ["b", "a"]
 
 
 def test_a_table_starts_one_operation_in_the_order_of_operations():

@@ -1,5 +1,7 @@
 """What a table that goes, and one that comes, does to operations that wait or run; the tables of datasets."""
 
+import pytest
+
 from tests.scheduler.tick.maintenance.world import EXPIRE, HEAD, UNMET, TableWorld, app_of, policy
 from tests.scheduler.world import at
 from tidegate.scheduler.intake.tables import TableFound, report_tables
@@ -79,6 +81,26 @@ def test_a_dataset_has_a_table_from_its_deployment_with_one_name():
 def test_a_pattern_of_catalog_names_matches_a_dataset():
     world = TableWorld(policy(tables="tidegate.a.*"))
     assert world.poll("00:00") == ["a/out rewrite", "a/raw rewrite", "a/whole rewrite"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "matched"),
+    [
+        ("tidegate.a.*", {"a/landed", "a/parquet", "a/iceberg"}),
+        ("*", {"a/landed", "a/parquet", "a/iceberg", "w.a.x"}),
+        ("*.*.*", {"a/landed", "a/parquet", "a/iceberg", "w.a.x"}),
+        ("parquet", {"a/parquet"}),
+        ("a.landed", {"a/landed"}),
+        ("a/parquet", {"a/parquet"}),
+        ("w.*.*", {"w.a.x"}),
+    ],
+)
+def test_a_dataset_of_any_format_has_a_catalog_name(pattern, matched):
+    kinds = "landed: {path: in/landed}, parquet: {format: parquet}, iceberg: {format: iceberg}"
+    head = f"app: a\ndatasets: {{{kinds}}}\n"
+    world = TableWorld(policy(tables=pattern), "w.a.x", head=head)
+    with world.store.reading() as reader:
+        assert {record.table for record in reader.records()} == matched
 
 
 def test_the_table_of_a_dataset_that_goes_and_comes_back():

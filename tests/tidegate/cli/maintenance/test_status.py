@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from tests.tidegate.project import Project
 from tests.tidegate.tables import EVENTS, ORDERS, REPORT, TableProject
+from tidegate.spark_jobs.maintenance.file_counts import FileCounts, extrapolated
 
 DAYS = 86_400
 
@@ -38,6 +39,20 @@ def test_of_two_operations_that_may_start_the_second_is_said_to_come_after_the_f
         (False, "rewrite_data_files"),
         (False, None),
     ]
+
+
+def test_what_was_measured_of_a_sample_has_its_bound(tables: TableProject) -> None:
+    counts, note = extrapolated(FileCounts(files=100, small=30, partitions=7), 10_000)
+    tables.measured(ORDERS, small_files=counts.small, small_file_percent=30, note=note)
+    bound = (
+        "from 100 of 10000 files: percentages are within 9.8 points, if these files are like the others;"
+        " there are at least 7 partitions"
+    )
+    printed = tables.project.run("maintenance", "status", ORDERS)
+    (row,) = (line for line in printed.splitlines() if line.startswith("note "))
+    assert row.split(maxsplit=1)[1] == bound
+    assert tables.project.json("maintenance", "status", ORDERS)["health"]["note"] == bound
+    assert f" ago, {bound}" in tables.project.run("why", ORDERS, "rewrite_data_files")
 
 
 def test_as_json_it_has_every_value(tables: TableProject) -> None:

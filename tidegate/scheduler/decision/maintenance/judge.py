@@ -11,6 +11,7 @@ from tidegate.domain.value import Value
 from tidegate.scheduler.decision.maintenance import times
 from tidegate.scheduler.decision.maintenance.conditions import ConditionsChecked, check
 from tidegate.scheduler.decision.maintenance.health import fresh, kept_for
+from tidegate.scheduler.decision.maintenance.line import awaits_measurement
 from tidegate.scheduler.model.maintenance import Health, Record, TableState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.verdict import earliest
@@ -42,7 +43,8 @@ class Judged(Value, kw_only=True):
         look: when a poll has to look again; None: not before something else changes.
         probe: its start is the one attempt after a throttle.
         forced: `at_latest` has come.
-        wants_health: it cannot be decided before the table is measured.
+        wants_health: it cannot be decided before the table is measured, or has no place in the order.
+        unranked: it may start, but its place in the order will be known soon: the table is being measured.
     """
 
     asked: Asked
@@ -53,12 +55,18 @@ class Judged(Value, kw_only=True):
     probe: bool = False
     forced: bool = False
     wants_health: bool = False
+    unranked: bool = False
     conditions: ConditionsChecked = ConditionsChecked()
 
     @property
     def reports_forced(self) -> bool:
         """Whether `at_latest` lets it start although its thresholds do not hold."""
         return self.forced and not self.conditions.met
+
+    @property
+    def awaits_place(self) -> bool:
+        """Whether the last poll has left it to wait for its place in the order, and it is still unknown."""
+        return self.unranked and self.asked.record.reason is Reason.M_HEALTH
 
 
 def judge(asked: Asked, now: datetime) -> Judged:
@@ -82,8 +90,16 @@ def judge(asked: Asked, now: datetime) -> Judged:
         probe=throttle is not None,
         forced=conditions.forced,
         wants_health=reason in (None, Reason.M_HEALTH) and health is None,
+        unranked=reason is None and health is None and not conditions.forced and _is_unranked(asked, now),
         conditions=conditions,
     )
+
+
+def _is_unranked(asked: Asked, now: datetime) -> bool:
+    """Return whether its place in the order is worth waiting for; not if its window would close meanwhile."""
+    if times.opening(asked.plan, asked.next_poll) is not None:
+        return False
+    return awaits_measurement(asked.record, asked.table, now, asked.next_poll)
 
 
 def _held_back(

@@ -1,6 +1,6 @@
 """Poll: which of the operations that may start are started, in which order (docs/maintenance.md). Pure."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Literal
 
@@ -11,6 +11,7 @@ from tidegate.domain.model.maintenance import ORDER
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.maintenance import times
 from tidegate.scheduler.decision.maintenance.judge import Judged
+from tidegate.scheduler.decision.maintenance.line import IN_LINE
 from tidegate.scheduler.model.reason import Reason
 
 
@@ -45,10 +46,6 @@ class Busy(Value, kw_only=True):
 
 
 FREE = Busy()
-
-IN_LINE = (Reason.M_BUDGET, Reason.W_CONCURRENCY)
-"""Reasons of what only waits for its turn. Of the operations of a table that wait so, a poll looks at the
-first one alone; at those behind it when that one waits so no longer (`tick.maintenance.look`)."""
 
 
 class Polled(Value, kw_only=True):
@@ -96,15 +93,22 @@ def decide_poll(
     others = [each for each in settled if not each.judged.due or each.judged.reason is not None]
     for each in candidates.values():
         each.sort(key=lambda one: ORDER[one.judged.asked.record.operation])
-    order = sorted(
-        candidates, key=lambda name: (not candidates[name][0].judged.forced, -debts.get(name, 0.0), name)
-    )
+    # What is being measured comes last where its turn depends on the order (decision.maintenance.line).
+    scarce = _is_scarce(_Left(settings, spent, slots, now), candidates)
+    unranked = {name for name, (first, *_) in candidates.items() if scarce and first.judged.unranked}
+
+    def place(name: str) -> tuple[bool, bool, float, str]:
+        forced = candidates[name][0].judged.forced
+        return not forced, name in unranked, -debts.get(name, 0.0), name
+
     left = _Left(settings, spent, slots, now)
     started: list[Polled] = []
-    for name in order:
+    for name in sorted(candidates, key=place):
         first, *rest = candidates[name]
         held = left.hold_back(name)
-        if held is not None:
+        if held is None and name in unranked:
+            others += _measured_first(first, rest)
+        elif held is not None:
             reason, until = held
             others += [_waiting(first, reason, until, until or first.judged.asked.next_poll)]
             others += [_waiting(each, reason, until, None) for each in rest]
@@ -162,6 +166,24 @@ class _Left:
         self._slots = {pool: free - 1 for pool, free in self._slots.items()}
 
 
+def _is_scarce(left: _Left, tables: Iterable[str]) -> bool:
+    """Return whether a poll cannot start an operation on each of some tables, so that their order decides."""
+    for name in tables:
+        if left.hold_back(name) is not None:
+            return True
+        left.take(name)
+    return False
+
+
+def _measured_first(first: Polled, rest: Sequence[Polled]) -> list[Polled]:
+    """Return the operations of a table that is being measured; those that were in line are in it still."""
+    reasons = [each.judged.asked.record.reason for each in (first, *rest)]
+    before, soon = next((each for each in reasons if each in IN_LINE), None), first.judged.asked.next_poll
+    if before is not None:
+        return [_waiting(first, before, None, soon), *(_waiting(each, before, None, None) for each in rest)]
+    return [_waiting(each, Reason.M_HEALTH, None, soon) for each in (first, *rest)]
+
+
 def _with_busy(judged: Judged, busy: Busy) -> Polled:
     operation: Operation = judged.asked.record.operation
     if operation is not Operation.REWRITE_DATA_FILES or not judged.due or judged.reason is not None:
@@ -173,7 +195,9 @@ def _with_busy(judged: Judged, busy: Busy) -> Polled:
 
 
 def _waiting(polled: Polled, reason: Reason, until: datetime | None, look: datetime | None) -> Polled:
-    """Return what a poll leaves to wait; without a known instant M-BUDGET waits for the next poll."""
-    shown = polled.judged.asked.next_poll if reason is Reason.M_BUDGET and until is None else until
+    """Return what a poll leaves to wait; without a known instant a poll's budget and measures are shown with
+    the next poll."""
+    by_poll = until is None and reason in (Reason.M_BUDGET, Reason.M_HEALTH)
+    shown = polled.judged.asked.next_poll if by_poll else until
     judged = msgspec.structs.replace(polled.judged, reason=reason, next=shown, look=look)
     return msgspec.structs.replace(polled, judged=judged)

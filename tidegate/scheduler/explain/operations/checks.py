@@ -15,7 +15,7 @@ from tidegate.scheduler.decision.constraints import window
 from tidegate.scheduler.decision.maintenance import times
 from tidegate.scheduler.decision.maintenance.conditions import Checked, ConditionsChecked, check
 from tidegate.scheduler.decision.maintenance.health import fresh
-from tidegate.scheduler.decision.maintenance.judge import Asked
+from tidegate.scheduler.decision.maintenance.judge import Asked, judge
 from tidegate.scheduler.decision.maintenance.poll import FREE, Busy, Spent, over
 from tidegate.scheduler.explain.instant_text import instant_text
 from tidegate.scheduler.explain.operations.measure_text import age_text, bytes_text, value_text
@@ -71,6 +71,7 @@ def checks(asked: Asked, around: Around, now: datetime) -> tuple[Verdict, ...]:
         _back_off(asked, now),
         _throttle(asked, now),
         *_conditions(asked, now),
+        *_place(asked, now),
         *_busy(asked.table, asked.record.operation, around),
         *_budget(asked, around.spent, now),
         *_slots(asked.settings, around),
@@ -188,7 +189,19 @@ def _health(asked: Asked, now: datetime) -> Verdict:
         summary = f"measured {ago} ago, which is too long: it is measured again before a poll decides"
     else:
         summary = f"measured {age_text(now - health.measured_at)} ago"
+        summary += f", {health.note}" if health.note else ""
         return Verdict(kind="health", met=True, summary=summary, since=health.measured_at)
+    return _measured_first(asked, summary)
+
+
+def _place(asked: Asked, now: datetime) -> Iterator[Verdict]:
+    """Yield that a poll which cannot start everything waits for the debt of the table."""
+    if judge(asked, now).awaits_place:
+        summary = "not everything can start, and its place in the order is known once the table is measured"
+        yield _measured_first(asked, summary)
+
+
+def _measured_first(asked: Asked, summary: str) -> Verdict:
     return Verdict(
         kind="health",
         met=False,

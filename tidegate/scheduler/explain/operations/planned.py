@@ -15,7 +15,7 @@ import msgspec
 from tidegate.domain.model import Operation
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.maintenance.poll import Polled, decide_poll
-from tidegate.scheduler.model.maintenance import TableState
+from tidegate.scheduler.model.maintenance import Health, TableState
 from tidegate.scheduler.store.protocol import Reader
 from tidegate.scheduler.tick.maintenance.look import Looked, look
 from tidegate.scheduler.tick.maintenance.policies import load_policies
@@ -112,23 +112,27 @@ def _start(looked: Looked, polled: Polled, tables: Mapping[str, TableState]) -> 
 
 
 class _Measured:
-    """A store in which some tables have just been measured, with the values that were measured last."""
+    """A store in which some tables have just been measured, with the values that were measured last.
+
+    One of which nothing is known counts as one that could not be measured.
+    """
 
     def __init__(self, reader: Reader, names: Collection[str], now: datetime) -> None:
         self._reader = reader
         self._names = names
+        self._unknown = Health(measured_at=now, failure="not measured yet")
         self._now = now
 
     def tables(self, *, names: Collection[str] | None = None) -> tuple[TableState, ...]:
         """Return tables, by name."""
         return tuple(
-            msgspec.structs.replace(
-                table, health=msgspec.structs.replace(table.health, measured_at=self._now)
-            )
-            if table.health is not None and table.name in self._names
-            else table
+            self._measured(table) if table.name in self._names else table
             for table in self._reader.tables(names=names)
         )
+
+    def _measured(self, table: TableState) -> TableState:
+        health = msgspec.structs.replace(table.health or self._unknown, measured_at=self._now)
+        return msgspec.structs.replace(table, health=health)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._reader, name)

@@ -10,6 +10,9 @@ from datetime import datetime
 import msgspec
 
 from tidegate.domain.value import Value
+from tidegate.scheduler.decision.maintenance.health import fresh
+from tidegate.scheduler.decision.maintenance.judge import Judged
+from tidegate.scheduler.decision.maintenance.line import IN_LINE
 from tidegate.scheduler.decision.maintenance.poll import Polled, decide_poll
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
@@ -169,6 +172,15 @@ def _want(transaction: Transaction, polled: Sequence[Polled], now: datetime) -> 
         table.name: table
         for each in polled
         for table in [each.judged.asked.table]
-        if each.judged.wants_health and table.wanted_at is None and table.name not in started
+        if table.wanted_at is None and table.name not in started and _is_wanted(each.judged)
     }
     transaction.put_tables([msgspec.structs.replace(table, wanted_at=now) for table in wanted.values()])
+
+
+def _is_wanted(judged: Judged) -> bool:
+    """Return whether the next poll needs measures; a table in line has no gap between two measurements."""
+    if judged.wants_health:
+        return True
+    asked = judged.asked
+    known = fresh(asked.table.health, asked.next_poll, asked.settings.poll)
+    return judged.reason in IN_LINE and known is None

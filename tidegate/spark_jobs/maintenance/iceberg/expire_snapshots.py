@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
+from pyspark.errors.exceptions.captured import IllegalArgumentException
 
 from tidegate.spark_jobs.iceberg.catalog import each
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable, is_lost_race
@@ -22,8 +23,9 @@ from tidegate.spark_jobs.maintenance.iceberg.needed_snapshots import (
     needed_by_readers,
     needed_by_refs,
 )
-from tidegate.spark_jobs.maintenance.iceberg.rewrite_data_files import RACE_TRIES
-from tidegate.spark_jobs.maintenance.progress import LostRace, MaintenanceRefused, Progress
+from tidegate.spark_jobs.maintenance.iceberg.staying import staying
+from tidegate.spark_jobs.maintenance.kept import counted
+from tidegate.spark_jobs.maintenance.progress import RACE_TRIES, LostRace, MaintenanceRefused, Progress
 from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest
 
 SHOWN_SNAPSHOTS = 100
@@ -56,18 +58,28 @@ def expire_snapshots(
         needed = _needed(snapshots, request, context)
         kept = {one: needed[one] for one in expirable if one in needed}
         _show(kept, progress)
+        progress.results |= counted(
+            staying(snapshots, expirable, kept, _retained(request), float(request.options["older_than"]))
+        )
         gone = sorted(expirable - kept.keys())
         if not gone:
             return
-        _refuse_other_expiry(snapshots, gone, needed)
         try:
-            _expire(table, java, gone, progress)
+            _refuse_other_expiry(snapshots, gone, needed)
+            action = _commit(table, java, gone)
+        except IllegalArgumentException as error:
+            if not _is_outdated(table, gone):
+                raise
+            failure = error
+            continue
         except Py4JJavaError as error:
             if not is_lost_race(error):
                 raise
             failure = error
-        else:
-            return
+            continue
+        progress.add(snapshots_expired=len(gone))
+        _delete_files(action, progress)
+        return
     raise LostRace(f"other writers changed the snapshots {RACE_TRIES} times in a row") from failure
 
 
@@ -80,7 +92,7 @@ def _expirable(snapshots: Snapshots, request: OperationRequest, now: datetime) -
     """Return the snapshots that are old enough, and beyond the number that is kept, in every branch."""
     older_than = float(request.options["older_than"])
     cutoff = (now.timestamp() - older_than) * 1000
-    retain = max(1, int(request.options["retain_last"]))
+    retain = _retained(request)
     expirable = {one for one, time in snapshots.committed.items() if time <= cutoff}
     java, history = snapshots.table, snapshots.history
     refs = java.refs()
@@ -93,6 +105,10 @@ def _expirable(snapshots: Snapshots, request: OperationRequest, now: datetime) -
             if place < retain or one.until_ms is None or one.until_ms > cutoff:
                 expirable.discard(one.id)
     return expirable
+
+
+def _retained(request: OperationRequest) -> int:
+    return max(1, int(request.options["retain_last"]))
 
 
 def _needed(snapshots: Snapshots, request: OperationRequest, context: MaintenanceContext) -> dict[int, str]:
@@ -116,9 +132,10 @@ def _show(kept: Mapping[int, str], progress: Progress) -> None:
 def _refuse_other_expiry(snapshots: Snapshots, gone: list[int], needed: Mapping[int, str]) -> None:
     """Refuse if Iceberg would take needed snapshots too, by an age that a branch has been given."""
     transaction = snapshots.table.newTransaction()
+    # The newest state: what other writers have removed meanwhile is not lost by this expiry.
+    before = _ids(transaction.startMetadata())
     _change(transaction.expireSnapshots(), gone).cleanExpiredFiles(False).commit()
-    left = {int(one.snapshotId()) for one in each(transaction.currentMetadata().snapshots())}
-    lost = sorted((snapshots.committed.keys() - left - frozenset(gone)) & needed.keys())
+    lost = sorted((before - _ids(transaction.currentMetadata()) - frozenset(gone)) & needed.keys())
     if lost:
         raise MaintenanceRefused(
             f"a branch of {snapshots.table.name()} has a max-snapshot-age of its own, which would take "
@@ -127,12 +144,28 @@ def _refuse_other_expiry(snapshots: Snapshots, gone: list[int], needed: Mapping[
         )
 
 
-def _expire(table: CatalogTable, java: Any, gone: list[int], progress: Progress) -> None:
+def _is_outdated(table: CatalogTable, gone: list[int]) -> bool:
+    """Return whether others have removed a snapshot meanwhile, or named it by a tag or a branch.
+
+    Iceberg refuses to expire such a one, and does not call that a lost race.
+    """
+    java = table.load()
+    return not _ids(java).issuperset(gone) or not needed_by_refs(java).keys().isdisjoint(gone)
+
+
+def _ids(table: Any) -> set[int]:
+    return {int(one.snapshotId()) for one in each(table.snapshots())}
+
+
+def _commit(table: CatalogTable, java: Any, gone: list[int]) -> Any:
+    """Remove snapshots from a table; return the action, which has listed the files that no other one has."""
     action = _change(table.actions().expireSnapshots(java), gone).option("stream-results", "true")
     with table.exclusive():
-        # Commits; the files are only listed.
         action.expireFiles()
-    progress.add(snapshots_expired=len(gone))
+    return action
+
+
+def _delete_files(action: Any, progress: Progress) -> None:
     result = action.execute()
     progress.add(
         data_files_deleted=int(result.deletedDataFilesCount()),

@@ -17,12 +17,9 @@ from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable, 
 from tidegate.spark_jobs.maintenance.iceberg.plan import Group, Plan, plan_groups
 from tidegate.spark_jobs.maintenance.iceberg.replacement import commit_slice
 from tidegate.spark_jobs.maintenance.iceberg.rewriter import check_strategy, discard, rewrite_groups
-from tidegate.spark_jobs.maintenance.progress import LostRace, Progress
+from tidegate.spark_jobs.maintenance.progress import RACE_TRIES, LostRace, Progress
 from tidegate.spark_jobs.maintenance.request import OperationRequest
 from tidegate.spark_jobs.maintenance.slicing import slices
-
-RACE_TRIES = 4
-"""A lost race is tried again three times."""
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +49,7 @@ def rewrite_data_files(table: CatalogTable, request: OperationRequest, progress:
             lost += _rewrite_slice(table, plan, part, request, progress)
         if not lost:
             break
-        progress.results["groups_lost"] = progress.results.get("groups_lost", 0) + lost
+        progress.lose(lost)
     else:
         if not progress.changed:
             raise LostRace(f"other writers changed the files of {lost} groups, {RACE_TRIES} times in a row")

@@ -13,8 +13,7 @@ from tidegate.spark_jobs.iceberg.catalog import each
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable, is_lost_race
 from tidegate.spark_jobs.maintenance.iceberg.manifest_files import Manifest, manifests_of
 from tidegate.spark_jobs.maintenance.iceberg.replacement import LABEL
-from tidegate.spark_jobs.maintenance.iceberg.rewrite_data_files import RACE_TRIES
-from tidegate.spark_jobs.maintenance.progress import LostRace, Progress
+from tidegate.spark_jobs.maintenance.progress import RACE_TRIES, LostRace, Progress
 from tidegate.spark_jobs.maintenance.request import OperationRequest
 
 TARGET_PROPERTY = "commit.manifest.target-size-bytes"

@@ -1,12 +1,14 @@
 """The operation rewrite_data_files on a Parquet table of a dataset: small files of a partition become few.
 
     newest version ─► candidates ─► for each slice: stop? yield? ─► stage ─► put the sequence ─► publish
+          ▲                                                                                       │
+          └────── partitions that others have replaced: planned again, up to 3 times ◄────────────┘
 
 The rows are staged and published like those of a run, by a commit sequence of its own, so a process that dies
 leaves either nothing or a sequence that is finished later. Its id is made of the folders that it replaces:
 what a process has left is found and finished by the next run, and nothing is compacted twice. Consumers do
 not read published Parquet tables incrementally, so no watermark is concerned. It reports no partitions:
-nothing is new.
+nothing is new. Only a run that could replace nothing has lost the race, as for an Iceberg table.
 """
 
 import hashlib
@@ -24,7 +26,7 @@ from tidegate.spark_jobs.commit.steps.delete_staging import DeleteStaging
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, commit_folder
 from tidegate.spark_jobs.maintenance.parquet.candidates import Candidate, find_candidates
 from tidegate.spark_jobs.maintenance.parquet.health import newest_version
-from tidegate.spark_jobs.maintenance.progress import Progress
+from tidegate.spark_jobs.maintenance.progress import RACE_TRIES, LostRace, Progress
 from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest
 from tidegate.spark_jobs.maintenance.slicing import slices
 from tidegate.spark_jobs.parquet.folders import read_folders
@@ -48,6 +50,7 @@ def compact(request: OperationRequest, context: MaintenanceContext, progress: Pr
 
     Raises:
         TableGone, SourceError: see `newest_version`.
+        LostRace: nothing could be replaced, since other runs were faster each time.
         TimedOut, Yielded: between two slices.
         SparkJobError: a commit sequence could not be put or finished.
     """
@@ -55,18 +58,27 @@ def compact(request: OperationRequest, context: MaintenanceContext, progress: Pr
     assert ref is not None, "only a dataset is in Parquet"
     assert warehouse is not None, "a dataset has a warehouse"
     assert store is not None, "a dataset is published through the store"
-    progress.pause()
     progress.add(files_rewritten=0, files_added=0, bytes_added=0, commits=0)
     if request.excluded and ref.scheme is None:
         progress.not_applicable("all of it is left out, since a pipeline writes it")
         return
-    root, version = ref.root(warehouse), newest_version(ref, warehouse)
-    found = find_candidates(warehouse.files, root, version, request.options, request.excluded)
-    if found.damaged:
-        _report(ref, found.damaged, progress)
-    for part in slices(found.candidates, int(request.options["max_commits"])):
+    lost = 0
+    for _ in range(RACE_TRIES):
         progress.pause()
-        _compact_slice(_Slice(context, warehouse, ref, version, part), progress)
+        version, lost = newest_version(ref, warehouse), 0
+        found = find_candidates(
+            warehouse.files, ref.root(warehouse), version, request.options, request.excluded
+        )
+        if found.damaged:
+            _report(ref, found.damaged, progress)
+        for part in slices(found.candidates, int(request.options["max_commits"])):
+            progress.pause()
+            lost += _compact_slice(_Slice(context, warehouse, ref, version, part), progress)
+        if not lost:
+            return
+        progress.lose(lost)
+    if not progress.changed:
+        raise LostRace(f"other runs replaced {lost} partitions, {RACE_TRIES} times in a row")
 
 
 def _report(ref: DatasetRef, damaged: Mapping[str, str], progress: Progress) -> None:
@@ -102,7 +114,8 @@ class _Slice:
         self.work = f"compaction-{hashlib.sha256(content).hexdigest()[:DIGEST_DIGITS]}"
 
 
-def _compact_slice(part: _Slice, progress: Progress) -> None:
+def _compact_slice(part: _Slice, progress: Progress) -> int:
+    """Compact one slice. Return the number of partitions that others have replaced meanwhile."""
     store, spark = part.context.store, part.context.spark
     assert store is not None, "`compact` has looked"
     commit = id_to_publish(part.work, store)
@@ -120,13 +133,13 @@ def _compact_slice(part: _Slice, progress: Progress) -> None:
     for one in part.parts:
         entry, path = now.partitions.get(one.key), _path(part.ref, one.key, commit)
         if entry is None or entry.path != path:
-            # Others have replaced it meanwhile.
             continue
         done += 1
         written = data_files(files, f"{part.root}/{path}")
         progress.bytes += one.bytes
         progress.add(files_rewritten=one.files, files_added=len(written), bytes_added=sum(written.values()))
     progress.add(commits=min(done, 1))
+    return len(part.parts) - done
 
 
 def _staged(part: _Slice, commit: str, token: int) -> CommitSequence:

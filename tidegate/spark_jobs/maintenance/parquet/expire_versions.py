@@ -5,11 +5,17 @@ time since it was the newest, so a reader that began within that time finds all 
 sequences need stays.
 """
 
+from collections.abc import Iterator, Sequence
+
 from tidegate.spark_jobs.files.filesystem import FileSystem
+from tidegate.spark_jobs.maintenance.kept import among_the_last, counted, younger_than
 from tidegate.spark_jobs.maintenance.parquet.health import newest_version, version_times
 from tidegate.spark_jobs.maintenance.progress import Progress
 from tidegate.spark_jobs.maintenance.request import MaintenanceContext, OperationRequest
 from tidegate.spark_jobs.parquet.prune import prune_table
+from tidegate.spark_jobs.parquet.version_log import version_numbers
+
+UNFINISHED = "an unfinished commit; this version and all after it"
 
 
 def expire_versions(request: OperationRequest, context: MaintenanceContext, progress: Progress) -> None:
@@ -27,19 +33,32 @@ def expire_versions(request: OperationRequest, context: MaintenanceContext, prog
     progress.pause()
     newest_version(ref, warehouse)
     files, root = warehouse.files, ref.root(warehouse)
-    cutoff = context.clock.now().timestamp() - float(request.options["older_than"])
-    retain = max(1, int(request.options["retain_last"]))
-    pruned = prune_table(files, root, ref.id, store, oldest=_oldest_kept(files, root, cutoff * 1000, retain))
+    older_than, retain = float(request.options["older_than"]), max(1, int(request.options["retain_last"]))
+    cutoff = context.clock.now().timestamp() - older_than
+    kept = _last_ones(files, root, cutoff * 1000, retain)
+    pruned = prune_table(files, root, ref.id, store, oldest=kept[0] if kept else 0)
     progress.add(snapshots_expired=pruned.versions, folders_deleted=pruned.folders)
     if pruned.oldest_base is not None:
-        progress.results["kept"] = {
-            str(pruned.oldest_base): "an unfinished commit; this version and all after it"
-        }
+        progress.results["kept"] = {str(pruned.oldest_base): UNFINISHED}
+    progress.results |= counted(_reasons(version_numbers(files, root), kept, retain, older_than))
 
 
-def _oldest_kept(files: FileSystem, root: str, cutoff_ms: float, retain: int) -> int:
-    """Return the oldest version of the last ones, and of those that were the newest after an instant."""
+def _last_ones(files: FileSystem, root: str, cutoff_ms: float, retain: int) -> list[int]:
+    """Return the last versions, and those that were the newest after an instant; the oldest first."""
     times = sorted(version_times(files, root).items())
     ended = [time for _, time in times[1:]]
     keep = max(retain, 1 + sum(time > cutoff_ms for time in ended))
-    return min((number for number, _ in times[-keep:]), default=0)
+    return sorted(number for number, _ in times[-keep:])
+
+
+def _reasons(
+    left: Sequence[int], kept: Sequence[int], retain: int, older_than: float
+) -> Iterator[tuple[int, str]]:
+    """Yield each version that is left with its reason."""
+    for number in left:
+        if kept and number >= kept[max(0, len(kept) - retain)]:
+            yield number, among_the_last(retain)
+        elif kept and number >= kept[0]:
+            yield number, younger_than(older_than)
+        else:
+            yield number, UNFINISHED
