@@ -6,12 +6,10 @@ from typing import Any
 import pytest
 
 from tidegate.compiler.compile import Compilation, compile_files, compile_task
-from tidegate.compiler.diagnostics.diagnostic import Findings
 from tidegate.compiler.plan.renamed_app import renamed_app
 from tidegate.compiler.plan.renames import Renames
 from tidegate.compiler.render.detected import detected_json, detected_lines, detected_notes
-from tidegate.compiler.rules.task_cycles import check_task_cycles
-from tidegate.domain.model import App, At, Dependency, Schedule, TaskTrigger
+from tidegate.domain.model import App, At
 from tidegate.domain.model.others import with_others
 
 FX = """\
@@ -161,47 +159,7 @@ def test_a_task_of_a_deployed_app_that_no_file_names_is_detected() -> None:
     assert upstream(shop, "revenue") == ["clean", "feeds/orders", "fx/rates"]
 
 
-# --- cycles -----------------------------------------------------------------------------
-
-ONE = "app: a\nprograms: {p: {run: j.p}}\ntasks:\n"
-
-
-def cycle_of(tasks: Mapping[str, str]) -> list[str]:
-    text = ONE + "".join(
-        f"  {name}: {{program: p, cycle: {name.partition('_')[0]}, depends_on: {on}}}\n"
-        for name, on in tasks.items()
-    )
-    found = compiled(text).diagnostics
-    assert {each.code for each in found} <= {"L442"}
-    return [each.summary.partition("got ")[2] for each in found]
-
-
-@pytest.mark.parametrize(
-    ("tasks", "cycles"),
-    [
-        ({"hour_a": "[minute_b]", "minute_b": "[hour_a]"}, ["hour_a -> minute_b -> hour_a"]),
-        ({"day_a": "[day_b]", "day_b": "[day_c]", "day_c": "[day_a]"}, ["day_a -> day_b -> day_c -> day_a"]),
-        ({"day_a": "[day_a]"}, ["day_a -> day_a"]),
-        ({"day_a": "[self]"}, []),
-        ({"day_a": "[{task: day_a, period: previous}]"}, []),
-        ({"hour_a": "[{task: minute_b, period: previous}]", "minute_b": "[hour_a]"}, []),
-        ({"day_a": "[day_b]", "day_b": "[self]"}, []),
-        (
-            {"day_a": "[day_b, day_c]", "day_b": "[day_d]", "day_c": "[day_d]", "day_d": "[day_a]"},
-            ["day_a -> day_b -> day_d -> day_a"],
-        ),
-    ],
-)
-def test_tasks_do_not_wait_for_each_other(tasks: dict[str, str], cycles: list[str]) -> None:
-    assert cycle_of(tasks) == cycles
-
-
-def test_a_cycle_of_tasks_that_were_read_from_no_file_has_no_place_to_report_it() -> None:
-    itself = TaskTrigger(cycle="day", depends_on=(Dependency(task="t"),))
-    app = App(name="a", schedules={"t": Schedule(name="t", program="p", trigger=itself)})
-    findings = Findings("a.yaml", "")
-    check_task_cycles((app,), {"a": findings})
-    assert not findings.diagnostics()
+# --- cycles, of which test_task_cycles.py has more ---------------------------------------
 
 
 def test_a_cycle_through_the_store_is_reported_in_the_file() -> None:

@@ -12,6 +12,8 @@ from tests.dagster_defs.instance import evaluate, make_run, repository_of
 from tests.dagster_defs.sample import location_of
 from tidegate.compiler.compile import compile_files
 from tidegate.dagster_defs.dispatch.stopped import FORCED_AT, end_stopped
+from tidegate.dagster_defs.run import program_op
+from tidegate.domain.published import PublishedPartition
 from tidegate.scheduler.commands.backfills import Wanted, start_backfill
 from tidegate.scheduler.commands.deploy import deploy
 from tidegate.scheduler.commands.instances import By, InstanceName, act
@@ -52,8 +54,13 @@ HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
 @pytest.fixture
 def night() -> MemoryStore:
     """A store in which the tasks are deployed, at midnight."""
+    return deployed(TASKS)
+
+
+def deployed(text: str) -> MemoryStore:
+    """A store in which the app of a text is deployed, at midnight."""
     store = MemoryStore()
-    compiled = compile_files({"night.yaml": TASKS.encode()})
+    compiled = compile_files({"night.yaml": text.encode()})
     assert compiled.ok, compiled.diagnostics
     with store.transaction() as transaction:
         deploy(transaction, {"night": compiled.apps["night"].app}, MIDNIGHT)
@@ -113,6 +120,31 @@ def test_the_run_of_an_instance_has_its_times_as_tags(night: MemoryStore, instan
     }
 
 
+@pytest.mark.parametrize("writes", [", writes: [clean]", ""], ids=["a dataset", "nothing"])
+def test_a_run_without_an_edge_says_so_as_a_tag_and_in_what_it_materialises(
+    instance: DagsterInstance, monkeypatch: pytest.MonkeyPatch, writes: str
+) -> None:
+    written = PublishedPartition(dataset="clean", key=YESTERDAY, rows=1, bytes=1, files=1)
+    monkeypatch.setattr(program_op, "run_program", lambda *_, **__: (written,) if writes else ())
+    text = TASKS.replace("[feed]", "[{task: feed, period: previous}]").replace(", writes: [clean]", writes)
+    store, now = deployed(text), MIDNIGHT + 2 * HOUR
+    (request,) = requests(store, instance, now)
+    wanted = set(request.asset_selection or ())
+
+    result = (
+        repository(store, now)
+        .get_job("__ASSET_JOB")
+        .get_subset(asset_selection=wanted)
+        .execute_in_process(instance=instance, partition_key=request.partition_key, tags=request.tags)
+    )
+
+    line = "E-NO-EDGE: no edge to night/feed: the only one of the day before: 0 instances found, none picked"
+    assert request.tags["tidegate/diagnostic"] == line
+    (event,) = result.get_asset_materialization_events()
+    assert event.materialization.asset_key in wanted
+    assert event.materialization.metadata["tidegate/diagnostic"].value == line
+
+
 def test_the_run_of_a_backfill_has_its_number(night: MemoryStore, instance: DagsterInstance) -> None:
     with night.transaction() as transaction:
         wanted = Wanted(app="night", task="clean", from_="2023-03-01", to="2023-03-01")
@@ -169,7 +201,7 @@ class Canceller:
 def look(store: MemoryStore, instance: DagsterInstance, after: timedelta) -> list[str]:
     """The dispatcher looks a while after the instance was launched; returns what it says."""
     said: list[str] = []
-    end_stopped(instance, store, "night", MIDNIGHT + 2 * HOUR + after, said.append)
+    end_stopped(instance, store, {"night"}, MIDNIGHT + 2 * HOUR + after, said.append)
     return said
 
 

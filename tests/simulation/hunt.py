@@ -1,7 +1,8 @@
-"""`python -m tests.simulation.hunt SECONDS [tasks|maintenance]`: play histories until one of them fails.
+"""`python -m tests.simulation.hunt SECONDS [tasks|changes|maintenance] [SEED STEPS]`: play until one fails.
 
 Prints the seed and what it found, and ends with 1 where something failed, with 0 where nothing did. It
-imports nothing of pytest, so it starts fast, and plays the packages of the folder it is started in.
+imports nothing of pytest, so it starts fast, and plays the packages of the folder it is started in. A history
+that is named is played first.
 """
 
 import sys
@@ -11,26 +12,26 @@ import traceback
 from tests.simulation.history import FAULT_RATE, STEPS, history
 from tests.simulation.kept_seeds import kept_seeds
 from tests.simulation.maintenance.world import history as maintenance_history
+from tests.simulation.tasks.world import STEPS as TASK_STEPS
 from tests.simulation.tasks.world import history as tasks_history
 from tidegate.scheduler.store.memory.store import MemoryStore
-from tidegate.scheduler.tick.generate import INSTANCES_PER_TICK
-
-FEW_INSTANCES = 30
-"""In every other history of tasks, a tick makes so few instances that it leaves days to the next one."""
 
 
-def hunt(seconds: float, what: str) -> int:
+def hunt(seconds: float, what: str, first: tuple[int, int] | None) -> int:
     """The exit code.
 
     Args:
-        what: "tasks", "maintenance", or "" for schedules.
+        what: "tasks", "changes" (of tasks), "maintenance", or "" for schedules.
+        first: seed and steps of the first history.
     """
     until = time.monotonic() + seconds
-    seeds = [*kept_seeds(), *((seed, STEPS) for seed in range(100_000))]
+    usual = TASK_STEPS if what in ("tasks", "changes") else STEPS
+    seeds = [*([first] if first else kept_seeds()), *((seed, usual) for seed in range(100_000))]
+    played = 0
     for played, (seed, steps) in enumerate(seeds, start=1):
         try:
-            if what == "tasks":
-                tasks_history(MemoryStore(), seed, instances=(INSTANCES_PER_TICK, FEW_INSTANCES)[played % 2])
+            if what in ("tasks", "changes"):
+                tasks_history(MemoryStore(), seed, steps, changes=what == "changes")
             elif what == "maintenance":
                 maintenance_history(MemoryStore(), seed)
             else:
@@ -46,4 +47,7 @@ def hunt(seconds: float, what: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(hunt(float(sys.argv[1]), " ".join(sys.argv[2:])))
+    _, seconds, *words = sys.argv
+    numbers = [int(word) for word in words if word.isdigit()]
+    kind = " ".join(word for word in words if not word.isdigit())
+    sys.exit(hunt(float(seconds), kind, (numbers[0], numbers[1]) if numbers else None))

@@ -68,13 +68,13 @@ def at(clock: str) -> datetime:
 class TaskProject:
     """A project with tasks, and what happens to its store on the day."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, text: str = SHOP) -> None:
         self.project = project
         (project.folder / "schedules/sales.yaml").unlink()
-        project.write("shop", SHOP)
+        project.write("shop", text)
         self.store = open_store(load_settings().store_url, create=True)
         with self.store.transaction() as transaction:
-            deploy(transaction, {"shop": app_of(SHOP)}, at("00:00"))
+            deploy(transaction, {"shop": app_of(text)}, at("00:00"))
         tick(self.store, at("00:00"))
 
     def reported(self, clock: str, *keys: str, status: str = "successful") -> None:

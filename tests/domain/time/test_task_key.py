@@ -136,6 +136,12 @@ BUSINESS: list[tuple[str, Cycle, str, str, str]] = [
     ("over a leap day", "hour", NEW_YORK, "2024-03-01-00:00", "2024-02-29-23:00"),
     ("over a gap", "hour", NEW_YORK, "2026-03-08-03:00", "2026-03-08-01:00"),
     ("over a gap in Berlin", "hour", BERLIN, "2026-03-29-03:00", "2026-03-29-01:00"),
+    ("the hour after it in Berlin", "hour", BERLIN, "2026-03-29-04:00", "2026-03-29-03:00"),
+    ("the first pass in Berlin", "hour", BERLIN, "2026-10-25-02:00", "2026-10-25-01:00"),
+    ("the second pass in Berlin", "hour", BERLIN, "2026-10-25-02:00+0100", "2026-10-25-02:00"),
+    ("after the second pass in Berlin", "hour", BERLIN, "2026-10-25-03:00", "2026-10-25-02:00+0100"),
+    ("the day of 23 hours in Berlin", "day", BERLIN, "2026-03-30", "2026-03-29"),
+    ("the day of 25 hours in Berlin", "day", BERLIN, "2026-10-26", "2026-10-25"),
     ("the second pass after the first", "hour", NEW_YORK, "2026-11-01-01:00-0500", "2026-11-01-01:00"),
     ("after the second pass", "hour", NEW_YORK, "2026-11-01-02:00", "2026-11-01-01:00-0500"),
     ("the first pass", "hour", NEW_YORK, "2026-11-01-01:00", "2026-11-01-00:00"),
@@ -148,6 +154,12 @@ BUSINESS: list[tuple[str, Cycle, str, str, str]] = [
     ("a minute over a gap", "minute", NEW_YORK, "2026-03-08-03:00", "2026-03-08-01:59"),
     ("a minute over half an hour", "minute", LORD_HOWE, "2026-10-04-02:30", "2026-10-04-01:59"),
     ("a minute between passes", "minute", NEW_YORK, "2026-11-01-01:00-0500", "2026-11-01-01:59"),
+    ("a minute over a gap in Berlin", "minute", BERLIN, "2026-03-29-03:00", "2026-03-29-01:59"),
+    ("a minute after it in Berlin", "minute", BERLIN, "2026-03-29-03:01", "2026-03-29-03:00"),
+    ("a minute of the first pass in Berlin", "minute", BERLIN, "2026-10-25-02:30", "2026-10-25-02:29"),
+    ("a minute between passes in Berlin", "minute", BERLIN, "2026-10-25-02:00+0100", "2026-10-25-02:59"),
+    ("of the second pass in Berlin", "minute", BERLIN, "2026-10-25-02:30+0100", "2026-10-25-02:29+0100"),
+    ("after both passes in Berlin", "minute", BERLIN, "2026-10-25-03:00", "2026-10-25-02:59+0100"),
 ]
 
 

@@ -1,15 +1,17 @@
 """What commands on tasks refuse, and what they change then: nothing."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 import msgspec
 import pytest
 
 from tests.doubles.dump import dump
 from tidegate.compiler.compile import compile_files
-from tidegate.domain.model import App, TimeDimension
+from tidegate.domain.model import App, TaskTrigger, TimeDimension
 from tidegate.domain.model.dataset import PartitionScheme
+from tidegate.domain.time.task_grid import business_slots
 from tidegate.scheduler.commands import backfills, reports
 from tidegate.scheduler.commands.backfills import Wanted, cancel_backfill, start_backfill
 from tidegate.scheduler.commands.deploy import delete_schedules, deploy
@@ -86,6 +88,31 @@ def test_a_backfill_of_too_many_instances_is_refused(
         start_backfill(transaction, wanted(from_="2026-03-07"), NOON, BY)
 
 
+def test_a_range_that_is_far_too_long_is_refused_before_all_its_instances_are_built(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backfills, "INSTANCES_MAX", 10)
+    built: list[str] = []
+
+    def counted(task: TaskTrigger, first: str, last: str) -> Any:
+        built.append(first)
+        return business_slots(task, first, last)
+
+    monkeypatch.setattr(backfills, "business_slots", counted)
+    with pytest.raises(InstanceRefused, match="at most 10 instances"), store.transaction() as transaction:
+        start_backfill(transaction, wanted(task="gate", from_="1990-01-01"), NOON, BY)
+    assert built == ["1990-01-01"]
+
+
+def test_a_range_of_months_has_each_business_date_once(store: MemoryStore) -> None:
+    with store.transaction() as transaction:
+        deploy(transaction, {"a": app_of(TEXT.replace("valid_from: 2026-03-01, ", ""))}, NOON)
+        start_backfill(transaction, wanted(from_="2025-12-01"), NOON, BY)
+    with store.reading() as reader:
+        dates = [job.instance.business_date for job in reader.backfill(1) if job.instance is not None]
+    assert sorted(dates) == [str(date(2025, 12, 1) + timedelta(days=n)) for n in range(98)]
+
+
 def test_a_backfill_whose_tasks_are_all_disabled_is_refused(store: MemoryStore) -> None:
     text = TEXT.replace("cycle: hour", "enabled: false, cycle: hour").replace(
         "cycle: day, at", "enabled: false, cycle: day, at"
@@ -94,6 +121,25 @@ def test_a_backfill_whose_tasks_are_all_disabled_is_refused(store: MemoryStore) 
         deploy(transaction, {"a": app_of(text)}, NOON)
     with pytest.raises(InstanceRefused, match="all tasks"), store.transaction() as transaction:
         start_backfill(transaction, wanted(task=None), NOON, BY)
+
+
+def test_a_disabled_task_that_is_named_is_refused_and_one_that_is_not_named_is_left_out(
+    store: MemoryStore,
+) -> None:
+    text = TEXT.replace("external, dataset: raw", "external, enabled: false, dataset: raw").replace(
+        "type: source, dataset", "type: source, enabled: false, dataset"
+    )
+    with store.transaction() as transaction:
+        deploy(transaction, {"a": app_of(text)}, NOON)
+    for fields in ({"task": "gate"}, {"task": None, "only": ["daily", "gate"]}):
+        with pytest.raises(InstanceRefused, match="a/gate is disabled"), store.transaction() as transaction:
+            start_backfill(transaction, wanted(**fields), NOON, BY)
+    with store.transaction() as transaction:
+        whole = start_backfill(transaction, wanted(task=None), NOON, BY)
+        upstream = start_backfill(transaction, wanted(upstream=True), NOON, BY)
+        alone = start_backfill(transaction, wanted(task=None, only=["daily"]), NOON, BY)
+    assert {each.tasks for each in (whole, upstream, alone)} == {("a/daily",)}
+    assert [each.disabled for each in (whole, upstream, alone)] == [("a/gate", "a/other")] * 2 + [()]
 
 
 def test_a_backfill_is_cancelled_once(store: MemoryStore) -> None:
@@ -123,9 +169,12 @@ def test_a_report_of_too_many_instances_is_refused(
     store: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reports, "INSTANCES_MAX", 1)
-    times = Times(from_="2026-03-10-08:00", to="2026-03-10-10:00")
-    with pytest.raises(InstanceRefused, match="at most 1 instances"), store.transaction() as transaction:
-        report(transaction, "a/gate", times, "successful", NOON, BY)
+    for times in (
+        Times(from_="2026-03-10-08:00", to="2026-03-10-10:00"),
+        Times(scheduled=("2026-03-10-08:00", "2026-03-10-09:00")),
+    ):
+        with pytest.raises(InstanceRefused, match="at most 1 instances"), store.transaction() as transaction:
+            report(transaction, "a/gate", times, "successful", NOON, BY)
 
 
 def test_what_is_for_jobs_of_schedules_is_refused_for_instances(store: MemoryStore) -> None:

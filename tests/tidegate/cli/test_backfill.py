@@ -1,8 +1,15 @@
 """`tidegate backfill`: start, follow and cancel."""
 
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
 import pytest
 
 from tests.tidegate.tasks import TaskProject
+from tidegate.scheduler.commands import backfills, reports
+from tidegate.scheduler.tick.tick import tick
+
+PAGE = Path(__file__).parents[3] / "docs/cycles.md"
 
 DATES = ("--from", "2026-03-01", "--to", "2026-03-03")
 
@@ -72,4 +79,48 @@ def test_dates_that_cannot_be_are_refused(tasks: TaskProject, first: str, last: 
 
 
 def test_an_unknown_number_is_refused(tasks: TaskProject) -> None:
-    assert "E-TASK" in tasks.project.refused("backfill", "status", "9").message
+    for verb in ("status", "cancel"):
+        assert "E-TASK: there is no backfill 9" in tasks.project.refused("backfill", verb, "9").message
+
+
+def test_a_finished_backfill_cannot_be_cancelled(tasks: TaskProject) -> None:
+    tasks.project.run("backfill", "start", "feed", *DATES)
+    for lot in range(3):
+        tick(tasks.store, datetime.now(UTC) + timedelta(seconds=lot))
+    assert "9 of 9 done (100 %)" in tasks.project.run("backfill", "status", "1")
+    refused = tasks.project.refused("backfill", "cancel", "1")
+    assert refused.message == "E-STATE: backfill 1 has nothing left to cancel"
+    assert tasks.project.json("backfill", "status", "1")["state"] != "cancelled"
+
+
+@pytest.mark.parametrize(("most", "refused"), [(9, False), (8, True)])
+def test_a_backfill_has_as_many_instances_as_the_limit_allows(
+    tasks: TaskProject, monkeypatch: pytest.MonkeyPatch, most: int, refused: bool
+) -> None:
+    monkeypatch.setattr(backfills, "INSTANCES_MAX", most)
+    if not refused:
+        assert tasks.project.json("backfill", "start", "feed", *DATES)["total"] == 9
+        return
+    error = tasks.project.refused("backfill", "start", "feed", *DATES)
+    assert (error.message, error.hint) == ("E-RANGE: a backfill has at most 8 instances", "split the range")
+    assert tasks.project.run("backfill", "status").startswith("No backfills")
+
+
+@pytest.mark.parametrize(("last", "refused"), [("10:00", False), ("08:00", True)])
+def test_a_report_has_as_many_instances_as_the_limit_allows(
+    tasks: TaskProject, monkeypatch: pytest.MonkeyPatch, last: str, refused: bool
+) -> None:
+    monkeypatch.setattr(reports, "INSTANCES_MAX", 3)
+    first = "2026-03-09-08:00" if refused else "2026-03-10-08:00"
+    range_ = ("report", "feed", "--from", first, "--to", f"2026-03-10-{last}")
+    if not refused:
+        assert len(tasks.project.json(*range_)["instances"]) == 3
+        return
+    error = tasks.project.refused(*range_)
+    assert (error.message, error.hint) == ("E-RANGE: a report has at most 3 instances", "split the range")
+
+
+def test_the_page_names_the_limits() -> None:
+    text = " ".join(PAGE.read_text("utf-8").split())
+    assert f"the range has more than {reports.INSTANCES_MAX:,} instances" in text
+    assert f"it would have more than {backfills.INSTANCES_MAX:,} instances" in text

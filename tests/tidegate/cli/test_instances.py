@@ -78,10 +78,11 @@ def test_an_instance_is_shown_with_what_is_around_it(tasks: TaskProject) -> None
     assert [(each["task"], each["key"]) for each in feed["consumers"]] == [("shop/clean", EIGHT)]
 
 
-def test_an_edge_that_is_missing_is_shown(tasks: TaskProject) -> None:
+def test_an_empty_run_waits_for_no_upstream_and_lacks_no_edge(tasks: TaskProject) -> None:
     found = tasks.project.json("instances", "show", "month_end", DAY)
     assert found["empty"]
-    assert found["diagnostics"] == [], "an empty run waits for no upstream"
+    assert (found["upstream"], found["diagnostics"]) == ([], [])
+    assert "E-NO-EDGE" not in tasks.project.run("instances", "show", "month_end", DAY)
 
 
 def test_mark_pause_and_resume_say_what_changed(tasks: TaskProject) -> None:

@@ -70,6 +70,7 @@ class Entry(Value, kw_only=True):
     Attributes:
         since: when its status became what it is.
         upstream: its upstream instances, recorded or as they would be now.
+        diagnostics: its dependencies without one; the recorded ones also where edges are not wanted.
     """
 
     job: Job
@@ -160,7 +161,7 @@ def _entry(reader: Reader, job: Job, instance: Instance, upstream: tuple[Upstrea
         sign=sign_of(job, instance),
         since=status_since(reader, job),
         upstream=edges_of(upstream),
-        diagnostics=diagnostics_of(upstream),
+        diagnostics=diagnostics_of(upstream) or instance.diagnostics,
     )
 
 

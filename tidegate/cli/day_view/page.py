@@ -15,6 +15,7 @@ from tidegate.cli.day_view.page_parts import SCRIPT, STYLE
 from tidegate.cli.operate.instance_text import notes, reason_text
 from tidegate.cli.printing import instant
 from tidegate.domain.wording import plural
+from tidegate.scheduler.explain.no_edge import no_edge_help, no_edge_line
 
 DETAILED_MAX = 20
 """So many instances of a cell have their details in the page, the worst first."""
@@ -148,6 +149,6 @@ def _instance(entry: Entry) -> dict[str, Any]:
         "sign": str(entry.sign),
         "fields": [[name, value] for name, value in fields.items() if value],
         "upstream": [f"{edge.task} {edge.key}, {edge.rule}" for edge in entry.upstream]
-        + [f"{each.task}: {each.rule} gives no instance ({each.code})" for each in entry.diagnostics],
+        + [f"{no_edge_line(each)}; {no_edge_help(each, job)}" for each in entry.diagnostics],
         "command": f"tidegate why {job.schedule} {instance.key}",
     }

@@ -51,6 +51,7 @@ def lines(matrix: Matrix) -> "Iterator[Text]":
     zones = sorted({row.timezone for row in matrix.rows})
     yield Text(f"scheduled times, each task in its own zone: {', '.join(zones)}", style="dim")
     yield from _troubles(matrix)
+    yield from _missing_edges(matrix)
 
 
 def _cells(matrix: Matrix) -> Iterator[tuple[Entry, ...]]:
@@ -99,3 +100,19 @@ def _troubles(matrix: Matrix) -> "Iterator[Text]":
         yield Text.assemble((entry.sign.label, STYLES[entry.sign]), f": {why}")
     if len(found) > TROUBLES_SHOWN:
         yield Text(f"and {len(found) - TROUBLES_SHOWN} more failed or paused ones")
+
+
+def _missing_edges(matrix: Matrix) -> "Iterator[Text]":
+    """Yield the instances that do not wait for an upstream task, since they have no edge to it."""
+    from rich.text import Text
+
+    found = [entry for row in matrix.rows for entry in row.entries if entry.diagnostics]
+    if found:
+        yield Text("")
+    for entry in found[:TROUBLES_SHOWN]:
+        codes = ", ".join(sorted({each.code for each in entry.diagnostics}))
+        tasks = ", ".join(each.task for each in entry.diagnostics)
+        why = f"tidegate why {entry.job.schedule} {entry.instance.key}"
+        yield Text.assemble((codes, "red"), f": no edge to {tasks}: {why}")
+    if len(found) > TROUBLES_SHOWN:
+        yield Text(f"and {len(found) - TROUBLES_SHOWN} more without an edge")

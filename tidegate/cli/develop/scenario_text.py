@@ -55,7 +55,7 @@ def outcome_text(performance: Performance) -> str:
         if each.events:
             counts = ", ".join(f"{count} {word}" for word, count in each.events.items())
             lines.append(f"    events: {counts}")
-        for job in each.waiting:
+        for job in sorted(each.waiting, key=lambda job: job.key):
             key = f" for {job.key}" if job.key else ""
             check = f", next check {job.next_check.astimezone(zone):%a %H:%M:%S}" if job.next_check else ""
             lines.append(f"    waiting{key}: {job.reason or ''}, {job.collected} collected{check}")

@@ -6,7 +6,7 @@ import typer
 
 from tidegate.cli.printing import instant, print_table
 from tidegate.domain.wording import plural
-from tidegate.scheduler.commands.backfills import Progress
+from tidegate.scheduler.commands.backfills import Backfill, Progress
 from tidegate.scheduler.decision.instances.actions import status_of
 from tidegate.scheduler.model.job import Job
 
@@ -87,9 +87,15 @@ def print_started(progress: Progress, held: Sequence[str]) -> None:
         f"{plural(len(each.tasks), 'task')}, business dates {each.from_} to {each.to}, "
         f"in lots of {plural(each.lot, 'date')}"
     )
+    _print_disabled(each)
     for task in held:
         typer.echo(f"{task} is suspended: its instances wait until `tidegate schedules resume {task}`")
     typer.echo(f"follow it with: tidegate backfill status {each.number}")
+
+
+def _print_disabled(backfill: Backfill) -> None:
+    for task in backfill.disabled:
+        typer.echo(f"{task} is disabled: it has no instances here, and no other task waits for it")
 
 
 def print_progress(progress: Progress, parts: dict[str, dict[str, int]], of: str) -> None:
@@ -100,7 +106,9 @@ def print_progress(progress: Progress, parts: dict[str, dict[str, int]], of: str
         f"backfill {each.number} of {row(progress)[1]}: {state_of(progress)}, {done} of {progress.total} "
         f"done{percent}, {progress.counts['running']} running, {progress.counts['failed']} failed"
     )
-    typer.echo(f"requested {instant(each.requested_at)} by {each.by}, lots of {plural(each.lot, 'date')}\n")
+    typer.echo(f"requested {instant(each.requested_at)} by {each.by}, lots of {plural(each.lot, 'date')}")
+    _print_disabled(each)
+    typer.echo()
     column = "business date" if of == "date" else of
     rows = [[name, *numbers(counts, sum(counts.values()))] for name, counts in parts.items()]
     print_table([column, *COUNTS], rows, right=COUNTS)

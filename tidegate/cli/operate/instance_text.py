@@ -25,6 +25,7 @@ def reason_text(job: Job) -> str:
 def notes(instance: Instance) -> list[str]:
     """Return what is special about an instance."""
     found = [name for name in ("empty", "marked") if getattr(instance, name)]
+    found += sorted({each.code for each in instance.diagnostics})
     if instance.number:
         return [*found, f"backfill {instance.number}, lot {instance.lot + 1}"]
     return found if instance.kind == "periodic" else [*found, str(instance.kind)]

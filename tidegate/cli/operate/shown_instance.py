@@ -25,6 +25,7 @@ from tidegate.scheduler.explain.instances import (
     status_since,
     upstream_of,
 )
+from tidegate.scheduler.explain.no_edge import no_edge_help, no_edge_line
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.instance import Diagnostic, Instance
 from tidegate.scheduler.model.job import Job
@@ -113,6 +114,8 @@ def print_shown(shown: Shown, address: str) -> None:
         ]
         rows += [[each.task, "-", each.code, "", each.rule] for each in shown.diagnostics]
         print_table(["task", "scheduled", "status", "since", "rule"], rows)
+        for each in shown.diagnostics:
+            typer.echo(f"{no_edge_line(each)}\n  {no_edge_help(each, shown.job)}")
     if shown.consumers:
         typer.echo("\nConsumers:")
         print_table(

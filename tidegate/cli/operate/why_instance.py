@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tidegate.scheduler.explain.instances import Awaited
     from tidegate.scheduler.explain.roots import Root
     from tidegate.scheduler.explain.unblock import Missing
+    from tidegate.scheduler.model.job import Job
     from tidegate.scheduler.model.journal import Entry
 
 SHOWN_MAX = 8
@@ -53,13 +54,15 @@ def add_instance(tree: "Tree", explanation: "Explanation") -> None:
     kind = f"{instance.kind} {instance.number}" if instance.number else str(instance.kind)
     tree.add(Text(f"{kind}, business date {instance.business_date}, starts {instant(instance.start)}"))
     if explanation.upstream or explanation.diagnostics:
-        _add_upstream(tree.add(Text("upstream instances")), explanation)
+        _add_upstream(tree.add(Text("upstream instances")), explanation, job)
     _add_roots(tree, explanation.roots)
 
 
-def _add_upstream(branch: "Tree", explanation: "Explanation") -> None:
-    """Add the upstream instances, those first that are not successful."""
+def _add_upstream(branch: "Tree", explanation: "Explanation", job: "Job") -> None:
+    """Add the upstream instances, those first that are not successful, and the edges that are missing."""
     from rich.text import Text
+
+    from tidegate.scheduler.explain.no_edge import no_edge_help, no_edge_line
 
     upstream = sorted(explanation.upstream, key=_is_met)
     for each in upstream[:SHOWN_MAX]:
@@ -71,7 +74,8 @@ def _add_upstream(branch: "Tree", explanation: "Explanation") -> None:
     if rest:
         branch.add(Text(f"and {len(rest)} more, {sum(map(_is_met, rest))} of them successful"))
     for each in explanation.diagnostics:
-        branch.add(Text(f"none  {each.task}: {each.rule} gives no instance, of {each.found} [{each.code}]"))
+        added = branch.add(Text.assemble(("none ", "red"), f" {no_edge_line(each)}"))
+        added.add(Text(no_edge_help(each, job)))
 
 
 def _is_met(each: "Awaited") -> bool:

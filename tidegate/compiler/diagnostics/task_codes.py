@@ -42,7 +42,8 @@ TASK_CODES: dict[str, Entry] = {
         "cycle of tasks",
         "The instances of these tasks would wait for each other. A cycle among some instances is refused too:"
         " an hour's instance that waits for the minutes of its hour, which wait for that hour. `self` and"
-        " `period: previous` are about earlier instances and close no cycle.",
+        " `period: previous` pick earlier instances; a cycle through them is refused if instances wait for"
+        " each other on some kind of day, or in a backfill.",
     ),
     "L443": error(
         "option of self",

@@ -6,10 +6,10 @@ An edge leads from a schedule to every schedule that its runs can trigger: by `r
 """
 
 from collections import defaultdict, deque
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Iterator, Mapping, Sequence
 
 from tidegate.compiler.diagnostics.diagnostic import Findings, Related
+from tidegate.compiler.rules.graph import strong_groups
 from tidegate.domain.model import App, Composite, Schedule, Trigger
 from tidegate.domain.model.others import others_of_schedules
 from tidegate.domain.part_name import app_of, name_in, whole_name
@@ -19,8 +19,6 @@ Cause = tuple[str, str]
 
 Node = str | Cause
 """A schedule's whole name, or a cause."""
-
-N = TypeVar("N", bound=Hashable)
 
 Graph = dict[Node, dict[Node, None]]
 """Edges from schedules to the causes that their runs produce, and from causes to triggered schedules.
@@ -131,49 +129,6 @@ def _caused_by(schedule: Schedule, app: App, triggered: Mapping[Cause, object]) 
 def _writes(schedule: Schedule, app: App) -> tuple[str, ...]:
     program = app.programs.get(schedule.program)
     return program.writes if program else ()
-
-
-def strong_groups(graph: Mapping[N, Iterable[N]]) -> list[list[N]]:
-    """Return the strongly connected components (Tarjan), without recursion: apps may be large."""
-    index: dict[N, int] = {}
-    low: dict[N, int] = {}
-    on_stack: set[N] = set()
-    stack: list[N] = []
-    groups: list[list[N]] = []
-    for root in graph:
-        if root in index:
-            continue
-        work: list[tuple[N, Iterator[N]]] = [(root, iter(graph[root]))]
-        index[root] = low[root] = len(index)
-        stack.append(root)
-        on_stack.add(root)
-        while work:
-            node, coming = work[-1]
-            following = next(coming, None)
-            if following is None:
-                work.pop()
-                if work:
-                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
-                if low[node] == index[node]:
-                    groups.append(_unwind(stack, on_stack, node))
-            elif following not in index:
-                index[following] = low[following] = len(index)
-                stack.append(following)
-                on_stack.add(following)
-                work.append((following, iter(graph[following])))
-            elif following in on_stack:
-                low[node] = min(low[node], index[following])
-    return groups
-
-
-def _unwind(stack: list[N], on_stack: set[N], until: N) -> list[N]:
-    group: list[N] = []
-    while True:
-        node = stack.pop()
-        on_stack.discard(node)
-        group.append(node)
-        if node == until:
-            return group
 
 
 def _path_back(start: str, graph: Graph, group: frozenset[str]) -> tuple[str, ...]:

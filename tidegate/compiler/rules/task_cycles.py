@@ -1,21 +1,21 @@
 """The rule against cycles of tasks, whose instances would wait for each other without end.
 
-An edge leads from a task to each of its upstream tasks, over all apps. `self` and `period: previous` pick
-instances of an earlier time, so they close no cycle. Any other cycle is refused, also where only some
-instances would wait for each other: an hour's instance for the last minute of its hour, and that minute for
-the hour.
+An edge leads from a task to each of its upstream tasks, over all apps. Any cycle within the same hour or day
+is refused, also where only some instances would wait for each other: an hour's instance for the last minute
+of its hour, and that minute for the hour. `self` and `period: previous` pick instances of an earlier time. A
+cycle through them is refused if instances wait for each other (`instance_cycles`).
 """
 
-from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from tidegate.compiler.diagnostics.diagnostic import Findings, Related
-from tidegate.compiler.rules.cycles import strong_groups
+from tidegate.compiler.rules.graph import strong_groups, way_back
+from tidegate.compiler.rules.instance_cycles import InstanceCycle, Waits, cycles_of_instances
 from tidegate.domain.model import App, Schedule
 from tidegate.domain.part_name import app_of, name_in, whole_name
 
-Edges = dict[str, tuple[str, ...]]
-"""The upstream tasks of each task, by whole name."""
+SHOWN_AT_MOST = 8
+"""Instances of a cycle that a message names; the others are left out in the middle."""
 
 
 def check_task_cycles(apps: Sequence[App], findings: Mapping[str, Findings]) -> None:
@@ -31,39 +31,39 @@ def check_task_cycles(apps: Sequence[App], findings: Mapping[str, Findings]) -> 
         for each in app.schedules.values()
         if each.task is not None
     }
+    order = {name: number for number, name in enumerate(tasks)}
+
+    def first_of(names: Iterable[str]) -> str | None:
+        """Return the task in a file at which a cycle is reported."""
+        return min((name for name in names if app_of(name) in findings), key=order.__getitem__, default=None)
+
     edges = {name: _upstream(name, task, tasks) for name, task in tasks.items()}
-    order = {name: number for number, name in enumerate(edges)}
+    cyclic: set[str] = set()
     for group in strong_groups(edges):
-        first = min((name for name in group if app_of(name) in findings), key=order.__getitem__, default=None)
-        if first is not None and (len(group) > 1 or first in edges[first]):
-            _report(_path_back(first, edges), tasks, findings[app_of(first)])
+        if len(group) > 1 or group[0] in edges[group[0]]:
+            cyclic.update(group)
+            first = first_of(group)
+            if first is not None:
+                _report(way_back(first, edges), tasks, findings[app_of(first)])
+    others = {name: _waits(name, task, tasks) for name, task in tasks.items() if name not in cyclic}
+    for cycle in cycles_of_instances(others):
+        first = first_of(name for name, _ in cycle.instances)
+        if first is not None:
+            _report_instances(first, cycle, tasks, findings[app_of(first)])
 
 
 def _upstream(name: str, task: Schedule, tasks: Mapping[str, Schedule]) -> tuple[str, ...]:
-    assert task.task is not None
-    found = (
-        whole_name(app_of(name), each.task)
-        for each in task.task.depends_on
+    """Return the upstream tasks of which an instance of the same hour or day is picked."""
+    return tuple(
+        upstream
+        for upstream, each in _waits(name, task, tasks).upstream
         if not each.itself and each.period == "same"
     )
-    return tuple(each for each in found if each in tasks)
 
 
-def _path_back(start: str, edges: Edges) -> tuple[str, ...]:
-    """Return the shortest way from a task of a cycle over its upstream tasks back to itself."""
-    before: dict[str, str] = {}
-    coming = deque([start])
-    while True:
-        name = coming.popleft()
-        for following in edges[name]:
-            if following == start:
-                path = [name]
-                while path[-1] != start:
-                    path.append(before[path[-1]])
-                return tuple(reversed(path))
-            if following not in before:
-                before[following] = name
-                coming.append(following)
+def _waits(name: str, task: Schedule, tasks: Mapping[str, Schedule]) -> Waits:
+    found = ((whole_name(app_of(name), each.task), each) for each in task.as_task.depends_on)
+    return Waits(task=task.as_task, upstream=tuple(each for each in found if each[0] in tasks))
 
 
 def _report(cycle: tuple[str, ...], tasks: Mapping[str, Schedule], findings: Findings) -> None:
@@ -72,11 +72,6 @@ def _report(cycle: tuple[str, ...], tasks: Mapping[str, Schedule], findings: Fin
         return
     own = app_of(cycle[0])
     path = " -> ".join(name_in(own, name) for name in (*cycle, cycle[0]))
-    related = tuple(
-        Related(at=at, note=f"{name_in(own, name)} is here")
-        for name in cycle[1:]
-        if (at := tasks[name].at) is not None
-    )
     findings.add(
         "L442",
         first.at,
@@ -85,5 +80,36 @@ def _report(cycle: tuple[str, ...], tasks: Mapping[str, Schedule], findings: Fin
         if len(cycle) == 1
         else "remove one of these from `depends_on`, or wait for its instances of the hour or day before"
         " with `period: previous`",
-        related,
+        _places(cycle[1:], own, tasks),
+    )
+
+
+def _report_instances(
+    first: str, cycle: InstanceCycle, tasks: Mapping[str, Schedule], findings: Findings
+) -> None:
+    at = tasks[first].at
+    if at is None:
+        return
+    own = app_of(first)
+    found = cycle.instances
+    start = next(number for number, (name, _) in enumerate(found) if name == first)
+    path = [f"{name_in(own, name)} {key}" for name, key in (*found[start:], *found[:start])]
+    if len(path) > SHOWN_AT_MOST:
+        path[SHOWN_AT_MOST - 2 : -1] = ["..."]
+    findings.add(
+        "L442",
+        at,
+        f"instances {'of a backfill ' if cycle.backfill else ''}must not wait for each other in a cycle,"
+        f" got for example {' -> '.join((*path, path[0]))}",
+        "remove one of these from `depends_on`, or pick instances with `select` or `period` that do not wait"
+        " for this one",
+        _places(dict.fromkeys(name for name, _ in found if name != first), own, tasks),
+    )
+
+
+def _places(names: Iterable[str], own: str, tasks: Mapping[str, Schedule]) -> tuple[Related, ...]:
+    return tuple(
+        Related(at=at, note=f"{name_in(own, name)} is here")
+        for name in names
+        if (at := tasks[name].at) is not None
     )

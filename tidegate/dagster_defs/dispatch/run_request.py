@@ -34,6 +34,7 @@ from tidegate.dagster_defs.run.tags import (
     DAGSTER_PRIORITY,
     DAGSTER_RANGE_END,
     DAGSTER_RANGE_START,
+    DIAGNOSTIC,
     JOB,
     KIND,
     PARTITIONS,
@@ -46,6 +47,7 @@ from tidegate.dagster_defs.run.tags import (
     shortened,
 )
 from tidegate.scheduler.decision.launch.check import check_launch
+from tidegate.scheduler.explain.no_edge import no_edge_line
 from tidegate.scheduler.launch.outbox import LaunchRequest
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.work_of_job import commit_id
@@ -146,4 +148,6 @@ def instance_tags(request: LaunchRequest, instance: Instance) -> dict[str, str]:
         BUSINESS_DATE: instance.business_date,
         KIND: str(instance.kind),
     }
+    if instance.diagnostics:
+        tags[DIAGNOSTIC] = shortened("; ".join(no_edge_line(each) for each in instance.diagnostics))
     return {**tags, BACKFILL: str(instance.number)} if instance.number else tags

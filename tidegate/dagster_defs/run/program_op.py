@@ -31,7 +31,7 @@ from tidegate.dagster_defs.run.commit_events import CommitEvents
 from tidegate.dagster_defs.run.failure_text import failure_text
 from tidegate.dagster_defs.run.run_lease import run_lease
 from tidegate.dagster_defs.run.spark_loss import spark_loss
-from tidegate.dagster_defs.run.tags import COMMIT, DATA_VERSION_TAG, job_of
+from tidegate.dagster_defs.run.tags import COMMIT, DATA_VERSION_TAG, DIAGNOSTIC, job_of
 from tidegate.dagster_defs.run.work import Work, params_of, run_partitions, work_of
 from tidegate.domain.model import Dataset
 from tidegate.domain.published import PublishedPartition
@@ -150,10 +150,11 @@ def report(
     if assets.own_key is not None:
         written = set(work.launch.partitions)
         if written == chosen:
-            yield MaterializeResult(assets.own_key, data_version=DataVersion(work.commit_id))
+            version = DataVersion(work.commit_id)
+            yield MaterializeResult(assets.own_key, metadata=_missing(work), data_version=version)
         else:
             for partition in sorted(written):
-                _event(context, assets.own_key, partition, {"job": work.job}, work)
+                _event(context, assets.own_key, partition, {"job": work.job, **_missing(work)}, work)
 
 
 def _is_output(dataset: Dataset, parts: list[PublishedPartition], chosen: set[str]) -> bool:
@@ -200,4 +201,10 @@ def _facts(part: PublishedPartition, work: Work) -> dict[str, Any]:
         "files": part.files,
         "job": work.job,
         COMMIT: work.commit_id,
+        **_missing(work),
     }
+
+
+def _missing(work: Work) -> dict[str, str]:
+    """Return the metadata of an instance whose dependencies lack an upstream instance."""
+    return {DIAGNOSTIC: "\n".join(work.diagnostics)} if work.diagnostics else {}

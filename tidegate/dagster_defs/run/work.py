@@ -18,6 +18,7 @@ from tidegate.dagster_defs.run.commit_id import Origin, adds_rows, origin_of, ow
 from tidegate.dagster_defs.run.tags import JOB, job_of
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.scheduler.decision.references import values_of
+from tidegate.scheduler.explain.no_edge import no_edge_line
 from tidegate.scheduler.launch.claim import claim
 from tidegate.scheduler.model.job import Job, LaunchPlan
 from tidegate.scheduler.store.protocol import Store
@@ -34,6 +35,7 @@ class Work:
         now: the instant that the work takes for the present, the same for every such run.
         schedule: of the job; None for a run started by hand.
         upstream: of an instance of a task: the partitions that its upstream instances are about.
+        diagnostics: of an instance of a task: its dependencies without an upstream instance, for people.
     """
 
     launch: LaunchPlan
@@ -43,6 +45,7 @@ class Work:
     now: datetime
     schedule: str | None = None
     upstream: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    diagnostics: tuple[str, ...] = ()
 
 
 def work_of(
@@ -85,6 +88,7 @@ def _of_job(job: Job, launch: LaunchPlan, attempt: int, commit: str, now: dateti
         now=launch.now or now,
         schedule=job.schedule,
         upstream={} if job.instance is None else launch.manifest,
+        diagnostics=() if job.instance is None else tuple(map(no_edge_line, job.instance.diagnostics)),
     )
 
 

@@ -126,6 +126,11 @@ def slot_at(task: TaskTrigger, instant: datetime) -> Slot:
             assert_never(unit)
 
 
+def business_instant(task: TaskTrigger, scheduled: datetime) -> datetime:
+    """Return the instant at which the business date of a scheduled time begins."""
+    return begin_before(scheduled, unit_of(task), task.timezone)
+
+
 def business_slots(task: TaskTrigger, first: str, last: str) -> tuple[tuple[str, Slot], ...]:
     """Return the instances whose business dates are in a range of days, each with its business date's key.
 

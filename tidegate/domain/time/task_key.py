@@ -9,7 +9,7 @@ is one unit earlier: the date before on the calendar, the natural hour or the mi
 import re
 from datetime import date, datetime, timedelta
 
-from tidegate.domain.model import TaskTrigger, TimeDimension
+from tidegate.domain.model import Cycle, TaskTrigger, TimeDimension
 from tidegate.domain.partition_key import PartitionKeyError, format_time_key, parse_time_key
 from tidegate.domain.time.clock_change import FIRST_YEAR, LAST_YEAR
 from tidegate.domain.time.natural_time import Unit, begin_before, begin_of, period_around, steady_offset
@@ -30,9 +30,14 @@ class TaskKeyError(ValueError):
     """A malformed or impossible time. The message says why, and what to write instead."""
 
 
+def unit_of_cycle(cycle: Cycle) -> Unit:
+    """Return the unit to which the times of a cycle are truncated: a day for all longer cycles, too."""
+    return cycle if cycle in ("minute", "hour") else "day"
+
+
 def unit_of(task: TaskTrigger) -> Unit:
-    """Return the unit to which the times of a task are truncated: a day for all longer cycles, too."""
-    return task.cycle if task.cycle in ("minute", "hour") else "day"
+    """Return the unit to which the times of a task are truncated."""
+    return unit_of_cycle(task.cycle)
 
 
 def local_day(task: TaskTrigger, instant: datetime) -> date:

@@ -5,8 +5,9 @@ before is all successful. `scheduler.tick.upstream` gates them, and the constrai
 apart from the others that write the same partitions.
 """
 
-from collections.abc import Iterable, Sequence
-from datetime import date, datetime
+from collections.abc import Iterable, Iterator
+from datetime import date, datetime, timedelta
+from itertools import islice
 
 import msgspec
 
@@ -25,6 +26,7 @@ from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.refused import InstanceRefused
 from tidegate.scheduler.store.protocol import Reader, Transaction
 from tidegate.scheduler.tick.end_jobs import discard_jobs
+from tidegate.scheduler.tick.generate import ONE_DAY
 from tidegate.scheduler.tick.tick import advance_before
 from tidegate.scheduler.tick.upstream import backfill_cursor
 
@@ -33,6 +35,8 @@ NEWEST = "backfills"
 
 INSTANCES_MAX = 100_000
 """The most instances of one backfill."""
+
+DAYS_AT_ONCE = timedelta(days=30)
 
 
 class Backfill(Value, kw_only=True):
@@ -43,6 +47,7 @@ class Backfill(Value, kw_only=True):
         task: the task that was asked for; None for a whole app.
         app: its app.
         tasks: all tasks ("app/name") that have instances in it.
+        disabled: tasks of the app, or upstream ones, that are left out because they are disabled.
         from_, to: the first and the last business date, both included.
         lot: how many business dates run at once.
     """
@@ -51,6 +56,7 @@ class Backfill(Value, kw_only=True):
     task: str | None
     app: str
     tasks: tuple[str, ...]
+    disabled: tuple[str, ...] = ()
     from_: str
     to: str
     lot: int
@@ -88,12 +94,11 @@ def start_backfill(transaction: Transaction, wanted: Wanted, now: datetime, by: 
     """Make the instances of a backfill.
 
     Raises:
-        InstanceRefused: a task is unknown or disabled, the dates are malformed or in the wrong order, or the
-            time of
-            an instance is not over.
+        InstanceRefused: a named task is unknown or disabled, the dates are malformed or in the wrong order,
+            or the time of an instance is not over.
     """
     advance_before(transaction, now)
-    states = _tasks(transaction, wanted)
+    states, disabled = _tasks(transaction, wanted)
     first, last = _date(wanted.from_), _date(wanted.to)
     if last < first:
         raise InstanceRefused(
@@ -101,7 +106,8 @@ def start_backfill(transaction: Transaction, wanted: Wanted, now: datetime, by: 
         )
     if wanted.lot < 1:
         raise InstanceRefused("E-RANGE", f"a lot has at least one business date, got {wanted.lot}")
-    found = [(state, date_key, slot) for state in states for date_key, slot in _slots(state, wanted, now)]
+    every = ((state, key, slot) for state in states for key, slot in _slots(state, first, last, now))
+    found = list(islice(every, INSTANCES_MAX + 1))
     if not found:
         raise InstanceRefused("E-RANGE", "no task has an instance for these business dates")
     if len(found) > INSTANCES_MAX:
@@ -113,6 +119,7 @@ def start_backfill(transaction: Transaction, wanted: Wanted, now: datetime, by: 
         task=wanted.task,
         app=wanted.app,
         tasks=tuple(state.ref for state in states),
+        disabled=tuple(state.ref for state in disabled),
         from_=wanted.from_,
         to=wanted.to,
         lot=wanted.lot,
@@ -179,8 +186,8 @@ def progress(reader: Reader, number: int) -> Progress:
     return Progress(backfill=backfill, total=len(jobs), counts=counts)
 
 
-def _tasks(reader: Reader, wanted: Wanted) -> list[ScheduleState]:
-    """Return the tasks of a backfill, by ref.
+def _tasks(reader: Reader, wanted: Wanted) -> tuple[list[ScheduleState], list[ScheduleState]]:
+    """Return the tasks of a backfill by ref, and those that are left out because they are disabled.
 
     Raises:
         InstanceRefused: a named task is unknown or disabled.
@@ -193,21 +200,24 @@ def _tasks(reader: Reader, wanted: Wanted) -> list[ScheduleState]:
         }
         if not states:
             raise InstanceRefused("E-TASK", f"app {wanted.app} has no tasks")
-    if wanted.task is not None and any(not each.spec.as_task.enabled for each in states.values()):
-        raise InstanceRefused(
-            "E-DISABLED", f"task {wanted.task} is disabled", "enable it in its YAML, and deploy"
-        )
+    named = frozenset(states if wanted.task is not None else ())
     if wanted.upstream:
         states |= _upstream(reader, states.values())
     only = {whole_name(wanted.app, name) for name in wanted.only}
     unknown = sorted(only - states.keys())
     if unknown:
         raise InstanceRefused("E-TASK", f"the backfill has no task {unknown[0]}", "leave it out of `only`")
+    disabled = [state for _, state in sorted(states.items()) if not state.spec.as_task.enabled]
+    refused = next((state for state in disabled if state.ref in named | only), None)
+    if refused is not None:
+        raise InstanceRefused(
+            "E-DISABLED", f"task {refused.ref} is disabled", "enable it in its YAML, and deploy"
+        )
     enabled = [state for _, state in sorted(states.items()) if state.spec.as_task.enabled]
     chosen = [state for state in enabled if not only or state.ref in only]
     if not chosen:
         raise InstanceRefused("E-DISABLED", "all tasks of the backfill are disabled")
-    return chosen
+    return chosen, [] if only else disabled
 
 
 def _upstream(reader: Reader, states: Iterable[ScheduleState]) -> dict[str, ScheduleState]:
@@ -233,21 +243,26 @@ def _date(text: str) -> date:
         raise InstanceRefused("E-TIME", str(error), "write business dates as 2026-03-09") from error
 
 
-def _slots(state: ScheduleState, wanted: Wanted, now: datetime) -> Sequence[tuple[str, Slot]]:
-    """Return the business dates and slots of a task.
+def _slots(state: ScheduleState, first: date, last: date, now: datetime) -> Iterator[tuple[str, Slot]]:
+    """Yield the business dates and slots of a task, some days at a time: a range may be far too long.
 
     Raises:
         InstanceRefused: the scheduled time of one is not over.
     """
-    slots = business_slots(state.spec.as_task, wanted.from_, wanted.to)
-    ahead = next((key for key, slot in slots if slot.scheduled > now), None)
-    if ahead is not None:
-        raise InstanceRefused(
-            "E-RANGE",
-            f"the business date {ahead} of {state.ref} is not over yet",
-            "end the backfill at the last business date that is over",
-        )
-    return slots
+    begin = first
+    while begin <= last:
+        end = begin + min(DAYS_AT_ONCE, last - begin)
+        for key, slot in business_slots(state.spec.as_task, begin.isoformat(), end.isoformat()):
+            if slot.scheduled > now:
+                raise InstanceRefused(
+                    "E-RANGE",
+                    f"the business date {key} of {state.ref} is not over yet",
+                    "end the backfill at the last business date that is over",
+                )
+            yield key, slot
+        if end == last:
+            return
+        begin = end + ONE_DAY
 
 
 def _make(

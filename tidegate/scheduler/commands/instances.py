@@ -13,6 +13,7 @@ import msgspec
 from tidegate.domain.time.task_key import TaskKeyError, parse_scheduled, scheduled_of
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.instances.actions import ALLOWED, RUN_AGAIN, Action, status_of
+from tidegate.scheduler.decision.instances.upstream import Upstream
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.instance import Status, task_event_key
 from tidegate.scheduler.model.job import Job, JobState
@@ -104,19 +105,37 @@ def consumers_of(reader: Reader, jobs: Mapping[str, Job]) -> tuple[Job, ...]:
     """Return the instances with an edge to any of some instances (by id), or to one of their consumers.
 
     Edges of an instance that is Not Run, or has ended as such, are not recorded: its upstream instances are
-    looked up.
+    looked up. The instances of a task that is deleted stay what they are, and wait for nothing any more.
     """
     found: dict[str, Job] = {}
+    known: dict[str, tuple[Upstream, ...]] = {}
     ahead = dict(jobs)
     while ahead:
         recorded = reader.consumers(ahead.keys())
-        consumers = [*(reader.jobs(ids=recorded) if recorded else ()), *_unrecorded_consumers(reader, ahead)]
+        unrecorded = _unrecorded_consumers(reader, ahead, known)
+        consumers = [*_of_deployed(reader, recorded), *unrecorded]
         ahead = {job.id: job for job in consumers if job.id not in jobs and job.id not in found}
         found |= ahead
     return reader.jobs(ids=found.keys()) if found else ()
 
 
-def _unrecorded_consumers(reader: Reader, jobs: Mapping[str, Job]) -> list[Job]:
+def _of_deployed(reader: Reader, ids: Collection[str]) -> Iterator[Job]:
+    """Yield the jobs with these ids whose schedules are deployed."""
+    if ids:
+        jobs = reader.jobs(ids=ids)
+        refs = {state.ref for state in reader.schedules(refs={job.schedule for job in jobs})}
+        yield from (job for job in jobs if job.schedule in refs)
+
+
+def _unrecorded_consumers(
+    reader: Reader, jobs: Mapping[str, Job], known: dict[str, tuple[Upstream, ...]]
+) -> list[Job]:
+    """Return the instances without recorded edges that have one of some instances upstream.
+
+    Args:
+        known: the upstream instances that were looked up before, by job; those of others are added. A
+            chain of `self` asks for each of its instances in turn.
+    """
     tasks = {
         each.schedule
         for each in reader.subscriptions({task_event_key(job.schedule) for job in jobs.values()})
@@ -127,11 +146,11 @@ def _unrecorded_consumers(reader: Reader, jobs: Mapping[str, Job]) -> list[Job]:
     waiting = reader.jobs(schedules=tasks, states=(JobState.PENDING_TRIGGER, JobState.PAUSED))
     every = (*waiting, *_ended_near(reader, states, jobs.values()))
     found = [job for job in every if job.satisfied_at is None]
-    upstream = load_upstream(reader, found, states)
+    known |= load_upstream(reader, [job for job in found if job.id not in known], states)
     return [
         job
         for job in found
-        if any(one.id in jobs for each in upstream.get(job.id, ()) if each.recorded for one in each.picked)
+        if any(one.id in jobs for each in known.get(job.id, ()) if each.recorded for one in each.picked)
     ]
 
 

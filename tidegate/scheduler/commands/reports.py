@@ -95,6 +95,8 @@ def _slots(task: TaskTrigger, times: Times, now: datetime) -> list[Slot]:
         InstanceRefused: a time is malformed, impossible or still to come, or the range is empty or too long.
     """
     try:
+        if len(times.scheduled) > INSTANCES_MAX:
+            raise _too_many("split the list")
         if times.scheduled:
             named = {slot_at(task, parse_scheduled(task, key)).scheduled for key in times.scheduled}
             slots = [slot_at(task, instant) for instant in sorted(named)]
@@ -124,10 +126,12 @@ def _range(task: TaskTrigger, times: Times) -> list[Slot]:
     days = slots_between(task, local_day(task, first) - ONE_DAY, local_day(task, last))
     found = list(islice((slot for slot in days if first <= slot.scheduled <= last), INSTANCES_MAX + 1))
     if len(found) > INSTANCES_MAX:
-        raise InstanceRefused(
-            "E-RANGE", f"a report has at most {INSTANCES_MAX:,} instances", "split the range"
-        )
+        raise _too_many("split the range")
     return found
+
+
+def _too_many(hint: str) -> InstanceRefused:
+    return InstanceRefused("E-RANGE", f"a report has at most {INSTANCES_MAX:,} instances", hint)
 
 
 def _one(

@@ -3,7 +3,8 @@
 new       the instances of the running day, and of a next day that begins within two hours, whose start
           time is not over
 changed   those that are Not Run are made again: the ones whose scheduled time the task still has stay, the
-          others go without a discard. Those that wait, run or have finished stay as they are
+          others go without a discard. Those that run or have finished stay as they are; those that wait do
+          so under the new constraints and priority, by which they are judged at once
 disabled  like a deleted one: what is Not Run, Waiting or Paused is discarded
 """
 
@@ -115,6 +116,12 @@ def _change(transaction: Transaction, state: ScheduleState, task: TaskTrigger, n
     transaction.add_journal([entry for _, entry in again])
     priority = state.spec.priority
     transaction.put_jobs([record(job, entry, next_check_at=now, priority=priority) for job, entry in again])
+    waiting = [
+        msgspec.structs.replace(job, next_check_at=now, priority=priority)
+        for job, each in fates
+        if each.kind == "stays" and job.state is JobState.PENDING_CONSTRAINT
+    ]
+    transaction.put_jobs(waiting)
 
 
 def _kept(job: Job) -> dict[str, Any]:

@@ -144,7 +144,7 @@ def _due_day(
 
 def _last_made(state: ScheduleState, task: TaskTrigger, instant: datetime, oldest: datetime) -> date:
     """Return the last day that a task has made, or that it does not catch up with any more."""
-    return max(day_made(task, state.fires_after or instant), day_made(task, oldest) - ONE_DAY)
+    return max(day_made(task, state.fires_after or instant), local_day(task, oldest) - ONE_DAY)
 
 
 def _made_until(work: WorkingSet, state: ScheduleState, day: date, instant: datetime) -> None:

@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
+from tidegate.domain.time.task_select import LOOKS_BACK, MATRIX
 from tidegate.scheduler.decision.instances.actions import ALLOWED, Action
-from tidegate.scheduler.decision.instances.select import LOOKS_BACK, MATRIX
 from tidegate.scheduler.model.instance import Status
 
 PAGE = (Path(__file__).parents[4] / "docs/cycles.md").read_text("utf-8")

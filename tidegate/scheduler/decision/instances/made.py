@@ -5,17 +5,16 @@ so the instant at which an instance is made is part of the id of its job. Pure.
 """
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
 import msgspec
 
 from tidegate.domain.model import Cycle, TaskTrigger
-from tidegate.domain.time.task_grid import Slot, natural_container
+from tidegate.domain.time.task_grid import Slot, business_instant
 from tidegate.domain.time.task_key import business_date, scheduled_key
 from tidegate.scheduler.decision.after import instance_job, opened
-from tidegate.scheduler.decision.instances.select import size_of
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.instance import Instance, InstanceKind
 from tidegate.scheduler.model.job import Job, job_id
@@ -56,14 +55,6 @@ def _of_slot(zone: str, cycle: Cycle, slot: Slot) -> tuple[Instance, dict[str, A
     return instance, {**written, "empty": True} if slot.empty else written
 
 
-def business_instant(task: TaskTrigger, scheduled: datetime) -> datetime:
-    """Return the instant at which the business date of a scheduled time begins."""
-    size = size_of(task.cycle)
-    if size == "minute":
-        return scheduled - timedelta(minutes=1)
-    return natural_container(task.timezone, scheduled, size, previous=True).start
-
-
 def make(state: ScheduleState, instance: Instance, now: datetime) -> tuple[Job, Entry]:
     """Return the job of a new instance, and the entry that makes it."""
     kind = instance.kind if instance.kind is not InstanceKind.BACKFILL else f"backfill {instance.number}"
@@ -71,7 +62,7 @@ def make(state: ScheduleState, instance: Instance, now: datetime) -> tuple[Job, 
         at=now,
         kind=EntryKind.INSTANCE,
         schedule=state.ref,
-        job=job_id(state.ref, instance.key, f"{kind}@{now.isoformat()}"),
+        job=_job_id(state, instance, f"{kind}@{now.isoformat()}"),
         data={"key": instance.key, "instance": msgspec.to_builtins(instance)},
     )
     return msgspec.structs.replace(opened(entry, state), next_check_at=_first_check(instance, now)), entry
@@ -82,13 +73,21 @@ def make_all(state: ScheduleState, slots: Sequence[Slot], now: datetime) -> tupl
     task = state.spec.as_task
     found = [_of_slot(task.timezone, task.cycle, slot) for slot in slots]
     by = f"{InstanceKind.PERIODIC}@{now.isoformat()}"
-    ids = [job_id(state.ref, instance.key, by) for instance, _ in found]
+    ids = [_job_id(state, instance, by) for instance, _ in found]
     jobs = [
         instance_job(state, id, instance, now, next_check_at=_first_check(instance, now))
         for id, (instance, _) in zip(ids, found, strict=True)
     ]
     data = {"jobs": ids, "instances": [written for _, written in found]}
     return jobs, Entry(at=now, kind=EntryKind.INSTANCE, schedule=state.ref, data=data)
+
+
+def _job_id(state: ScheduleState, instance: Instance, made_by: str) -> str:
+    """Return the id of the job of a new instance.
+
+    By its scheduled time as an instant: when a task changes its zone, two instances have the same key.
+    """
+    return job_id(state.ref, instance.scheduled.isoformat(), made_by)
 
 
 def _first_check(instance: Instance, now: datetime) -> datetime:

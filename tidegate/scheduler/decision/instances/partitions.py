@@ -12,8 +12,8 @@ from tidegate.domain.model import App, Cycle, PartitionScheme, Schedule, TimeDim
 from tidegate.domain.part_name import whole_name
 from tidegate.domain.partition_key import expected_keys, format_time_key, join_key
 from tidegate.domain.time.cycle import is_finer
+from tidegate.domain.time.task_key import unit_of_cycle
 from tidegate.domain.time.wall_clock import first_instant, instants
-from tidegate.scheduler.decision.instances.select import size_of
 from tidegate.scheduler.model.instance import Instance
 
 WHOLE = ""
@@ -32,7 +32,7 @@ def partitions_of(scheme: PartitionScheme | None, date: str, cycle: Cycle) -> tu
     if scheme is None or scheme.time is None:
         return () if scheme is None or scheme.static is None else tuple(scheme.static.keys)
     time = scheme.time
-    unit = size_of(cycle)
+    unit = unit_of_cycle(cycle)
     if is_finer(time.cycle, unit):
         return expected_keys(scheme, unit, date)
     key = format_time_key(_instant(date, time), time)

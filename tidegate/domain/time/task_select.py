@@ -9,18 +9,20 @@ only. Instances are compared by their scheduled times, and within a backfill by 
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Literal, assert_never
+from typing import Literal, TypeVar, assert_never
 
 from tidegate.domain.model import Cycle, Dependency, Select
 from tidegate.domain.time.cycle import Period
+from tidegate.domain.time.natural_time import Unit
 from tidegate.domain.time.task_grid import natural_container
+from tidegate.domain.time.task_key import unit_of_cycle
 from tidegate.domain.value import Value
-from tidegate.scheduler.model.job import Job
 
-Unit = Literal["hour", "day"]
-Size = Literal["minute", "hour", "day"]
+Container = Literal["hour", "day"]
 
-MATRIX: dict[tuple[Size, Size], tuple[Unit, Select]] = {
+T = TypeVar("T")
+
+MATRIX: dict[tuple[Unit, Unit], tuple[Container, Select]] = {
     ("minute", "minute"): ("hour", "nearest"),
     ("minute", "hour"): ("hour", "exactly_one"),
     ("minute", "day"): ("day", "exactly_one"),
@@ -45,9 +47,10 @@ TEXTS: dict[Select, str] = {
 }
 
 
-def size_of(cycle: Cycle) -> Size:
-    """Return the row or column of a cycle in the matrix; longer cycles have an instance each day."""
-    return cycle if cycle in ("minute", "hour") else "day"
+def container_of(cycle: Cycle, upstream: Cycle) -> Container:
+    """Return the unit of the container in which instances of two cycles meet."""
+    unit, _ = MATRIX[unit_of_cycle(cycle), unit_of_cycle(upstream)]
+    return unit
 
 
 class Choice(Value, kw_only=True):
@@ -77,8 +80,7 @@ def choice_of(
         current: the instance's scheduled time; within a backfill the instant of its business date.
         backfill: whether both belong to one backfill, in which an instance waits for all finer ones.
     """
-    mine, theirs = size_of(cycle), size_of(upstream)
-    unit, rule = MATRIX[mine, theirs]
+    unit, rule = MATRIX[unit_of_cycle(cycle), unit_of_cycle(upstream)]
     if backfill and rule == "last":
         rule = "all"
     previous = dependency.period == "previous"
@@ -95,7 +97,7 @@ def choice_of(
     )
 
 
-def pick(choice: Choice, found: Sequence[tuple[datetime, Job]]) -> tuple[Job, ...]:
+def pick(choice: Choice, found: Sequence[tuple[datetime, T]]) -> tuple[T, ...]:
     """Return the picked instances.
 
     Args:
@@ -103,9 +105,9 @@ def pick(choice: Choice, found: Sequence[tuple[datetime, Job]]) -> tuple[Job, ..
             left out here.
     """
     start, end = choice.container.start, choice.container.end
-    inside = [job for time, job in found if start <= time < end]
+    inside = [each for time, each in found if start <= time < end]
     if choice.looks_back:
-        inside = [job for time, job in found if start <= time < end and time <= choice.current]
+        inside = [each for time, each in found if start <= time < end and time <= choice.current]
     match choice.select:
         case "nearest" | "last":
             return tuple(inside[-1:])

@@ -1,0 +1,181 @@
+"""Which instances exist: a model of docs/cycles.md, "Generation", that hears what happens and asks no engine.
+
+It follows each task day by day: what a deployment makes, changes and discards, what comes with the days, what
+a downtime costs, what reports and backfills add. It shares with the engine the grid of a task only.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from datetime import date, datetime, timedelta
+
+from tests.simulation.tasks.live import Identity
+from tidegate.domain.model import Schedule, TaskTrigger
+from tidegate.domain.time.task_grid import Slot, business_slots, generation_time, slots_of_day
+from tidegate.domain.time.task_key import local_day
+from tidegate.domain.value import Value
+
+ONE_DAY = timedelta(days=1)
+MICROSECOND = timedelta(microseconds=1)
+AWAY = timedelta(minutes=15)
+"""A scheduler that has done nothing for longer returns from a downtime."""
+
+OPEN = frozenset({"PENDING_TRIGGER", "PENDING_CONSTRAINT", "PENDING_LAUNCH", "PAUSED"})
+"""What has no run: a deletion discards it."""
+
+
+class Exists(Value, kw_only=True):
+    """One instance that exists."""
+
+    kind: str
+    start: datetime
+    empty: bool
+
+
+class Fates(Value, kw_only=True):
+    """What a deployment does: instances are discarded with D-DELETED, go, or are made again."""
+
+    discarded: frozenset[Identity] = frozenset()
+    gone: frozenset[Identity] = frozenset()
+    again: frozenset[Identity] = frozenset()
+
+    def plus(self, other: "Fates") -> "Fates":
+        """Both together."""
+        return Fates(
+            discarded=self.discarded | other.discarded,
+            gone=self.gone | other.gone,
+            again=self.again | other.again,
+        )
+
+
+class Existing:
+    """The instances that exist by the rules.
+
+    Attributes:
+        exist: all of them.
+        clock: up to when the scheduler has worked; `returned` when it last came back from a downtime.
+    """
+
+    def __init__(self) -> None:
+        self.exist: dict[Identity, Exists] = {}
+        self.clock: datetime | None = None
+        self.returned: datetime | None = None
+        self._specs: dict[str, Schedule] = {}
+        self._made: dict[str, date] = {}
+
+    def is_away(self, now: datetime) -> bool:
+        """Whether the scheduler has done nothing for long."""
+        return self.clock is None or now - self.clock > AWAY
+
+    def worked(self, now: datetime, *, returns: bool) -> None:
+        """The scheduler has done everything up to an instant.
+
+        Args:
+            returns: whether it comes back, if it was away; a command alone does not bring it back.
+        """
+        if self.is_away(now):
+            if not returns:
+                return
+            self.returned = now
+        for ref in self._specs:
+            self._make_days(ref, now, self.returned or now)
+        self.clock = now
+
+    def deployed(
+        self,
+        specs: Mapping[str, Schedule],
+        states: Mapping[Identity, str],
+        now: datetime,
+        changed: Collection[str],
+    ) -> Fates:
+        """Tasks are deployed, and those that are missing are deleted.
+
+        Args:
+            states: of all instances before, by identity.
+            changed: the tasks that are others from now on.
+        """
+        fates = self.deleted(self._specs.keys() - specs.keys(), states)
+        for ref, spec in specs.items():
+            if ref not in self._specs:
+                self._begin(ref, spec, now)
+            elif ref in changed:
+                fates = fates.plus(self._changed(ref, spec, states, now))
+        return fates
+
+    def deleted(self, refs: Iterable[str], states: Mapping[Identity, str]) -> Fates:
+        """Tasks are deleted."""
+        refs = set(refs)
+        for ref in refs:
+            del self._specs[ref], self._made[ref]
+        found = frozenset(each for each in self.exist if each[0] in refs and states[each] in OPEN)
+        self.leave(found)
+        return Fates(discarded=found)
+
+    def leave(self, identities: Iterable[Identity]) -> None:
+        """Instances are discarded."""
+        for each in identities:
+            del self.exist[each]
+
+    def reported(self, ref: str, slots: Iterable[Slot]) -> None:
+        """Times are reported: those without an instance get one, and an empty run becomes a real one."""
+        for slot in slots:
+            name = ref, 0, slot.scheduled
+            known = self.exist.get(name)
+            kind, start = ("outside", slot.start) if known is None else (known.kind, known.start)
+            self.exist[name] = Exists(kind=kind, start=start, empty=False)
+
+    def backfilled(self, number: int, refs: Iterable[str], first: str, last: str) -> None:
+        """A backfill was started."""
+        for ref in refs:
+            for _, slot in business_slots(self.task(ref), first, last):
+                self.exist[ref, number, slot.scheduled] = Exists(
+                    kind="backfill", start=slot.start, empty=slot.empty
+                )
+
+    def task(self, ref: str) -> TaskTrigger:
+        """A task as it is deployed."""
+        return self._specs[ref].as_task
+
+    def _changed(self, ref: str, spec: Schedule, states: Mapping[Identity, str], now: datetime) -> Fates:
+        before, task = now - MICROSECOND, spec.as_task
+        # The days before the change are those of the former task.
+        self._make_days(ref, before, before if self.is_away(now) or self.returned is None else self.returned)
+        discarded, gone, again = set[Identity](), set[Identity](), set[Identity]()
+        for name, each in list(self.exist.items()):
+            state = states.get(name, "PENDING_TRIGGER")
+            if name[0] != ref or state not in OPEN:
+                continue
+            day = local_day(task, name[2])
+            if not task.enabled or (task.valid_to is not None and day > task.valid_to):
+                discarded.add(name)
+            elif state == "PENDING_TRIGGER" and each.kind == "periodic":
+                slot = next((slot for slot in slots_of_day(task, day) if slot.scheduled == name[2]), None)
+                (gone if slot is None else again).add(name)
+                if slot is not None:
+                    self.exist[name] = Exists(kind=each.kind, start=slot.start, empty=slot.empty)
+        self.leave(discarded | gone)
+        self._begin(ref, spec, now)
+        return Fates(discarded=frozenset(discarded), gone=frozenset(gone), again=frozenset(again))
+
+    def _begin(self, ref: str, spec: Schedule, now: datetime) -> None:
+        """A deployment makes what is still to start of the running day, and of the next one if it is near."""
+        self._specs[ref], task = spec, spec.as_task
+        day = local_day(task, now)
+        self._made[ref] = day - ONE_DAY
+        while generation_time(task, day) <= now:
+            self._put(ref, [slot for slot in slots_of_day(task, day) if slot.start >= now])
+            self._made[ref] = day
+            day += ONE_DAY
+
+    def _make_days(self, ref: str, now: datetime, returned: datetime) -> None:
+        """The days that have come since the last ones; not what is too old at a return."""
+        task, day = self.task(ref), self._made[ref] + ONE_DAY
+        oldest = returned - task.catch_up_at_most
+        while generation_time(task, day) <= now:
+            self._put(ref, [slot for slot in slots_of_day(task, day) if slot.scheduled >= oldest])
+            self._made[ref] = day
+            day += ONE_DAY
+
+    def _put(self, ref: str, slots: Iterable[Slot]) -> None:
+        for slot in slots:
+            self.exist.setdefault(
+                (ref, 0, slot.scheduled), Exists(kind="periodic", start=slot.start, empty=slot.empty)
+            )

@@ -1,0 +1,196 @@
+"""All instances at one time, and their upstream instances by the table of docs/cycles.md, computed once more.
+
+It shares with the engine only the grid of a task and the arithmetic of natural hours and days, which have
+tests of their own.
+"""
+
+from bisect import bisect_left, bisect_right, insort
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Literal
+
+from tidegate.domain.model import Dependency, Schedule, TaskTrigger
+from tidegate.domain.time.task_grid import natural_container
+from tidegate.scheduler.model.instance import Instance
+from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.store.protocol import Reader
+
+Unit = Literal["hour", "day"]
+HOUR: Unit = "hour"
+DAY: Unit = "day"
+CELLS: dict[str, dict[str, tuple[Unit, str]]] = {
+    "minute": {"minute": (HOUR, "nearest"), "hour": (HOUR, "exactly_one"), "day": (DAY, "exactly_one")},
+    "hour": {"minute": (HOUR, "last"), "hour": (DAY, "nearest"), "day": (DAY, "exactly_one")},
+    "day": {"minute": (DAY, "last"), "hour": (DAY, "last"), "day": (DAY, "exactly_one")},
+}
+"""The nine cells of docs/cycles.md, written once more."""
+
+Identity = tuple[str, int, datetime]
+"""A task ("app/name"), the number of the backfill, and the scheduled time."""
+
+
+def of(job: Job) -> Instance:
+    """What makes a job an instance."""
+    assert job.instance is not None
+    return job.instance
+
+
+def identity(job: Job) -> Identity:
+    """What names an instance that was not discarded."""
+    return job.schedule, of(job).number, of(job).scheduled
+
+
+def size(task: TaskTrigger) -> str:
+    """The row or column of a task in the table of cells."""
+    return task.cycle if task.cycle in ("minute", "hour") else "day"
+
+
+def named(job: Job, dependency: Dependency) -> str:
+    """The upstream task of a dependency, "app/name"."""
+    return dependency.task if "/" in dependency.task else f"{job.app}/{dependency.task}"
+
+
+class Live:
+    """All instances, and the tasks as they are deployed.
+
+    Attributes:
+        jobs: every instance by id, discarded ones too.
+        specs: the deployed tasks, by ref.
+        members: the tasks of each backfill.
+    """
+
+    def __init__(self, specs: Mapping[str, Schedule], members: Mapping[int, frozenset[str]]) -> None:
+        self.specs = dict(specs)
+        self.members = members
+        self.jobs: dict[str, Job] = {}
+        self._of_task: dict[tuple[str, int], list[tuple[datetime, str]]] = defaultdict(list)
+
+    @classmethod
+    def of_store(cls, reader: Reader) -> "Live":
+        """All instances as the tables have them."""
+        jobs = [job for job in reader.jobs() if job.instance is not None]
+        specs = {state.ref: state.spec for state in reader.schedules() if state.spec.task is not None}
+        live = cls(specs, members_of(reader))
+        for job in sorted(jobs, key=lambda each: (of(each).scheduled, each.id)):
+            live.jobs[job.id] = job
+            if str(job.state) != "DISCARDED":
+                live._of_task[job.schedule, of(job).number].append((of(job).scheduled, job.id))
+        return live
+
+    def put(self, job: Job) -> None:
+        """Take an instance in as it is now."""
+        known = self.jobs.get(job.id)
+        exists, existed = (each is not None and str(each.state) != "DISCARDED" for each in (job, known))
+        self.jobs[job.id] = job
+        if exists is existed:
+            return
+        place, mine = self._of_task[job.schedule, of(job).number], (of(job).scheduled, job.id)
+        if exists:
+            insort(place, mine)
+        else:
+            place.remove(mine)
+
+    def task(self, ref: str) -> TaskTrigger | None:
+        """A task as it is deployed."""
+        spec = self.specs.get(ref)
+        return None if spec is None else spec.task
+
+    def existing(self) -> Iterator[Job]:
+        """Every instance that was not discarded."""
+        return (self.jobs[id] for found in self._of_task.values() for _, id in found)
+
+    def of_backfill(self, number: int) -> Iterator[Job]:
+        """The instances of a backfill that were not discarded."""
+        return (
+            self.jobs[id] for (_, each), found in self._of_task.items() if each == number for _, id in found
+        )
+
+    def upstream(self, job: Job) -> dict[str, list[Job]]:
+        """The upstream instances of an instance, by its dependencies."""
+        mine, task = of(job), self.task(job.schedule)
+        found = dict[str, list[Job]]()
+        if mine.empty or task is None:
+            return found
+        for number, each in enumerate(task.depends_on):
+            if each.itself:
+                found[f"{number} self"] = self._before(job)
+                continue
+            ref = named(job, each)
+            if not mine.number or ref in self.members[mine.number]:
+                found[f"{number} {ref}"] = self._picked(job, task, each, ref)
+        return found
+
+    def upstream_now(self, job: Job) -> Iterable[str]:
+        """The ids of what an instance waits for, or has waited for when it left Not Run."""
+        if job.satisfied_at is not None:
+            return [edge.job for edge in of(job).upstream]
+        return [one.id for each in self.upstream(job).values() for one in each]
+
+    def consumers(self, job: Job) -> dict[str, Job]:
+        """The instances that wait for an instance, or for one of those, and so on; none of deleted tasks."""
+        waiting: dict[str, list[Job]] = defaultdict(list)
+        for each in self.existing():
+            if each.schedule in self.specs:
+                for id in self.upstream_now(each):
+                    waiting[id].append(each)
+        found: dict[str, Job] = {}
+        ahead = [job]
+        while ahead:
+            ahead = [each for one in ahead for each in waiting[one.id]]
+            ahead = [each for each in {each.id: each for each in ahead}.values() if each.id not in found]
+            found |= {each.id: each for each in ahead}
+        found.pop(job.id, None)
+        return found
+
+    def _before(self, job: Job) -> list[Job]:
+        times = self._of_task.get((job.schedule, of(job).number), [])
+        for _, id in reversed(times[: bisect_left(times, (of(job).scheduled, ""))]):
+            if not of(self.jobs[id]).empty:
+                return [self.jobs[id]]
+        return []
+
+    def _picked(self, job: Job, task: TaskTrigger, dependency: Dependency, ref: str) -> list[Job]:
+        mine, theirs = of(job), self.task(ref)
+        if theirs is None:
+            return []
+        container, rule = CELLS[size(task)][size(theirs)]
+        if mine.number and rule == "last":
+            rule = "all"
+        rule = dependency.select or rule
+        current = mine.business if mine.number else mine.scheduled
+        previous = dependency.period == "previous"
+        period = natural_container(task.timezone, current, container, previous=previous)
+        looks_back = rule in ("nearest", "exactly_one") and not previous
+        inside = [
+            (at, each)
+            for at, each in self._timed(ref, mine.number, period.start, period.end)
+            if not looks_back or at <= current
+        ]
+        found = [each for _, each in inside]
+        return {
+            "nearest": found[-1:],
+            "last": found[-1:],
+            "first": found[:1],
+            "all": found,
+            "exactly_one": found if len(found) == 1 else [],
+        }[rule]
+
+    def _timed(self, ref: str, number: int, start: datetime, end: datetime) -> list[tuple[datetime, Job]]:
+        """The instances of a container with their times: scheduled times, or business dates in a backfill."""
+        times = self._of_task.get((ref, number), [])
+        if number:
+            jobs = [self.jobs[id] for _, id in times]
+            found = [(of(each).business, each) for each in jobs if start <= of(each).business < end]
+            return sorted(found, key=lambda each: (each[0], of(each[1]).scheduled, each[1].id))
+        chosen = times[bisect_left(times, (start, "")) : bisect_right(times, (end, ""))]
+        return [(at, self.jobs[id]) for at, id in chosen]
+
+
+def members_of(reader: Reader) -> dict[int, frozenset[str]]:
+    """The tasks of each backfill, by its number."""
+    newest: int = reader.cursor("backfills") or 0
+    return {
+        number: frozenset((reader.cursor(f"backfill:{number}") or {})["tasks"])
+        for number in range(1, newest + 1)
+    }
