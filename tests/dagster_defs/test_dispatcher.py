@@ -9,7 +9,7 @@ from dagster import DagsterInstance
 from tests.dagster_defs.instance import evaluate, report, report_day, repository_of
 from tests.dagster_defs.sample import NOW, deploy, location_of, sample_app
 from tests.doubles.dump import dump
-from tidegate.dagster_defs.dispatch import dispatcher
+from tidegate.dagster_defs.dispatch import steps
 from tidegate.domain.model import Dataset
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.model.job import JobState
@@ -94,7 +94,7 @@ def test_a_failed_step_is_told_and_stops_no_other(
         raise RuntimeError("the disk is full")
 
     repository = repository_of(location_of(store))
-    monkeypatch.setattr(dispatcher, "reconcile", broken)
+    monkeypatch.setattr(steps, "reconcile", broken)
 
     with pytest.raises(RuntimeError, match="the disk is full"):
         evaluate(instance, repository)

@@ -48,7 +48,7 @@ def look(store: MemoryStore, instance: DagsterInstance, after: timedelta) -> lis
     with store.reading() as reader:
         plan = AssetPlan(deployed_plan(reader, ""))
     said: list[str] = []
-    end_overdue(instance, store, plan, "flights", NOW + after, said.append)
+    end_overdue(instance, store, plan, {"flights"}, NOW + after, said.append)
     return said
 
 

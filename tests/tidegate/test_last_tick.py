@@ -9,6 +9,7 @@ from tests.tidegate.project import Project
 from tidegate.cli.last_tick import TickWatch, scheduler_lines, state_lines
 from tidegate.processes.alive import CodeServer, DagsterState, Dispatcher
 from tidegate.project.settings.settings import load_settings
+from tidegate.scheduler.launch.active_host import ActiveHost
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -58,6 +59,13 @@ def test_without_ticks_dagster_is_asked(project: Project) -> None:
 def test_a_recent_tick_of_a_shared_store_may_be_another_project_s(project: Project) -> None:
     _, second = lines(project, timedelta(0), shared=True)
     assert second.startswith("what ticks for this project is not known: " + NO_HOME)
+
+
+def test_a_recent_tick_of_the_host_shows_nothing_of_dagster(project: Project) -> None:
+    host = ActiveHost(process="node/7/m/b/s/9", since=NOW - 60 * MINUTE, looped_at=NOW)
+    _, second, third = scheduler_lines(load_settings(), ["sales"], NOW, NOW, shared=False, host=host)
+    assert second == "the host is active: process 7 on node, last loop at 2026-03-10 12:00:00Z"
+    assert third.startswith("what ticks for this project is not known: " + NO_HOME)
 
 
 def test_each_part_of_dagster_has_a_line() -> None:

@@ -71,6 +71,10 @@ COMMANDS: dict[str, Entry] = {
     "dev": Entry(
         "tidegate.cli.develop.dev:dev", "Run Dagster on the project; redeploy when the YAML changes."
     ),
+    "host": Entry(
+        "tidegate.cli.operate.host:host",
+        "Drive the engine and create runs without waiting for Dagster's sensors; a service in production.",
+    ),
     "demo": Entry(
         "tidegate.demo.commands.demo:demo", "Run the example project on real flights, from landing to report."
     ),

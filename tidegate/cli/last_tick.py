@@ -1,7 +1,8 @@
 """Whether the scheduler works, for `tidegate why` and `tidegate dev`: its last tick, and what Dagster says.
 
 A tick is made by a dispatcher that Dagster's daemon evaluates in the code location, so a recent tick shows
-that all of them are alive. Dagster itself is asked only when it is not recent, or may be another project's.
+that all of them are alive. Dagster itself is asked only when it is not recent, may be another project's, or
+was made by the host.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,6 +14,7 @@ from tidegate.domain.wording import plural
 if TYPE_CHECKING:
     from tidegate.processes.alive import DagsterState, Dispatcher
     from tidegate.project.settings.settings import Settings
+    from tidegate.scheduler.launch.active_host import ActiveHost
 
 TICKS_MISSED = 12
 """After so many ticks that did not come, something is wrong: a minute where one comes every five seconds."""
@@ -35,7 +37,13 @@ def is_late(last: datetime, now: datetime, every: int) -> bool:
 
 
 def scheduler_lines(
-    settings: "Settings", apps: Sequence[str], ticked_at: datetime | None, now: datetime, *, shared: bool
+    settings: "Settings",
+    apps: Sequence[str],
+    ticked_at: datetime | None,
+    now: datetime,
+    *,
+    shared: bool,
+    host: "ActiveHost | None" = None,
 ) -> Iterator[str]:
     """Yield when the scheduler ticked last, and what is alive.
 
@@ -43,10 +51,17 @@ def scheduler_lines(
         apps: the apps that are explained.
         ticked_at: the scheduler's clock, as the store has it; None if it never ticked.
         shared: other projects use the store, so the last tick may be one of theirs.
+        host: the active host of the project. It ticks, so a recent tick says nothing of Dagster's daemon.
     """
+    from tidegate.cli.printing import instant
+
     late = ticked_at is None or is_late(ticked_at, now, settings.tick_seconds)
     yield _last_tick(ticked_at, now, late)
-    if not late and not shared:
+    if host is not None:
+        from tidegate.spark_jobs.commit.process import shown
+
+        yield f"the host is active: {shown(host.process)}, last loop at {instant(host.looped_at)}"
+    elif not late and not shared:
         yield "Dagster's daemon and the code location are alive"
         return
     from tidegate.processes.alive import dagster_state

@@ -1,4 +1,4 @@
-"""Dagster's three processes for one project: the code server, the daemon, and the webserver.
+"""Dagster's three processes for one project, the code server, the daemon and the webserver, and the host.
 
 Each runs in its own process group, writes to a log file, and is stopped together with its child
 processes, at the latest when this Python process ends. `tidegate dev`, the demo and the
@@ -6,6 +6,7 @@ end-to-end tests use it; it does not depend on what is deployed.
 
     code server ◄── daemon        the workspace file that is written here has its address
          ▲───────── webserver
+         ▲───────── host
 """
 
 import atexit
@@ -209,6 +210,10 @@ class DagsterProcesses:
         """Start the daemon without waiting for its first tick."""
         command = ["-m", "dagster._daemon", "run", "-w", str(self.site.workspace)]
         return self._start("daemon", [sys.executable, *command])
+
+    def start_host(self) -> ManagedProcess:
+        """Start the host, which drives the engine and creates runs, without waiting for its first loop."""
+        return self._start("host", [sys.executable, "-m", "tidegate.cli.main", "host"])
 
     def start_webserver(self) -> ManagedProcess:
         """Start the webserver and wait until it answers.

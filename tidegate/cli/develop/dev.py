@@ -1,10 +1,10 @@
 """`tidegate dev`: Dagster on the project, and a redeployment whenever the YAML changes.
 
-Starts a code server, the daemon and the UI, each a process with its log in `.tidegate/logs`.
+Starts a code server, the daemon, the host and the UI, each a process with its log in `.tidegate/logs`.
 A file saved with a mistake is reported and not deployed: the previous deployment remains. So it does if the
 change would discard waiting jobs or their events, unless a person at the terminal agrees.
 The code server keeps the definitions in a process of its own; if only that ends, it is started again.
-Ends with Ctrl-C, or when one of the three processes ends, and stops all of them.
+Ends with Ctrl-C, or when one of the processes ends, and stops all of them.
 """
 
 import signal
@@ -72,6 +72,7 @@ def _run(settings: "Settings", port: int | None, lock: "ProjectLock") -> None:
             typer.echo("starting Dagster ...")
             processes.start_code_server()
             processes.start_daemon()
+            processes.start_host()
             processes.start_webserver()
             typer.echo(f"Dagster UI: {site.url}   logs: {site.logs}   stop with Ctrl-C")
             _serve(settings, processes)

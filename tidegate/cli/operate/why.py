@@ -49,9 +49,10 @@ def why(
     from tidegate.project.settings.settings import load_settings
     from tidegate.scheduler.explain.past import store_at
     from tidegate.scheduler.explain.why import explain
+    from tidegate.scheduler.launch.active_host import active_host
     from tidegate.scheduler.tick.tick import engine_clock
 
-    now = datetime.now(UTC)
+    now, settings = datetime.now(UTC), load_settings()
     moment = now if at is None else past_instant(at, now)
     with opened_store() as store, store.reading() as present:
         explained = store if at is None else store_at(present, moment)
@@ -64,13 +65,15 @@ def why(
         if at is None:
             blocked = [with_blocked(each, store, present) for each in explanations]
             explanations = tuple(with_dead(each, present, now) for each in blocked)
-    settings = load_settings()
+        host = active_host(present, settings.name, now)
     addresses = [run_address(settings, _run_of(explanation)) for explanation in explanations]
     apps = sorted({explanation.schedule.partition("/")[0] for explanation in explanations})
     shared = projects > {settings.name}
     # Asked last: Dagster may take seconds to answer.
     alive = (
-        scheduler_lines(settings, apps, ticked_at, now, shared=shared) if at is None and apps else iter(())
+        scheduler_lines(settings, apps, ticked_at, now, shared=shared, host=host)
+        if at is None and apps
+        else iter(())
     )
     if format is Format.JSON:
         lines = list(alive)

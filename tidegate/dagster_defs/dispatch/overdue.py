@@ -1,7 +1,7 @@
 """Overdue: runs that take longer than the `timeout` of their program are terminated, and have failed.
 
 Dagster's own tag `dagster/max_runtime` needs its run monitoring, and looks only as often as that does. So the
-dispatcher looks itself, at every tick:
+engine looks itself, at every tick:
 
     note the failure at the job ─► ask the launcher to terminate ─► report the run as failed
 
@@ -9,7 +9,7 @@ The note comes first: whatever Dagster calls the end of the run, the job has fai
 its program had raised an error (`scheduler.intake.observe`). After a crash the next tick does the rest.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 
 from dagster import DagsterInstance
@@ -24,13 +24,18 @@ from tidegate.scheduler.store.protocol import Store
 
 
 def end_overdue(
-    instance: DagsterInstance, store: Store, plan: AssetPlan, app: str, now: datetime, log: Log
+    instance: DagsterInstance,
+    store: Store,
+    plan: AssetPlan,
+    apps: Collection[str],
+    now: datetime,
+    log: Log,
 ) -> None:
-    """Terminate the active runs of an app that take longer than the `timeout` of their program."""
+    """Terminate the active runs of some apps that take longer than the `timeout` of their program."""
     limits = {
         f"{app}/{name}": assets.program.timeout
-        for (owner, name), assets in plan.programs.items()
-        if owner == app and assets.program.timeout is not None
+        for (app, name), assets in plan.programs.items()
+        if app in apps and assets.program.timeout is not None
     }
     if not limits:
         return

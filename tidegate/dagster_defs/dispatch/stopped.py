@@ -6,6 +6,7 @@ is interrupted by its launcher. A run that does not end although it was asked `F
 cancelled: its process may be gone, or hang, and it can publish nothing any more.
 """
 
+from collections.abc import Collection
 from datetime import datetime
 
 from dagster import DagsterInstance
@@ -19,13 +20,15 @@ FORCED_AT = 3
 """With the pauses of `scheduler.launch.stopped`, 45 s after it was asked for the first time."""
 
 
-def end_stopped(instance: DagsterInstance, store: Store, app: str, now: datetime, log: Log) -> None:
-    """Cancel the active runs of an app whose job has gone on without them."""
+def end_stopped(
+    instance: DagsterInstance, store: Store, apps: Collection[str], now: datetime, log: Log
+) -> None:
+    """Cancel the active runs of some apps whose job has gone on without them."""
     with store.reading() as reader:
-        if not stops_due(reader, app, now):
+        if not stops_due(reader, apps, now):
             return
     with store.transaction() as transaction:
-        stops = note_stops(transaction, app, now)
+        stops = note_stops(transaction, apps, now)
     for stop in stops:
         _cancel(instance, stop, log)
 

@@ -14,6 +14,7 @@ decides when it takes them again (`scheduler.decision.decide`), and then it is o
             └── run observed ──┴──► LAUNCHED (`scheduler.intake.observe`)
 """
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from tidegate.domain.back_off import back_off
@@ -68,14 +69,20 @@ class LaunchRequest(Value, kw_only=True):
 
 
 def offer_launches(
-    transaction: Transaction, now: datetime, app: str, limit: int = OFFERS_PER_TICK
+    transaction: Transaction, now: datetime, app: str | Collection[str], limit: int = OFFERS_PER_TICK
 ) -> tuple[LaunchRequest, ...]:
-    """Return the launch requests of an app that are due, and count them as offered.
+    """Return the launch requests of an app or of several that are due, and count them as offered.
 
     Args:
         limit: the most requests to return.
     """
-    pending = [j for j in transaction.jobs(app=app, states=(JobState.PENDING_LAUNCH,)) if not j.gave_back]
+    apps = {app} if isinstance(app, str) else app
+    one = app if isinstance(app, str) else None
+    pending = [
+        job
+        for job in transaction.jobs(app=one, states=(JobState.PENDING_LAUNCH,))
+        if job.app in apps and not job.gave_back
+    ]
     dead = [job for job in pending if job.offers >= OFFERS_MAX and _due(job, now)]
     for job in dead:
         _dead_letter(transaction, job, job.detail or "its offers led to no run", now)

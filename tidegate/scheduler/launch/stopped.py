@@ -10,7 +10,7 @@ run of an operation stops by itself between two of its commits, if it can. The d
 pauses as long as the run is active.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 
 import msgspec
@@ -52,18 +52,18 @@ class Stop(Value, kw_only=True):
     tries: int
 
 
-def stops_due(reader: Reader, app: str, now: datetime) -> tuple[Stop, ...]:
-    """Return the runs of an app that have to be asked to end now."""
-    return _due(_stopped(reader), _asked(reader), app, now)
+def stops_due(reader: Reader, apps: Collection[str], now: datetime) -> tuple[Stop, ...]:
+    """Return the runs of some apps that have to be asked to end now."""
+    return _due(_stopped(reader), _asked(reader), apps, now)
 
 
-def note_stops(transaction: Transaction, app: str, now: datetime) -> tuple[Stop, ...]:
+def note_stops(transaction: Transaction, apps: Collection[str], now: datetime) -> tuple[Stop, ...]:
     """Return what `stops_due` does, and note that these runs are asked now.
 
     The caller asks after this transaction: if it ends in between, the runs are asked at the next time.
     """
     stopped, asked = _stopped(transaction), _asked(transaction)
-    due = _due(stopped, asked, app, now)
+    due = _due(stopped, asked, apps, now)
     kept = {run.run_id: asked[run.run_id] for run, _ in stopped if run.run_id in asked}
     kept |= {
         stop.run.run_id: Asked(tries=stop.tries, next_at=now + back_off(FIRST_PAUSE, stop.tries))
@@ -75,12 +75,12 @@ def note_stops(transaction: Transaction, app: str, now: datetime) -> tuple[Stop,
 
 
 def _due(
-    stopped: tuple[tuple[Run, Job], ...], asked: Mapping[str, Asked], app: str, now: datetime
+    stopped: tuple[tuple[Run, Job], ...], asked: Mapping[str, Asked], apps: Collection[str], now: datetime
 ) -> tuple[Stop, ...]:
     found = [
         (run, job, asked.get(run.run_id, Asked(tries=0, next_at=_first(job, now))))
         for run, job in stopped
-        if job.app == app
+        if job.app in apps
     ]
     return tuple(
         Stop(run=run, job=job, tries=before.tries + 1) for run, job, before in found if before.next_at <= now

@@ -1,0 +1,150 @@
+"""From an event to its run in Dagster: by the host, by the dispatcher's sensor, and by a plain asset sensor.
+
+One code server and one daemon serve all three, so each sample is taken on the same machine at the same time.
+An event is a materialisation that is reported from outside; its run is there when Dagster lists it, in
+whatever status. The plain sensor looks for it every second, the shortest interval that Dagster has.
+"""
+
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from datetime import date, timedelta
+from itertools import count
+from pathlib import Path
+from random import Random
+from statistics import quantiles
+
+from dagster import AssetKey, AssetMaterialization, DagsterInstance, RunsFilter
+
+from tidegate.dagster_defs.run.tags import SCHEDULE
+from tidegate.processes.dagster import DagsterProcesses
+from tidegate.processes.home import site_of
+from tidegate.project.settings.settings import load_settings
+
+SAMPLES = 20
+AIM_SECONDS = 0.2
+"""At the 95th percentile, for the host."""
+
+PAUSE_SECONDS = 5.0
+"""Samples come at random instants of Dagster's round."""
+
+LOOK_SECONDS = 0.01
+GIVES_UP_SECONDS = 60.0
+
+_APP = """\
+app: bench
+datasets:
+  raw: {partitions: {cycle: day, start: 2020-01-01}, path: landing/raw}
+programs:
+  load: {run: bench_definitions.load, reads: [raw]}
+schedules:
+  load:
+    program: load
+    status: active
+    trigger: {partitions: {dataset: raw}}
+    constraints: [{concurrency: {max: 999}}]
+"""
+_DEFINITIONS = """\
+import dagster as dg
+from tidegate import definitions as project
+
+
+def load(spark, inputs, params):
+    return {}
+
+
+@dg.op
+def nothing():
+    pass
+
+
+@dg.job
+def plain_job():
+    nothing()
+
+
+@dg.asset_sensor(
+    asset_key=dg.AssetKey(["bench", "plain"]),
+    job=plain_job,
+    minimum_interval_seconds=1,
+    default_status=dg.DefaultSensorStatus.RUNNING,
+)
+def plain_sensor(context, asset_event):
+    yield dg.RunRequest(run_key=context.cursor, tags={"plain": "yes"})
+
+
+@dg.definitions
+def defs():
+    return dg.Definitions.merge(project.defs(), dg.Definitions(jobs=[plain_job], sensors=[plain_sensor]))
+"""
+_DAGSTER = """\
+telemetry: {enabled: false}
+sensors: {use_threads: true, num_workers: 4}
+# Runs are created and queued, and never executed: a run would take the processor from the next sample.
+run_coordinator:
+  module: dagster.core.run_coordinator
+  class: QueuedRunCoordinator
+  config: {max_concurrent_runs: 0}
+"""
+
+
+def main() -> int:
+    """Measure, print, and return 1 if the host misses its aim."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "schedules").mkdir()
+        (folder / "tidegate.toml").write_text('[project]\nname = "bench"\n')
+        (folder / "schedules" / "bench.yaml").write_text(_APP)
+        (folder / "bench_definitions.py").write_text(_DEFINITIONS)
+        (folder / "dagster.yaml").write_text(_DAGSTER)
+        subprocess.run([sys.executable, "-m", "tidegate.cli.main", "deploy"], cwd=folder, check=True)
+        site = replace(site_of(load_settings(folder)), module="bench_definitions")
+        with DagsterProcesses(site) as processes:
+            processes.start_code_server()
+            processes.start_daemon()
+            with DagsterInstance.from_config(str(site.home)) as instance:
+                return _measured(instance, processes)
+
+
+def _measured(instance: DagsterInstance, processes: DagsterProcesses) -> int:
+    chance, days = Random(1), count()
+    _sample(instance, "raw", next(days), None)  # the processes have started when it is there
+    _sample(instance, "plain", next(days), None)
+    for name, dataset in (("the dispatcher's sensor", "raw"), ("a plain asset sensor, 1 s", "plain")):
+        _print(name, [_sample(instance, dataset, next(days), chance) for _ in range(SAMPLES)])
+    processes.start_host()
+    _sample(instance, "raw", next(days), None)
+    seconds = [_sample(instance, "raw", next(days), chance) for _ in range(SAMPLES)]
+    _print("the host", seconds)
+    worst = _at(seconds, 95)
+    print(f"the aim is {AIM_SECONDS} s at the 95th percentile: {'met' if worst <= AIM_SECONDS else 'missed'}")
+    return int(worst > AIM_SECONDS)
+
+
+def _sample(instance: DagsterInstance, dataset: str, day: int, chance: Random | None) -> float:
+    """Return the seconds from the report of an event to its run."""
+    if chance is not None:
+        time.sleep(chance.uniform(0, PAUSE_SECONDS))
+    key = str(date(2020, 1, 1) + timedelta(days=day))
+    wanted = RunsFilter(tags={"plain": "yes"} if dataset == "plain" else {SCHEDULE: "bench/load"})
+    before = instance.get_runs_count(wanted)
+    instance.report_runless_asset_event(
+        AssetMaterialization(AssetKey(["bench", dataset]), partition=key if dataset == "raw" else None)
+    )
+    began = time.perf_counter()
+    while instance.get_runs_count(wanted) == before:
+        if time.perf_counter() - began > GIVES_UP_SECONDS:
+            raise TimeoutError(f"no run of {dataset} {key} within {GIVES_UP_SECONDS:.0f} s")
+        time.sleep(LOOK_SECONDS)
+    return time.perf_counter() - began
+
+
+def _print(name: str, seconds: list[float]) -> None:
+    middle, worst = _at(seconds, 50), _at(seconds, 95)
+    print(f"from an event to its run, by {name:26} p50 {middle:6.3f} s   p95 {worst:6.3f} s", flush=True)
+
+
+def _at(seconds: list[float], percent: int) -> float:
+    return quantiles(seconds, n=100, method="inclusive")[percent - 1]

@@ -1,0 +1,205 @@
+"""The host against a real code server and a real Dagster instance: no run twice, none lost."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from threading import Event
+from typing import Any, cast
+
+import pytest
+from dagster import DagsterInstance, DagsterRunStatus, RunRequest
+from dagster._core.definitions.run_request import InstigatorType
+from dagster._core.remote_origin import RemoteInstigatorOrigin
+from dagster._core.scheduler.instigation import InstigatorState, InstigatorStatus, SensorInstigatorData
+from dagster._core.workspace.context import WorkspaceProcessContext
+from dagster._core.workspace.load_target import EmptyWorkspaceTarget
+
+from tests.dagster_defs.host.world import ELSEWHERE, HostWorld, Killed, host_world
+from tests.dagster_defs.instance import evaluate, repository_of
+from tests.spark_jobs.commit.test_process import of_a_dead_process
+from tidegate.dagster_defs.definitions.names import ALL_ASSETS_JOB
+from tidegate.dagster_defs.host.host import Host
+from tidegate.dagster_defs.host.runs import Runs, run_id_of
+from tidegate.scheduler.launch.active_host import LEASE, active_host
+from tidegate.scheduler.model.job import JobState
+
+pytestmark = pytest.mark.dagster
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostWorld]:
+    yield from host_world(tmp_path_factory)
+
+
+@pytest.fixture
+def world(shared: HostWorld) -> HostWorld:
+    """The shared world, in which no host is active and no job waits for an offer."""
+    shared.lapse()
+    shared.said.clear()
+    return shared
+
+
+def killed_at(monkeypatch: pytest.MonkeyPatch, instance: DagsterInstance, call: str) -> Callable[[], None]:
+    """Let the process end at a call of Dagster's, before it does anything; return what takes this back."""
+
+    def die(*_: Any, **__: Any) -> None:
+        raise Killed
+
+    monkeypatch.setattr(instance, call, die)
+    return monkeypatch.undo
+
+
+def test_what_has_landed_is_a_run_after_one_loop(world: HostWorld) -> None:
+    host, day = world.host(), world.report_day()
+
+    assert host.loop()
+
+    (run,) = world.runs(day)
+    job = world.job(day)
+    assert run.run_id == run_id_of(f"{job.id}:1")
+    assert run.status is DagsterRunStatus.QUEUED
+    assert run.job_name == ALL_ASSETS_JOB
+    assert run.tags["tidegate/job"] == job.id
+    assert run.asset_selection is not None and len(run.asset_selection) == 1
+    for _ in range(3):
+        host.loop()
+    assert world.job(day).state is JobState.LAUNCHED
+    assert len(world.runs(day)) == 1
+
+
+@pytest.mark.parametrize("call", ["create_run", "submit_run"])
+def test_a_host_that_is_killed_around_the_creation_of_a_run_loses_none_and_makes_none_twice(
+    world: HostWorld, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    day = world.report_day()
+    alive_again = killed_at(monkeypatch, world.instance, call)
+    with pytest.raises(Killed):
+        world.host(1).loop()
+    alive_again()
+    assert [run.status for run in world.runs(day)] == (
+        [DagsterRunStatus.NOT_STARTED] if call == "submit_run" else []
+    )
+
+    world.lapse()
+    other = world.host(2)
+    other.loop()
+
+    (run,) = world.runs(day)
+    assert run.status is DagsterRunStatus.QUEUED
+    other.loop()
+    assert world.job(day).state is JobState.LAUNCHED
+
+
+def test_of_two_hosts_one_waits_until_the_lease_of_the_other_ends(world: HostWorld) -> None:
+    first, second = world.host(1), world.host(2)
+    assert first.loop() and not second.loop()
+    assert world.said[-1] == "waits: process 1 on elsewhere is active"
+    day = world.report_day()
+    assert not second.loop()
+    assert world.runs(day) == []
+
+    world.after += LEASE
+    assert second.loop()
+    assert len(world.runs(day)) == 1
+    assert not first.loop()
+
+
+def test_the_lease_of_a_process_that_was_killed_here_is_taken_at_once(world: HostWorld) -> None:
+    assert world.host(process=of_a_dead_process()).loop()
+    assert world.host(2).loop()
+
+
+def test_two_creations_of_one_run_at_once_make_one(world: HostWorld) -> None:
+    request = RunRequest(run_key=f"at once {world.after}", job_name="tidegate_recover_commits")
+    makers = [Runs(world.instance, world.workspace) for _ in range(4)]
+    with ThreadPoolExecutor(len(makers)) as threads:
+        found = list(threads.map(lambda runs: runs.submit(request, {"flights"}, {}), makers))
+    run_id = run_id_of(request.run_key or "")
+    assert set(found) <= {run_id, None} and run_id in found
+    assert world.instance.get_run_by_id(run_id) is not None
+    assert makers[0].submit(request, {"flights"}, {}) is None
+
+
+def test_while_a_host_is_active_the_sensor_only_says_so(world: HostWorld) -> None:
+    repository = repository_of(world.location)
+    host = world.host()
+    host.loop()
+    day = world.report_day()
+
+    skipped = evaluate(world.instance, repository)
+    assert not skipped.run_requests
+    assert (skipped.skip_message or "").startswith(
+        "the host drives the engine: process 1 on elsewhere, since "
+    )
+    world.after += LEASE
+    (request,) = evaluate(world.instance, repository).run_requests or []
+    assert request.partition_key == day
+
+
+def test_an_app_whose_dispatcher_is_switched_off_is_not_launched(world: HostWorld) -> None:
+    repository = (
+        world.workspace.create_request_context()
+        .get_code_location("tidegate")
+        .get_repository("__repository__")
+    )
+    origin: RemoteInstigatorOrigin = repository.get_sensor("flights_dispatcher").get_remote_origin()
+    state = InstigatorState(origin, InstigatorType.SENSOR, InstigatorStatus.STOPPED, SensorInstigatorData())
+    world.instance.add_instigator_state(state)
+    day = world.report_day()
+
+    world.host(1).loop()
+    assert world.runs(day) == []
+    assert world.job(day).state is JobState.PENDING_LAUNCH
+
+    world.instance.update_instigator_state(state.with_status(InstigatorStatus.RUNNING))
+    world.lapse()
+    world.host(2).loop()
+    assert len(world.runs(day)) == 1
+
+
+def test_without_its_code_location_a_launch_is_rejected_and_offered_again(world: HostWorld) -> None:
+    day = world.report_day()
+    with WorkspaceProcessContext(world.instance, EmptyWorkspaceTarget()) as empty:
+        Host(world.location, world.instance, empty, ELSEWHERE.format(1), world.said.append).loop()
+    assert "no code location of the workspace has a dispatcher" in world.job(day).detail
+    world.lapse()
+    for _ in range(3):
+        world.host(2).loop()
+        world.after += timedelta(minutes=1)
+    assert len(world.runs(day)) == 1
+
+
+def test_what_fails_is_logged_and_tried_again(world: HostWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    host, day = world.host(), world.report_day()
+
+    def away(*_: Any) -> None:
+        raise RuntimeError("the database is away")
+
+    monkeypatch.setattr("tidegate.dagster_defs.dispatch.steps.ingest", away)
+    for _ in range(3):
+        host.loop()
+    assert world.runs(day) == []
+    assert [line for line in world.said if "away" in line] == [
+        "ingest failed: RuntimeError: the database is away"
+    ]
+    monkeypatch.undo()
+    host.loop()
+    assert len(world.runs(day)) == 1
+
+
+def test_a_host_that_stops_releases_its_lease(world: HostWorld) -> None:
+    class Stopped:
+        """Set after two loops."""
+
+        left = 2
+
+        def is_set(self) -> bool:
+            self.left -= 1
+            return self.left < 0
+
+        def wait(self, seconds: float) -> None:
+            assert seconds > 0
+
+    world.host().run(cast(Event, Stopped()))
+    with world.live.store.reading() as reader:
+        assert active_host(reader, world.live.settings.name, world.location.clock()) is None

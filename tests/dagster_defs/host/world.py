@@ -1,0 +1,82 @@
+"""A project with a code server, and hosts that a test loops itself; nothing takes the queued runs."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from dagster import DagsterInstance, DagsterRun
+from dagster._core.workspace.context import WorkspaceProcessContext
+from dagster._core.workspace.load_target import WorkspaceFileTarget
+
+from tests.dagster_defs.instance import report_day
+from tests.dagster_defs.live import Live
+from tidegate.dagster_defs.definitions.location import Location
+from tidegate.dagster_defs.host.host import Host
+from tidegate.project.location import location_of
+from tidegate.scheduler.model.job import Job
+
+ELSEWHERE = "elsewhere/{}/m/b/s/9"
+"""The name of a process of which nothing is known here, so that its lease decides."""
+
+
+class Killed(BaseException):
+    """The host's process ends here."""
+
+
+@dataclass
+class HostWorld:
+    """A project, its workspace, and a clock that a test moves.
+
+    Attributes:
+        said: what the hosts have logged.
+    """
+
+    live: Live
+    instance: DagsterInstance
+    workspace: WorkspaceProcessContext
+    after: timedelta = timedelta(0)
+    said: list[str] = field(default_factory=list)
+    days: Iterator[int] = field(default_factory=lambda: iter(range(1, 29)))
+
+    @property
+    def location(self) -> Location:
+        return replace(location_of(self.live.settings), clock=lambda: datetime.now(UTC) + self.after)
+
+    def host(self, number: int = 1, process: str | None = None) -> Host:
+        """A host that has not looped yet, in a process elsewhere."""
+        name = process or ELSEWHERE.format(number)
+        return Host(self.location, self.instance, self.workspace, name, self.said.append)
+
+    def report_day(self) -> str:
+        """Report all parts of another day, which makes one schedule launch, and return its key."""
+        day = f"2023-03-{next(self.days):02}"
+        report_day(self.instance, day)
+        return day
+
+    def runs(self, day: str) -> list[DagsterRun]:
+        """The runs of a day."""
+        return [run for run in self.instance.get_runs() if run.tags.get("dagster/partition") == day]
+
+    def job(self, day: str) -> Job:
+        (found,) = [job for job in self.live.jobs("clean_as_it_comes") if job.key == day]
+        return found
+
+    def lapse(self) -> None:
+        """Let the lease of every host, and every pause between two offers, be over."""
+        self.after += timedelta(minutes=10)
+
+
+def host_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostWorld]:
+    folder: Path = tmp_path_factory.mktemp("host")
+    live = Live(folder)
+    try:
+        live.processes.__enter__()
+        live.processes.start_code_server()
+        live.open_instance()
+        target = WorkspaceFileTarget([str(live.site.workspace)])
+        with WorkspaceProcessContext(live.instance, target) as workspace:
+            yield HostWorld(live=live, instance=live.instance, workspace=workspace)
+    finally:
+        live.stop()

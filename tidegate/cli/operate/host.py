@@ -1,0 +1,81 @@
+"""`tidegate host`: the process that drives the engine and creates runs, at its own pace."""
+
+import os
+import signal
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Event
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tidegate.domain.error import UserError
+
+if TYPE_CHECKING:
+    from tidegate.project.settings.settings import Settings
+
+HOME_VARIABLE = "DAGSTER_HOME"
+
+
+def host(
+    workspace: Annotated[
+        Path | None,
+        typer.Option(
+            help="Dagster's workspace file with the address of the code server; default: that of"
+            " `tidegate dev`, else workspace.yaml of the project."
+        ),
+    ] = None,
+) -> None:
+    """Take in events, decide and create runs ten times a second, for all apps of the project."""
+    from tidegate.project.settings.settings import load_settings
+
+    settings = load_settings()
+    home = Path(os.environ.get(HOME_VARIABLE) or settings.dagster_home)
+    if not (home / "dagster.yaml").is_file():
+        raise UserError(
+            f"there is no dagster.yaml in {home}",
+            f"set {HOME_VARIABLE} to the folder of the daemon, or start `tidegate dev` once",
+        )
+    _run(settings, home, _workspace_file(settings, home, workspace))
+
+
+def _workspace_file(settings: "Settings", home: Path, wanted: Path | None) -> Path:
+    candidates = (
+        (wanted,) if wanted is not None else (home / "workspace.yaml", settings.project / "workspace.yaml")
+    )
+    found = next((each for each in candidates if each.is_file()), None)
+    if found is None:
+        raise UserError(
+            f"there is no workspace file at {' or '.join(map(str, candidates))}",
+            "name it with --workspace: the host creates runs in the code location that it lists",
+        )
+    return found
+
+
+def _run(settings: "Settings", home: Path, workspace: Path) -> None:
+    from dagster import DagsterInstance
+    from dagster._core.workspace.context import WorkspaceProcessContext
+    from dagster._core.workspace.load_target import WorkspaceFileTarget
+
+    from tidegate.dagster_defs.host.host import Host
+    from tidegate.project.location import location_of
+    from tidegate.spark_jobs.commit.process import this_process
+
+    stop = Event()
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        stop.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, end)
+    target = WorkspaceFileTarget([str(workspace)])
+    with (
+        DagsterInstance.from_config(str(home)) as instance,
+        WorkspaceProcessContext(instance, target) as context,
+    ):
+        Host(location_of(settings), instance, context, this_process(), _log).run(stop)
+
+
+def _log(text: str) -> None:
+    typer.echo(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%SZ} host {text}")

@@ -1,0 +1,183 @@
+"""The steps that drive the engine: the same in a tick of a sensor and in a loop of the host.
+
+    dead, overdue, stopped runs ─► ingestion ─► reconciliation ─► tick ─► requests of runs
+
+Each step is its own transaction in the store. A step that fails is logged and does not stop the steps after
+it.
+"""
+
+from collections.abc import Callable, Collection, Iterator
+from datetime import datetime
+
+from dagster import DagsterInstance, RunRequest
+
+from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
+from tidegate.dagster_defs.definitions.location import Location
+from tidegate.dagster_defs.definitions.plan_state import Plan, deployed_plan
+from tidegate.dagster_defs.dispatch.overdue import end_overdue
+from tidegate.dagster_defs.dispatch.pace import Turns
+from tidegate.dagster_defs.dispatch.run_request import Invalid, run_request
+from tidegate.dagster_defs.dispatch.stopped import end_stopped
+from tidegate.dagster_defs.ingest.intake import Log, ingest
+from tidegate.dagster_defs.ingest.reconcile import reconcile
+from tidegate.dagster_defs.maintenance.measuring_request import measuring_request
+from tidegate.dagster_defs.maintenance.operation_request import operation_request
+from tidegate.dagster_defs.run.dead_runs import end_dead_runs
+from tidegate.scheduler.decision.launch.check import check_launch
+from tidegate.scheduler.launch.outbox import LaunchRequest, offer_launches, reject
+from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.tick.tick import tick
+
+
+class Steps:
+    """The steps of one tick or loop.
+
+    Attributes:
+        deployed: the plan that is deployed now; it may be newer than the loaded one, and its events count.
+        failures: the errors of failed steps, in order.
+    """
+
+    def __init__(
+        self,
+        location: Location,
+        instance: DagsterInstance,
+        looks: Turns,
+        log: Log,
+        *,
+        loaded: AssetPlan | None = None,
+        maintains: bool = True,
+    ) -> None:
+        """Args:
+        looks: the looks for dead runs, shared by all ticks of a process.
+        loaded: the plan by which runs are requested; default: what is deployed.
+        maintains: whether operations on tables can be requested.
+        """
+        self.deployed = loaded or AssetPlan(Plan(apps=()))
+        self.failures: list[Exception] = []
+        self._location = location
+        self._loaded = loaded
+        self._instance = instance
+        self._looks = looks
+        self._log = log
+        self._maintains = maintains
+        self._only: Collection[str] | None = None
+
+    @property
+    def apps(self) -> frozenset[str]:
+        """The project's own apps that are deployed now."""
+        return frozenset(loaded.app.name for loaded in self.deployed.plan.apps)
+
+    def advance(self, store: Store, apps: Collection[str] | None = None) -> None:
+        """Take in what has happened, and decide.
+
+        Args:
+            apps: whose runs are looked at; default: all of the project. Events are taken in and decided for
+                all apps in any case.
+        """
+        self._only = apps
+        for step in (
+            self._load_deployed,
+            self._dead,
+            self._overdue,
+            self._stopped,
+            self._ingest,
+            self._reconcile,
+            self._tick,
+        ):
+            self.attempt(step, store)
+
+    def attempt(self, step: Callable[[Store], None], store: Store) -> None:
+        """Run a step, and note its failure."""
+        try:
+            step(store)
+        except Exception as error:  # noqa: BLE001 -- logged, and the other steps run
+            self._log(f"{step.__name__.strip('_')} failed: {type(error).__name__}: {error}")
+            self.failures.append(error)
+
+    def launches(self, store: Store, apps: Collection[str]) -> Iterator[tuple[LaunchRequest, RunRequest]]:
+        """Offer what is to be launched, and yield it with its run request.
+
+        An invalid request counts against its own job only. Operations on tables come after what pipelines
+        wait for: Dagster takes its time for each run.
+        """
+        with store.transaction() as transaction:
+            offered = offer_launches(transaction, self._now(), apps)
+        for launch in sorted(offered, key=lambda each: each.maintenance is not None):
+            request = self._request(launch)
+            if isinstance(request, RunRequest):
+                yield launch, request
+            else:
+                self.reject(store, launch, request)
+
+    def reject(self, store: Store, launch: LaunchRequest, invalid: Invalid) -> None:
+        """Note that a launch could not be requested."""
+        self._log(f"{launch.job} was not launched: {invalid.message}")
+        final = self._final(invalid, launch)
+        with store.transaction() as transaction:
+            reject(transaction, launch.job, launch.attempt, invalid.message, self._now(), final=final)
+
+    def measuring(self, store: Store) -> RunRequest | None:
+        """Return the request of a measuring run, if one is due."""
+        found: list[RunRequest | None] = []
+
+        def measuring(store: Store) -> None:
+            apps = [loaded.app for loaded in self.deployed.plan.apps]
+            project, instance = self._location.project, self._instance
+            found.append(measuring_request(instance, store, apps, project, self._now()))
+
+        self.attempt(measuring, store)
+        return found[0] if found else None
+
+    @property
+    def _looked_at(self) -> Collection[str]:
+        return self.apps if self._only is None else self._only
+
+    # --- the steps ----------------------------------------------------------------------
+
+    def _load_deployed(self, store: Store) -> None:
+        with store.reading() as reader:
+            deployed = deployed_plan(reader, self._location.project)
+        if deployed.revisions != self.deployed.plan.revisions:
+            self.deployed = AssetPlan(deployed)
+
+    def _dead(self, store: Store) -> None:
+        now = self._now()
+        self._looks.run(lambda: end_dead_runs(self._instance, self._location, self.deployed, now, self._log))
+
+    def _overdue(self, store: Store) -> None:
+        end_overdue(self._instance, store, self.deployed, self._looked_at, self._now(), self._log)
+
+    def _stopped(self, store: Store) -> None:
+        end_stopped(self._instance, store, self._looked_at, self._now(), self._log)
+
+    def _ingest(self, store: Store) -> None:
+        ingest(self._instance, store, self.deployed.everything, self._now(), self._log)
+
+    def _reconcile(self, store: Store) -> None:
+        reconcile(self._instance, store, self.deployed.everything, self._now(), self._log)
+
+    def _tick(self, store: Store) -> None:
+        for error in tick(store, self._now()).errors:
+            self._log(error)
+
+    def _request(self, launch: LaunchRequest) -> RunRequest | Invalid:
+        try:
+            if launch.maintenance is not None:
+                return operation_request(launch, launch.maintenance, loaded=self._maintains)
+            return run_request(launch, self._loaded or self.deployed, self._now())
+        except Exception as error:  # noqa: BLE001 -- an invalid request must not block the others
+            return Invalid(f"{type(error).__name__}: {error}")
+
+    def _final(self, invalid: Invalid, launch: LaunchRequest) -> bool:
+        """Return whether the request is permanently invalid in both the loaded and the deployed plan."""
+        if not invalid.final or self._loaded in (None, self.deployed):
+            return invalid.final
+        program = self.deployed.programs.get((launch.app, launch.launch.program))
+        ref = f"{launch.app}/{launch.launch.program}"
+        wrong = check_launch(
+            None if program is None else program.app, ref, launch.launch.partitions, self._now()
+        )
+        return wrong is not None and wrong.final
+
+    def _now(self) -> datetime:
+        return self._location.clock()

@@ -1,0 +1,164 @@
+"""The loop of the host: take in, decide, create runs, for all apps of a project.
+
+    lease ──mine──► the steps of a tick (`dispatch.steps`) ─► offered launches ─► runs (`host.runs`) ─► pause
+      └──another host is active───────────────────────────────────────────────────────────────────────► pause
+
+It does what the dispatchers' sensors do, without their pace: Dagster evaluates a sensor every five seconds at
+most. While a host is active the sensors only say so. A host that is killed has lost nothing: what was decided
+is in the store, and a run that was created and not submitted is submitted at the next offer of its job.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from threading import Event
+
+from dagster import DagsterInstance, RunRequest
+from dagster._core.definitions.run_request import InstigatorType
+from dagster._core.scheduler.instigation import InstigatorStatus
+from dagster._core.workspace.context import IWorkspaceProcessContext
+
+from tidegate.dagster_defs.definitions.location import Location
+from tidegate.dagster_defs.definitions.names import dispatcher_name
+from tidegate.dagster_defs.dispatch.pace import Turns
+from tidegate.dagster_defs.dispatch.run_request import Invalid
+from tidegate.dagster_defs.dispatch.steps import Steps
+from tidegate.dagster_defs.host.runs import Runs
+from tidegate.scheduler.launch.active_host import LEASE, ActiveHost, host_of, release, take
+from tidegate.scheduler.launch.outbox import LaunchRequest
+from tidegate.scheduler.store.protocol import Store
+from tidegate.spark_jobs.commit.process import is_gone, shown
+
+POLL_SECONDS = 0.1
+"""From the end of one loop to the next. An idle loop takes some six milliseconds of processor time."""
+
+WAITING_SECONDS = 0.5
+"""From one look of a host that is not active to the next."""
+
+DEAD_RUNS_SECONDS = 10
+SWITCHES_SECONDS = 5
+MEASURING_SECONDS = 5
+
+NOW, RENEWED_EVERY = timedelta(0), LEASE / 4
+
+
+class Host:
+    """A host of a project.
+
+    Attributes:
+        active: the lease, while this host is the active one.
+    """
+
+    def __init__(
+        self,
+        location: Location,
+        instance: DagsterInstance,
+        workspace: IWorkspaceProcessContext,
+        process: str,
+        log: Callable[[str], None],
+    ) -> None:
+        """Args:
+        workspace: has the code location of the project.
+        process: the name of this process.
+        """
+        self.active: ActiveHost | None = None
+        self._location = location
+        self._instance = instance
+        self._process = process
+        self._log = _once(log)
+        self._runs = Runs(instance, workspace)
+        self._steps = Steps(location, instance, Turns(DEAD_RUNS_SECONDS), self._log)
+        self._switches = Turns(SWITCHES_SECONDS)
+        self._measuring = Turns(MEASURING_SECONDS)
+        self._off: frozenset[str] = frozenset()
+
+    def run(self, stop: Event) -> None:
+        """Loop until the event is set, and release the lease then."""
+        try:
+            while not stop.is_set():
+                stop.wait(POLL_SECONDS if self.loop() else WAITING_SECONDS)
+        finally:
+            if self.active is not None:
+                with self._location.open_store().transaction() as transaction:
+                    release(transaction, self._location.project, self._process)
+
+    def loop(self) -> bool:
+        """Loop once, and return whether this host is the active one.
+
+        A failure is logged, and the next loop tries again.
+        """
+        try:
+            store = self._location.open_store()
+            if not self._lease(store):
+                return False
+            self._advance(store)
+        except Exception as error:  # noqa: BLE001 -- the store or Dagster may be away for a while
+            self._log(f"{type(error).__name__}: {error}")
+        return self.active is not None
+
+    def _lease(self, store: Store) -> bool:
+        project, now = self._location.project, self._now()
+        if self.active is not None and NOW <= now - self.active.looped_at < RENEWED_EVERY:
+            return True
+        was_active = self.active is not None
+        with store.reading() as reader:
+            found = host_of(reader, project)
+        other = found is not None and found.process != self._process and found.holds(now)
+        free = found is not None and other and is_gone(found.process)
+        self.active = None
+        if found is not None and other and not free:
+            self._log(f"waits: {shown(found.process)} is active")
+            return False
+        with store.transaction() as transaction:
+            self.active = take(transaction, project, self._process, now, free=free)
+        if self.active is not None and not was_active:
+            self._log("is active")
+        return self.active is not None
+
+    def _advance(self, store: Store) -> None:
+        self._steps.advance(store)
+        self._switches.run(self._look_at_switches)
+        for launch, request in self._steps.launches(store, self._steps.apps - self._off):
+            self._launch(store, launch, request)
+        self._measuring.run(lambda: self._measure(store))
+
+    def _launch(self, store: Store, launch: LaunchRequest, request: RunRequest) -> None:
+        try:
+            self._runs.submit(request, self._steps.apps, self._tags(request, launch))
+        except Exception as error:  # noqa: BLE001 -- counts against this job only
+            self._steps.reject(store, launch, Invalid(f"{type(error).__name__}: {error}"))
+
+    def _tags(self, request: RunRequest, launch: LaunchRequest) -> Mapping[str, str]:
+        """Return the tags of the partition of a request, which Dagster's daemon would add."""
+        assets = self._steps.deployed.programs.get((launch.app, launch.launch.program))
+        if request.partition_key is None or assets is None or assets.partitions is None:
+            return {}
+        return assets.partitions.get_tags_for_partition_key(request.partition_key)
+
+    def _measure(self, store: Store) -> None:
+        request = self._steps.measuring(store)
+        if request is not None:
+            self._runs.submit(request, self._steps.apps, {})
+
+    def _look_at_switches(self) -> None:
+        """Note the apps whose dispatcher a person has switched off: the host launches nothing of them."""
+        states = self._instance.all_instigator_state(
+            instigator_type=InstigatorType.SENSOR, instigator_statuses={InstigatorStatus.STOPPED}
+        )
+        names = {state.instigator_name for state in states}
+        self._off = frozenset(app for app in self._steps.apps if dispatcher_name(app) in names)
+
+    def _now(self) -> datetime:
+        return self._location.clock()
+
+
+def _once(log: Callable[[str], None]) -> Callable[[str], None]:
+    """Return a log that leaves out a line that is the same as the one before."""
+    last = ""
+
+    def changed(text: str) -> None:
+        nonlocal last
+        if text != last:
+            last = text
+            log(text)
+
+    return changed
