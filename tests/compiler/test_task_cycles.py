@@ -66,6 +66,24 @@ def test_a_cycle_of_tasks_that_were_read_from_no_file_has_no_place_to_report_it(
     )
 
 
+def test_cycles_that_are_in_the_store_alone_are_not_reported_in_a_file() -> None:
+    there = App(
+        name="there",
+        schedules={
+            name: Schedule(name=name, program="p", trigger=task)
+            for name, task in {
+                "a": TaskTrigger(cycle="day", depends_on=(Dependency(task="a"),)),
+                "h": TaskTrigger(cycle="hour", depends_on=(Dependency(task="m", period="previous"),)),
+                "m": TaskTrigger(cycle="minute", depends_on=(Dependency(task="d"),)),
+                "d": TaskTrigger(cycle="day", depends_on=(Dependency(task="h"),)),
+            }.items()
+        },
+    )
+    findings = Findings("here.yaml", "")
+    check_task_cycles((App(name="here"), there), {"here": findings})
+    assert not findings.diagnostics()
+
+
 # --- among instances only ---------------------------------------------------------------
 
 HOURS = {"depends_on": [previous("minute_m")]}

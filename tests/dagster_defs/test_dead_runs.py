@@ -12,7 +12,7 @@ from tests.dagster_defs.test_program_op import Runner, add_job, execute
 from tests.spark_jobs.commit.test_process import of_a_dead_process
 from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.definitions.names import RECOVERY
-from tidegate.dagster_defs.dispatch import dispatcher
+from tidegate.dagster_defs.dispatch import steps
 from tidegate.dagster_defs.ingest.event_log import storage_id
 from tidegate.dagster_defs.run import program_op, run_lease
 from tidegate.dagster_defs.run.dead_runs import START_SECONDS
@@ -190,7 +190,7 @@ def test_the_dispatchers_of_all_apps_look_once_per_interval(
     for app in ("flights", "trains", "ships"):
         deploy(store, App(name=app, datasets=sample.datasets, programs=sample.programs))
     repository = repository_of(location_of(store))
-    monkeypatch.setattr(dispatcher, "end_dead_runs", lambda *args: looks.append(args[3]))
+    monkeypatch.setattr(steps, "end_dead_runs", lambda *args: looks.append(args[3]))
 
     for tick in range(2):
         for app in ("flights", "trains", "ships"):

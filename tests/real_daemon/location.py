@@ -32,7 +32,7 @@ from tests.real_daemon import scripted_time
 from tests.real_daemon.gate import Gate, Order
 from tidegate.dagster_defs.definitions.definitions import build_definitions
 from tidegate.dagster_defs.definitions.location import Location
-from tidegate.dagster_defs.dispatch import dispatcher
+from tidegate.dagster_defs.dispatch import dispatcher, steps
 from tidegate.dagster_defs.dispatch.run_request import Invalid, run_request
 from tidegate.domain.value import Value
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
@@ -127,7 +127,7 @@ def serve(folder: Path) -> Iterator[RepositoryDefinition]:
 
     patch = pytest.MonkeyPatch()
     patch.setattr(dispatcher.Dispatch, "run", run)
-    patch.setattr(dispatcher, "run_request", request)
+    patch.setattr(steps, "run_request", request)
     for place in msgspec.json.decode((folder / CASES).read_bytes(), type=list[Place]):
         yield repository_of(place, location_of(place, open_sql_store(place.store_url, create=False)))
     DefinitionsLoadContext.set(DefinitionsLoadContext(load_type=DefinitionsLoadType.INITIALIZATION))

@@ -203,6 +203,7 @@ def answers(reader: Reader, now: datetime) -> list[Any]:
     names = ["a", "B", "b", "ä", "a/b", "none"]
     return [
         reader.apps(),
+        reader.revisions(),
         reader.schedules(app="a"),
         reader.schedules(refs=["a/s", "a/S"]),
         reader.due_schedules(now, 2),

@@ -48,6 +48,7 @@ def test_apps_come_back_whole_and_by_name(store: Store) -> None:
         assert reader.apps() == (apps[1], apps[0])
         assert reader.apps(names={apps[0].name, "unknown"}) == (apps[0],)
         assert reader.apps(names=()) == ()
+        assert reader.revisions() == {each.name: each.revision for each in apps}
 
 
 def test_an_app_keeps_its_owner_and_gets_another_one_when_it_is_put_again(store: Store) -> None:

@@ -6,6 +6,7 @@ from datetime import timedelta
 from threading import Event
 from typing import Any, cast
 
+import msgspec
 import pytest
 from dagster import DagsterInstance, DagsterRunStatus, RunRequest
 from dagster._core.definitions.run_request import InstigatorType
@@ -15,12 +16,15 @@ from dagster._core.workspace.context import WorkspaceProcessContext
 from dagster._core.workspace.load_target import EmptyWorkspaceTarget
 
 from tests.dagster_defs.host.world import ELSEWHERE, HostWorld, Killed, host_world
-from tests.dagster_defs.instance import evaluate, repository_of
+from tests.dagster_defs.instance import evaluate, report, repository_of
+from tests.dagster_defs.live import live_app
 from tests.spark_jobs.commit.test_process import of_a_dead_process
 from tidegate.dagster_defs.definitions.names import ALL_ASSETS_JOB
-from tidegate.dagster_defs.host.host import Host
+from tidegate.dagster_defs.host.host import FAILED_SECONDS, POLL_SECONDS, WAITING_SECONDS, Host
 from tidegate.dagster_defs.host.runs import Runs, run_id_of
+from tidegate.domain.model import PartitionsTrigger, Program, Schedule
 from tidegate.scheduler.launch.active_host import LEASE, active_host
+from tidegate.scheduler.launch.outbox import LaunchRequest
 from tidegate.scheduler.model.job import JobState
 
 pytestmark = pytest.mark.dagster
@@ -52,7 +56,7 @@ def killed_at(monkeypatch: pytest.MonkeyPatch, instance: DagsterInstance, call: 
 def test_what_has_landed_is_a_run_after_one_loop(world: HostWorld) -> None:
     host, day = world.host(), world.report_day()
 
-    assert host.loop()
+    assert host.loop() == POLL_SECONDS
 
     (run,) = world.runs(day)
     job = world.job(day)
@@ -92,21 +96,51 @@ def test_a_host_that_is_killed_around_the_creation_of_a_run_loses_none_and_makes
 
 def test_of_two_hosts_one_waits_until_the_lease_of_the_other_ends(world: HostWorld) -> None:
     first, second = world.host(1), world.host(2)
-    assert first.loop() and not second.loop()
+    assert (first.loop(), second.loop()) == (POLL_SECONDS, WAITING_SECONDS)
     assert world.said[-1] == "waits: process 1 on elsewhere is active"
     day = world.report_day()
-    assert not second.loop()
+    assert second.loop() == WAITING_SECONDS
     assert world.runs(day) == []
 
     world.after += LEASE
-    assert second.loop()
+    assert second.loop() == POLL_SECONDS
     assert len(world.runs(day)) == 1
-    assert not first.loop()
+    assert first.loop() == WAITING_SECONDS
 
 
 def test_the_lease_of_a_process_that_was_killed_here_is_taken_at_once(world: HostWorld) -> None:
-    assert world.host(process=of_a_dead_process()).loop()
-    assert world.host(2).loop()
+    assert world.host(process=of_a_dead_process()).loop() == POLL_SECONDS
+    assert world.host(2).loop() == POLL_SECONDS
+
+
+@pytest.mark.parametrize("slow", [False, True])
+def test_a_host_that_loses_its_lease_launches_no_more(
+    world: HostWorld, monkeypatch: pytest.MonkeyPatch, slow: bool
+) -> None:
+    host, day = world.host(1), world.report_day()
+    offered, submit, other = host._steps.launches, host._runs.submit, world.host(2)
+    second = RunRequest(run_key=f"second {world.after}", job_name="tidegate_recover_commits")
+
+    def launches(*arguments: Any) -> Iterator[tuple[LaunchRequest, RunRequest]]:
+        for launch, request in offered(*arguments):
+            yield launch, request
+            yield launch, second
+
+    def submitted(*arguments: Any) -> str | None:
+        """If it is slow, the creation of a run takes so long that another host takes over."""
+        found = submit(*arguments)
+        if slow:
+            world.after += LEASE
+            other.loop()
+        return found
+
+    monkeypatch.setattr(host._steps, "launches", launches)
+    monkeypatch.setattr(host._runs, "submit", submitted)
+    host.loop()
+
+    assert len(world.runs(day)) == 1
+    assert (host.active is None) is slow
+    assert (world.instance.get_run_by_id(run_id_of(second.run_key or "")) is None) is slow
 
 
 def test_two_creations_of_one_run_at_once_make_one(world: HostWorld) -> None:
@@ -169,6 +203,35 @@ def test_without_its_code_location_a_launch_is_rejected_and_offered_again(world:
     assert len(world.runs(day)) == 1
 
 
+def test_what_is_deployed_later_is_launched_once_the_code_location_is_reloaded(world: HostWorld) -> None:
+    app, host = live_app(), world.host()
+    program = Program(name="rate", run="live_programs.notify", reads=("rates",))
+    schedule = Schedule(
+        name="rate_it", program="rate", trigger=PartitionsTrigger(dataset="rates"), status="active"
+    )
+    world.live.deploy(
+        msgspec.structs.replace(
+            app,
+            programs={**app.programs, "rate": program},
+            schedules={**app.schedules, "rate_it": schedule},
+        ),
+        revision=2,
+    )
+    report(world.instance, "rates")
+    host.loop()
+    (job,) = world.live.jobs("rate_it")
+    assert "rate" in job.detail, "the code location does not know the program yet"
+
+    world.live.processes.reload()
+
+    def launched() -> bool:
+        world.lapse()
+        world.host(2).loop()
+        return any(run.tags.get("tidegate/job") == job.id for run in world.instance.get_runs())
+
+    world.live.until("a run of the new program", launched)
+
+
 def test_what_fails_is_logged_and_tried_again(world: HostWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     host, day = world.host(), world.report_day()
 
@@ -176,8 +239,7 @@ def test_what_fails_is_logged_and_tried_again(world: HostWorld, monkeypatch: pyt
         raise RuntimeError("the database is away")
 
     monkeypatch.setattr("tidegate.dagster_defs.dispatch.steps.ingest", away)
-    for _ in range(3):
-        host.loop()
+    assert [host.loop() for _ in range(3)] == [FAILED_SECONDS] * 3
     assert world.runs(day) == []
     assert [line for line in world.said if "away" in line] == [
         "ingest failed: RuntimeError: the database is away"

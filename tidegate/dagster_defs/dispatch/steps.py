@@ -136,9 +136,10 @@ class Steps:
 
     def _load_deployed(self, store: Store) -> None:
         with store.reading() as reader:
+            if reader.revisions() == self.deployed.plan.revisions:
+                return
             deployed = deployed_plan(reader, self._location.project)
-        if deployed.revisions != self.deployed.plan.revisions:
-            self.deployed = AssetPlan(deployed)
+        self.deployed = AssetPlan(deployed)
 
     def _dead(self, store: Store) -> None:
         now = self._now()

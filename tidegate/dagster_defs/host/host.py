@@ -34,6 +34,9 @@ POLL_SECONDS = 0.1
 WAITING_SECONDS = 0.5
 """From one look of a host that is not active to the next."""
 
+FAILED_SECONDS = 1.0
+"""From a loop in which something failed to the next one."""
+
 DEAD_RUNS_SECONDS = 10
 SWITCHES_SECONDS = 5
 MEASURING_SECONDS = 5
@@ -75,25 +78,27 @@ class Host:
         """Loop until the event is set, and release the lease then."""
         try:
             while not stop.is_set():
-                stop.wait(POLL_SECONDS if self.loop() else WAITING_SECONDS)
+                stop.wait(self.loop())
         finally:
             if self.active is not None:
                 with self._location.open_store().transaction() as transaction:
                     release(transaction, self._location.project, self._process)
 
-    def loop(self) -> bool:
-        """Loop once, and return whether this host is the active one.
+    def loop(self) -> float:
+        """Loop once, and return the seconds until the next loop.
 
         A failure is logged, and the next loop tries again.
         """
+        self._steps.failures.clear()
         try:
             store = self._location.open_store()
             if not self._lease(store):
-                return False
+                return WAITING_SECONDS
             self._advance(store)
         except Exception as error:  # noqa: BLE001 -- the store or Dagster may be away for a while
             self._log(f"{type(error).__name__}: {error}")
-        return self.active is not None
+            return FAILED_SECONDS
+        return FAILED_SECONDS if self._steps.failures else POLL_SECONDS
 
     def _lease(self, store: Store) -> bool:
         project, now = self._location.project, self._now()
@@ -118,6 +123,9 @@ class Host:
         self._steps.advance(store)
         self._switches.run(self._look_at_switches)
         for launch, request in self._steps.launches(store, self._steps.apps - self._off):
+            if not self._lease(store):
+                # Another host is active, which offers the rest again.
+                return
             self._launch(store, launch, request)
         self._measuring.run(lambda: self._measure(store))
 

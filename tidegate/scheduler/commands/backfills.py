@@ -26,7 +26,6 @@ from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.refused import InstanceRefused
 from tidegate.scheduler.store.protocol import Reader, Transaction
 from tidegate.scheduler.tick.end_jobs import discard_jobs
-from tidegate.scheduler.tick.generate import ONE_DAY
 from tidegate.scheduler.tick.tick import advance_before
 from tidegate.scheduler.tick.upstream import backfill_cursor
 
@@ -36,7 +35,7 @@ NEWEST = "backfills"
 INSTANCES_MAX = 100_000
 """The most instances of one backfill."""
 
-DAYS_AT_ONCE = timedelta(days=30)
+DAYS_AT_ONCE = 30
 
 
 class Backfill(Value, kw_only=True):
@@ -249,10 +248,10 @@ def _slots(state: ScheduleState, first: date, last: date, now: datetime) -> Iter
     Raises:
         InstanceRefused: the scheduled time of one is not over.
     """
-    begin = first
-    while begin <= last:
-        end = begin + min(DAYS_AT_ONCE, last - begin)
-        for key, slot in business_slots(state.spec.as_task, begin.isoformat(), end.isoformat()):
+    for begin in range(0, (last - first).days + 1, DAYS_AT_ONCE):
+        start = first + timedelta(days=begin)
+        end = min(start + timedelta(days=DAYS_AT_ONCE - 1), last)
+        for key, slot in business_slots(state.spec.as_task, start.isoformat(), end.isoformat()):
             if slot.scheduled > now:
                 raise InstanceRefused(
                     "E-RANGE",
@@ -260,9 +259,6 @@ def _slots(state: ScheduleState, first: date, last: date, now: datetime) -> Iter
                     "end the backfill at the last business date that is over",
                 )
             yield key, slot
-        if end == last:
-            return
-        begin = end + ONE_DAY
 
 
 def _make(

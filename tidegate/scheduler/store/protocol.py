@@ -21,6 +21,7 @@ from tidegate.scheduler.model.event import Delivery, Event, Subscription
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import Gauge, ProgramHistory, Run
+from tidegate.scheduler.store.deployed import DeployedRows
 from tidegate.scheduler.store.instances import InstanceRows
 from tidegate.scheduler.store.maintenance import MaintenanceChanges, MaintenanceRows
 
@@ -87,26 +88,8 @@ class Commitment(Value, kw_only=True):
         return any(part in refs for name in self.names for part in name.split(" <- "))
 
 
-class Reader(InstanceRows, MaintenanceRows, Protocol):
+class Reader(DeployedRows, InstanceRows, MaintenanceRows, Protocol):
     """Reads one consistent state of the store."""
-
-    def apps(self, *, names: Collection[str] | None = None) -> tuple[DeployedApp, ...]:
-        """Deployed apps, by name; all, or those of `names` that exist."""
-        ...
-
-    def schedules(
-        self, *, app: str | None = None, refs: Collection[str] | None = None
-    ) -> tuple[ScheduleState, ...]:
-        """Deployed schedules, by ref; of one app, or those of `refs` that exist."""
-        ...
-
-    def due_schedules(self, now: datetime, limit: int) -> tuple[ScheduleState, ...]:
-        """Active or holding schedules, not tasks, whose `next_fire_at` is due, earliest first, then ref."""
-        ...
-
-    def due_tasks(self, now: datetime, limit: int) -> tuple[ScheduleState, ...]:
-        """Tasks whose `next_fire_at` is due: a day is to be generated. Earliest first, then ref."""
-        ...
 
     def subscriptions(self, event_keys: Collection[str]) -> tuple[Subscription, ...]:
         """The leaves that listen to any of these keys, by schedule and leaf."""

@@ -47,6 +47,10 @@ class MemoryReader(MaintenanceReader):
         found = sorted(self._tables.apps.items())
         return tuple(app for name, app in found if names is None or name in names)
 
+    def revisions(self) -> dict[str, int]:
+        """See `Reader.revisions`."""
+        return {name: app.revision for name, app in self._tables.apps.items()}
+
     def schedules(
         self, *, app: str | None = None, refs: Collection[str] | None = None
     ) -> tuple[ScheduleState, ...]:

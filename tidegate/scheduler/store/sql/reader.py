@@ -56,6 +56,7 @@ def _earliest(codec: Codec[Any], due: Column[Any], then: Column[Any]) -> Stateme
 
 LIMIT = bindparam("limit", type_=Integer)
 ALL_APPS = every(APPS)
+REVISIONS = select(tables.apps.c.name, tables.apps.c.revision)
 ALL_SCHEDULES = every(SCHEDULES)
 ALL_SUBSCRIPTIONS = every(SUBSCRIPTIONS)
 ALL_JOBS = every(JOBS)
@@ -123,6 +124,11 @@ class SqlReader(InstanceReader, MaintenanceReader):
         """See `Reader.apps`."""
         found = self._all(ALL_APPS, APPS.value, {tables.apps.c.name: names})
         return tuple(sorted(found, key=lambda app: app.name))
+
+    def revisions(self) -> dict[str, int]:
+        """See `Reader.revisions`."""
+        rows = self._connection.execute(REVISIONS).all()
+        return {row.name: row.revision for row in rows}
 
     def schedules(
         self, *, app: str | None = None, refs: Collection[str] | None = None

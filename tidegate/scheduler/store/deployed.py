@@ -1,0 +1,33 @@
+"""The protocol of what a store says about apps and schedules; see `scheduler.store.protocol`."""
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Protocol
+
+from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
+
+
+class DeployedRows(Protocol):
+    """Reads what is deployed."""
+
+    def apps(self, *, names: Collection[str] | None = None) -> tuple[DeployedApp, ...]:
+        """Deployed apps, by name; all, or those of `names` that exist."""
+        ...
+
+    def revisions(self) -> dict[str, int]:
+        """The deployed revision of each app, by name: what changes when an app is deployed."""
+        ...
+
+    def schedules(
+        self, *, app: str | None = None, refs: Collection[str] | None = None
+    ) -> tuple[ScheduleState, ...]:
+        """Deployed schedules, by ref; of one app, or those of `refs` that exist."""
+        ...
+
+    def due_schedules(self, now: datetime, limit: int) -> tuple[ScheduleState, ...]:
+        """Active or holding schedules, not tasks, whose `next_fire_at` is due, earliest first, then ref."""
+        ...
+
+    def due_tasks(self, now: datetime, limit: int) -> tuple[ScheduleState, ...]:
+        """Tasks whose `next_fire_at` is due: a day is to be generated. Earliest first, then ref."""
+        ...
