@@ -19,6 +19,7 @@ from tests.spark_jobs.maintenance.yard import (
 )
 from tests.spark_jobs.staging import put
 from tidegate.domain.maintenance.ended import Ending
+from tidegate.domain.model import Operation
 from tidegate.spark_jobs.commit.recovery import recover
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.maintenance import slicing
@@ -97,6 +98,19 @@ def test_small_files_become_one_for_each_partition(yard: Yard, ref: DatasetRef) 
     yard.publish(yard.frame((D22, 10, "a")), ref, D22)
     assert files(yard, ref) == {D22: 2, D23: 1, D24: 1}
     assert len(yard.rows(ref)) == len(linked(yard, ref)) == len(rows) + 1
+
+
+@pytest.mark.parametrize("operation", [REWRITE, EXPIRE, ORPHANS, MANIFESTS])
+def test_files_that_are_landed_from_outside_are_left_alone_without_a_failure(
+    yard: Yard, operation: Operation
+) -> None:
+    folder = yard.warehouse.project / "landed"  # pyright: ignore[reportOperatorIssue] -- a path here
+    folder.mkdir()
+    (folder / "rows.parquet").write_bytes(b"as it came")
+    ended = yard.run(operation, DatasetRef(app=yard.app, name="landed", path="landed"))
+    assert (ended.ending, ended.changed) == (Ending.SUCCEEDED, False)
+    assert "not_applicable" in ended.results
+    assert [each.name for each in folder.iterdir()] == ["rows.parquet"]
 
 
 def test_partitions_that_are_left_out_keep_their_folders(yard: Yard, ref: DatasetRef) -> None:

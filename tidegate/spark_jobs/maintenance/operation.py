@@ -25,6 +25,7 @@ from tidegate.spark_jobs.maintenance.iceberg.rewrite_manifests import rewrite_ma
 from tidegate.spark_jobs.maintenance.measuring import failure_text, measure
 from tidegate.spark_jobs.maintenance.parquet.compaction import compact
 from tidegate.spark_jobs.maintenance.parquet.expire_versions import expire_versions
+from tidegate.spark_jobs.maintenance.parquet.health import LandedFiles
 from tidegate.spark_jobs.maintenance.progress import (
     LostRace,
     MaintenanceRefused,
@@ -56,6 +57,8 @@ def run_operation(context: MaintenanceContext, request: OperationRequest, contro
         ending, detail = Ending.STOPPED, "it has made room for a job of a pipeline"
     except (LostRace, CommitConflict, CommitFenced, CommitBusy) as error:
         ending, detail = Ending.CONFLICT, str(error)
+    except LandedFiles as error:
+        progress.not_applicable(error.message)
     except TableGone as error:
         ending, detail = Ending.FAILED, str(error)
         progress.results["gone"] = True

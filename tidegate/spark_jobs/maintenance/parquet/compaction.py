@@ -49,7 +49,7 @@ def compact(request: OperationRequest, context: MaintenanceContext, progress: Pr
     """Compact a table.
 
     Raises:
-        TableGone, SourceError: see `newest_version`.
+        TableGone, LandedFiles: see `newest_version`.
         LostRace: nothing could be replaced, since other runs were faster each time.
         TimedOut, Yielded: between two slices.
         SparkJobError: a commit sequence could not be put or finished.

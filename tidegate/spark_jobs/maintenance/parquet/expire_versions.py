@@ -22,7 +22,7 @@ def expire_versions(request: OperationRequest, context: MaintenanceContext, prog
     """Remove the old versions of a table.
 
     Raises:
-        TableGone, SourceError: see `newest_version`.
+        TableGone, LandedFiles: see `newest_version`.
         TimedOut, Yielded: before it began.
     """
     ref, warehouse, store = request.table.ref, context.warehouse, context.store

@@ -19,19 +19,23 @@ from tidegate.spark_jobs.parquet.version_log import VERSIONS_FOLDER, TableVersio
 NONE_OF_THEM = {"delete_files": 0, "delete_ratio": 0, "manifests": 0, "manifest_size": 0}
 
 
+class LandedFiles(SourceError):
+    """The files of a dataset come from outside: no version of a table says which of them count."""
+
+
 def newest_version(ref: DatasetRef, warehouse: Warehouse) -> TableVersion:
     """Return the newest version of a table.
 
     Raises:
         TableGone: no program has published into it.
-        SourceError: its files are landed from outside.
+        LandedFiles: its files are landed from outside.
     """
     version = head(warehouse.files, ref.root(warehouse))
     if version.is_published:
         return version
     if ref.path is None:
         raise TableGone(f"{ref.id} was never published")
-    raise SourceError(
+    raise LandedFiles(
         f"{ref.id} is landed from outside; only tables that programs write are maintained",
         "leave it out of the policy, or compact its files where they come from",
     )
