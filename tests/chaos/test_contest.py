@@ -35,7 +35,7 @@ FIRINGS = PROMISED["contested firings"] // 2
 JOBS = round((6.4 * FIRINGS) ** 0.5)
 """A free slot has every waiting job decided again, so decisions grow with the square of the jobs."""
 
-GO, PAUSE_SECONDS = "go", 0.002
+GO, PAUSE_SECONDS = "go", 0.05
 
 APP = {
     "app": "a",
