@@ -10,90 +10,18 @@ which no process heard the step is done twice; then the scenario is played to it
 must have come to the same end, for the same reason, with the same manifest.
 """
 
-import sqlite3
-from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import Any, Protocol
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
-from tests import effort
-from tests.doubles.dump import dump
-from tests.simulation.faulty_store import FaultyStore, Place
-from tests.simulation.hands import Hands
-from tests.simulation.long_scenario import START, Step, scenario
+from tests.simulation.faulty_store import FaultyStore
+from tests.simulation.long_scenario import START, scenario
 from tests.simulation.oracle.oracle import Oracle
-from tests.simulation.quick_sqlite import quick_sqlite
+from tests.simulation.sweep import Rewinding, Undisturbed
 from tests.tally import PROMISED, reach
-from tidegate.scheduler.store.memory.store import MemoryStore
-from tidegate.scheduler.store.protocol import Store
-from tidegate.scheduler.store.sql.store import SqlStore
 
 pytestmark = pytest.mark.endurance  # hundreds of histories for each store
-
-
-class Rewinding(Protocol):
-    """A store that can be put back to where it was."""
-
-    store: Store
-    every: int
-    """It dies at each n-th of the calls in transactions; and at each commit, and after each, in any case."""
-
-    def snapshot(self) -> Any: ...
-
-    def back_to(self, snapshot: Any) -> None: ...
-
-
-class RewindingMemory:
-    """Committed tables are never changed, so a reference to them is a snapshot."""
-
-    every = effort.every(4)
-
-    def __init__(self) -> None:
-        self.store = MemoryStore()
-
-    def snapshot(self) -> Any:
-        return self.store.committed
-
-    def back_to(self, snapshot: Any) -> None:
-        self.store.committed = snapshot
-
-
-class RewindingSqlite:
-    """A snapshot is a copy of the database in memory."""
-
-    every = effort.every(12)
-
-    def __init__(self, folder: Path) -> None:
-        self.store: SqlStore = quick_sqlite(folder)
-        self._path = folder / "store.db"
-
-    def snapshot(self) -> sqlite3.Connection:
-        copied = sqlite3.connect(":memory:")
-        self._connection().backup(copied)
-        return copied
-
-    def back_to(self, snapshot: sqlite3.Connection) -> None:
-        snapshot.backup(self._connection())
-
-    def _connection(self) -> Any:
-        with self.store.engine.connect() as connection:
-            return connection.connection.driver_connection
-
-
-class Undisturbed:
-    """The scenario without a crash: the state before and after each step, and its points."""
-
-    def __init__(self, rewinding: Rewinding) -> None:
-        self.steps: list[tuple[Step, Any, Hands, list[Place], Any]] = []
-        hands = Hands(FaultyStore(rewinding.store), START)
-        for step in scenario():
-            before, hands_before = rewinding.snapshot(), hands.copy(hands.store)
-            hands.store.places = []
-            step(hands)
-            self.steps.append((step, before, hands_before, hands.store.places, dump(hands.store)))
-        self.end = essence(dump(hands.store))
-        hands.store.release()
 
 
 def essence(tables: Mapping[str, Any]) -> list[Any]:
@@ -111,41 +39,10 @@ def essence(tables: Mapping[str, Any]) -> list[Any]:
     return [jobs, deliveries, tables["slots"], events]
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def rewinding(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Rewinding]:
-    made = RewindingMemory() if request.param == "memory" else RewindingSqlite(tmp_path)
-    yield made
-    made.store.close()
-
-
 def test_a_crash_at_any_point_of_a_long_scenario_changes_nothing(rewinding: Rewinding) -> None:
-    undisturbed = Undisturbed(rewinding)
-    swept = 0
-    for number, (step, before, hands, places, after) in enumerate(undisturbed.steps):
-        for point, place in chosen(places, every=rewinding.every, first=number):
-            rewinding.back_to(before)
-            faulty = FaultyStore(rewinding.store)
-            faulty.fail_at = point
-            revived = hands.copy(faulty)
-            step(revived)
-            assert faulty.crashes == 1, f"step {number} never came to point {point}"
-            if dump(faulty) != after:
-                assert place == "committed", f"step {number}: the crash at point {point} left a trace"
-                for rest, *_ in undisturbed.steps[number + 1 :]:
-                    rest(revived)
-                assert essence(dump(faulty)) == undisturbed.end, f"step {number}, point {point}"
-                judge(faulty)
-            faulty.release()
-            swept += 1
+    swept = Undisturbed(rewinding, scenario(), START, essence).swept(judge, every=rewinding.every)
     reach("points of the crash sweep", swept)
     assert swept >= PROMISED["points of the crash sweep"]
-
-
-def chosen(places: list[Place], *, every: int, first: int) -> Iterator[tuple[int, Place]]:
-    """The points, counted from 1, at which the process dies; they begin elsewhere in each step."""
-    for point, place in enumerate(places, start=1):
-        if place != "call" or (point + first) % every == 0:
-            yield point, place
 
 
 def judge(store: FaultyStore) -> None:

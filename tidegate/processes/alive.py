@@ -5,7 +5,6 @@ asked for its definitions. Nothing is changed. Dagster is imported only when the
 that takes seconds.
 """
 
-import os
 import socket
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from tidegate.processes.dagster import code_state
+from tidegate.processes.home import HOME_VARIABLE, SETTINGS_NAME, home_in_use, workspace_files
 
 if TYPE_CHECKING:
     from dagster import DagsterInstance
 
     from tidegate.project.settings.settings import Settings
 
-HOME_VARIABLE = "DAGSTER_HOME"
 SENSOR_DAEMON = "SENSOR"
 CONNECT_SECONDS = 2.0
 
@@ -75,9 +74,9 @@ class DagsterState:
 
 def dagster_state(settings: "Settings", apps: Sequence[str]) -> DagsterState | str:
     """Return what Dagster says about the dispatchers of some apps, or why it cannot be read."""
-    home = Path(os.environ.get(HOME_VARIABLE) or settings.dagster_home)
-    if not (home / "dagster.yaml").is_file():
-        return f"there is no dagster.yaml in {home}; set {HOME_VARIABLE} to the folder of the daemon"
+    home = home_in_use(settings)
+    if not (home / SETTINGS_NAME).is_file():
+        return f"there is no {SETTINGS_NAME} in {home}; set {HOME_VARIABLE} to the folder of the daemon"
     from dagster import DagsterInstance
 
     from tidegate.dagster_defs.definitions.names import dispatcher_name
@@ -89,7 +88,7 @@ def dagster_state(settings: "Settings", apps: Sequence[str]) -> DagsterState | s
             found = tuple(_dispatchers(instance, names))
     except Exception as error:  # noqa: BLE001 -- must not hide what the caller explains
         return f"Dagster's instance in {home} cannot be read: {_first_line(str(error))}"
-    servers = tuple(_servers(home / "workspace.yaml", settings.project / "workspace.yaml"))
+    servers = tuple(_servers(*workspace_files(settings, home)))
     at = None if heartbeat is None else datetime.fromtimestamp(heartbeat.timestamp, UTC)
     return DagsterState(home=home, heartbeat=at, servers=servers, dispatchers=found)
 

@@ -5,6 +5,7 @@ Otherwise the instance gets the settings of a new project (`tidegate/project/sta
 which equal the `dagster.yaml` of this repository.
 """
 
+import os
 from pathlib import Path
 
 from tidegate.processes.dagster import Site, free_port
@@ -12,7 +13,9 @@ from tidegate.project.create import STARTER
 from tidegate.project.environment import PROJECT_VARIABLE
 from tidegate.project.settings.settings import Settings
 
+HOME_VARIABLE = "DAGSTER_HOME"
 SETTINGS_NAME = "dagster.yaml"
+WORKSPACE_NAME = "workspace.yaml"
 
 DEVELOPMENT = (STARTER / SETTINGS_NAME).read_text()
 """The settings of an instance in development."""
@@ -28,6 +31,16 @@ def prepare_home(settings: Settings) -> Path:
     if not target.is_file() or target.read_text() != wanted:
         target.write_text(wanted)
     return home
+
+
+def home_in_use(settings: Settings) -> Path:
+    """Return the DAGSTER_HOME of the processes of a project: that of the environment, if it has one."""
+    return Path(os.environ.get(HOME_VARIABLE) or settings.dagster_home)
+
+
+def workspace_files(settings: Settings, home: Path) -> tuple[Path, ...]:
+    """Return where Dagster's workspace file may be: that of `tidegate dev`, then that of the project."""
+    return home / WORKSPACE_NAME, settings.project / WORKSPACE_NAME
 
 
 def site_of(settings: Settings, web_port: int | None = None) -> Site:

@@ -32,7 +32,8 @@ pytestmark = pytest.mark.dagster
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostWorld]:
-    yield from host_world(tmp_path_factory)
+    with host_world(tmp_path_factory.mktemp("host")) as world:
+        yield world
 
 
 @pytest.fixture

@@ -3,10 +3,10 @@
 import signal
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
+from tests.dagster_defs.host.world import served
 from tests.dagster_defs.instance import report_day
 from tests.dagster_defs.live import Live
 from tidegate.processes.dagster import ManagedProcess
@@ -17,15 +17,8 @@ pytestmark = pytest.mark.dagster
 
 @pytest.fixture(scope="module")
 def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
-    folder: Path = tmp_path_factory.mktemp("takeover")
-    live = Live(folder)
-    try:
-        live.processes.__enter__()
-        live.processes.start_code_server()
-        live.open_instance()
+    with served(tmp_path_factory.mktemp("takeover")) as live:
         yield live
-    finally:
-        live.stop()
 
 
 def active(live: Live) -> str | None:

@@ -1,11 +1,11 @@
 """A project with a code server, and hosts that a test loops itself; nothing takes the queued runs."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import pytest
 from dagster import DagsterInstance, DagsterRun
 from dagster._core.workspace.context import WorkspaceProcessContext
 from dagster._core.workspace.load_target import WorkspaceFileTarget
@@ -68,15 +68,22 @@ class HostWorld:
         self.after += timedelta(minutes=10)
 
 
-def host_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostWorld]:
-    folder: Path = tmp_path_factory.mktemp("host")
+@contextmanager
+def served(folder: Path) -> Iterator[Live]:
+    """A project whose code server runs, and nothing else."""
     live = Live(folder)
     try:
         live.processes.__enter__()
         live.processes.start_code_server()
         live.open_instance()
+        yield live
+    finally:
+        live.stop()
+
+
+@contextmanager
+def host_world(folder: Path) -> Iterator[HostWorld]:
+    with served(folder) as live:
         target = WorkspaceFileTarget([str(live.site.workspace)])
         with WorkspaceProcessContext(live.instance, target) as workspace:
             yield HostWorld(live=live, instance=live.instance, workspace=workspace)
-    finally:
-        live.stop()

@@ -20,10 +20,10 @@ def store() -> MemoryStore:
 
 
 def asks(
-    store: MemoryStore, process: str, after: timedelta, *, project: str = "shop", free: bool = False
+    store: MemoryStore, process: str, after: timedelta, *, project: str = "shop", gone: str | None = None
 ) -> bool:
     with store.transaction() as transaction:
-        return take(transaction, project, process, NOON + after, free=free) is not None
+        return take(transaction, project, process, NOON + after, gone=gone) is not None
 
 
 def active(store: MemoryStore, after: timedelta) -> str | None:
@@ -57,7 +57,7 @@ def test_a_lease_that_ended_begins_again(store: MemoryStore) -> None:
 
 
 def test_the_lease_of_a_process_that_is_gone_is_free_at_once(store: MemoryStore) -> None:
-    assert asks(store, "two", SECOND, free=True)
+    assert asks(store, "two", SECOND, gone="one")
     assert active(store, SECOND) == "two"
 
 

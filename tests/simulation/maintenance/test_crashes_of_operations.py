@@ -9,16 +9,13 @@ the same as after the undisturbed step. What was committed is not done twice.
 
 import copy
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from tests import effort
 from tests.doubles.dump import dump
 from tests.scheduler.tick.maintenance.world import EXPIRE, REWRITE, TableWorld
 from tests.simulation.faulty_store import Crash, FaultyStore
-from tests.simulation.test_crash_sweep import Rewinding, RewindingMemory, RewindingSqlite, chosen
+from tests.simulation.sweep import Rewinding, chosen
 from tests.tally import PROMISED, reach
 from tidegate.domain.model import Operation
 from tidegate.scheduler.model.refused import MaintenanceRefused
@@ -87,13 +84,6 @@ STEPS: list[tuple[str, Step]] = [
     ("an absence", lambda w: w.tick("01:00:30")),
     ("the next hour", lambda w: w.tick("01:01")),
 ]
-
-
-@pytest.fixture(params=["memory", pytest.param("sqlite", marks=pytest.mark.endurance)])
-def rewinding(request: pytest.FixtureRequest, tmp_path: Path):
-    made = RewindingMemory() if request.param == "memory" else RewindingSqlite(tmp_path)
-    yield made
-    made.store.close()
 
 
 def essence(tables: Mapping[str, Any]) -> list[Any]:

@@ -19,6 +19,19 @@ from tidegate.scheduler.store.protocol import Reader
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 RUN_STATES = ("PENDING_LAUNCH", "LAUNCHED")
 
+DEEDS = (
+    EntryKind.INSTANCE,
+    EntryKind.PASSED,
+    EntryKind.MARKED,
+    EntryKind.PAUSED,
+    EntryKind.RERUN,
+    EntryKind.REPORTED,
+    EntryKind.BACKFILL,
+    EntryKind.LAUNCH,
+    EntryKind.RETRY,
+)
+"""What happens to instances in every scenario and in some histories, as the journal has it."""
+
 
 def judge_journal(entries: Sequence[Entry], reader: Reader) -> None:
     """The journal folds to the table, and at no instant of it a gate opened that had to be closed."""

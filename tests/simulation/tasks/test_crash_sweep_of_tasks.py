@@ -7,43 +7,18 @@ come to the same end, with the same upstream instances and attempts.
 """
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-import pytest
-
-from tests.doubles.dump import dump
 from tests.simulation.faulty_store import FaultyStore
-from tests.simulation.hands import Hands
-from tests.simulation.tasks.journal import judge_journal
+from tests.simulation.sweep import Rewinding, Undisturbed
+from tests.simulation.tasks.journal import DEEDS, judge_journal
 from tests.simulation.tasks.long_scenario import START, scenario
-from tests.simulation.test_crash_sweep import Rewinding, RewindingMemory, RewindingSqlite, chosen
 from tests.tally import reach
 from tidegate.scheduler.model.journal import EntryKind
 
 POINTS_MIN = 250
 
-HAPPENS = (
-    EntryKind.INSTANCE,
-    EntryKind.PASSED,
-    EntryKind.MARKED,
-    EntryKind.PAUSED,
-    EntryKind.RERUN,
-    EntryKind.REPORTED,
-    EntryKind.BACKFILL,
-    EntryKind.LAUNCH,
-    EntryKind.RETRY,
-    EntryKind.REMADE,
-    EntryKind.GONE,
-    EntryKind.DISCARDED,
-)
-
-
-@pytest.fixture(params=["memory", pytest.param("sqlite", marks=pytest.mark.endurance)])
-def rewinding(request: pytest.FixtureRequest, tmp_path: Path):
-    made = RewindingMemory() if request.param == "memory" else RewindingSqlite(tmp_path)
-    yield made
-    made.store.close()
+HAPPENS = (*DEEDS, EntryKind.REMADE, EntryKind.GONE, EntryKind.DISCARDED)
 
 
 def essence(tables: Mapping[str, Any]) -> list[Any]:
@@ -54,36 +29,18 @@ def essence(tables: Mapping[str, Any]) -> list[Any]:
 
 
 def test_a_crash_at_any_point_of_a_long_scenario_of_tasks_changes_nothing(rewinding: Rewinding) -> None:
-    hands, steps = Hands(FaultyStore(rewinding.store), START), []
-    for step in scenario():
-        before, hands_before = rewinding.snapshot(), hands.copy(hands.store)
-        hands.store.places = []
-        step(hands)
-        steps.append((step, before, hands_before, hands.store.places, dump(hands.store)))
-    end = essence(dump(hands.store))
-    with hands.store.reading() as reader:
+    undisturbed = Undisturbed(rewinding, scenario(), START, essence)
+    with undisturbed.hands.store.reading() as reader:
         happened = {entry.kind for entry in reader.journal()}
-        judge_journal(reader.journal(), reader)
+    judge(undisturbed.hands.store)
     assert not [kind for kind in HAPPENS if kind not in happened]
-    hands.store.release()
 
-    swept = 0
-    for number, (step, before, hands_before, places, after) in enumerate(steps):
-        for point, place in chosen(places, every=4 * rewinding.every, first=number):
-            rewinding.back_to(before)
-            faulty = FaultyStore(rewinding.store)
-            faulty.fail_at = point
-            revived = hands_before.copy(faulty)
-            step(revived)
-            assert faulty.crashes == 1, f"step {number} never came to point {point}"
-            if dump(faulty) != after:
-                assert place == "committed", f"step {number}: the crash at point {point} left a trace"
-                for rest, *_ in steps[number + 1 :]:
-                    rest(revived)
-                assert essence(dump(faulty)) == end, f"step {number}, point {point}"
-                with faulty.reading() as reader:
-                    judge_journal(reader.journal(), reader)
-            faulty.release()
-            swept += 1
+    swept = undisturbed.swept(judge, every=4 * rewinding.every)
     reach("points of the crash sweep of tasks", swept)
     assert swept >= POINTS_MIN
+
+
+def judge(store: FaultyStore) -> None:
+    """The journal of a history, with or without a crash, keeps every promise."""
+    with store.reading() as reader:
+        judge_journal(reader.journal(), reader)

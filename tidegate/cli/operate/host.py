@@ -1,6 +1,5 @@
 """`tidegate host`: the process that drives the engine and creates runs, at its own pace."""
 
-import os
 import signal
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,8 +14,6 @@ from tidegate.domain.error import UserError
 if TYPE_CHECKING:
     from tidegate.project.settings.settings import Settings
 
-HOME_VARIABLE = "DAGSTER_HOME"
-
 
 def host(
     workspace: Annotated[
@@ -28,22 +25,23 @@ def host(
     ] = None,
 ) -> None:
     """Take in events, decide and create runs ten times a second, for all apps of the project."""
+    from tidegate.processes.home import HOME_VARIABLE, SETTINGS_NAME, home_in_use
     from tidegate.project.settings.settings import load_settings
 
     settings = load_settings()
-    home = Path(os.environ.get(HOME_VARIABLE) or settings.dagster_home)
-    if not (home / "dagster.yaml").is_file():
+    home = home_in_use(settings)
+    if not (home / SETTINGS_NAME).is_file():
         raise UserError(
-            f"there is no dagster.yaml in {home}",
+            f"there is no {SETTINGS_NAME} in {home}",
             f"set {HOME_VARIABLE} to the folder of the daemon, or start `tidegate dev` once",
         )
     _run(settings, home, _workspace_file(settings, home, workspace))
 
 
 def _workspace_file(settings: "Settings", home: Path, wanted: Path | None) -> Path:
-    candidates = (
-        (wanted,) if wanted is not None else (home / "workspace.yaml", settings.project / "workspace.yaml")
-    )
+    from tidegate.processes.home import workspace_files
+
+    candidates = (wanted,) if wanted is not None else workspace_files(settings, home)
     found = next((each for each in candidates if each.is_file()), None)
     if found is None:
         raise UserError(

@@ -23,9 +23,10 @@ from tidegate.dagster_defs.definitions.plan_state import (
     reconstructed_plan,
     ship,
 )
-from tidegate.dagster_defs.dispatch.dispatcher import DEAD_RUNS_SECONDS, Dispatcher, Native
+from tidegate.dagster_defs.dispatch.dispatcher import Dispatcher, Native
 from tidegate.dagster_defs.dispatch.pace import Turns
 from tidegate.dagster_defs.dispatch.rounds import Rounds
+from tidegate.dagster_defs.dispatch.steps import DEAD_RUNS_SECONDS
 from tidegate.dagster_defs.maintenance.measuring_job import measuring_job
 from tidegate.dagster_defs.maintenance.operation_job import operation_job
 from tidegate.dagster_defs.maintenance.presence import apps_with_policies

@@ -51,11 +51,6 @@ Native = dict[str, tuple[str, Status]]
 """The Dagster schedules of an app: name and declared status by ref."""
 
 
-DEAD_RUNS_SECONDS = 10
-"""From one look for dead runs to the next, of all dispatchers of a process together. With a tick every five
-seconds, a dead run of this machine is found within 15 s."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Dispatcher:
     """The dispatcher of an app: what its evaluations have in common.
@@ -113,7 +108,15 @@ class Dispatch:
         self._app = dispatcher.app
         self._plan = dispatcher.plan
         self._location = dispatcher.location
-        self._failures: list[Exception] = []
+        self._steps = Steps(
+            self._location,
+            context.instance,
+            dispatcher.looks,
+            self._log,
+            only=self._app,
+            loaded=self._plan,
+            maintains=dispatcher.maintains,
+        )
 
     def run(self) -> SensorResult | SkipReason:
         """Run one tick, or several until there is something to launch.
@@ -127,38 +130,26 @@ class Dispatch:
             return SkipReason(f"{PREVIEW_TEXT}; {self._waiting(store)}")
         host = self._host(store)
         if host is not None:
-            self._steps().attempt(self._switches, store)
+            self._steps.attempt(self._switches, store)
             return SkipReason(f"{host_text(host)}; {self._waiting(store)}")
         with closing(self._dispatcher.rounds.ticks()) as ticks:
             for _ in ticks:
                 requests = self._launches(store)
                 if requests:
                     return SensorResult(run_requests=requests)
-                if self._failures:
-                    raise self._failures[0]
+                if self._steps.failures:
+                    raise self._steps.failures[0]
         return SkipReason(self._waiting(store))
 
     def _host(self, store: Store) -> ActiveHost | None:
         with store.reading() as reader:
             return active_host(reader, self._location.project, self._now())
 
-    def _steps(self) -> Steps:
-        return Steps(
-            self._location,
-            self._context.instance,
-            self._dispatcher.looks,
-            self._log,
-            loaded=self._plan,
-            maintains=self._dispatcher.maintains,
-        )
-
     def _launches(self, store: Store) -> list[RunRequest]:
-        steps = self._steps()
-        steps.attempt(self._switches, store)
-        steps.advance(store, (self._app,))
-        requests = [request for _, request in steps.launches(store, self._app)]
-        measuring = steps.measuring(store) if self._dispatcher.maintains else None
-        self._failures += steps.failures
+        self._steps.attempt(self._switches, store)
+        self._steps.advance(store)
+        requests = [request for _, request in self._steps.launches(store)]
+        measuring = self._steps.measuring(store) if self._dispatcher.maintains else None
         return requests if measuring is None else [*requests, measuring]
 
     def _switches(self, store: Store) -> None:

@@ -6,8 +6,9 @@ Each step is its own transaction in the store. A step that fails is logged and d
 it.
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
+from typing import TypeVar
 
 from dagster import DagsterInstance, RunRequest
 
@@ -28,6 +29,12 @@ from tidegate.scheduler.launch.outbox import LaunchRequest, offer_launches, reje
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.tick.tick import tick
 
+T = TypeVar("T")
+
+DEAD_RUNS_SECONDS = 10
+"""From one look for dead runs to the next, of all ticks of a process together. With a tick every five
+seconds, a dead run of this machine is found within 15 s."""
+
 
 class Steps:
     """The steps of one tick or loop.
@@ -44,11 +51,14 @@ class Steps:
         looks: Turns,
         log: Log,
         *,
+        only: str | None = None,
         loaded: AssetPlan | None = None,
         maintains: bool = True,
     ) -> None:
         """Args:
         looks: the looks for dead runs, shared by all ticks of a process.
+        only: the app whose runs are looked at and requested; default: all of the project. Events are taken in
+            and decided for all apps in any case.
         loaded: the plan by which runs are requested; default: what is deployed.
         maintains: whether operations on tables can be requested.
         """
@@ -60,21 +70,15 @@ class Steps:
         self._looks = looks
         self._log = log
         self._maintains = maintains
-        self._only: Collection[str] | None = None
+        self._only = only
 
     @property
     def apps(self) -> frozenset[str]:
         """The project's own apps that are deployed now."""
         return frozenset(loaded.app.name for loaded in self.deployed.plan.apps)
 
-    def advance(self, store: Store, apps: Collection[str] | None = None) -> None:
-        """Take in what has happened, and decide.
-
-        Args:
-            apps: whose runs are looked at; default: all of the project. Events are taken in and decided for
-                all apps in any case.
-        """
-        self._only = apps
+    def advance(self, store: Store) -> None:
+        """Take in what has happened, and decide."""
         for step in (
             self._load_deployed,
             self._dead,
@@ -86,22 +90,28 @@ class Steps:
         ):
             self.attempt(step, store)
 
-    def attempt(self, step: Callable[[Store], None], store: Store) -> None:
-        """Run a step, and note its failure."""
+    def attempt(self, step: Callable[[Store], T], store: Store) -> T | None:
+        """Run a step and return its result; after a failure, note it and return None."""
         try:
-            step(store)
+            return step(store)
         except Exception as error:  # noqa: BLE001 -- logged, and the other steps run
             self._log(f"{step.__name__.strip('_')} failed: {type(error).__name__}: {error}")
             self.failures.append(error)
+            return None
 
-    def launches(self, store: Store, apps: Collection[str]) -> Iterator[tuple[LaunchRequest, RunRequest]]:
+    def launches(
+        self, store: Store, off: frozenset[str] = frozenset()
+    ) -> Iterator[tuple[LaunchRequest, RunRequest]]:
         """Offer what is to be launched, and yield it with its run request.
 
         An invalid request counts against its own job only. Operations on tables come after what pipelines
         wait for: Dagster takes its time for each run.
+
+        Args:
+            off: apps of which nothing is launched.
         """
         with store.transaction() as transaction:
-            offered = offer_launches(transaction, self._now(), apps)
+            offered = offer_launches(transaction, self._now(), self._only or self.apps - off)
         for launch in sorted(offered, key=lambda each: each.maintenance is not None):
             request = self._request(launch)
             if isinstance(request, RunRequest):
@@ -118,19 +128,11 @@ class Steps:
 
     def measuring(self, store: Store) -> RunRequest | None:
         """Return the request of a measuring run, if one is due."""
-        found: list[RunRequest | None] = []
-
-        def measuring(store: Store) -> None:
-            apps = [loaded.app for loaded in self.deployed.plan.apps]
-            project, instance = self._location.project, self._instance
-            found.append(measuring_request(instance, store, apps, project, self._now()))
-
-        self.attempt(measuring, store)
-        return found[0] if found else None
+        return self.attempt(self._measuring, store)
 
     @property
-    def _looked_at(self) -> Collection[str]:
-        return self.apps if self._only is None else self._only
+    def _looked_at(self) -> frozenset[str]:
+        return self.apps if self._only is None else frozenset({self._only})
 
     # --- the steps ----------------------------------------------------------------------
 
@@ -160,6 +162,10 @@ class Steps:
     def _tick(self, store: Store) -> None:
         for error in tick(store, self._now()).errors:
             self._log(error)
+
+    def _measuring(self, store: Store) -> RunRequest | None:
+        apps = [loaded.app for loaded in self.deployed.plan.apps]
+        return measuring_request(self._instance, store, apps, self._location.project, self._now())
 
     def _request(self, launch: LaunchRequest) -> RunRequest | Invalid:
         try:

@@ -21,9 +21,9 @@ from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.definitions.names import dispatcher_name
 from tidegate.dagster_defs.dispatch.pace import Turns
 from tidegate.dagster_defs.dispatch.run_request import Invalid
-from tidegate.dagster_defs.dispatch.steps import Steps
+from tidegate.dagster_defs.dispatch.steps import DEAD_RUNS_SECONDS, Steps
 from tidegate.dagster_defs.host.runs import Runs
-from tidegate.scheduler.launch.active_host import LEASE, ActiveHost, host_of, release, take
+from tidegate.scheduler.launch.active_host import LEASE, ActiveHost, active_host, release, take
 from tidegate.scheduler.launch.outbox import LaunchRequest
 from tidegate.scheduler.store.protocol import Store
 from tidegate.spark_jobs.commit.process import is_gone, shown
@@ -37,7 +37,6 @@ WAITING_SECONDS = 0.5
 FAILED_SECONDS = 1.0
 """From a loop in which something failed to the next one."""
 
-DEAD_RUNS_SECONDS = 10
 SWITCHES_SECONDS = 5
 MEASURING_SECONDS = 5
 
@@ -106,15 +105,14 @@ class Host:
             return True
         was_active = self.active is not None
         with store.reading() as reader:
-            found = host_of(reader, project)
-        other = found is not None and found.process != self._process and found.holds(now)
-        free = found is not None and other and is_gone(found.process)
+            found = active_host(reader, project, now)
         self.active = None
-        if found is not None and other and not free:
+        gone = None if found is None or not is_gone(found.process) else found.process
+        if found is not None and found.process not in (self._process, gone):
             self._log(f"waits: {shown(found.process)} is active")
             return False
         with store.transaction() as transaction:
-            self.active = take(transaction, project, self._process, now, free=free)
+            self.active = take(transaction, project, self._process, now, gone=gone)
         if self.active is not None and not was_active:
             self._log("is active")
         return self.active is not None
@@ -122,7 +120,7 @@ class Host:
     def _advance(self, store: Store) -> None:
         self._steps.advance(store)
         self._switches.run(self._look_at_switches)
-        for launch, request in self._steps.launches(store, self._steps.apps - self._off):
+        for launch, request in self._steps.launches(store, self._off):
             if not self._lease(store):
                 # Another host is active, which offers the rest again.
                 return

@@ -54,22 +54,22 @@ def active_host(reader: Reader, project: str, now: datetime) -> ActiveHost | Non
 
 
 def take(
-    transaction: Transaction, project: str, process: str, now: datetime, *, free: bool = False
+    transaction: Transaction, project: str, process: str, now: datetime, *, gone: str | None = None
 ) -> ActiveHost | None:
     """Take or renew the lease.
 
     Args:
         process: the name of the host's process.
-        free: the process that has the lease is known to have ended.
+        gone: a process that is known to have ended: a lease of it counts no more.
 
     Returns:
         The host's own lease; None if another host is active.
     """
     found = host_of(transaction, project)
-    mine = found is not None and found.process == process
-    if found is not None and not mine and not free and found.holds(now):
+    if found is not None and found.process not in (process, gone) and found.holds(now):
         return None
-    since = found.since if found is not None and mine and found.holds(now) else now
+    goes_on = found is not None and found.process == process and found.holds(now)
+    since = found.since if found is not None and goes_on else now
     lease = ActiveHost(process=process, since=since, looped_at=now)
     transaction.set_cursor(_name(project), msgspec.to_builtins(lease))
     return lease

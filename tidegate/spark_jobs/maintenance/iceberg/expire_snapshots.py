@@ -67,19 +67,15 @@ def expire_snapshots(
         try:
             _refuse_other_expiry(snapshots, gone, needed)
             action = _commit(table, java, gone)
-        except IllegalArgumentException as error:
-            if not _is_outdated(table, gone):
+        except (IllegalArgumentException, Py4JJavaError) as error:
+            outdated = isinstance(error, IllegalArgumentException) and _is_outdated(table, gone)
+            if not outdated and not is_lost_race(error):
                 raise
             failure = error
-            continue
-        except Py4JJavaError as error:
-            if not is_lost_race(error):
-                raise
-            failure = error
-            continue
-        progress.add(snapshots_expired=len(gone))
-        _delete_files(action, progress)
-        return
+        else:
+            progress.add(snapshots_expired=len(gone))
+            _delete_files(action, progress)
+            return
     raise LostRace(f"other writers changed the snapshots {RACE_TRIES} times in a row") from failure
 
 
