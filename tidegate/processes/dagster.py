@@ -267,10 +267,13 @@ class DagsterProcesses:
         return next((process for process in self._running.values() if not process.alive), None)
 
     def stop(self) -> None:
-        """Stop all processes in reverse order of their start."""
+        """Stop all processes in reverse order of their start, and then the runs that they have launched."""
+        from tidegate.launcher.client import stop_servers
+
         while self._running:
             _, process = self._running.popitem()
             process.stop()
+        stop_servers(self.site.home, self.site.project)
 
     def _start(self, name: str, command: Sequence[str]) -> ManagedProcess:
         process = ManagedProcess(name, command, self.site)

@@ -26,6 +26,7 @@ from tidegate.dagster_defs.definitions.asset_plan import AssetPlan, ProgramAsset
 from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.definitions.names import asset_key
 from tidegate.dagster_defs.definitions.partitions import mapping_between, partitions_of
+from tidegate.dagster_defs.definitions.run_scope import EVERYTHING, RunScope
 from tidegate.dagster_defs.run.program_op import run_op
 from tidegate.dagster_defs.run.tags import PROGRAM
 from tidegate.domain.model import At
@@ -35,9 +36,11 @@ SPARK = "spark"
 ARGS_HELP = "arguments of a manual run; the default is the arguments of the program's schedule"
 
 
-def build_assets(plan: AssetPlan, location: Location) -> Iterator[AssetsDefinition | AssetSpec]:
-    """Yield an asset for every dataset and program of the location."""
-    for app, dataset in plan.external():
+def build_assets(
+    plan: AssetPlan, location: Location, scope: RunScope = EVERYTHING
+) -> Iterator[AssetsDefinition | AssetSpec]:
+    """Yield an asset for every dataset and program of the location, or for those that one run needs."""
+    for app, dataset in scope.external(plan):
         yield AssetSpec(
             asset_key(app, dataset.name),
             group_name=app,
@@ -46,7 +49,7 @@ def build_assets(plan: AssetPlan, location: Location) -> Iterator[AssetsDefiniti
             metadata=_metadata(dataset.at, {"format": dataset.format, "path": dataset.path}),
             kinds={dataset.format},
         )
-    for assets in plan.programs.values():
+    for assets in scope.programs(plan):
         yield program_asset(assets, location)
 
 

@@ -23,6 +23,7 @@ from tidegate.dagster_defs.definitions.plan_state import (
     reconstructed_plan,
     ship,
 )
+from tidegate.dagster_defs.definitions.run_scope import current_scope
 from tidegate.dagster_defs.dispatch.dispatcher import Dispatcher, Native
 from tidegate.dagster_defs.dispatch.pace import Turns
 from tidegate.dagster_defs.dispatch.rounds import Rounds
@@ -46,10 +47,11 @@ def build_definitions(location: Location) -> Definitions:
     else:
         plan, states = shipped, _read_here.get(encode_plan(shipped))
     ship(plan)
-    assets = AssetPlan(plan)
+    assets, scope = AssetPlan(plan), current_scope()
     built = Definitions(
-        assets=list(build_assets(assets, location)),
-        jobs=[recovery_job(refs_of(assets), location), *_maintenance(plan, location)],
+        assets=list(build_assets(assets, location, scope)),
+        # A run that materialises assets needs none of these.
+        jobs=[] if scope.assets else [recovery_job(refs_of(assets), location), *_maintenance(plan, location)],
         # A run executes one program: a process for each step would load everything twice.
         executor=in_process_executor,
     )

@@ -31,9 +31,9 @@ from tidegate.scheduler.tick.tick import tick
 
 T = TypeVar("T")
 
-DEAD_RUNS_SECONDS = 10
-"""From one look for dead runs to the next, of all ticks of a process together. With a tick every five
-seconds, a dead run of this machine is found within 15 s."""
+DEAD_RUNS_SECONDS = 4
+"""From one look for dead runs to the next, of all ticks of a process together. A host finds a dead run of
+this machine within 5 s, a sensor, which ticks every five seconds, within 10 s."""
 
 
 class Steps:

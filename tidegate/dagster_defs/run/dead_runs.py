@@ -2,7 +2,7 @@
 
 Dagster's default launcher knows its runs only as long as its code server lives. After a power cut, or a kill
 of everything, such a run stays "started" in Dagster and keeps its slots. So the dispatchers of a process
-look, every ten seconds:
+look, every four seconds:
 
     the process of a run has ended (at once on this machine, by its lease elsewhere)  ─┐
     a run of ours was started, and no process has taken it up for `START_SECONDS`     ─┴─► failed: it died
@@ -57,13 +57,13 @@ def end_dead_runs(
         if run is None or run.is_finished:
             ended.append(run_id)
         elif died:
-            _report(instance, location, run, f"{shown(owner.process)} has ended without a word", now, log)
+            report_dead(instance, location, run, f"{shown(owner.process)} has ended without a word", now, log)
     disown(store, ended)
     for run in _never_begun(instance, known, now):
         if not _is_ours(run, store, plan, location.project):
             continue
         text = f"no process has taken the run up within {START_SECONDS} s of its start"
-        _report(instance, location, run, text, now, log)
+        report_dead(instance, location, run, text, now, log)
 
 
 def _never_begun(
@@ -89,7 +89,7 @@ def _is_ours(run: DagsterRun, store: Store, plan: AssetPlan, project: str) -> bo
         return bool(reader.jobs(ids=(run.tags[JOB],)))
 
 
-def _report(
+def report_dead(
     instance: DagsterInstance, location: Location, run: DagsterRun, text: str, now: datetime, log: Log
 ) -> None:
     log(f"run {run.run_id} died: {text}")

@@ -1,0 +1,169 @@
+"""Runs as forks of a run server: their ends, their code, their cancels, and the deaths of both processes."""
+
+import os
+import signal
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from dagster import DagsterRunStatus
+from dagster._core.launcher.base import WorkerStatus
+from dagster._core.storage.tags import GRPC_INFO_TAG
+from dagster._serdes import serialize_value
+
+from tests.launcher.quick import PROGRAMS, Quick, quick_project
+from tidegate.launcher.client import ask, stop_servers
+from tidegate.launcher.config import LauncherConfig
+from tidegate.launcher.protocol import Launch
+from tidegate.spark_jobs.commit.process import is_gone
+
+pytestmark = pytest.mark.dagster
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quick]:
+    with quick_project(tmp_path_factory.mktemp("fork"), "fork") as quick:
+        yield quick
+
+
+def server_of(quick: Quick, run_id: str) -> int:
+    (name,) = quick.servers(run_id)
+    return int(name.split("/")[1])
+
+
+def test_a_run_is_a_process_of_its_own_with_the_folder_and_environment_of_its_launcher(
+    quick: Quick, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SAID_BY", "the launcher")
+
+    run_id = quick.launch("done")
+
+    assert quick.ended(run_id).status is DagsterRunStatus.SUCCESS
+    answer, pid, folder, said_by = (quick.folder / "said").read_text().split(" ", 3)
+    assert (answer, folder, said_by) == ("first", str(quick.folder), "the launcher")
+    assert int(pid) != server_of(quick, run_id)
+    assert f"Started process for run (pid: {pid})" in quick.text(run_id)
+    quick.until("its record is removed", lambda: quick.record(run_id) is None)
+
+
+def test_a_run_that_fails_says_why(quick: Quick) -> None:
+    run_id = quick.launch("fail")
+
+    assert quick.ended(run_id).status is DagsterRunStatus.FAILURE
+    assert "ValueError: no fares for the day (quick_programs.py:" in quick.text(run_id)
+
+
+def test_a_run_sees_the_program_as_it_is_on_disk_and_the_plan_that_it_was_made_of(quick: Quick) -> None:
+    quick.ended(first := quick.launch("done"))
+    quick.programs.write_text(PROGRAMS.replace('"first"', '"the second"'))
+    quick.deploy(revision=2)
+
+    quick.ended(second := quick.launch("done"))
+
+    assert (quick.folder / "said").read_text().startswith("the second ")
+    assert server_of(quick, second) == server_of(quick, first)
+
+
+def test_a_changed_file_that_is_loaded_makes_a_new_server_and_leaves_the_runs_of_the_old_one(
+    quick: Quick,
+) -> None:
+    process = quick.waiting(old := quick.launch("wait"))
+    before = server_of(quick, old)
+    quick.library.write_text("# changed\n")
+
+    new = quick.launch("done")
+
+    assert quick.ended(new).status is DagsterRunStatus.SUCCESS
+    assert {name.split("/")[1] for name in quick.servers(new)} > {str(before)}
+    os.kill(process, signal.SIGKILL)
+    assert quick.ended(old).status is DagsterRunStatus.FAILURE
+    quick.until("the old server ends", lambda: len(quick.servers(new)) == 1)
+    assert server_of(quick, new) != before
+
+
+def test_a_cancelled_run_and_a_killed_one_end_alone(quick: Quick) -> None:
+    cancelled, killed, other = (quick.launch("wait") for _ in range(3))
+    processes = [quick.waiting(run_id) for run_id in (cancelled, killed, other)]
+
+    assert quick.launcher.terminate(cancelled)
+    os.kill(processes[1], signal.SIGKILL)
+
+    assert quick.ended(cancelled).status is DagsterRunStatus.CANCELED
+    assert quick.ended(killed).status is DagsterRunStatus.FAILURE
+    assert f"its process {processes[1]} was ended by SIGKILL" in quick.text(killed)
+    assert quick.run(other).status is DagsterRunStatus.STARTED
+    assert quick.launcher.check_run_worker_health(quick.run(other)).status is WorkerStatus.RUNNING
+    assert quick.launcher.terminate(other)
+    assert quick.ended(other).status is DagsterRunStatus.CANCELED
+    assert not quick.launcher.terminate(other)
+
+
+def test_runs_outlive_their_server_and_the_next_server_looks_after_them(quick: Quick) -> None:
+    cancelled, killed = quick.launch("wait"), quick.launch("wait")
+    process = [quick.waiting(run_id) for run_id in (cancelled, killed)][1]
+
+    os.kill(server_of(quick, killed), signal.SIGKILL)
+    quick.until("the server's end", lambda: not quick.servers(killed))
+
+    assert quick.launcher.terminate(cancelled)
+    assert quick.ended(cancelled).status is DagsterRunStatus.CANCELED
+    os.kill(process, signal.SIGKILL)
+    quick.until("its end", lambda: (found := quick.record(killed)) and is_gone(found.process))
+    assert quick.launcher.check_run_worker_health(quick.run(killed)).status is WorkerStatus.FAILED
+    assert not quick.launcher.terminate(killed)
+    quick.ended(quick.launch("done"))
+    assert quick.ended(killed).status is DagsterRunStatus.CANCELED
+    assert "and so had its run server" in quick.text(killed)
+
+
+def test_launchers_that_start_a_server_at_once_start_one(quick: Quick) -> None:
+    first = quick.launch("done")
+    os.kill(server_of(quick, first), signal.SIGKILL)
+    quick.until("the server's end", lambda: not quick.servers(first))
+
+    with ThreadPoolExecutor(2) as launchers:
+        runs = list(launchers.map(quick.launch, ["done", "done"]))
+
+    assert {quick.ended(run_id).status for run_id in runs} == {DagsterRunStatus.SUCCESS}
+    assert len(quick.servers(first)) == 1
+
+
+def test_a_run_is_started_once_however_often_that_is_asked_for(quick: Quick) -> None:
+    process = quick.waiting(run_id := quick.launch("wait"))
+    request = Launch(
+        run_id=run_id,
+        instance=serialize_value(quick.instance.get_ref()),
+        folder=str(quick.folder),
+        environment={},
+    )
+
+    assert ask(quick.place(run_id), request).done
+
+    assert quick.waiting(run_id) == process
+    assert quick.launcher.terminate(run_id)
+    assert quick.ended(run_id).status is DagsterRunStatus.CANCELED
+
+
+def test_runs_of_other_code_locations_are_launched_as_by_dagster(
+    quick: Quick, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(quick.launcher, "config", LauncherConfig(modules=("another.module",)))
+
+    run_id = quick.launch("wait")
+
+    assert GRPC_INFO_TAG in quick.run(run_id).tags
+    quick.until("the program", lambda: quick.run(run_id).status is DagsterRunStatus.STARTED)
+    assert quick.launcher.check_run_worker_health(quick.run(run_id)).status is WorkerStatus.RUNNING
+    assert quick.launcher.terminate(run_id)
+    assert quick.ended(run_id).status is DagsterRunStatus.CANCELED
+
+
+def test_the_end_of_its_processes_ends_the_runs_of_a_project(quick: Quick) -> None:
+    process = quick.waiting(run_id := quick.launch("wait"))
+
+    stop_servers(quick.site.home, quick.folder)
+
+    assert quick.run(run_id).status is DagsterRunStatus.FAILURE
+    assert not Path(f"/proc/{process}").exists()
+    assert not quick.servers(run_id)

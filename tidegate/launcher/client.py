@@ -1,0 +1,172 @@
+"""Requests to the run server of a place, which is started at the first one.
+
+connect ──refused──► lock ─► connect again ─► start a server, wait until it listens
+   └──► request ─► answer            stale: the server has left its socket, and the next one is started
+"""
+
+import contextlib
+import fcntl
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Generator, Iterator
+from pathlib import Path
+
+import msgspec
+
+from tidegate.launcher.place import Place, servers_of
+from tidegate.launcher.protocol import Answer, Launch, Request, connect, receive_line, send
+from tidegate.launcher.records import Records
+from tidegate.spark_jobs.commit.process import is_gone
+
+PLACE_FILE = "place.json"
+LOG_FILE = "server.log"
+LOG_BYTES_MAX = 10_000_000
+"""A longer log is renamed when the next server starts, and replaces the one before."""
+
+TRIES = 5
+START_SECONDS = 120
+STOP_SECONDS = 20
+POLL_SECONDS = 0.02
+LOG_TAIL_LINES = 20
+
+_started: list["subprocess.Popen[bytes]"] = []
+
+
+class ServerFailed(Exception):
+    """No run server answers; the message has the end of its log."""
+
+
+def ask(place: Place, request: Request) -> Answer:
+    """Send a request to the server of a place, which is started if a run is to be launched.
+
+    Raises:
+        ServerFailed: the server could not be started, or does not answer.
+    """
+    problem = "it ended at once"
+    for _ in range(TRIES):
+        try:
+            answer = _asked(place, request)
+        except OSError as error:
+            # The run has its record if the request was read, so asking again launches nothing twice.
+            problem = f"{type(error).__name__}: {error}"
+            continue
+        if not answer.stale:
+            return answer
+        problem = answer.problem
+    raise ServerFailed(f"the run server in {place.directory} does not answer: {problem}")
+
+
+def stop_servers(home: Path, folder: Path) -> None:
+    """Stop the run servers of a code location, and their runs, which are reported as failed.
+
+    Args:
+        home: the folder of the Dagster instance.
+        folder: the working folder of the code location.
+    """
+    names = [name for directory in _directories(home, folder) for name in Records(directory).servers()]
+    for name in names:
+        _signal(name, signal.SIGTERM)
+    deadline = time.monotonic() + STOP_SECONDS
+    while any(not _has_ended(name) for name in names):
+        if time.monotonic() > deadline:
+            for name in names:
+                _signal(name, signal.SIGKILL)
+            return
+        time.sleep(POLL_SECONDS)
+
+
+def _directories(home: Path, folder: Path) -> Iterator[Path]:
+    servers = servers_of(home)
+    for directory in servers.iterdir() if servers.is_dir() else ():
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            if _place_in(directory).folder == str(folder):
+                yield directory
+
+
+def _place_in(directory: Path) -> Place:
+    return msgspec.json.decode((directory / PLACE_FILE).read_bytes(), type=Place)
+
+
+def _signal(name: str, number: signal.Signals) -> None:
+    if not _has_ended(name):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(name.split("/")[1]), number)
+
+
+def _has_ended(name: str) -> bool:
+    _reap()
+    return is_gone(name)
+
+
+def _asked(place: Place, request: Request) -> Answer:
+    connection = connect(place.directory) if place.directory.is_dir() else None
+    if connection is None:
+        if not isinstance(request, Launch):
+            return Answer(done=False, problem="no run server is alive")
+        with _locked(place.directory):
+            connection = connect(place.directory)
+            if connection is None:
+                _start(place)
+                connection = connect(place.directory)
+    if connection is None:
+        raise ConnectionRefusedError("the server ended")
+    with connection:
+        send(connection, request)
+        return msgspec.json.decode(receive_line(connection), type=Answer)
+
+
+@contextlib.contextmanager
+def _locked(directory: Path) -> Generator[None]:
+    """Let one launcher at a time start a server."""
+    directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with (directory / "lock").open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _start(place: Place) -> None:
+    """Start the server, and wait until it listens.
+
+    Raises:
+        ServerFailed: it ended, or does not listen in time.
+    """
+    directory = place.directory
+    (directory / PLACE_FILE).write_bytes(msgspec.json.encode(place))
+    log = directory / LOG_FILE
+    if log.exists() and log.stat().st_size > LOG_BYTES_MAX:
+        log.replace(log.with_suffix(".old.log"))
+    _reap()
+    with log.open("ab") as output:
+        server = subprocess.Popen(
+            [place.executable, "-m", "tidegate.launcher.server", str(directory)],
+            cwd=place.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    _started.append(server)
+    deadline = time.monotonic() + START_SECONDS
+    while True:
+        connection = connect(directory)
+        if connection is not None:
+            connection.close()
+            return
+        if server.poll() is not None:
+            raise ServerFailed(f"the run server ended with {server.returncode}; {_tail(log)}")
+        if time.monotonic() > deadline:
+            server.kill()
+            raise ServerFailed(f"the run server did not listen after {START_SECONDS} s; {_tail(log)}")
+        time.sleep(POLL_SECONDS)
+
+
+def _tail(log: Path) -> str:
+    lines = log.read_text(errors="replace").splitlines()[-LOG_TAIL_LINES:]
+    return f"the end of {log}:\n" + "\n".join(lines)
+
+
+def _reap() -> None:
+    """Let servers that this process started, and that have ended, leave the process table."""
+    _started[:] = [server for server in _started if server.poll() is None]

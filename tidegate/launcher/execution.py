@@ -1,0 +1,43 @@
+"""What the process of a run does: as much as one that Dagster's default launcher starts, with less to load.
+
+Only the definitions of the run's own program are built, of the plan that was shipped with the run. So a
+deployment in between changes nothing for a run, and needs no other server.
+"""
+
+import os
+from contextlib import suppress
+
+from dagster import DagsterInstance
+from dagster._core.errors import DagsterExecutionInterruptedError
+from dagster._core.events import EngineEventData
+from dagster._core.instance.ref import InstanceRef
+from dagster._grpc.impl import core_execute_run
+from dagster._serdes import deserialize_value
+from dagster._utils.hosted_user_process import recon_job_from_origin
+from dagster._utils.interrupts import capture_interrupts
+
+from tidegate.dagster_defs.definitions.run_scope import run_scope, scope_of
+
+
+def execute(run_id: str, instance_ref: str) -> bool:
+    """Execute a run in this process, and return whether it has ended properly."""
+    with (
+        capture_interrupts(),
+        DagsterInstance.from_ref(deserialize_value(instance_ref, InstanceRef)) as instance,
+    ):
+        run = instance.get_run_by_id(run_id)
+        if run is None or run.is_finished or run.job_code_origin is None:
+            return True
+        process = EngineEventData.in_process(os.getpid())
+        instance.report_engine_event(f"Started process for run (pid: {os.getpid()}).", run, process)
+        job = recon_job_from_origin(run.job_code_origin)
+        # Dagster has written a failure into the run's log before it raises it.
+        with (
+            suppress(Exception, KeyboardInterrupt, DagsterExecutionInterruptedError),
+            run_scope(scope_of(run.job_name, run.asset_selection)),
+        ):
+            for _ in core_execute_run(job, run, instance, inject_env_vars=True):
+                pass
+        instance.report_engine_event(f"Process for run exited (pid: {os.getpid()}).", run)
+        ended = instance.get_run_by_id(run_id)
+        return ended is None or ended.is_finished
