@@ -3,16 +3,28 @@
 With PySpark's `_jvm.org.apache.hadoop.fs.Path`, Python asks for `org`, `org.apache` and so on, and each time
 the JVM searches all its jars for a class of that name: a tenth of a small publish was spent on that. Here a
 part that begins with a capital letter is a class, as Java's naming conventions have it, and what comes
-before it are packages. A class that does not exist fails when it is used.
+before it are packages. A class that does not exist fails when it is used. A static method is asked for once.
 """
 
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from py4j.java_gateway import JavaClass
+from py4j.java_gateway import JavaClass, JavaMember
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+class _Class(JavaClass):
+    # Its static methods are kept: otherwise Python asks the JVM for one at each access.
+
+    __doc__ = None  # pyright: ignore[reportIncompatibleMethodOverride] -- Py4J's asks Java
+
+    def __getattr__(self, name: str) -> Any:
+        found = super().__getattr__(name)
+        if isinstance(found, JavaMember):
+            setattr(self, name, found)
+        return found
 
 
 class Package:
@@ -26,7 +38,7 @@ class Package:
         if part.startswith("_"):
             raise AttributeError(part)
         name = f"{self._name}.{part}" if self._name else part
-        found = JavaClass(name, self._client) if part[0].isupper() else Package(self._client, name)
+        found = _Class(name, self._client) if part[0].isupper() else Package(self._client, name)
         # The next access finds the attribute and does not come here.
         setattr(self, part, found)
         return found

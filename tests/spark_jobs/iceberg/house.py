@@ -87,7 +87,7 @@ class House:
 
     def data_files(self, name: str = "t") -> set[str]:
         root = self.spark.conf.get(f"spark.sql.catalog.{CATALOG}.warehouse")
-        found = self.catalog.files_below(f"{root}/{self.app}/{name}/data")
+        found = self.catalog.files.below(f"{root}/{self.app}/{name}/data")
         return {file.removeprefix("file:") for file in found if file.endswith(".parquet")}
 
     def live_files(self, name: str = "t") -> set[str]:

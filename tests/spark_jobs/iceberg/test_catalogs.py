@@ -158,15 +158,15 @@ def test_the_files_of_a_table_are_reached_as_the_table_reaches_them(
 
     def below(name: str) -> list[str]:
         return sorted(
-            file.rpartition("/data/")[2] for file in house.catalog.files_below(f"{folder}/{name}", io)
+            file.rpartition("/data/")[2] for file in house.catalog.files.below(f"{folder}/{name}", io)
         )
 
     assert below("s_1") == ["s_1/b.parquet", "s_1/day=1/a.parquet"]
     assert below("none") == []
     for _ in range(2):
-        house.catalog.delete(f"{folder}/s_1/b.parquet", io)
+        house.catalog.files.delete(f"{folder}/s_1/b.parquet", io)
         assert below("s_1") == ["s_1/day=1/a.parquet"]
     for _ in range(2):
-        house.catalog.delete(f"{folder}/s_1", io)
+        house.catalog.files.delete(f"{folder}/s_1", io)
         assert below("s_1") == []
     assert below("s_10") == ["s_10/c.parquet"]

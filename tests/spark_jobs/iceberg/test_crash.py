@@ -119,7 +119,7 @@ class Project:
             stand = {
                 row[0] for row in self.spark.sql(f"SELECT file_path FROM {_sql(ref)}.all_files").collect()
             }
-            left = {file for file in catalog.files_below(f"{table.location()}/data") if ".parquet" in file}
+            left = {file for file in catalog.files.below(f"{table.location()}/data") if ".parquet" in file}
             assert {file.removeprefix("file:") for file in left if not file.endswith(".crc")} <= stand
 
 

@@ -110,7 +110,7 @@ def fill(yard: Yard) -> None:
 
 def files_of(yard: Yard) -> tuple[str, ...]:
     """All files of the table, also those of its metadata."""
-    return yard.catalog.files_below(yard.table().location())
+    return yard.catalog.files.below(yard.table().location())
 
 
 def of_some_snapshot(yard: Yard) -> set[str]:

@@ -19,7 +19,7 @@ from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.lease import LEASE, LEASE_SECONDS, Ownership
 from tidegate.spark_jobs.commit.process import is_gone, new_owner
 from tidegate.spark_jobs.commit.sequence import CommitSequence, decode_result, decode_sequence, encode_result
-from tidegate.spark_jobs.commit.step import CommitStep, Effect, Verdict
+from tidegate.spark_jobs.commit.step import CommitStep, ComparingStep, Effect, Verdict
 from tidegate.spark_jobs.commit.withdraw import withdraw
 from tidegate.spark_jobs.errors import (
     CommitAbandoned,
@@ -193,7 +193,7 @@ def _execute_step(
 ) -> None:
     failure: Exception | None = None
     try:
-        if _verified(step, sequence, number, store, context):
+        if not isinstance(step, ComparingStep) and _verified(step, sequence, number, store, context):
             return
         try:
             step.execute(context)

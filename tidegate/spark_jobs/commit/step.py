@@ -83,6 +83,16 @@ class CommitStep(Protocol):
 
 
 @runtime_checkable
+class ComparingStep(Protocol):
+    """A step whose `execute` looks for itself whether the step is done or unknown, and then has no effect.
+
+    It is verified after it only, which saves a look at the table.
+    """
+
+    compares: ClassVar[bool]
+
+
+@runtime_checkable
 class RefusableStep(Protocol):
     """A step whose table can be made to refuse it, whichever process executes it later."""
 

@@ -7,71 +7,76 @@ become `StaleTable`, or an `OSError` after which the caller must verify whether 
 """
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cached_property
-from typing import Any, TypeGuard
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
-from py4j.java_gateway import is_instance_of
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import SparkSession
 
 from tidegate.spark_jobs.errors import OutputError
 from tidegate.spark_jobs.iceberg.catalog_options import opening_fault
+from tidegate.spark_jobs.iceberg.failures import java_failures
+from tidegate.spark_jobs.iceberg.java_texts import JavaTexts
 from tidegate.spark_jobs.iceberg.runtime import CATALOG
+from tidegate.spark_jobs.iceberg.table_files import TableFiles
 from tidegate.spark_jobs.java_classes import java_classes
 
 STAGING_NAMESPACE = "_tidegate_staging"
 """No app has this name: names of apps begin with a letter."""
 LOCK_FOLDER = "_tidegate_locks"
-STALE = (
-    "org.apache.iceberg.exceptions.AlreadyExistsException",
-    "org.apache.iceberg.exceptions.CommitFailedException",
-)
-"""The Java errors of a commit on a table that has changed since: the commit certainly did not happen."""
 
 TableName = tuple[str, str]
 """Namespace and name of a table."""
 
-HADOOP_IO = "org.apache.iceberg.hadoop.HadoopFileIO"
+IDENTIFIERS = 1_000
+"""How many names of tables are kept as Java objects."""
+
 NO_TABLE = (
     "org.apache.iceberg.exceptions.NoSuchTableException",
     "org.apache.iceberg.exceptions.NoSuchNamespaceException",
 )
 
+SESSIONS = 4
+"""How many sessions of one process keep their catalog open. Most processes have one."""
+
 _commit_lock = threading.Lock()
+_active = threading.local()
 
 
-class StaleTable(Exception):
-    """The table has changed since it was read; nothing was committed."""
-
-
-class IcebergFailure(OSError):
-    """Java failed. The caller must verify whether a commit happened."""
-
-
-@contextmanager
-def java_failures(doing: str) -> Iterator[None]:
-    """Convert Java failures to the exceptions of this module.
+def catalog_of(spark: SparkSession) -> "IcebergCatalog":
+    """Return the catalog of a session, which is opened once.
 
     Raises:
-        StaleTable: the table has changed since it was read.
-        IcebergFailure: any other failure.
+        OutputError, IcebergFailure: see `IcebergCatalog`.
     """
-    try:
-        yield
-    except Py4JJavaError as error:
-        if error.java_exception.getClass().getName() in STALE:
-            raise StaleTable(f"{doing}: {error.java_exception.getMessage()}") from error
-        raise IcebergFailure(f"{doing}: {error.java_exception.toString()}") from error
-    except (Py4JError, CapturedException) as error:
-        raise IcebergFailure(f"{doing}: {error}") from error
+    catalog = _opened(spark)
+    catalog.activate()
+    return catalog
+
+
+@lru_cache(SESSIONS)
+def _opened(spark: SparkSession) -> "IcebergCatalog":
+    return IcebergCatalog(spark)
 
 
 class IcebergCatalog:
-    """The catalog of one Spark session."""
+    """The catalog of one Spark session.
+
+    Attributes:
+        texts: collections of texts in its JVM.
+        files: the files and folders of tables.
+        published: the data files that this process has added by a commit to a table, until its staging tables
+            are dropped. They are facts of a snapshot, which never change.
+
+    Raises:
+        OutputError: the session has no Iceberg, or the settings of its catalog are wrong.
+        IcebergFailure: the catalog cannot be opened.
+    """
 
     def __init__(self, spark: SparkSession) -> None:
         prefix = f"spark.sql.catalog.{CATALOG}"
@@ -85,6 +90,17 @@ class IcebergCatalog:
                     "install tidegate[iceberg], or set iceberg.packages in tidegate.toml",
                 )
             self._catalog: Any = self._open(spark)
+        self.texts = JavaTexts(self.java)
+        self.files = TableFiles(spark)
+        self.published: dict[tuple[TableName, str], frozenset[str]] = {}
+        self._identifiers: dict[TableName, Any] = {}
+        self._namespaces: dict[str, Any] = {}
+
+    def activate(self) -> None:
+        """Make the session active in this Python thread, which has a Java thread of its own."""
+        if getattr(_active, "session", None) is not self.spark:
+            with java_failures("open the Iceberg catalog"):
+                self._activate(self.spark)
 
     def table(self, name: TableName) -> Any | None:
         """Return the current state of a table; None when it does not exist."""
@@ -127,13 +143,26 @@ class IcebergCatalog:
         with java_failures(f"drop {sql_name(name)}"):
             self._catalog.dropTable(self._identifier(name), True)
 
+    def drop_metadata(self, name: TableName) -> None:
+        """Remove the metadata of a table whose property gc.enabled is false."""
+        with java_failures(f"drop {sql_name(name)}"):
+            # In a `hadoop` catalog all metadata is in the folder of the table, which goes as a whole.
+            self._catalog.dropTable(self._identifier(name), self.hadoop_warehouse is None)
+
+    def properties(self, table: Any) -> dict[str, str]:
+        """Return the properties of a table. Their names have no "="."""
+        with java_failures("read the properties of a table"):
+            pairs = self.texts.read(table.properties().entrySet())
+        return {name: value for name, _, value in (pair.partition("=") for pair in pairs)}
+
     def names(self, namespace: str) -> tuple[str, ...]:
         """Return the names of the tables in a namespace, sorted."""
         with java_failures(f"list {namespace}"):
             found = self._namespace(namespace)
             if not self._catalog.namespaceExists(found):
                 return ()
-            return tuple(sorted(table.name() for table in each(self._catalog.listTables(found))))
+            listed = self.texts.read(self._catalog.listTables(found))
+            return tuple(sorted(one.removeprefix(f"{namespace}.") for one in listed))
 
     @contextmanager
     def exclusive(self, name: TableName) -> Iterator[None]:
@@ -147,9 +176,11 @@ class IcebergCatalog:
             yield
             return
         with _commit_lock:
-            file = self.java.java.io.File(f"{self._lock_root}/{LOCK_FOLDER}/{quote('.'.join(name))}.lock")
+            folder = f"{self._lock_root}/{LOCK_FOLDER}"
+            # On the disk of this machine, which is that of the JVM too.
+            Path(folder).mkdir(parents=True, exist_ok=True)
             with java_failures(f"lock {sql_name(name)}"):
-                file.getParentFile().mkdirs()
+                file = f"{folder}/{quote('.'.join(name))}.lock"
                 channel = self.java.java.io.RandomAccessFile(file, "rw").getChannel()
             try:
                 with java_failures(f"lock {sql_name(name)}"):
@@ -158,114 +189,21 @@ class IcebergCatalog:
             finally:
                 channel.close()
 
-    def files_below(self, folder: str, io: Any | None = None) -> tuple[str, ...]:
-        """Return all files below a folder; none for a folder that does not exist.
-
-        Args:
-            io: Iceberg's FileIO of the folder's table, for a store that Hadoop may not support.
-        """
-        with java_failures(f"list {folder}"):
-            if self._has_prefixes(io):
-                return tuple(one.location() for one in self._infos_by_prefix(folder, io))
-            path, system = self._hadoop(folder)
-            found, folders = [], [path] if system.exists(path) else []
-            while folders:
-                # Not `listFiles`: it reads the permissions of each file, with a process for each local one.
-                listed = system.listStatus(folders.pop())
-                for entry in (listed[number] for number in range(len(listed))):
-                    if entry.isDirectory():
-                        folders.append(entry.getPath())
-                    else:
-                        found.append(entry.getPath().toString())
-            return tuple(found)
-
-    def folders_in(self, folder: str) -> tuple[str, ...]:
-        """Return the names of the folders in a folder, sorted; none for one that does not exist."""
-        with java_failures(f"list {folder}"):
-            path, system = self._hadoop(folder)
-            listed = system.listStatus(path) if system.exists(path) else []
-            entries = [listed[number] for number in range(len(listed))]
-            return tuple(sorted(entry.getPath().getName() for entry in entries if entry.isDirectory()))
-
-    def sizes_in(self, folder: str, io: Any | None = None) -> dict[str, int]:
-        """Return the length in bytes of each file in a folder by name; none for a folder that does not exist.
-
-        Args:
-            io: see `files_below`.
-        """
-        with java_failures(f"list {folder}"):
-            if self._has_prefixes(io):
-                listed = self._infos_by_prefix(folder, io)
-                return {str(one.location()).rpartition("/")[2]: int(one.size()) for one in listed}
-            path, system = self._hadoop(folder)
-            entries = system.listStatus(path) if system.exists(path) else []
-            found = (entries[number] for number in range(len(entries)))
-            return {str(one.getPath().getName()): int(one.getLen()) for one in found if one.isFile()}
-
-    def count_below(self, folder: str, io: Any | None = None) -> int:
-        """Return the number of files that `files_below` returns."""
-        if self._has_prefixes(io):
-            return len(self.files_below(folder, io))
-        with java_failures(f"count {folder}"):
-            path, system = self._hadoop(folder)
-            return system.getContentSummary(path).getFileCount() if system.exists(path) else 0
-
-    def delete(self, path: str, io: Any | None = None) -> None:
-        """Remove a file, or a folder with its content; a path that does not exist is not an error.
-
-        Args:
-            io: see `files_below`.
-        """
-        with java_failures(f"delete {path}"):
-            if self._has_prefixes(io):
-                # With the slash, because on an object store "_1" is also a prefix of "_10".
-                io.deletePrefix(f"{path}/")
-                io.deleteFile(path)
-                return
-            where, system = self._hadoop(path)
-            system.delete(where, True)
-
-    def _has_prefixes(self, io: Any | None) -> TypeGuard[Any]:
-        if io is None or io.getClass().getName() == HADOOP_IO:
-            # HadoopFileIO does the same as this module, but slower.
-            return False
-        gateway: Any = self.spark.sparkContext._gateway
-        return is_instance_of(gateway, io, "org.apache.iceberg.io.SupportsPrefixOperations")
-
-    def _infos_by_prefix(self, folder: str, io: Any) -> tuple[Any, ...]:
-        try:
-            found, iterator = [], io.listPrefix(f"{folder}/").iterator()
-            while iterator.hasNext():
-                found.append(iterator.next())
-        except Py4JJavaError as error:
-            cause = error.java_exception.getCause()
-            if cause is not None and cause.getClass().getName() == "java.io.FileNotFoundException":
-                return ()
-            raise
-        return tuple(found)
-
-    def java_list(self, texts: Iterable[str]) -> Any:
-        """Return texts as a Java list."""
-        made = self.java.java.util.ArrayList()
-        for text in texts:
-            made.add(text)
-        return made
+    def _activate(self, spark: SparkSession) -> None:
+        self.java.org.apache.spark.sql.SparkSession.setActiveSession(spark._jsparkSession)
+        _active.session = spark
 
     def _open(self, spark: SparkSession) -> Any:
         try:
             # Each Python thread has a Java thread, and a catalog is opened with the settings of the session
             # that is active there. In a thread that recovers commits, no other call may have activated ours.
-            self.java.org.apache.spark.sql.SparkSession.setActiveSession(spark._jsparkSession)
+            self._activate(spark)
             return self.api.spark.Spark3Util.loadIcebergCatalog(spark._jsparkSession, CATALOG)
         except (Py4JJavaError, CapturedException) as error:
             fault = opening_fault(str(error))
             if fault is None:
                 raise
             raise OutputError(*fault) from error
-
-    def _hadoop(self, path: str) -> tuple[Any, Any]:
-        where = self._path(path)
-        return where, where.getFileSystem(self._hadoop_conf)
 
     def _create_namespace(self, namespace: Any) -> None:
         try:
@@ -276,37 +214,36 @@ class IcebergCatalog:
                 raise
 
     def _identifier(self, name: TableName) -> Any:
-        return self.api.catalog.TableIdentifier.of(self._strings(name))
+        found = self._identifiers.get(name)
+        if found is None:
+            if len(self._identifiers) >= IDENTIFIERS:
+                self._identifiers.clear()
+            found = self._identifiers[name] = self.api.catalog.TableIdentifier.of(self.texts.array(name))
+        return found
 
     def _namespace(self, name: str) -> Any:
-        return self.api.catalog.Namespace.of(self._strings((name,)))
-
-    def _strings(self, texts: Sequence[str]) -> Any:
-        gateway: Any = self.spark.sparkContext._gateway
-        array = gateway.new_array(self.java.java.lang.String, len(texts))
-        for number, text in enumerate(texts):
-            array[number] = text
-        return array
+        found = self._namespaces.get(name)
+        if found is None:
+            found = self._namespaces[name] = self.api.catalog.Namespace.of(self.texts.array((name,)))
+        return found
 
     @cached_property
     def _lock_root(self) -> str | None:
+        if self.hadoop_warehouse is None:
+            return None
+        with java_failures("find the warehouse"):
+            path, system = self.files.hadoop(self.hadoop_warehouse)
+            return str(path.toUri().getPath()) if system.getScheme() == "file" else None
+
+    @cached_property
+    def hadoop_warehouse(self) -> str | None:
+        """The folder of the tables, without a slash at its end; None if the type is not `hadoop`."""
         prefix = f"spark.sql.catalog.{CATALOG}"
         if self.spark.conf.get(f"{prefix}.type", None) != "hadoop":
             return None
-        with java_failures("find the warehouse"):
-            path, system = self._hadoop(str(self.spark.conf.get(f"{prefix}.warehouse")))
-            return str(path.toUri().getPath()) if system.getScheme() == "file" else None
+        return str(self.spark.conf.get(f"{prefix}.warehouse")).rstrip("/")
 
     # Each lookup of a Java name is a call to the JVM, so frequently used classes are cached.
-
-    @cached_property
-    def _hadoop_conf(self) -> Any:
-        context: Any = self.spark.sparkContext
-        return context._jsc.hadoopConfiguration()
-
-    @cached_property
-    def _path(self) -> Any:
-        return self.java.org.apache.hadoop.fs.Path
 
     @cached_property
     def data_files(self) -> Any:
@@ -322,17 +259,6 @@ class IcebergCatalog:
     def text(self) -> Any:
         """Java's class `String`."""
         return self.java.java.lang.Class.forName("java.lang.String")
-
-
-def each(found: Any) -> Iterator[Any]:
-    """Yield the elements of a Java collection.
-
-    A `for` loop over the collection itself ends with a Java exception, for which PySpark makes
-    dozens of calls to the JVM.
-    """
-    iterator = found.iterator()
-    while iterator.hasNext():
-        yield iterator.next()
 
 
 def sql_name(name: TableName) -> str:

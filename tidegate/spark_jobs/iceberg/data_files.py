@@ -1,15 +1,20 @@
 """Compares data files with what the table's metadata says of them: existence and length.
 
 Iceberg never looks: a commit adds a file by its name alone, and a reader notices the loss. Whole folders are
-listed instead of asking for each file.
+listed instead of asking for each file, unless a folder has only one or two of them.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tidegate.spark_jobs.datasets.table_report import MissingData
-from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, TableName, each, java_failures
+from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, TableName
+from tidegate.spark_jobs.iceberg.failures import java_failures
+from tidegate.spark_jobs.iceberg.java_texts import each
 from tidegate.spark_jobs.iceberg.table import added_files
+
+FILES_ASKED = 2
+"""Up to so many files of a folder are asked for one by one: on an object store, a listing costs as much."""
 
 Expected = tuple[str, int]
 """Location of a file, and its length in bytes."""
@@ -17,15 +22,27 @@ Expected = tuple[str, int]
 
 def lost_files(catalog: IcebergCatalog, io: Any, expected: Iterable[Expected]) -> tuple[str, ...]:
     """Return the locations of the files that do not exist or have another length, in order."""
-    sizes: dict[str, dict[str, int]] = {}
-    lost: list[str] = []
-    for location, length in expected:
+    files = tuple(expected)
+    folders: dict[str, list[str]] = {}
+    for location, _ in files:
         folder, _, name = location.rpartition("/")
-        if folder not in sizes:
-            sizes[folder] = catalog.sizes_in(folder, io)
-        if sizes[folder].get(name) != length:
-            lost.append(location)
-    return tuple(lost)
+        folders.setdefault(folder, []).append(name)
+    sizes = {folder: _sizes(catalog, io, folder, names) for folder, names in folders.items()}
+    return tuple(
+        location
+        for location, length in files
+        if sizes[location.rpartition("/")[0]].get(location.rpartition("/")[2]) != length
+    )
+
+
+def _sizes(catalog: IcebergCatalog, io: Any, folder: str, names: Sequence[str]) -> dict[str, int]:
+    """Return the length of the files of a folder that exist, at least of those with these names."""
+    if len(names) <= FILES_ASKED:
+        asked = {name: catalog.files.length(f"{folder}/{name}", io) for name in names}
+        found = {name: length for name, length in asked.items() if length is not None}
+        if len(found) == len(names):
+            return found
+    return catalog.files.sizes_in(folder, io)
 
 
 def lost_staged_files(catalog: IcebergCatalog, staging: Any) -> tuple[str, ...]:

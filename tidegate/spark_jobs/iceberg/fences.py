@@ -55,6 +55,14 @@ def keys_to_write(
     return {key: values for key, values in step.partitions.items() if key not in kept}, frozenset(kept)
 
 
+def has_changed(step: "PublishIceberg", table: Any) -> bool:
+    """Return whether a publish may conflict and the table has another snapshot than when its run began."""
+    if step.state is None or not step.may_conflict:
+        return False
+    current = table.currentSnapshot()
+    return (0 if current is None else int(current.snapshotId())) != step.state.snapshot
+
+
 def conflict_of(
     catalog: IcebergCatalog, step: "PublishIceberg", history: History, table: Any, staged: Any
 ) -> CommitConflict | None:
@@ -64,12 +72,9 @@ def conflict_of(
         history: the changes of the table.
         staged: the staging table.
     """
-    current = table.currentSnapshot()
-    if step.state is None or not step.may_conflict:
+    if step.state is None or not has_changed(step, table):
         return None
     since = step.state.snapshot
-    if (0 if current is None else int(current.snapshotId())) == since:
-        return None
     keys, kept = step.partitions, frozenset[str]()
     if not step.reads:
         # What later runs have written is not replaced, so it is not lost.

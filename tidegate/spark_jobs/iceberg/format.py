@@ -12,8 +12,9 @@ from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.datasets.increment import Increment, IncrementalRead
 from tidegate.spark_jobs.datasets.table_report import Orphan, TableReport
 from tidegate.spark_jobs.datasets.table_state import TableState
-from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, java_failures
+from tidegate.spark_jobs.iceberg.catalog import catalog_of
 from tidegate.spark_jobs.iceberg.data_files import missing_data
+from tidegate.spark_jobs.iceberg.failures import java_failures
 from tidegate.spark_jobs.iceberg.lineage import Place, lineage_of, withdrawn
 from tidegate.spark_jobs.iceberg.new_rows import read_new_snapshots
 from tidegate.spark_jobs.iceberg.orphans import drop_orphan, staging_tables
@@ -86,7 +87,7 @@ class IcebergFormat:
 
     def staged(self, refs: Sequence[DatasetRef], warehouse: Warehouse, spark: Spark) -> Iterable[Orphan]:
         """See `TableFormat.staged`."""
-        return staging_tables(refs, IcebergCatalog(spark()))
+        return staging_tables(refs, catalog_of(spark()))
 
     def remove(
         self,
@@ -96,7 +97,7 @@ class IcebergFormat:
         spark: Spark,
     ) -> None:
         """See `TableFormat.remove`."""
-        catalog = IcebergCatalog(spark())
+        catalog = catalog_of(spark())
         for one in orphans:
             drop_orphan(catalog, one.table, refs.get(one.dataset))
 
@@ -106,7 +107,7 @@ class IcebergFormat:
 
     def report(self, ref: DatasetRef, warehouse: Warehouse, spark: Spark) -> TableReport:
         """See `TableFormat.report`."""
-        catalog, name = IcebergCatalog(spark()), table_name(ref)
+        catalog, name = catalog_of(spark()), table_name(ref)
         table = catalog.table(name)
         if table is None:
             return TableReport()
@@ -115,7 +116,7 @@ class IcebergFormat:
 
     def withdrawn(self, ref: DatasetRef, commits: Collection[str], spark: Spark) -> Mapping[str, str]:
         """See `TableFormat.withdrawn`: a rollback leaves the log of publishes as it is."""
-        catalog, name = IcebergCatalog(spark()), table_name(ref)
+        catalog, name = catalog_of(spark()), table_name(ref)
         table = catalog.table(name)
         if table is None:
             return {}
@@ -129,7 +130,7 @@ class IcebergFormat:
 
     def read_positions(self, ref: DatasetRef, spark: Spark) -> Mapping[str, Mapping[str, Any]]:
         """See `TableFormat.read_positions`: they are in the summaries of the snapshots."""
-        table = IcebergCatalog(spark()).table(table_name(ref))
+        table = catalog_of(spark()).table(table_name(ref))
         found: dict[str, Mapping[str, Any]] = {}
         if table is not None:
             with java_failures(f"list the snapshots of {ref.id}"):

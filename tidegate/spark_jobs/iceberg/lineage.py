@@ -15,14 +15,8 @@ from enum import StrEnum
 from typing import Any, Final
 
 from tidegate.spark_jobs.commit.step import DONE, Verified, unknown
-from tidegate.spark_jobs.iceberg.catalog import (
-    IcebergCatalog,
-    IcebergFailure,
-    StaleTable,
-    TableName,
-    java_failures,
-    sql_name,
-)
+from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, TableName, sql_name
+from tidegate.spark_jobs.iceberg.failures import IcebergFailure, StaleTable, java_failures
 from tidegate.spark_jobs.iceberg.log import Publish, PublishLog
 
 MAX_SNAPSHOTS = 10_000

@@ -16,14 +16,8 @@ from pyspark.sql import functions as sf
 
 from tidegate.spark_jobs.datasets.changed_rows import matching, rows_differ
 from tidegate.spark_jobs.datasets.partition_columns import in_partitions
-from tidegate.spark_jobs.iceberg.catalog import (
-    STAGING_NAMESPACE,
-    IcebergCatalog,
-    StaleTable,
-    TableName,
-    java_failures,
-    sql_name,
-)
+from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE, IcebergCatalog, TableName, sql_name
+from tidegate.spark_jobs.iceberg.failures import StaleTable, java_failures
 from tidegate.spark_jobs.iceberg.staging import write_staging
 from tidegate.spark_jobs.iceberg.table import added_files, partition_filter
 

@@ -23,7 +23,8 @@ from tidegate.domain.value import Value
 from tidegate.spark_jobs.datasets.increment import Increment, IncrementalRead
 from tidegate.spark_jobs.datasets.partition_columns import in_partitions
 from tidegate.spark_jobs.errors import SourceError
-from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, TableName, java_failures, sql_name
+from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, TableName, catalog_of, sql_name
+from tidegate.spark_jobs.iceberg.failures import java_failures
 from tidegate.spark_jobs.iceberg.output import table_name
 from tidegate.spark_jobs.iceberg.table import added_files, check_partitions, data_file
 
@@ -78,12 +79,12 @@ def read_new_snapshots(spark: SparkSession, request: IncrementalRead) -> Increme
     Raises:
         SourceError: rows were removed or replaced since, or snapshots have expired.
     """
-    catalog, name, dimensions = IcebergCatalog(spark), table_name(request.ref), request.ref.dimensions()
+    catalog, name, dimensions = catalog_of(spark), table_name(request.ref), request.ref.dimensions()
     table = catalog.table(name)
     current = None if table is None else table.currentSnapshot()
     if table is None or current is None:
         return Increment(frame=None)
-    check_partitions(table, name, dimensions)
+    check_partitions(catalog, table, name, dimensions)
     history = _History(table, current, request)
     if request.selects_all or not dimensions:
         groups, moved = _all_groups(request, history)

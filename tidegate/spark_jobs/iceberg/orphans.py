@@ -4,21 +4,19 @@ The dataset of a staging table follows only from the folder of its data files, w
 the dataset's table. `repair.orphans` decides which staging tables are orphans.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.datasets.table_report import Orphan
-from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE, IcebergCatalog, java_failures, sql_name
-from tidegate.spark_jobs.iceberg.half_created import half_created, place_of
+from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE, IcebergCatalog, sql_name
+from tidegate.spark_jobs.iceberg.failures import java_failures
+from tidegate.spark_jobs.iceberg.half_created import STAGING_TABLE, half_created, place_of
 from tidegate.spark_jobs.iceberg.output import table_name
 from tidegate.spark_jobs.iceberg.staging import DATA_PATH, drop_staging
 from tidegate.spark_jobs.iceberg.table import draft_table
 
 FORMAT = "iceberg"
-STAGING_TABLE = re.compile(r"s[0-9a-f]{32}_([0-9]+)(?:_[0-9a-f]{32})?")
-"""The name of a staging table; one with the survivors of a merge has the longer form."""
 
 
 def staging_tables(refs: Sequence[DatasetRef], catalog: IcebergCatalog) -> Iterable[Orphan]:

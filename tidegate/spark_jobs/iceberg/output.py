@@ -24,8 +24,8 @@ from tidegate.spark_jobs.datasets.partition_columns import (
     with_partition_columns,
 )
 from tidegate.spark_jobs.datasets.table_state import TableState
-from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE, IcebergCatalog, TableName, sql_name
-from tidegate.spark_jobs.iceberg.half_created import remove_half_created
+from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE, TableName, catalog_of, sql_name
+from tidegate.spark_jobs.iceberg.half_created import may_exist, remove_half_created, staged_names
 from tidegate.spark_jobs.iceberg.staging import drop_staging, published_locations, staging_name, write_staging
 from tidegate.spark_jobs.iceberg.steps.drop_staging_tables import DropStagingTables
 from tidegate.spark_jobs.iceberg.steps.publish_iceberg import PublishIceberg
@@ -105,7 +105,7 @@ def stage(
         OutputError: the columns do not fit the table, or rows are outside `keys`, or two rows
             of a merge have the same keys.
     """
-    catalog, name = IcebergCatalog(frame.sparkSession), table_name(ref)
+    catalog, name = catalog_of(frame.sparkSession), table_name(ref)
     dimensions, state = ref.dimensions(), state or table_state(frame.sparkSession, ref)
     frame = with_partition_columns(frame, ref, keys)
     if ref.write == "merge":
@@ -154,8 +154,10 @@ def discard(spark: SparkSession, ref: DatasetRef, *, commit: str, token: int) ->
     The data files that were published stay: they belong to the table, even if only the last step of the
     sequence, which cleans up, has failed.
     """
-    catalog, name = IcebergCatalog(spark), table_name(ref)
+    catalog, name = catalog_of(spark), table_name(ref)
     mine = staging_name(name, commit, token)
+    if not may_exist(catalog, mine):
+        return
     if not catalog.exists((STAGING_NAMESPACE, mine)):
         remove_half_created(catalog, mine)
         return
@@ -163,13 +165,13 @@ def discard(spark: SparkSession, ref: DatasetRef, *, commit: str, token: int) ->
     ours = None if table is None else log_of(table).find(commit)
     published = frozenset[str]() if ours is None else published_locations(table, ours.snapshot)
     # With what a process that died in a merge has written.
-    names = [one for one in catalog.names(STAGING_NAMESPACE) if one == mine or one.startswith(f"{mine}_")]
+    names = [one for one in staged_names(catalog) if one == mine or one.startswith(f"{mine}_")]
     drop_staging(catalog, names, published)
 
 
 def table_state(spark: SparkSession, ref: DatasetRef) -> TableState:
     """Return the current state of a dataset's table."""
-    table = IcebergCatalog(spark).table(table_name(ref))
+    table = catalog_of(spark).table(table_name(ref))
     if table is None:
         return TableState()
     log, snapshot = log_of(table), table.currentSnapshot()
@@ -180,7 +182,7 @@ def table_state(spark: SparkSession, ref: DatasetRef) -> TableState:
 def read_table(spark: SparkSession, ref: DatasetRef, selects: Callable[[str], bool]) -> DataFrame | None:
     """Return the rows of the selected partitions in the current snapshot; None for a table without one."""
     name = table_name(ref)
-    table = IcebergCatalog(spark).table(name)
+    table = catalog_of(spark).table(name)
     snapshot = None if table is None else table.currentSnapshot()
     if snapshot is None:
         return None

@@ -12,16 +12,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from tidegate.spark_jobs.errors import CommitConflict
-from tidegate.spark_jobs.iceberg.catalog import (
-    STAGING_NAMESPACE,
-    IcebergCatalog,
-    StaleTable,
-    java_failures,
-    sql_name,
-)
+from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE, IcebergCatalog, sql_name
 from tidegate.spark_jobs.iceberg.changes import SUMMARY_COMMIT, SUMMARY_MODE, History
 from tidegate.spark_jobs.iceberg.data_files import lost_staged_files
-from tidegate.spark_jobs.iceberg.fences import Partitions, conflict_of, keys_to_write
+from tidegate.spark_jobs.iceberg.failures import StaleTable, java_failures
+from tidegate.spark_jobs.iceberg.fences import Partitions, conflict_of, has_changed, keys_to_write
 from tidegate.spark_jobs.iceberg.log import PROPERTY, Publish, encode_log
 from tidegate.spark_jobs.iceberg.merge import MergedFiles, merge_files
 from tidegate.spark_jobs.iceberg.staging import drop_staging, write_staging
@@ -78,8 +73,11 @@ class Publisher:
     def conflict(self) -> CommitConflict | None:
         """Return what a publish into the current state of the table would lose; None for nothing."""
         step, catalog = self._step, self._catalog
-        table, staged = catalog.table(step.table), staged_table(catalog, step)
-        if table is None or staged is None or log_of(table).find(step.commit) is not None:
+        table = catalog.table(step.table)
+        if table is None or not has_changed(step, table) or log_of(table).find(step.commit) is not None:
+            return None
+        staged = staged_table(catalog, step)
+        if staged is None:
             return None
         with java_failures(f"read {sql_name(step.table)}"):
             return conflict_of(catalog, step, self._history, table, staged)
@@ -104,22 +102,27 @@ class Publisher:
             else:
                 transaction = table.newTransaction()
             read, view = transaction.startMetadata(), transaction.table()
-            before = log_of(view)
+            try:
+                before = log_of(view)
+            except ValueError:
+                return
             done = before.find(step.commit) is not None or step.commit in before.abandoned
             if done or before.since(step.base) is None:
                 return
-            check_partitions(view, step.table, step.dimensions)
+            check_partitions(catalog, view, step.table, step.dimensions)
+            keys, kept = keys_to_write(step, view, before)
             conflict = None if table is None else conflict_of(catalog, step, self._history, table, staged)
             if conflict is not None:
                 raise conflict
-            keys, kept = keys_to_write(step, view, before)
             merged = self._merge(table, keys)
-            files = self._files(transaction, staged, keys)
-            spec = view.spec()
+            files = (*self._files(transaction, staged, keys), *(merged.survivors if merged else ()))
             change = self._change(transaction, keys, kept, merged)
-            for file in (*files, *(merged.survivors if merged is not None else ())):
-                add = change.appendFile if step.mode == "append" else change.addFile
-                add(file_under(catalog, spec, file))
+            add = change.appendFile if step.mode == "append" else change.addFile
+            spec = view.spec()
+            number = spec.specId()
+            locations = frozenset(str(file.location()) for file in files)
+            for file in files:
+                add(file if file.specId() == number else file_under(catalog, spec, file))
             for name, value in self._summary(keys).items():
                 change.set(name, value)
             change.commit()
@@ -134,6 +137,7 @@ class Publisher:
             transaction.updateProperties().set(PROPERTY, encode_log(after)).commit()
             keep_snapshots(transaction, after.forgotten_since(before))
             self._swap(transaction, read)
+            catalog.published[step.table, step.commit] = locations
 
     def _swap(self, transaction: Any, read: Any | None) -> None:
         self._swapped = True
@@ -192,7 +196,7 @@ class Publisher:
         if not schema.sameSchema(table.schema()):
             lacking = (*step.new_columns, *dropped_columns(step.columns, schema, table.schema()))
             if lacking:
-                new = schema.select(catalog.java_list(dict.fromkeys(lacking)))
+                new = schema.select(catalog.texts.java_list(dict.fromkeys(lacking)))
                 with_columns(transaction.updateSchema(), new).commit()
                 table = transaction.table()
             if not same_numbers(schema, table.schema()):

@@ -10,13 +10,8 @@ from typing import Any
 
 from pyspark.sql.types import StringType, StructField, StructType
 
-from tidegate.spark_jobs.iceberg.catalog import (
-    IcebergCatalog,
-    StaleTable,
-    TableName,
-    java_failures,
-    sql_name,
-)
+from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, TableName, sql_name
+from tidegate.spark_jobs.iceberg.failures import StaleTable, java_failures
 from tidegate.spark_jobs.iceberg.log import PROPERTY, encode_log
 from tidegate.spark_jobs.iceberg.table import draft_table, log_of
 

@@ -12,22 +12,16 @@ that were not published are removed with the staging table.
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from tidegate.spark_jobs.iceberg.catalog import (
-    STAGING_NAMESPACE,
-    IcebergCatalog,
-    TableName,
-    each,
-    java_failures,
-    sql_name,
-)
-from tidegate.spark_jobs.iceberg.half_created import remove_half_created
-from tidegate.spark_jobs.iceberg.table import FORMAT_VERSION, added_files, column_names
+from tidegate.spark_jobs.iceberg.catalog import STAGING_NAMESPACE, IcebergCatalog, TableName, sql_name
+from tidegate.spark_jobs.iceberg.failures import java_failures
+from tidegate.spark_jobs.iceberg.half_created import remove_half_created, staged_names
+from tidegate.spark_jobs.iceberg.table import FORMAT_VERSION, added_files, columns_of
 
 DIGEST_DIGITS = 32
 DATA_PATH = "write.data.path"
@@ -63,17 +57,21 @@ def write_staging(
     """
     private, like = (STAGING_NAMESPACE, name), table.operations().current()
     wide = like.schema() if schema is None else schema
-    root = table.properties().get(DATA_PATH) or f"{table.location()}/data"
-    properties = _inherited(catalog, table) | {
+    given = catalog.properties(table)
+    root = given.get(DATA_PATH) or f"{table.location()}/data"
+    properties = _inherited(given) | {
         "format-version": FORMAT_VERSION,
         DATA_PATH: f"{root}/_{name}",
         # Dropping the staging table must keep the data files: they may be published.
         "gc.enabled": "false",
     }
-    # The partitions come with the field ids below: a new table would give its own ids to their columns.
-    draft = catalog.draft(private, wide, catalog.api.PartitionSpec.unpartitioned(), properties)
+    columns, numbered_alike = columns_of(catalog, wide)
+    # A new table assigns new field ids to its columns; the data files need those of the real table. Where
+    # these are equal, so are its partitions and their number, and the files fit the real table as they are.
+    # Otherwise the partitions come below, with the field ids.
+    spec = like.spec() if numbered_alike else catalog.api.PartitionSpec.unpartitioned()
+    draft = catalog.draft(private, wide, spec, properties)
     with java_failures(f"create {sql_name(private)}"):
-        # A new table assigns new field ids to its columns; the data files need those of the real table.
         alike = (
             catalog.api.TableMetadata.buildFrom(draft.currentMetadata())
             .setCurrentSchema(wide, max(like.lastColumnId(), wide.highestFieldId()))
@@ -82,17 +80,24 @@ def write_staging(
             .build()
         )
         draft.underlyingOps().commit(None, alike)
-        columns = column_names(catalog, wide)
-    have = {column.lower(): column for column in rows.columns}
-    picked = [
-        sf.col(f"`{have[c.lower()]}`").alias(c) if c.lower() in have else sf.lit(None).alias(c)
-        for c in columns
-    ]
-    rows.select(*picked).writeTo(sql_name(private)).append()
+    _picked(rows, columns).writeTo(sql_name(private)).append()
     written = catalog.table(private)
     if written is None:
         raise OSError(f"{sql_name(private)} was dropped while it was written")
     return written
+
+
+def _picked(rows: DataFrame, columns: Sequence[str]) -> DataFrame:
+    """Return rows with these columns; those that they do not have are null."""
+    if tuple(rows.columns) == tuple(columns):
+        return rows
+    have = {column.lower(): column for column in rows.columns}
+    return rows.select(
+        *(
+            sf.col(f"`{have[c.lower()]}`").alias(c) if c.lower() in have else sf.lit(None).alias(c)
+            for c in columns
+        )
+    )
 
 
 def drop_staging(
@@ -114,18 +119,18 @@ def drop_staging(
             inside = f"{_path_of(folder)}/"
             stay = sum(location.startswith(inside) for location in kept)
             if not stay:
-                catalog.delete(folder, io)
-            elif catalog.count_below(folder, io) > stay:
-                for file in catalog.files_below(folder, io):
+                catalog.files.delete(folder, io)
+            elif catalog.files.count_below(folder, io) > stay:
+                for file in catalog.files.below(folder, io):
                     if _path_of(file) not in kept:
-                        catalog.delete(file, io)
-        catalog.drop((STAGING_NAMESPACE, name))
+                        catalog.files.delete(file, io)
+        catalog.drop_metadata((STAGING_NAMESPACE, name))
 
 
 def staged_with(catalog: IcebergCatalog, table: TableName, commit: str) -> tuple[str, ...]:
     """Return the names of the staging tables of a commit into a table, of all its attempts."""
     prefix = staging_prefix(table, commit)
-    return tuple(name for name in catalog.names(STAGING_NAMESPACE) if name.startswith(prefix))
+    return tuple(sorted(name for name in staged_names(catalog) if name.startswith(prefix)))
 
 
 def published_locations(table: Any, snapshot: int) -> frozenset[str] | None:
@@ -136,11 +141,14 @@ def published_locations(table: Any, snapshot: int) -> frozenset[str] | None:
     return frozenset(file.location() for file in added_files(table, found))
 
 
-def _inherited(catalog: IcebergCatalog, table: Any) -> dict[str, str]:
+def _inherited(properties: Mapping[str, str]) -> dict[str, str]:
     """Return the properties of a table that define how, but not where, its files are written."""
-    found = catalog.api.util.PropertyUtil.propertiesWithPrefix(table.properties(), WRITE_PROPERTIES)
-    keys = () if found.isEmpty() else each(found.keySet())
-    return {f"{WRITE_PROPERTIES}{key}": found.get(key) for key in keys if not key.startswith(ELSEWHERE)}
+    elsewhere = tuple(f"{WRITE_PROPERTIES}{name}" for name in ELSEWHERE)
+    return {
+        name: value
+        for name, value in properties.items()
+        if name.startswith(WRITE_PROPERTIES) and not name.startswith(elsewhere)
+    }
 
 
 def _path_of(location: str) -> str:

@@ -16,15 +16,9 @@ from pyspark.sql.types import StructType
 from tidegate.domain.partition_key import SEPARATOR
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.errors import OutputError
-from tidegate.spark_jobs.iceberg.catalog import (
-    IcebergCatalog,
-    IcebergFailure,
-    StaleTable,
-    TableName,
-    each,
-    java_failures,
-    sql_name,
-)
+from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, TableName, sql_name
+from tidegate.spark_jobs.iceberg.failures import IcebergFailure, StaleTable, java_failures
+from tidegate.spark_jobs.iceberg.java_texts import each
 from tidegate.spark_jobs.iceberg.log import PROPERTY, Publish, PublishLog, decode_log
 
 FORMAT_VERSION = "2"
@@ -80,7 +74,7 @@ def write_target(
     if table is None:
         draft = draft_table(catalog, name, schema, dimensions).table()
         return WriteTarget(table=draft, schema=draft.schema(), new_columns=tuple(columns.fieldNames()))
-    check_partitions(table, name, dimensions)
+    check_partitions(catalog, table, name, dimensions)
     try:
         with java_failures(f"add columns to {sql_name(name)}"):
             wide = with_columns(table.updateSchema(), schema).apply()
@@ -107,19 +101,22 @@ def with_columns(change: Any, schema: Any) -> Any:
     return change.caseSensitive(False).unionByNameWith(schema)
 
 
-def column_names(catalog: IcebergCatalog, schema: Any) -> tuple[str, ...]:
-    """Return the column names of an Iceberg schema, in order."""
-    fields: list[dict[str, Any]] = json.loads(catalog.api.SchemaParser.toJson(schema))["fields"]
-    return tuple(field["name"] for field in fields)
+def columns_of(catalog: IcebergCatalog, schema: Any) -> tuple[tuple[str, ...], bool]:
+    """Return the column names of a schema, and whether a new table would give them the same field ids."""
+    columns: list[dict[str, Any]] = json.loads(catalog.api.SchemaParser.toJson(schema))["fields"]
+    plain = all(isinstance(column["type"], str) for column in columns)
+    in_order = [column["id"] for column in columns] == list(range(1, len(columns) + 1))
+    return tuple(column["name"] for column in columns), plain and in_order
 
 
-def check_partitions(table: Any, name: TableName, dimensions: Sequence[str]) -> None:
+def check_partitions(catalog: IcebergCatalog, table: Any, name: TableName, dimensions: Sequence[str]) -> None:
     """Check that the table has the partitions of its dataset.
 
     Raises:
         OutputError: it has other partitions.
     """
-    fields = [(field.name(), field.transform().toString()) for field in each(table.spec().fields())]
+    spec: list[dict[str, str]] = json.loads(catalog.api.PartitionSpecParser.toJson(table.spec()))["fields"]
+    fields = [(field["name"], field["transform"]) for field in spec]
     if fields != [(dimension, "identity") for dimension in dimensions]:
         cut = ", ".join(f"{transform}({column})" for column, transform in fields) or "nothing"
         raise OutputError(
@@ -195,7 +192,7 @@ def partition_filter(
         groups.setdefault(tuple(values[:-1]), []).append(values[-1])
     found = expressions.alwaysFalse()
     for first, last in groups.items():
-        part = getattr(expressions, "in")(dimensions[-1], catalog.java_list(last))
+        part = getattr(expressions, "in")(dimensions[-1], catalog.texts.java_list(last))
         for dimension, value in zip(dimensions, first, strict=False):
             part = getattr(expressions, "and")(expressions.equal(dimension, value), part)
         found = getattr(expressions, "or")(found, part)

@@ -29,8 +29,9 @@ from tidegate.spark_jobs.commit.step import (
 )
 from tidegate.spark_jobs.datasets.table_state import TableState
 from tidegate.spark_jobs.errors import CommitConflict, OutputError
-from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, StaleTable, sql_name
+from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, catalog_of, sql_name
 from tidegate.spark_jobs.iceberg.data_files import lost_staged_files
+from tidegate.spark_jobs.iceberg.failures import StaleTable
 from tidegate.spark_jobs.iceberg.fences import fences
 from tidegate.spark_jobs.iceberg.lineage import verify_publish
 from tidegate.spark_jobs.iceberg.log import PROPERTY, PublishLog
@@ -70,6 +71,7 @@ class PublishIceberg(Value, kw_only=True):
     """
 
     effect: ClassVar[Effect] = Effect.PUBLISHES
+    compares: ClassVar[bool] = True
 
     table: tuple[str, str]
     staging: str
@@ -91,7 +93,7 @@ class PublishIceberg(Value, kw_only=True):
 
     def verify(self, context: CommitContext) -> Verified:
         """See `CommitStep.verify`."""
-        catalog = IcebergCatalog(context.spark())
+        catalog = catalog_of(context.spark())
         answer = self._logged(catalog, catalog.table(self.table))
         if answer.verdict is not Verdict.NOT_DONE:
             return answer
@@ -116,7 +118,7 @@ class PublishIceberg(Value, kw_only=True):
     def execute(self, context: CommitContext) -> None:
         """See `CommitStep.execute`."""
         last: StaleTable | None = None
-        with Publisher(IcebergCatalog(context.spark()), self) as publisher:
+        with Publisher(catalog_of(context.spark()), self) as publisher:
             for _ in range(CONFLICT_TRIES):
                 try:
                     publisher.attempt()
@@ -142,11 +144,11 @@ class PublishIceberg(Value, kw_only=True):
 
     def conflict(self, context: CommitContext) -> CommitConflict | None:
         """See `PublishStep.conflict`."""
-        return Publisher(IcebergCatalog(context.spark()), self).conflict() if self.may_conflict else None
+        return Publisher(catalog_of(context.spark()), self).conflict() if self.may_conflict else None
 
     def refuse(self, context: CommitContext) -> None:
         """See `RefusableStep.refuse`."""
-        catalog = IcebergCatalog(context.spark())
+        catalog = catalog_of(context.spark())
         refuse_commit(catalog, self.table, self.commit, self.dimensions, create=not self.base)
 
     def merge(self, partitions: Sequence[Sequence[str]]) -> Merge:

@@ -15,7 +15,8 @@ from pyspark.errors.exceptions.captured import AnalysisException
 from pyspark.sql import SparkSession
 
 from tidegate.spark_jobs.errors import SourceError
-from tidegate.spark_jobs.iceberg.catalog import NO_TABLE, IcebergCatalog, java_failures
+from tidegate.spark_jobs.iceberg.catalog import NO_TABLE, IcebergCatalog, catalog_of
+from tidegate.spark_jobs.iceberg.failures import java_failures
 from tidegate.spark_jobs.iceberg.runtime import CATALOG
 from tidegate.spark_jobs.java_classes import java_classes
 from tidegate.spark_jobs.maintenance.progress import TableGone
@@ -110,7 +111,7 @@ class CatalogTable:
     @cached_property
     def _own(self) -> IcebergCatalog | None:
         """Tidegate's catalog, if the table is in it."""
-        return IcebergCatalog(self.spark) if self._parts[0] == CATALOG else None
+        return catalog_of(self.spark) if self._parts[0] == CATALOG else None
 
     @property
     def _is_cached(self) -> bool:

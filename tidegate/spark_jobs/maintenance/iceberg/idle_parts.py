@@ -24,7 +24,7 @@ from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
 from tidegate.spark_jobs.commit.watermarks import set_watermarks
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
 from tidegate.spark_jobs.errors import CommitConflict, CommitFenced
-from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog
+from tidegate.spark_jobs.iceberg.catalog import catalog_of
 from tidegate.spark_jobs.iceberg.changes import NO_ROW_CHANGED, History
 from tidegate.spark_jobs.iceberg.new_rows import WHOLE, encode_position
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
@@ -57,7 +57,7 @@ def advance_idle_parts(
     consumers = [consumer for consumer, source in store.followers() if source == ref.id]
     if not consumers:
         return
-    changes, known = History(IcebergCatalog(table.spark), ref.dimensions()), snapshots.known()
+    changes, known = History(catalog_of(table.spark), ref.dimensions()), snapshots.known()
     acting = CommitContext(files=context.warehouse.files, spark=context.spark)
     for consumer in consumers:
         if _is_at_work(store, watermark_resource(consumer, ref.id)):

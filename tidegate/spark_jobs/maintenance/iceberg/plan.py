@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
-from tidegate.spark_jobs.iceberg.catalog import IcebergCatalog, each
+from tidegate.spark_jobs.iceberg.catalog import catalog_of
+from tidegate.spark_jobs.iceberg.java_texts import each
 from tidegate.spark_jobs.iceberg.table import all_but
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
 
@@ -71,7 +72,7 @@ def plan_groups(
     chosen = table.api.expressions.Expressions.alwaysTrue()
     if excluded:
         assert ref is not None, "only a dataset has known partitions"
-        chosen = all_but(IcebergCatalog(table.spark), ref.dimensions(), sorted(excluded))
+        chosen = all_but(catalog_of(table.spark), ref.dimensions(), sorted(excluded))
     planner = table.api.actions.BinPackRewriteFilePlanner(java, chosen, start.snapshotId(), False)
     planner.init(_java_options(table, options))
     found = planner.plan().groups()

@@ -13,9 +13,11 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef
-from tidegate.spark_jobs.iceberg.catalog import HADOOP_IO, IcebergCatalog
-from tidegate.spark_jobs.iceberg.orphans import STAGING_TABLE, staging_tables
+from tidegate.spark_jobs.iceberg.catalog import catalog_of
+from tidegate.spark_jobs.iceberg.half_created import STAGING_TABLE
+from tidegate.spark_jobs.iceberg.orphans import staging_tables
 from tidegate.spark_jobs.iceberg.staging import DATA_PATH
+from tidegate.spark_jobs.iceberg.table_files import HADOOP_IO
 from tidegate.spark_jobs.maintenance.iceberg.catalog_table import CatalogTable
 
 _FOLDER = re.compile(rf"_{STAGING_TABLE.pattern}")
@@ -23,7 +25,7 @@ _FOLDER = re.compile(rf"_{STAGING_TABLE.pattern}")
 
 def unpublished(table: CatalogTable, ref: DatasetRef) -> frozenset[str]:
     """Return the names of the staging folders of a dataset that some run may still publish."""
-    orphans = staging_tables([ref], IcebergCatalog(table.spark))
+    orphans = staging_tables([ref], catalog_of(table.spark))
     return frozenset(f"_{one.table}" for one in orphans)
 
 
@@ -39,7 +41,7 @@ def published_files(table: CatalogTable, java: Any, waiting: Collection[str]) ->
     root = str(java.properties().get(DATA_PATH) or f"{java.location()}/data")
     if java.io().getClass().getName() != HADOOP_IO:
         return None
-    names = IcebergCatalog(table.spark).folders_in(root)
+    names = catalog_of(table.spark).files.folders_in(root)
     folders = [f"{root}/{name}" for name in names if _FOLDER.fullmatch(name) and name not in waiting]
     if not folders:
         return None

@@ -1,0 +1,154 @@
+"""The files and folders of Iceberg tables: through Hadoop, or through the FileIO of a table.
+
+A store that Hadoop may not support is asked through the FileIO, if that lists by prefixes.
+"""
+
+import re
+from functools import cached_property
+from typing import Any, TypeGuard
+
+from py4j.java_gateway import is_instance_of
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import SparkSession
+
+from tidegate.spark_jobs.iceberg.failures import java_failures
+from tidegate.spark_jobs.java_classes import java_classes
+
+HADOOP_IO = "org.apache.iceberg.hadoop.HadoopFileIO"
+
+
+class TableFiles:
+    """Lists and removes the files of tables in the JVM of one session."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+        self._java: Any = java_classes(spark)
+
+    def below(self, folder: str, io: Any | None = None) -> tuple[str, ...]:
+        """Return all files below a folder; none for a folder that does not exist.
+
+        Args:
+            io: Iceberg's FileIO of the folder's table, for a store that Hadoop may not support.
+        """
+        with java_failures(f"list {folder}"):
+            if self._has_prefixes(io):
+                return tuple(one.location() for one in self._infos_by_prefix(folder, io))
+            path, system = self.hadoop(folder)
+            found, folders = [], [path] if system.exists(path) else []
+            while folders:
+                # Not `listFiles`: it reads the permissions of each file, with a process for each local one.
+                listed = system.listStatus(folders.pop())
+                for entry in (listed[number] for number in range(len(listed))):
+                    if entry.isDirectory():
+                        folders.append(entry.getPath())
+                    else:
+                        found.append(entry.getPath().toString())
+            return tuple(found)
+
+    def folders_in(self, folder: str) -> tuple[str, ...]:
+        """Return the names of the folders in a folder, sorted; none for one that does not exist."""
+        with java_failures(f"list {folder}"):
+            path, system = self.hadoop(folder)
+            listed = system.listStatus(path) if system.exists(path) else []
+            entries = [listed[number] for number in range(len(listed))]
+            return tuple(sorted(entry.getPath().getName() for entry in entries if entry.isDirectory()))
+
+    def entries_in(self, folder: str, name: re.Pattern[str]) -> tuple[str, ...]:
+        """Return the files and folders in a folder whose name matches; none for one that does not exist.
+
+        Args:
+            name: of names without commas.
+        """
+        with java_failures(f"list {folder}"):
+            path, system = self.hadoop(folder)
+            if not system.exists(path):
+                return ()
+            paths = self._java.org.apache.hadoop.fs.FileUtil.stat2Paths(system.listStatus(path))
+            # "{…/a,…/b}": one call for all. Py4J passes such an array only to a method that takes any object.
+            listed = str(self._java.org.apache.commons.lang3.ArrayUtils.toString(paths))[1:-1].split(",")
+            names = (path.rpartition("/")[2] for path in listed)
+            return tuple(one for one in names if name.fullmatch(one))
+
+    def exists(self, path: str) -> bool:
+        """Return whether a file or folder exists, as Hadoop sees it."""
+        with java_failures(f"look for {path}"):
+            where, system = self.hadoop(path)
+            return bool(system.exists(where))
+
+    def sizes_in(self, folder: str, io: Any | None = None) -> dict[str, int]:
+        """Return the length in bytes of each file in a folder by name; none for a folder that does not exist.
+
+        Args:
+            io: see `files_below`.
+        """
+        with java_failures(f"list {folder}"):
+            if self._has_prefixes(io):
+                listed = self._infos_by_prefix(folder, io)
+                return {str(one.location()).rpartition("/")[2]: int(one.size()) for one in listed}
+            path, system = self.hadoop(folder)
+            entries = system.listStatus(path) if system.exists(path) else []
+            found = (entries[number] for number in range(len(entries)))
+            return {str(one.getPath().getName()): int(one.getLen()) for one in found if one.isFile()}
+
+    def count_below(self, folder: str, io: Any | None = None) -> int:
+        """Return the number of files that `below` returns."""
+        if self._has_prefixes(io):
+            return len(self.below(folder, io))
+        with java_failures(f"count {folder}"):
+            path, system = self.hadoop(folder)
+            return system.getContentSummary(path).getFileCount() if system.exists(path) else 0
+
+    def length(self, location: str, io: Any) -> int | None:
+        """Return the length of a file in bytes; None when it cannot be determined, or there is no file."""
+        try:
+            return int(io.newInputFile(location).getLength())
+        except Py4JJavaError:
+            return None
+
+    def delete(self, path: str, io: Any | None = None) -> None:
+        """Remove a file, or a folder with its content; a path that does not exist is not an error.
+
+        Args:
+            io: see `files_below`.
+        """
+        with java_failures(f"delete {path}"):
+            if self._has_prefixes(io):
+                # With the slash, because on an object store "_1" is also a prefix of "_10".
+                io.deletePrefix(f"{path}/")
+                io.deleteFile(path)
+                return
+            where, system = self.hadoop(path)
+            system.delete(where, True)
+
+    def _has_prefixes(self, io: Any | None) -> TypeGuard[Any]:
+        if io is None or io.getClass().getName() == HADOOP_IO:
+            # HadoopFileIO does the same as this module, but slower.
+            return False
+        gateway: Any = self._spark.sparkContext._gateway
+        return is_instance_of(gateway, io, "org.apache.iceberg.io.SupportsPrefixOperations")
+
+    def _infos_by_prefix(self, folder: str, io: Any) -> tuple[Any, ...]:
+        try:
+            found, iterator = [], io.listPrefix(f"{folder}/").iterator()
+            while iterator.hasNext():
+                found.append(iterator.next())
+        except Py4JJavaError as error:
+            cause = error.java_exception.getCause()
+            if cause is not None and cause.getClass().getName() == "java.io.FileNotFoundException":
+                return ()
+            raise
+        return tuple(found)
+
+    def hadoop(self, path: str) -> tuple[Any, Any]:
+        """Return Hadoop's path and file system of a path."""
+        where = self._path(path)
+        return where, where.getFileSystem(self._hadoop_conf)
+
+    @cached_property
+    def _hadoop_conf(self) -> Any:
+        context: Any = self._spark.sparkContext
+        return context._jsc.hadoopConfiguration()
+
+    @cached_property
+    def _path(self) -> Any:
+        return self._java.org.apache.hadoop.fs.Path
