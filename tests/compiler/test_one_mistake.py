@@ -35,6 +35,22 @@ ROWS = [
         "S104",
         "write it in quotes, since it must be a string",
     ),
+    (
+        "another word for true says nothing of the outputs",
+        "datasets: {e: {path: e}, f: {}}\n"
+        "programs: {q: {run: j.q, reads: [{dataset: e, incremental: True}], writes: [f]}}\n"
+        "schedules: {s: {program: q, trigger: {partitions: {dataset: e}}}}",
+        "S105",
+        "write incremental: true",
+    ),
+    (
+        "nor does another word for false",
+        "datasets: {e: {path: e}, f: {}}\n"
+        "programs: {q: {run: j.q, reads: [{dataset: e, incremental: no}], writes: [f]}}\n"
+        "schedules: {s: {program: q, trigger: {partitions: {dataset: e}}}}",
+        "S105",
+        "delete it: all data is read by default",
+    ),
     ("an example that is none", "examples: [5]", "S104", "write for example {name: "),
 ]
 SYNTAX = [

@@ -91,23 +91,24 @@ def _incremental(program: MappingNode, scope: Scope) -> dict[str, bool | str]:
         if not isinstance(entry, MappingNode):
             continue
         how = entry.get("incremental")
-        if isinstance(how, ScalarNode):
-            _check_word(how, scope)
-        if isinstance(how, ScalarNode) and isinstance(how.value, bool | str) and how.value is not False:
+        if not isinstance(how, ScalarNode) or _is_wrong_word(how, scope):
+            continue
+        if isinstance(how.value, bool | str) and how.value is not False:
             found[name_in(scope.app, entry.text("dataset"))] = how.value
     return found
 
 
-def _check_word(how: ScalarNode, scope: Scope) -> None:
+def _is_wrong_word(how: ScalarNode, scope: Scope) -> bool:
     """Report another word for true or false, which would be the name of a source, and `True` and `"true"`."""
     written = scope.findings.text_at(how) or str(how.value)
     word = written.strip("\"'")
     if written in ("true", "false") or word.casefold() not in (*_YES, *_NO):
-        return
+        return False
     hint = "write incremental: true" if word.casefold() in _YES else "delete it: all data is read by default"
     scope.findings.add(
         "S105", how, f"`incremental` is true, or the dotted path of a source, got {shown(word)}", hint
     )
+    return True
 
 
 def _refuse_repeated(names: tuple[ScalarNode, ...], key: str, scope: Scope) -> None:
