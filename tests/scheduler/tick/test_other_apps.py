@@ -134,8 +134,10 @@ def test_carried_events_of_another_app_stay() -> None:
 def test_the_other_side_is_not_removed_or_changed_while_it_is_needed() -> None:
     store = two_projects(DAY)
     words = "remove dataset feeds/raw, which triggers sales/daily and is read by sales/report"
-    with pytest.raises(Refused, match=words):
+    with pytest.raises(Refused, match=words) as refused:
         put(store, "app: feeds\n", FEEDS_PROJECT)
+    assert refused.value.hint is not None
+    assert refused.value.hint.startswith("change sales first, so that it does not name the part")
     hourly = FEEDS.replace("cycle: day, start: 2026-01-01", "cycle: hour, start: 2026-01-01-00:00")
     with pytest.raises(Refused, match="change the partitions of dataset feeds/raw"):
         put(store, hourly, FEEDS_PROJECT)

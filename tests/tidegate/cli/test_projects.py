@@ -173,7 +173,9 @@ def test_what_another_project_needs_is_removed_by_force_only(
     (deployed.folder / "schedules/sales.yaml").write_text("app: sales\n")
     needs = "it triggers schedule finance/daily and is read by program finance/total"
     assert f"refused: dataset report of sales is removed, but {needs}" in deployed.run("plan", exit_code=1)
-    assert "remove dataset sales/report" in deployed.refused("deploy").message
+    refused = deployed.refused("deploy")
+    assert "remove dataset sales/report" in refused.message
+    assert refused.hint is not None and refused.hint.startswith("change finance first, so that it does not")
     deployed.run("deploy", "--force")
     assert set(apps(deployed)) == {"finance", "sales"}
 

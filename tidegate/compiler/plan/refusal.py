@@ -12,6 +12,7 @@ from tidegate.domain.model import App, Dataset, Schedule, leaves
 from tidegate.domain.model.others import parts_of_others
 from tidegate.domain.part_name import SEPARATOR, app_of, is_of_other, name_in, whole_name
 from tidegate.domain.value import Value
+from tidegate.domain.wording import listed
 
 Section = Literal["datasets", "programs", "tasks"]
 
@@ -29,6 +30,10 @@ _REMEDIES: dict[Fault, str] = {
     " or deploy with --force",
     "missing": "deploy app {app} first, or both together, or deploy with --force",
 }
+
+_REMOVED_FROM_OTHERS = (
+    "change {apps} first, so that it does not name the part, restore the part, or deploy with --force"
+)
 
 _REMOVED_TASK = (
     "restore the task, delete or change the tasks that wait for it in the same step,"
@@ -75,7 +80,12 @@ class Refusal(Value, kw_only=True):
 
     @property
     def remedy(self) -> str:
-        return _REMOVED_TASK if self.section == "tasks" else _REMEDIES[self.fault].format(app=self.app)
+        if self.section == "tasks":
+            return _REMOVED_TASK
+        if self.fault == "removed" and all(is_of_other(name) for name in (*self.schedules, *self.programs)):
+            others = sorted({app_of(name) for name in (*self.schedules, *self.programs)})
+            return _REMOVED_FROM_OTHERS.format(apps=listed(others, "and"))
+        return _REMEDIES[self.fault].format(app=self.app)
 
 
 def refusals_across(
