@@ -49,7 +49,7 @@ def scheduler_lines(
 
     Args:
         apps: the apps that are explained.
-        ticked_at: the scheduler's clock, as the store has it; None if it never ticked.
+        ticked_at: the last tick, as the store has it; None if it never ticked.
         shared: other projects use the store, so the last tick may be one of theirs.
         host: the active host of the project. It ticks, so a recent tick says nothing of Dagster's daemon.
     """
@@ -127,7 +127,7 @@ class TickWatch:
         """A warning, when none came for a while.
 
         Args:
-            ticked_at: the scheduler's clock, as the store has it.
+            ticked_at: the last tick, as the store has it.
         """
         if ticked_at is not None:
             self._last = max(self._last, ticked_at)

@@ -8,6 +8,7 @@ from tests.tidegate.project import Project
 from tidegate.project.settings.settings import load_settings
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.open import open_sql_store
+from tidegate.scheduler.tick.tick import TICKED
 from tidegate.spark_jobs.commit.recovery import BLOCKED_AFTER
 
 
@@ -46,6 +47,19 @@ def test_it_tells_a_past_moment_as_it_was(deployed: Project) -> None:
 )
 def test_a_moment_of_which_nothing_is_known_is_refused(deployed: Project, moment: str, message: str) -> None:
     assert message in deployed.refused("why", "report_daily", "--at", moment).message
+
+
+def test_a_command_shows_nothing_of_the_scheduler(deployed: Project) -> None:
+    deployed.arrive("2026-03-09")
+    assert "the code location are alive" in deployed.run("why", "report_daily")
+    store = deployed.store()
+    with store.transaction() as transaction:
+        transaction.set_cursor(TICKED, (datetime.now(UTC) - timedelta(minutes=5)).isoformat())
+    store.close()
+    deployed.run("schedules", "trigger", "report_daily")
+    (found,) = deployed.json("why", "report_daily")
+    assert found["scheduler"][0].endswith(", 5 minutes ago")
+    assert found["scheduler"][1].startswith("check the Dagster daemon")
 
 
 def test_it_names_the_outputs_that_cannot_be_written_and_the_remedy(deployed: Project) -> None:

@@ -198,11 +198,11 @@ def _revive(processes: "DagsterProcesses") -> None:
 def _warn(settings: "Settings", watch: TickWatch) -> None:
     """Print what the watch has to say of the scheduler's clock."""
     from tidegate.cli.opened_store import opened_store
-    from tidegate.scheduler.tick.tick import engine_clock
+    from tidegate.scheduler.tick.tick import last_tick
 
     try:
         with opened_store(settings) as store, store.reading() as reader:
-            warning = watch.look(engine_clock(reader), datetime.now(UTC))
+            warning = watch.look(last_tick(reader), datetime.now(UTC))
     except UserError as error:
         warning = f"warning: {error}"
     if warning is not None:

@@ -50,7 +50,7 @@ def why(
     from tidegate.scheduler.explain.past import store_at
     from tidegate.scheduler.explain.why import explain
     from tidegate.scheduler.launch.active_host import active_host
-    from tidegate.scheduler.tick.tick import engine_clock
+    from tidegate.scheduler.tick.tick import last_tick
 
     now, settings = datetime.now(UTC), load_settings()
     moment = now if at is None else past_instant(at, now)
@@ -60,7 +60,7 @@ def why(
             explanations = explained_operations(reader, present, name, scheduled, moment)
             if explanations is None:
                 explanations = explain(reader, _target(reader, name, scheduled, backfill), moment)
-        ticked_at = engine_clock(present)
+        ticked_at = last_tick(present)
         projects = {app.project for app in present.apps()}
         if at is None:
             blocked = [with_blocked(each, store, present) for each in explanations]

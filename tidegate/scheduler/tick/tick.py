@@ -43,6 +43,9 @@ from tidegate.scheduler.tick.working_set import WorkingSet
 CLOCK = "clock"
 """Name of the cursor that holds the engine's clock, in ISO 8601."""
 
+TICKED = "ticked"
+"""Name of the cursor with the time of the last tick: commands and reports of runs move the clock as well."""
+
 AWAY_AFTER = timedelta(minutes=15)
 """After a longer pause the scheduler counts as having been away."""
 
@@ -76,7 +79,11 @@ def tick(store: Store, now: datetime) -> TickReport:
     Any number of schedulers may tick on the same store: transactions are serialised.
     """
     with store.transaction() as transaction:
-        return advance_to(transaction, now)
+        report = advance_to(transaction, now)
+        known = transaction.cursor(TICKED)
+        if known is None or abs(now - datetime.fromisoformat(known)) > CLOCK_KEPT_FOR:
+            transaction.set_cursor(TICKED, now.isoformat())
+        return report
 
 
 def advance_to(transaction: Transaction, now: datetime) -> TickReport:
@@ -127,6 +134,13 @@ def engine_clock(reader: Reader) -> datetime | None:
     """Return the instant up to which the engine has done everything; None if it has never run."""
     stored = reader.cursor(CLOCK)
     return None if stored is None else datetime.fromisoformat(stored)
+
+
+def last_tick(reader: Reader) -> datetime | None:
+    """Return when a scheduler ticked last, to `CLOCK_KEPT_FOR`; None if none ever did."""
+    stored = reader.cursor(TICKED)
+    # A store of an older version has only the clock.
+    return engine_clock(reader) if stored is None else datetime.fromisoformat(stored)
 
 
 def effective_at(reader: Reader, at: datetime, now: datetime) -> datetime:
