@@ -16,6 +16,7 @@ import time
 
 SIMULATION = "tests/simulation/test_simulation.py"
 PROPERTY_SHARE = 1 / 3
+EFFORT_OF_A_SOAK = 5
 
 
 def main(effort: float, minutes: float) -> int:
@@ -42,7 +43,7 @@ def _pytest(*arguments: str, effort: float = 1) -> int:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Repeat the seeded random tests with more seeds.")
-    parser.add_argument("--effort", type=float, default=5, help="times the seeds of make test")
+    parser.add_argument("--effort", type=float, default=EFFORT_OF_A_SOAK, help="times the seeds of make test")
     parser.add_argument("--minutes", type=float, default=10, help="how long to play fresh seeds")
     given = parser.parse_args()
     sys.exit(main(given.effort, given.minutes))

@@ -22,6 +22,7 @@ import pytest
 from tests.effort import some
 from tests.real_daemon.cases import ROOT, STORIES, Case, cases_of
 from tests.real_daemon.stage import Played, differences, play_real, play_simulated
+from tests.soak import EFFORT_OF_A_SOAK
 from tests.tally import reach
 
 pytestmark = [pytest.mark.dagster, pytest.mark.endurance]
@@ -38,9 +39,15 @@ OWN_STEPS = [ORIGINAL[index] for index in (1, 3, 5, 6, 8)]
 
 STORIES_OF_USERS = [list(cases_of(file)) for file in sorted(STORIES.glob("[01]*.yaml"))]
 
-FURTHER = [
+NAMED = [
     *(case for case in ORIGINAL if case not in OWN_STEPS),
     *(story[0] for story in STORIES_OF_USERS),
+]
+"""The other original scenarios, and one example for each story: a soak plays every one of them."""
+
+NAMED_OF_AN_ORDINARY_RUN = 3
+
+FURTHER = [
     *cases_of(ROOT / "schedules" / "flights.yaml"),
     *cases_of(STORIES / "life_cycle.yaml"),
     *cases_of(STORIES / "rules.yaml"),
@@ -48,14 +55,19 @@ FURTHER = [
     *cases_of(STORIES / "two_apps.yaml", STORIES / "03_daily_feed.yaml"),
     *(case for story in reversed(STORIES_OF_USERS) for case in story[1:]),
 ]
-"""All other examples; a soak of effort 30 plays nearly all of them."""
+"""All other examples; a soak of effort 45 plays nearly all of them."""
 
-CASES = [*KINDS, *OWN_STEPS, *some(FURTHER, 5)]
+CASES = [*KINDS, *OWN_STEPS, *some(NAMED, NAMED_OF_AN_ORDINARY_RUN), *some(FURTHER, 2)]
 
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Played | BaseException]:
     return play_real(CASES, tmp_path_factory.mktemp("real"))
+
+
+def test_a_soak_plays_every_original_scenario_and_every_story() -> None:
+    assert len(STORIES_OF_USERS) == 11
+    assert some(NAMED, NAMED_OF_AN_ORDINARY_RUN, effort=EFFORT_OF_A_SOAK) == NAMED
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.name}: {case.title}")
