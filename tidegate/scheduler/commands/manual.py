@@ -133,9 +133,10 @@ def trigger(transaction: Transaction, ref: str, now: datetime, key: str = "", fo
     _refuse_before_its_period(state.spec, app, key, now, exists=found is not None)
     job = found or opened(entry, state)
     collected = transaction.deliveries([job.id])[job.id]
-    full = is_full(state.spec, collected, satisfied=True)
+    view = JobView(app=app, schedule=state.spec, job=job, deliveries=collected)
+    full = is_full(state.spec, view.events, satisfied=True)
     job = record(job, entry, state, closed=job.closed or full or named, next_check_at=now)
-    _refuse_without_partition(JobView(app=app, schedule=state.spec, job=job, deliveries=collected))
+    _refuse_without_partition(msgspec.structs.replace(view, job=job))
     transaction.put_jobs([job])
     transaction.add_journal([entry])
     return job

@@ -14,6 +14,7 @@ from tidegate.scheduler.decision.instances.upstream import Upstream
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.run import ALL_RUNS, Gauge, ProgramHistory, group_resource, program_resource
+from tidegate.scheduler.model.tally import Tally
 
 
 class JobView(Value, kw_only=True):
@@ -22,6 +23,7 @@ class JobView(Value, kw_only=True):
     Attributes:
         app: the deployed app, with the partition schemes of its datasets.
         deliveries: the collected events of the job, in order of arrival.
+        tally: the counts of these events, if they are not loaded: `deliveries` is empty then.
         slots: number of taken slots of each resource in `resources_of`.
         history: the last runs of the schedule's program.
         launches: launch instants of the schedule's program, oldest first, at least those within the
@@ -35,12 +37,20 @@ class JobView(Value, kw_only=True):
     schedule: Schedule
     job: Job
     deliveries: tuple[Delivery, ...] = ()
+    tally: Tally | None = None
     slots: Mapping[str, int] = {}
     history: ProgramHistory = ProgramHistory()
     launches: tuple[datetime, ...] = ()
     gauges: Mapping[str, Gauge] = {}
     held: bool = False
     upstream: tuple[Upstream, ...] = ()
+
+    @property
+    def events(self) -> int:
+        """The number of distinct events of the job; one that several leaves collect counts once."""
+        if self.tally is not None:
+            return self.tally.events
+        return len({delivery.event.id for delivery in self.deliveries})
 
     @property
     def resources(self) -> tuple[str, ...]:

@@ -37,7 +37,8 @@ class Router:
 
     Args:
         waiting: their waiting jobs, the oldest first; closed ones are ignored.
-        deliveries: returns the events that a waiting job has collected before.
+        view_with: completes the view of a job with the events that it has collected, those before this router
+            and further ones.
 
     Attributes:
         changed: the opened or joined jobs, by id, in the order of their first change.
@@ -45,8 +46,10 @@ class Router:
         opened: the entry of each opened job.
     """
 
-    def __init__(self, waiting: Iterable[Job], deliveries: Callable[[str], Sequence[Delivery]]) -> None:
-        self._deliveries = deliveries
+    def __init__(
+        self, waiting: Iterable[Job], view_with: Callable[[JobView, Sequence[Delivery]], JobView]
+    ) -> None:
+        self._view_with = view_with
         # By schedule and key, the oldest first: a carried change may leave several jobs of a key open.
         self._open: dict[str, dict[str, dict[str, Job]]] = {}
         self._added: dict[str, list[Delivery]] = {}
@@ -127,11 +130,9 @@ class Router:
         if not job.closed and _may_fill(state.spec):
             added = self._added.setdefault(job.id, [])
             added.append(delivery)
-            view = JobView(
-                app=app, schedule=state.spec, job=job, deliveries=(*self._deliveries(job.id), *added)
-            )
+            view = self._view_with(JobView(app=app, schedule=state.spec, job=job), added)
             satisfied = job.satisfied_at is not None or _holds(view, now)
-            closed = is_full(state.spec, view.deliveries, satisfied=satisfied)
+            closed = is_full(state.spec, view.events, satisfied=satisfied)
             job = msgspec.structs.replace(job, closed=closed)
         self.changed[job.id] = job
         keys = self._open.setdefault(state.ref, {})
@@ -152,17 +153,19 @@ def _holds(view: JobView, now: datetime) -> bool:
     return evaluate(view.schedule.trigger, collected(view), now).met
 
 
-def is_full(schedule: Schedule, deliveries: Iterable[Delivery], *, satisfied: bool) -> bool:
+def is_full(schedule: Schedule, events: int, *, satisfied: bool) -> bool:
     """Return whether a job accepts no further event: `batching: each`, or `max_batch` events.
 
-    A job whose trigger is not satisfied keeps collecting; otherwise it could never be launched. An event
-    that several leaves collect counts once.
+    A job whose trigger is not satisfied keeps collecting; otherwise it could never be launched.
+
+    Args:
+        events: number of distinct events that the job has.
     """
     if not satisfied:
         return False
     if schedule.batching == "each" or schedule.max_batch is None:
         return schedule.batching == "each"
-    return len({delivery.event.id for delivery in deliveries}) >= schedule.max_batch
+    return events >= schedule.max_batch
 
 
 def _refusal(event: Event, state: ScheduleState) -> Reason | None:

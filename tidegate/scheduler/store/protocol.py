@@ -24,6 +24,7 @@ from tidegate.scheduler.model.run import Gauge, ProgramHistory, Run
 from tidegate.scheduler.store.deployed import DeployedRows
 from tidegate.scheduler.store.instances import InstanceRows
 from tidegate.scheduler.store.maintenance import MaintenanceChanges, MaintenanceRows
+from tidegate.scheduler.store.tallies import TallyChanges, TallyRows
 
 
 class LedgerRow(Value, kw_only=True):
@@ -88,7 +89,7 @@ class Commitment(Value, kw_only=True):
         return any(part in refs for name in self.names for part in name.split(" <- "))
 
 
-class Reader(DeployedRows, InstanceRows, MaintenanceRows, Protocol):
+class Reader(DeployedRows, InstanceRows, MaintenanceRows, TallyRows, Protocol):
     """Reads one consistent state of the store."""
 
     def subscriptions(self, event_keys: Collection[str]) -> tuple[Subscription, ...]:
@@ -207,7 +208,7 @@ class Reader(DeployedRows, InstanceRows, MaintenanceRows, Protocol):
         ...
 
 
-class Transaction(Reader, MaintenanceChanges, Protocol):
+class Transaction(Reader, MaintenanceChanges, TallyChanges, Protocol):
     """Changes the store; leaving the context commits, an exception rolls everything back.
 
     A transaction reads its own writes.
@@ -257,11 +258,14 @@ class Transaction(Reader, MaintenanceChanges, Protocol):
         ...
 
     def remove_deliveries(self, deliveries: Sequence[Delivery]) -> None:
-        """Remove deliveries (by event, schedule, leaf and job); the caller records what became of them."""
+        """Remove deliveries (by event, schedule, leaf and job), and the kept counts of their jobs.
+
+        The caller records what became of the events.
+        """
         ...
 
     def put_jobs(self, jobs: Sequence[Job]) -> None:
-        """Create or replace jobs."""
+        """Create or replace jobs; those that do not wait lose their kept counts."""
         ...
 
     def put_edges(self, edges: Mapping[str, Collection[str]]) -> None:

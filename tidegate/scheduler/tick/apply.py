@@ -55,26 +55,54 @@ class Applier:
         self.errors: list[str] = []
         self.took_slots = False
 
-    def judge(self, view: JobView) -> Decision | None:
-        """Decide one job. Return None for a decision that raised an error; the job is postponed."""
+    def judge(self, views: Sequence[JobView]) -> dict[str, Decision | None]:
+        """Decide some jobs, and plan the launches; None for a job that an error postpones."""
+        found = {view.job.id: self._decided(view) for view in views}
+        launched = {id for id, each in found.items() if isinstance(each, Decision) and _launches(each)}
+        self._work.held.read(
+            [view.job.id for view in views if view.job.id in launched and not view.job.launch]
+        )
+        decisions: dict[str, Decision | None] = {}
+        for view in views:
+            decision = found[view.job.id]
+            if isinstance(decision, Decision):
+                decision = self._planned(view, decision)
+            if isinstance(decision, Exception):
+                self._postpone(view.job, decision)
+            decisions[view.job.id] = None if isinstance(decision, Exception) else decision
+        return decisions
+
+    def _decided(self, view: JobView) -> Decision | Exception:
+        """Return the decision about a job, or the error that it raised."""
         try:
-            decision = decide(view, self._now)
-            if isinstance(decision.outcome, Launch):
-                # A retried job keeps its plan: its next attempt does the same work.
-                plan = view.job.launch or with_input(self._plan(view, decision), view, self._now)
-                self._plans[view.job.id] = plan
+            return decide(view, self._now)
         except StoreError:
             # No fault of the decision: the whole transaction has failed.
             raise
         except Exception as error:  # noqa: BLE001 - one schedule's bug must not stop the others
-            self._postpone(view.job, error)
-            return None
+            return error
+
+    def _planned(self, view: JobView, decision: Decision) -> Decision | Exception:
+        """Plan the launch of a job, if it is launched; return its decision, or the error that this raised."""
+        try:
+            if _launches(decision):
+                # A retried job keeps its plan: its next attempt does the same work.
+                self._plans[view.job.id] = view.job.launch or self._plan(
+                    self._work.held.whole_view(view), decision
+                )
+        except StoreError:
+            raise
+        except Exception as error:  # noqa: BLE001 - one schedule's bug must not stop the others
+            return error
         return decision
 
     def _plan(self, view: JobView, decision: Decision) -> LaunchPlan:
         if view.job.instance is None:
-            return plan_launch(view, decision.satisfied_at)
-        return plan_launch(view, decision.satisfied_at, load_inputs(self._work, view, view.job.instance))
+            plan = plan_launch(view, decision.satisfied_at)
+        else:
+            inputs = load_inputs(self._work, view, view.job.instance)
+            plan = plan_launch(view, decision.satisfied_at, inputs)
+        return with_input(plan, view, self._now)
 
     def decide_again(self, view: JobView) -> None:
         """Let a job whose launch is decided take again the slots that it gave back, or wait for them."""
@@ -94,7 +122,7 @@ class Applier:
         if decision.satisfied_at is not None and job.satisfied_at is None:
             data = {"since": decision.satisfied_at.isoformat(), **self._record_upstream(view)}
             entry = self._entry(job, EntryKind.SATISFIED, data=data)
-            full = is_full(view.schedule, view.deliveries, satisfied=True)
+            full = is_full(view.schedule, view.events, satisfied=True)
             job = self._record(job, entry, closed=job.closed or full)
         match decision.outcome:
             case Wait() as wait:
@@ -224,3 +252,7 @@ class Applier:
         """Write an entry; return the job after it."""
         self._work.add_journal([entry])
         return record(job, entry, **bookkeeping)
+
+
+def _launches(decision: Decision) -> bool:
+    return isinstance(decision.outcome, Launch)

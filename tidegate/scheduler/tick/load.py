@@ -72,8 +72,21 @@ def load_whole_app(reader: Reader, name: str) -> App | None:
     return None
 
 
-def load_job_views(rows: Rows, jobs: Sequence[Job], now: datetime) -> tuple[list[JobView], list[Job]]:
+class Held(Protocol):
+    """What decisions have to know of the events of jobs; see `scheduler.tick.held_events`."""
+
+    def prepare(self, jobs: Sequence[Job]) -> None: ...
+
+    def view(self, view: JobView, now: datetime) -> JobView: ...
+
+
+def load_job_views(
+    rows: Rows, jobs: Sequence[Job], now: datetime, held: Held | None = None
+) -> tuple[list[JobView], list[Job]]:
     """Return the views of waiting jobs, for a decision at `now`.
+
+    Args:
+        held: completes the views with what the jobs have collected; None reads all their deliveries.
 
     Returns:
         A view for each job whose schedule is deployed, in the given order, and the other jobs.
@@ -82,7 +95,11 @@ def load_job_views(rows: Rows, jobs: Sequence[Job], now: datetime) -> tuple[list
     apps = load_apps(rows, states.values())
     orphans = [job for job in jobs if job.schedule not in states]
     kept = [job for job in jobs if job.schedule in states]
-    deliveries = rows.deliveries([job.id for job in kept])
+    deliveries: Mapping[str, tuple[Delivery, ...]] = {}
+    if held is None:
+        deliveries = rows.deliveries([job.id for job in kept])
+    else:
+        held.prepare(kept)
     resources = {job.id: resources_read(apps[job.app], states[job.schedule].spec, job) for job in kept}
     slots = rows.slots({resource for held in resources.values() for resource in held})
     upstream = load_upstream(rows, [job for job in kept if job.satisfied_at is None], states, now)
@@ -95,7 +112,7 @@ def load_job_views(rows: Rows, jobs: Sequence[Job], now: datetime) -> tuple[list
             app=apps[job.app],
             schedule=states[job.schedule].spec,
             job=job,
-            deliveries=deliveries[job.id],
+            deliveries=deliveries.get(job.id, ()),
             slots={resource: slots[resource] for resource in resources[job.id]},
             history=history[programs[job.schedule]],
             launches=launches.get(programs[job.schedule], ()),
@@ -105,7 +122,7 @@ def load_job_views(rows: Rows, jobs: Sequence[Job], now: datetime) -> tuple[list
         )
         for job in kept
     ]
-    return views, orphans
+    return views if held is None else [held.view(view, now) for view in views], orphans
 
 
 def _holds(state: ScheduleState, job: Job) -> bool:

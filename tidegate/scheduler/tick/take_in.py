@@ -126,7 +126,7 @@ def _route(work: WorkingSet, events: Sequence[Event], instant: datetime) -> None
     refs = {listener.schedule for each in listeners.values() for listener in each}
     states = {ref: work.schedule(ref) for ref in refs}
     apps = load_apps(work, states.values())
-    router = Router(work.waiting_jobs(refs), lambda job: work.deliveries([job])[job])
+    router = Router(work.waiting_jobs(refs), lambda view, added: work.held.view_with(view, added, instant))
     for event in events:
         for listener in listeners[event.key]:
             state = states[listener.schedule]

@@ -217,17 +217,17 @@ def _decide(work: WorkingSet, instant: datetime, aside: Aside) -> TickReport:
     due = [job for job in due if job.maintenance is None]
     if not due:
         return TickReport()
-    views, orphans = load_job_views(work, due, instant)
+    views, orphans = load_job_views(work, due, instant, work.held)
     applier = Applier(work, instant)
     for job in orphans:
         applier.discard(job, Reason.D_DELETED)
-    decisions = {view.job.id: applier.judge(view) for view in views if view.job.waiting}
+    decisions = applier.judge([view for view in views if view.job.waiting])
     for view in sorted(views, key=lambda view: _launch_order(view.job, decisions.get(view.job.id))):
         decision = decisions.get(view.job.id)
         if applier.took_slots and (view.job.gave_back or (decision is not None and _may_change(decision))):
             # The jobs before it have taken slots: decide again.
-            (view,), _ = load_job_views(work, [view.job], instant)
-            decision = None if decision is None else applier.judge(view)
+            (view,), _ = load_job_views(work, [view.job], instant, work.held)
+            decision = None if decision is None else applier.judge([view])[view.job.id]
         if view.job.gave_back:
             applier.decide_again(view)
         elif decision is not None:

@@ -22,6 +22,7 @@ from tidegate.scheduler.model.run import Gauge, ProgramHistory
 from tidegate.scheduler.model.verdict import earliest
 from tidegate.scheduler.store.protocol import Launched, Transaction
 from tidegate.scheduler.tick.due import TASKS_PER_PAGE, DueQueue, first_page
+from tidegate.scheduler.tick.held_events import HeldEvents
 from tidegate.scheduler.tick.pending import PendingWrites
 
 
@@ -32,6 +33,9 @@ class WorkingSet:
         clock: everything before it is done; rows that arrived late are due now.
         until: the last instant to cover.
         instances: of tasks that may be made: no task is due when none of these are left (`instances_left`).
+
+    Attributes:
+        held: the events of its jobs.
     """
 
     def __init__(
@@ -45,7 +49,7 @@ class WorkingSet:
         self._states: dict[str, ScheduleState] = {}
         self._jobs: dict[str, Job] = {}
         self._jobs_of_schedule: dict[str, dict[str, None]] = {}
-        self._deliveries: dict[str, list[Delivery]] = {}
+        self.held = HeldEvents(transaction, self.flush)
         self._slots: dict[str, int] = {}
         self._history: dict[str, ProgramHistory] = {}
         self._launches: dict[str, tuple[datetime, tuple[datetime, ...]]] = {}
@@ -74,7 +78,7 @@ class WorkingSet:
         refs = {listener.schedule for each in listeners.values() for listener in each}
         self.schedules(refs=refs | {job.schedule for job in self._jobs.values()})
         self.waiting_jobs(refs)
-        self._cache_deliveries(self._jobs)
+        self.held.prefetch(self._jobs.values(), (event.partition or "" for event in self._events))
 
     # --- due rows ---
 
@@ -177,8 +181,8 @@ class WorkingSet:
 
     def deliveries(self, jobs: Collection[str]) -> dict[str, tuple[Delivery, ...]]:
         """Return the events that each job has, by arrival, event id and leaf. Every id has an entry."""
-        self._cache_deliveries(jobs)
-        return {id: tuple(self._deliveries[id]) for id in jobs}
+        self.held.read(jobs)
+        return {id: self.held.whole(id) for id in jobs}
 
     def slots(self, resources: Collection[str]) -> dict[str, int]:
         """Return the number of taken slots of each resource. Every resource has an entry."""
@@ -254,7 +258,7 @@ class WorkingSet:
         """Open or change jobs."""
         for job in jobs:
             if job.id not in self._jobs:
-                self._deliveries.setdefault(job.id, [])
+                self.held.opened(job.id)
             self._cache_job(job)
             if job.schedule in self._jobs_of_schedule:
                 self._jobs_of_schedule[job.schedule][job.id] = None
@@ -268,21 +272,14 @@ class WorkingSet:
 
     def add_deliveries(self, deliveries: Sequence[Delivery]) -> None:
         """Record deliveries; put their jobs first."""
-        kept = [(each.job, each) for each in deliveries if each.reason is None and each.job is not None]
-        touched = {job for job, _ in kept}
-        self._cache_deliveries(touched)
-        for job, delivery in kept:
-            self._deliveries[job].append(delivery)
-        for job in touched:
-            self._deliveries[job].sort(key=_order)
+        self.held.add(deliveries)
         self._pending.deliveries += deliveries
 
     def remove_deliveries(self, deliveries: Sequence[Delivery]) -> None:
         """Remove deliveries from their jobs."""
         # The store has those that this set has added only after a flush.
         self.flush()
-        for delivery in deliveries:
-            self._deliveries[delivery.job or ""].remove(delivery)
+        self.held.remove(deliveries)
         self._transaction.remove_deliveries(deliveries)
 
     def take_slots(self, holder: str, resources: Collection[str]) -> None:
@@ -314,6 +311,7 @@ class WorkingSet:
             return
         pending, self._pending = self._pending, PendingWrites()
         pending.write(self._transaction, self._states, self._jobs)
+        self.held.write(self._jobs)
 
     # --- the cache ---
 
@@ -326,16 +324,6 @@ class WorkingSet:
         self._jobs[job.id] = job
         if job.decided_when_due and job.next_check_at is not None and job.next_check_at <= self.until:
             self._due_jobs.add(job.next_check_at, job.id)
-
-    def _cache_deliveries(self, jobs: Collection[str]) -> None:
-        missing = {each for each in jobs if each not in self._deliveries}
-        if missing:
-            found = self._transaction.deliveries(missing)
-            self._deliveries.update((id, list(each)) for id, each in found.items())
-
-
-def _order(delivery: Delivery) -> tuple[datetime, str, str, str]:
-    return delivery.event.arrived, delivery.event.id, delivery.leaf, delivery.schedule
 
 
 def _arrival(event: Event) -> datetime | None:

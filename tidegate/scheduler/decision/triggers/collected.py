@@ -9,6 +9,7 @@ from tidegate.domain.model import Dataset, PartitionScheme, leaves
 from tidegate.domain.value import Value
 from tidegate.scheduler.decision.job_view import JobView
 from tidegate.scheduler.model.event import Delivery, listens_to
+from tidegate.scheduler.model.tally import Tally
 
 Limits = Mapping[str, timedelta | None]
 """The largest age of a leaf's events, by path, as the `collect_within` above it say; None is unlimited."""
@@ -20,11 +21,13 @@ class Collected(Value, kw_only=True):
     Attributes:
         key: the job's `for_each` key, "" without `for_each`.
         datasets: the app's datasets, for their partition schemes.
+        tally: the counts of the job, if they take the place of its deliveries, of which there are none then.
     """
 
     by_leaf: Mapping[str, tuple[Delivery, ...]]
     key: str
     datasets: Mapping[str, Dataset]
+    tally: Tally | None = None
 
     def scheme(self, dataset: str) -> PartitionScheme | None:
         """Return the partition scheme of a dataset; None also if it was removed by force (rule 23)."""
@@ -38,11 +41,7 @@ def collected(view: JobView) -> Collected:
     A dead letter that is queued again under a changed schedule may have events that no leaf listens to
     any more. It is launched with them, but they do not count.
     """
-    job, program = view.job, view.schedule.program
-    heard = {
-        leaf.path: listens_to(job.app, job.schedule, leaf, program)[0]
-        for leaf in leaves(view.schedule.trigger)
-    }
+    heard = heard_keys(view)
     by_leaf: dict[str, list[Delivery]] = {}
     for delivery in sorted(view.deliveries, key=in_order):
         if heard.get(delivery.leaf) == delivery.event.key:
@@ -51,7 +50,17 @@ def collected(view: JobView) -> Collected:
         by_leaf={leaf: tuple(found) for leaf, found in by_leaf.items()},
         key=view.job.key,
         datasets=view.app.datasets,
+        tally=view.tally,
     )
+
+
+def heard_keys(view: JobView) -> dict[str, str]:
+    """Return the event key that each leaf of a job's trigger collects."""
+    job, program = view.job, view.schedule.program
+    return {
+        leaf.path: listens_to(job.app, job.schedule, leaf, program)[0]
+        for leaf in leaves(view.schedule.trigger)
+    }
 
 
 def in_order(delivery: Delivery) -> tuple[datetime, str, str]:

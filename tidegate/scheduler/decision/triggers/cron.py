@@ -9,7 +9,7 @@ from datetime import datetime
 from tidegate.domain.model import CronTrigger
 from tidegate.domain.time.fire_times import next_fire
 from tidegate.scheduler.decision.triggers.collected import Collected
-from tidegate.scheduler.decision.triggers.leaf import Deliveries, LeafKind
+from tidegate.scheduler.decision.triggers.leaf import Counting, Deliveries, LeafKind, each_event, one
 
 
 def _since(trigger: CronTrigger, fires: Deliveries, collected: Collected) -> datetime | None:
@@ -31,4 +31,8 @@ def _when(trigger: CronTrigger, now: datetime) -> str:
     return "is beyond the search horizon" if following is None else f"at {following.isoformat()}"
 
 
-KIND = LeafKind(_since, _summary, _needs)
+def _wanted(trigger: CronTrigger) -> int:
+    return 1
+
+
+KIND = LeafKind(_since, _summary, _needs, Counting(_wanted, one, each_event))

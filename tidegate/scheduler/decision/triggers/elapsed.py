@@ -10,8 +10,8 @@ from datetime import datetime
 from tidegate.domain.model import ElapsedTrigger
 from tidegate.domain.time.duration import duration_text
 from tidegate.scheduler.decision.triggers.collected import Collected
-from tidegate.scheduler.decision.triggers.leaf import Deliveries, LeafKind
-from tidegate.scheduler.model.event import EventKind
+from tidegate.scheduler.decision.triggers.leaf import Counting, Deliveries, LeafKind, each_event
+from tidegate.scheduler.model.event import Event, EventKind
 
 
 def _since(trigger: ElapsedTrigger, deliveries: Deliveries, collected: Collected) -> datetime | None:
@@ -37,4 +37,12 @@ def _stretch(trigger: ElapsedTrigger) -> str:
     return f"{duration_text(trigger.for_)} since {what}"
 
 
-KIND = LeafKind(_since, _summary, _needs)
+def _wanted(trigger: ElapsedTrigger) -> int:
+    return 1
+
+
+def _amount(trigger: ElapsedTrigger, event: Event) -> int:
+    return 1 if event.kind is EventKind.FIRE else 0
+
+
+KIND = LeafKind(_since, _summary, _needs, Counting(_wanted, _amount, each_event))

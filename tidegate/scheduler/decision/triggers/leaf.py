@@ -12,22 +12,54 @@ from tidegate.domain.model import Trigger
 from tidegate.scheduler.decision.triggers.collected import Collected, Scope
 from tidegate.scheduler.decision.triggers.judged import Judged, verdict_on
 from tidegate.scheduler.decision.triggers.spans import Span, Spans, always_from, union
-from tidegate.scheduler.model.event import Delivery
+from tidegate.scheduler.model.event import Delivery, Event
+from tidegate.scheduler.model.tally import LeafTally
 from tidegate.scheduler.model.verdict import Verdict
 
 Deliveries = Sequence[Delivery]
 
 
+class Counting(NamedTuple):
+    """How a kind of leaf counts its events one by one (`scheduler.decision.triggers.counting`).
+
+    Attributes:
+        wanted: returns the amount that is enough; None for a leaf whose events do not add up to an amount.
+        amount: returns what one event adds.
+        by_key: returns whether an event replaces what its partition key has added before.
+    """
+
+    wanted: Callable[[Any], int | None]
+    amount: Callable[[Any, Event], int]
+    by_key: Callable[[Any, Collected], bool]
+
+
+def one(trigger: Trigger, event: Event) -> int:
+    """Return the amount of an event that counts as itself."""
+    return 1
+
+
+def each_event(trigger: Trigger, collected: Collected) -> bool:
+    """Return that every event adds its amount, whatever its key has added before."""
+    return False
+
+
 class LeafKind(NamedTuple):
-    """One kind of leaf; its texts for people may depend on the instant."""
+    """One kind of leaf; its texts for people may depend on the instant.
+
+    Attributes:
+        counting: None for a kind that always needs all events of the job.
+    """
 
     since: Callable[[Any, Deliveries, Collected], datetime | None]
     summary: Callable[[Any, Deliveries, Collected, datetime], str]
     needs: Callable[[Any, Deliveries, Collected, datetime], str]
+    counting: Counting | None = None
 
 
 def judge_leaf(kind: LeafKind, trigger: Trigger, path: str, scope: Scope) -> Judged:
     """Evaluate a leaf without its options."""
+    if scope.collected.tally is not None:
+        return _judge_count(trigger, scope.collected.tally.leaves.get(path))
     deliveries = scope.at(path)
     spans = always_from(kind.since(trigger, deliveries, scope.collected))
 
@@ -37,6 +69,15 @@ def judge_leaf(kind: LeafKind, trigger: Trigger, path: str, scope: Scope) -> Jud
         return verdict_on(trigger, spans, as_of, summary, needs=needs)
 
     return Judged(spans=spans, evidence=lambda: evidence_of(path, deliveries, scope), explain=explain)
+
+
+def _judge_count(trigger: Trigger, count: LeafTally | None) -> Judged:
+    """Evaluate a leaf by its count, without texts."""
+    spans = always_from(None if count is None else count.since)
+    evidence = always_from(None if count is None else count.first)
+    return Judged(
+        spans=spans, evidence=lambda: evidence, explain=lambda as_of: verdict_on(trigger, spans, as_of, "")
+    )
 
 
 def evidence_of(path: str, deliveries: Deliveries, scope: Scope) -> Spans:

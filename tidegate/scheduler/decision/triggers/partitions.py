@@ -11,8 +11,8 @@ from tidegate.domain.model import PartitionsTrigger
 from tidegate.domain.partition_key import enclosing_key, expected_keys
 from tidegate.domain.wording import plural
 from tidegate.scheduler.decision.triggers.collected import Collected
-from tidegate.scheduler.decision.triggers.leaf import Deliveries, LeafKind
-from tidegate.scheduler.model.event import Delivery
+from tidegate.scheduler.decision.triggers.leaf import Counting, Deliveries, LeafKind
+from tidegate.scheduler.model.event import Delivery, Event
 
 MISSING_KEYS_SHOWN = 5
 """The most missing keys that a summary names; it counts the others."""
@@ -117,4 +117,19 @@ def _completeness(trigger: PartitionsTrigger, deliveries: Deliveries, collected:
     return _progress(wanted, first, f"parts of {trigger.dataset} of {trigger.complete} {period}")
 
 
-KIND = LeafKind(_since, _summary, _needs)
+def _wanted(trigger: PartitionsTrigger) -> int | None:
+    """Return how many keys or writes are enough; `complete` counts each period apart."""
+    if trigger.complete is not None:
+        return None
+    return len(set(trigger.keys)) or trigger.count
+
+
+def _amount(trigger: PartitionsTrigger, event: Event) -> int:
+    return 1 if not trigger.keys or (event.partition or "") in trigger.keys else 0
+
+
+def _by_key(trigger: PartitionsTrigger, collected: Collected) -> bool:
+    return trigger.distinct or bool(trigger.keys)
+
+
+KIND = LeafKind(_since, _summary, _needs, Counting(_wanted, _amount, _by_key))

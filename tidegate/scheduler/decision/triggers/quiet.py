@@ -5,7 +5,6 @@ hold without it, it holds at once; else every arrival starts the time again, at 
 `quiet_at_most` after that instant. An arrival at the very end of the quiet time does not extend it.
 """
 
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import msgspec
@@ -29,11 +28,7 @@ def with_quiet(trigger: Trigger, path: str, scope: Scope, inner: Judged) -> Judg
         return inner
     quiet = duration_text(trigger.quiet)
     begun = inner.spans[0].start if inner.spans else None
-    end = (
-        None
-        if begun is None
-        else quiet_end(trigger.quiet, trigger.quiet_at_most, begun, scope.arrivals_below(path))
-    )
+    end = None if begun is None else quiet_end(trigger.quiet, trigger.quiet_at_most, begun, path, scope)
     spans = always_from(end)
 
     def explain(as_of: datetime) -> Verdict:
@@ -64,15 +59,18 @@ def with_quiet(trigger: Trigger, path: str, scope: Scope, inner: Judged) -> Judg
 
 
 def quiet_end(
-    quiet: timedelta, at_most: timedelta | None, begun: datetime, arrivals: Sequence[datetime]
+    quiet: timedelta, at_most: timedelta | None, begun: datetime, path: str, scope: Scope
 ) -> datetime:
     """Return the end of the quiet time, by the known arrivals.
 
     Args:
         begun: when the trigger started to hold without its `quiet`.
-        arrivals: of everything below the trigger, in order.
+        path: of the trigger; every arrival below it counts.
     """
-    last = max((arrival for arrival in arrivals if arrival <= begun), default=begun)
+    tally = scope.collected.tally
+    arrivals = scope.arrivals_below(path) if tally is None else ()
+    last = begun if tally is None else tally.last.get(path, begun)
+    last = max((arrival for arrival in arrivals if arrival <= begun), default=last)
     for arrival in arrivals:
         if arrival >= max(last + quiet, begun):
             break

@@ -5,7 +5,7 @@ from datetime import datetime
 from tidegate.domain.model import RunTrigger
 from tidegate.domain.wording import plural
 from tidegate.scheduler.decision.triggers.collected import Collected
-from tidegate.scheduler.decision.triggers.leaf import Deliveries, LeafKind
+from tidegate.scheduler.decision.triggers.leaf import Counting, Deliveries, LeafKind, each_event, one
 
 
 def _since(trigger: RunTrigger, runs: Deliveries, collected: Collected) -> datetime | None:
@@ -20,4 +20,8 @@ def _needs(trigger: RunTrigger, runs: Deliveries, collected: Collected, now: dat
     return f"{plural(trigger.count - len(runs), 'more run')} of {trigger.program} ({trigger.status})"
 
 
-KIND = LeafKind(_since, _summary, _needs)
+def _wanted(trigger: RunTrigger) -> int:
+    return trigger.count
+
+
+KIND = LeafKind(_since, _summary, _needs, Counting(_wanted, one, each_event))

@@ -12,7 +12,7 @@ from itertools import groupby
 
 from tidegate.domain.model import SizeTrigger
 from tidegate.scheduler.decision.triggers.collected import Collected
-from tidegate.scheduler.decision.triggers.leaf import Deliveries, LeafKind
+from tidegate.scheduler.decision.triggers.leaf import Counting, Deliveries, LeafKind
 from tidegate.scheduler.model.event import Event
 
 UNITS = ("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("KB", 10**3)
@@ -89,4 +89,8 @@ def _amount(size: int) -> str:
     return f"{size} bytes"
 
 
-KIND = LeafKind(_since, _summary, _needs)
+def _adds(trigger: SizeTrigger, event: Event) -> int:
+    return _size(trigger, event) or 0
+
+
+KIND = LeafKind(_since, _summary, _needs, Counting(_wanted, _adds, _by_key))

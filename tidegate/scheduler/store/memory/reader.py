@@ -18,6 +18,7 @@ from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import Gauge, ProgramHistory, Run, RunStatus
 from tidegate.scheduler.store.ledger import ledger_rows
 from tidegate.scheduler.store.memory.maintenance import MaintenanceReader
+from tidegate.scheduler.store.memory.tallies import TallyReader
 from tidegate.scheduler.store.protocol import Commitment, LedgerRow
 
 T = TypeVar("T")
@@ -39,7 +40,7 @@ def _history(ended: list[Run]) -> ProgramHistory:
     )
 
 
-class MemoryReader(MaintenanceReader):
+class MemoryReader(MaintenanceReader, TallyReader):
     """See `Reader`."""
 
     def apps(self, *, names: Collection[str] | None = None) -> tuple[DeployedApp, ...]:

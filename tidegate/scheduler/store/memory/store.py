@@ -25,10 +25,11 @@ from tidegate.scheduler.store.memory.reader import MemoryReader
 from tidegate.scheduler.store.memory.rename import rename_tables
 from tidegate.scheduler.store.memory.stored import as_stored
 from tidegate.scheduler.store.memory.tables import DeliveryMark, Tables
+from tidegate.scheduler.store.memory.tallies import TallyWriter
 from tidegate.scheduler.store.protocol import Launched
 
 
-class MemoryTransaction(MaintenanceWriter, MemoryReader):
+class MemoryTransaction(MaintenanceWriter, TallyWriter, MemoryReader):
     """See `Transaction`. Works on a fork of the committed tables."""
 
     def put_apps(self, apps: Sequence[DeployedApp]) -> None:
@@ -100,6 +101,7 @@ class MemoryTransaction(MaintenanceWriter, MemoryReader):
 
     def remove_deliveries(self, deliveries: Sequence[Delivery]) -> None:
         """See `Transaction.remove_deliveries`."""
+        self.delete_tallies({each.job for each in deliveries if each.job is not None})
         self._tables.own("deliveries")
         for job in {each.job for each in deliveries}:
             gone = {(each.event.id, each.schedule, each.leaf) for each in deliveries if each.job == job}
@@ -115,6 +117,7 @@ class MemoryTransaction(MaintenanceWriter, MemoryReader):
                 self._tables.waiting[job.id] = None
             else:
                 self._tables.waiting.pop(job.id, None)
+        self.delete_tallies([job.id for job in jobs if not job.waiting])
 
     def put_edges(self, edges: Mapping[str, Collection[str]]) -> None:
         """See `Transaction.put_edges`."""

@@ -15,6 +15,7 @@ from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.maintenance import OperationRun, Record, TableState
 from tidegate.scheduler.model.run import Gauge, Run
+from tidegate.scheduler.model.tally import KeptTally
 
 DeliveryKey = tuple[str, str, str]
 """Event id, schedule, leaf: the key of a delivery within its job."""
@@ -49,6 +50,8 @@ class Tables:
         records: of operations, by policy, operation and table.
         operation_runs: by job.
         running: jobs of the runs of operations that have not ended.
+        tallies: kept counts of waiting jobs, by job.
+        tallied_keys: what keys have added to them, by job, then leaf and key.
         owned: names of the tables that this transaction has copied already.
     """
 
@@ -77,6 +80,10 @@ class Tables:
     records: dict[RecordKey, Record] = field(default_factory=dict[RecordKey, Record])
     operation_runs: dict[str, OperationRun] = field(default_factory=dict[str, OperationRun])
     running: dict[str, None] = field(default_factory=dict[str, None])
+    tallies: dict[str, KeptTally] = field(default_factory=dict[str, KeptTally])
+    tallied_keys: dict[str, dict[tuple[str, str], int]] = field(
+        default_factory=dict[str, dict[tuple[str, str], int]]
+    )
     journal: list[Entry] = field(default_factory=list[Entry])
     owned: set[str] = field(default_factory=set[str])
 

@@ -39,6 +39,7 @@ from tidegate.scheduler.store.sql.rows import (
     SUBSCRIPTIONS,
     delivery_of,
 )
+from tidegate.scheduler.store.sql.tallies import TallyReader
 
 ACTIVE_RUNS = tuple(status for status in RunStatus if status not in ENDED)
 ENDED_RUNS = tuple(status for status in RunStatus if status in ENDED)
@@ -117,7 +118,7 @@ def _history(dialect: str) -> Statement:
     return select(programs.c.value, *(look.scalar_subquery().correlate(programs) for look in looks))
 
 
-class SqlReader(InstanceReader, MaintenanceReader):
+class SqlReader(InstanceReader, MaintenanceReader, TallyReader):
     """See `Reader`."""
 
     def apps(self, *, names: Collection[str] | None = None) -> tuple[DeployedApp, ...]:

@@ -42,6 +42,7 @@ from tidegate.scheduler.store.sql.rows import (
     delivery_key,
     delivery_row,
 )
+from tidegate.scheduler.store.sql.tallies import TallyWriter
 
 
 @cache
@@ -56,7 +57,7 @@ def _mark_routed(dialect: str) -> Update:
     return update(table).where(among(dialect, table.c.id, "ids")).values(unrouted_since=None)
 
 
-class SqlTransaction(MaintenanceWriter, SqlReader):
+class SqlTransaction(MaintenanceWriter, TallyWriter, SqlReader):
     """See `Transaction`."""
 
     def __init__(self, connection: Connection) -> None:
@@ -131,12 +132,14 @@ class SqlTransaction(MaintenanceWriter, SqlReader):
 
     def remove_deliveries(self, deliveries: Sequence[Delivery]) -> None:
         """See `Transaction.remove_deliveries`."""
+        self.delete_tallies({each.job for each in deliveries if each.job is not None})
         keys = [delivery_key(each) for each in deliveries]
         bulk.delete(self._connection, tables.deliveries, DELIVERY_KEY, keys)
 
     def put_jobs(self, jobs: Sequence[Job]) -> None:
         """See `Transaction.put_jobs`."""
         self._put(JOBS, jobs)
+        self.delete_tallies([job.id for job in jobs if not job.waiting])
 
     def put_edges(self, edges: Mapping[str, Collection[str]]) -> None:
         """See `Transaction.put_edges`."""

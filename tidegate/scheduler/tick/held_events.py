@@ -1,0 +1,227 @@
+"""Held events: what the jobs of a working set have collected, as decisions read it.
+
+    few events                      the deliveries, read once and cached
+    more than COUNTED_FROM          kept counts, advanced by what arrives; a launch reads the deliveries
+    a trigger that is satisfied     nothing: only a launch needs the deliveries
+
+So one more event costs a job the same, however many it holds. Counts are a cache (`scheduler.model.tally`).
+They are made from all events, once, where there are none, where the trigger was changed, and where an event
+arrived before one that is counted.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+
+import msgspec
+
+from tidegate.scheduler.decision.job_view import JobView
+from tidegate.scheduler.decision.triggers.collected import in_order
+from tidegate.scheduler.decision.triggers.counting import advanced, basis_of, keys_asked
+from tidegate.scheduler.model.event import Delivery
+from tidegate.scheduler.model.job import Job
+from tidegate.scheduler.model.tally import KeptTally, Tally
+from tidegate.scheduler.store.protocol import Transaction
+
+COUNTED_FROM = 100
+"""A job with more events than this keeps its counts. Fewer are read faster than their counts are kept."""
+
+Keys = dict[tuple[str, str], int]
+
+
+class HeldEvents:
+    """The events of jobs, cached.
+
+    Args:
+        flush: writes all changes of the working set to the transaction.
+    """
+
+    def __init__(self, transaction: Transaction, flush: Callable[[], None]) -> None:
+        self._transaction = transaction
+        self._flush = flush
+        self._whole: dict[str, list[Delivery]] = {}
+        self._looked: set[str] = set()
+        self._counts: dict[str, KeptTally] = {}
+        self._uncounted: dict[str, list[Delivery]] = {}
+        self._keys: dict[str, Keys] = {}
+        self._asked: dict[str, set[str]] = {}
+        self._recounted: set[str] = set()
+        self._knows_all_keys: set[str] = set()
+        self._stored: set[str] = set()
+        self._changed: dict[str, Keys] = {}
+        self._unwritten: set[str] = set()
+        self._coming: set[str] = set()
+
+    def prefetch(self, jobs: Iterable[Job], partitions: Iterable[str]) -> None:
+        """Read in one query each what the instants of the set will ask for one by one.
+
+        Args:
+            partitions: of the events that are to be routed.
+        """
+        self._coming.update(partitions)
+        self.prepare(jobs)
+
+    def prepare(self, jobs: Iterable[Job]) -> None:
+        """Read the counts of some jobs, and the events of those that need them and have no counts."""
+        unsatisfied = [job.id for job in jobs if job.satisfied_at is None or job.instance is not None]
+        self._look(unsatisfied)
+        self.read([id for id in unsatisfied if id not in self._counts])
+
+    def opened(self, job: str) -> None:
+        """Note a job that is new to the set; the store has no events of it."""
+        self._whole.setdefault(job, [])
+        self._looked.add(job)
+
+    def read(self, jobs: Collection[str]) -> None:
+        """Read all events of some jobs."""
+        missing = [id for id in jobs if id not in self._whole]
+        if not missing:
+            return
+        if not self._unwritten.isdisjoint(missing):
+            self._flush()
+        found = self._transaction.deliveries(missing)
+        self._whole.update((id, list(each)) for id, each in found.items())
+
+    def whole(self, job: str) -> tuple[Delivery, ...]:
+        """Return all events of a job, in order of arrival."""
+        self.read([job])
+        return tuple(self._whole[job])
+
+    def view(self, view: JobView, now: datetime) -> JobView:
+        """Return the view of a job with what a decision at `now` has to know of its events."""
+        job, max_batch = view.job, view.schedule.max_batch
+        if job.instance is None and job.satisfied_at is not None and (max_batch is None or job.closed):
+            return msgspec.structs.replace(view, tally=Tally())
+        tally = self._tally(view, now)
+        if tally is not None:
+            return msgspec.structs.replace(view, tally=tally)
+        return msgspec.structs.replace(view, deliveries=self.whole(job.id))
+
+    def view_with(self, view: JobView, added: Sequence[Delivery], now: datetime) -> JobView:
+        """Return the view of a job as if further events had joined it."""
+        tally = self._tally(view, now)
+        if tally is not None and _continues(tally, added, now):
+            return msgspec.structs.replace(view, tally=self._advanced(view, tally, added)[0])
+        return msgspec.structs.replace(view, deliveries=(*self.whole(view.job.id), *added))
+
+    def whole_view(self, view: JobView) -> JobView:
+        """Return the view of a job with all its events."""
+        if view.tally is None:
+            return view
+        return msgspec.structs.replace(view, deliveries=self.whole(view.job.id), tally=None)
+
+    def add(self, deliveries: Iterable[Delivery]) -> None:
+        """Add events to their jobs; put the jobs first, and write the deliveries with the set."""
+        kept = [(each.job, each) for each in deliveries if each.reason is None and each.job is not None]
+        self._look({job for job, _ in kept})
+        for job, delivery in kept:
+            if job in self._whole:
+                _insert(self._whole[job], delivery)
+            if job in self._counts:
+                self._uncounted.setdefault(job, []).append(delivery)
+            self._unwritten.add(job)
+
+    def remove(self, deliveries: Sequence[Delivery]) -> None:
+        """Remove events from their jobs, whose events are all cached; the store removes their counts."""
+        for delivery in deliveries:
+            job = delivery.job or ""
+            self._whole[job].remove(delivery)
+            self._forget(job)
+            self._stored.discard(job)
+
+    def write(self, jobs: Mapping[str, Job]) -> None:
+        """Write the changed counts, after the jobs and their deliveries.
+
+        Args:
+            jobs: as they are now, by id.
+        """
+        stale = {id for id, found in self._uncounted.items() if found}
+        for id in stale:
+            self._forget(id)
+        # With a job that does not wait any more, the store has removed its counts.
+        changed = {id: keys for id, keys in self._changed.items() if id in jobs and jobs[id].waiting}
+        self._transaction.delete_tallies(sorted(self._stored & (stale | (self._recounted & changed.keys()))))
+        self._transaction.put_tallies([self._counts[id] for id in changed])
+        self._transaction.put_tallied_keys({id: keys for id, keys in changed.items() if keys})
+        self._stored = (self._stored - stale) | changed.keys()
+        self._changed, self._unwritten, self._recounted = {}, set(), set()
+
+    def _look(self, jobs: Collection[str]) -> None:
+        """Read the counts of jobs."""
+        missing = [id for id in jobs if id not in self._looked]
+        if missing:
+            found = self._transaction.tallies(missing)
+            self._counts.update(found)
+            self._stored.update(found)
+            self._looked.update(missing)
+
+    def _forget(self, job: str) -> None:
+        """Forget the counts of a job."""
+        for known in (self._counts, self._uncounted, self._changed, self._keys, self._asked):
+            known.pop(job, None)
+        self._recounted.discard(job)
+        self._knows_all_keys.discard(job)
+
+    def _tally(self, view: JobView, now: datetime) -> Tally | None:
+        """Return the counts of a job, with all that has joined it; None for a job that keeps none."""
+        id = view.job.id
+        self._look([id])
+        few = id in self._whole and id not in self._counts and len(self._whole[id]) <= COUNTED_FROM
+        basis = None if few else basis_of(view)
+        if basis is None:
+            return None
+        kept, added = self._counts.get(id), self._uncounted.get(id, [])
+        if kept is not None and kept.basis == basis and _continues(kept.tally, added, now):
+            if added:
+                tally, keys = self._advanced(view, kept.tally, added)
+                self._count(id, KeptTally(job=id, basis=basis, tally=tally), keys)
+            return self._counts[id].tally
+        whole = self.whole(id)
+        if len(whole) <= COUNTED_FROM or whole[-1].event.arrived > now:
+            return None
+        tally, keys = advanced(view, Tally(), whole, {})
+        self._forget(id)
+        self._recounted.add(id)
+        self._knows_all_keys.add(id)
+        self._count(id, KeptTally(job=id, basis=basis, tally=tally), keys)
+        return tally
+
+    def _count(self, job: str, kept: KeptTally, keys: Keys) -> None:
+        """Note the counts of a job after all its events, and what has changed of its keys."""
+        self._counts[job] = kept
+        self._uncounted.pop(job, None)
+        self._changed.setdefault(job, {}).update(keys)
+        self._keys.setdefault(job, {}).update(keys)
+
+    def _advanced(self, view: JobView, tally: Tally, added: Sequence[Delivery]) -> tuple[Tally, Keys]:
+        """Return the counts of a job after further events, and what changes of its keys."""
+        id = view.job.id
+        known, asked = self._keys.setdefault(id, {}), self._asked.setdefault(id, set())
+        missing = keys_asked(view, tally, added) - asked
+        if missing and id not in self._knows_all_keys:
+            # Events without a `for_each` are all for this job, so their keys are read together.
+            missing |= set() if view.job.key else self._coming - asked
+            found = self._transaction.tallied_keys(id, missing)
+            known.update({place: amount for place, amount in found.items() if place not in known})
+            asked |= missing
+        return advanced(view, tally, added, known)
+
+
+def _continues(tally: Tally, added: Iterable[Delivery], now: datetime) -> bool:
+    """Return whether all further events arrived later than what is counted, and all by `now`."""
+    arrivals = [each.event.arrived for each in added]
+    through = tally.through
+    if through is not None and (through > now or (arrivals and min(arrivals) <= through)):
+        return False
+    return not arrivals or max(arrivals) <= now
+
+
+def _insert(deliveries: list[Delivery], delivery: Delivery) -> None:
+    """Add a delivery in order of arrival."""
+    last = deliveries[-1] if deliveries else None
+    deliveries.append(delivery)
+    if last is not None and _order(last) > _order(delivery):
+        deliveries.sort(key=_order)
+
+
+def _order(delivery: Delivery) -> tuple[datetime, str, str, str]:
+    return *in_order(delivery), delivery.schedule
