@@ -1,5 +1,6 @@
 """Instances and stores for the tests of the Dagster side."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from dagster._core.definitions.definitions_load_context import DefinitionsLoadCo
 from dagster._core.test_utils import instance_for_test
 
 from tests.dagster_defs.sample import sample_store
-from tests.databases import SQL_KINDS
+from tests.databases import POSTGRES
 from tidegate.scheduler.store.memory.store import MemoryStore
 
 
@@ -26,13 +27,31 @@ def store() -> MemoryStore:
     return sample_store()
 
 
-@pytest.fixture(params=SQL_KINDS)
+ONE_FILE, SHARDED = "one file", "a file for each run"
+KEPT = {"instance_class": {"module": "tidegate.dagster_defs.sqlite", "class": "SqliteInstance"}}
+
+
+@pytest.fixture(scope="session")
+def empty_homes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A DAGSTER_HOME of each kind of SQLite storage, to copy: to create one takes Dagster a second."""
+    homes = {kind: tmp_path_factory.mktemp("home") for kind in (ONE_FILE, SHARDED)}
+    for kind, home in homes.items():
+        with instance_for_test(overrides=KEPT if kind == ONE_FILE else {}, temp_dir=str(home)):
+            pass
+    return homes
+
+
+@pytest.fixture(params=[ONE_FILE, SHARDED, POSTGRES])
 def disk_instance(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[DagsterInstance]:
-    """A Dagster instance with a real event log, in SQLite and in PostgreSQL."""
+    """A Dagster instance with a real event log: in SQLite, ours and Dagster's, and in PostgreSQL."""
     overrides: dict[str, object] = {}
     if request.param == "postgres":
         url = request.getfixturevalue("postgres_url")
         overrides = {"storage": {"postgres": {"postgres_url": url}}}
+    else:
+        empty = request.getfixturevalue("empty_homes")[request.param]
+        shutil.copytree(empty, tmp_path, dirs_exist_ok=True)
+        overrides = dict(KEPT) if request.param == ONE_FILE else {}
     with instance_for_test(overrides=overrides, temp_dir=str(tmp_path)) as instance:
         yield instance
 

@@ -1,11 +1,12 @@
-"""Intake: every report becomes one event, once, on SQLite and on PostgreSQL."""
+"""Intake: every report becomes one event, once, in each of Dagster's event logs."""
 
 from datetime import UTC, datetime, timedelta
 
 import pytest
+import sqlalchemy as sa
 from dagster import AssetKey, AssetMaterialization, DagsterInstance
 
-from tests.dagster_defs.ingest.log_rows import hide, ids_of, show
+from tests.dagster_defs.ingest.log_rows import TABLE, hide, ids_of, show, storage_of
 from tests.dagster_defs.instance import report
 from tests.dagster_defs.sample import NOW, deploy, sample_app, sample_store
 from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
@@ -14,6 +15,7 @@ from tidegate.dagster_defs.ingest import intake
 from tidegate.dagster_defs.ingest.event_log import EventLog
 from tidegate.dagster_defs.ingest.holes import HOLE_SECONDS
 from tidegate.dagster_defs.ingest.intake import Intake, ingest
+from tidegate.dagster_defs.ingest.reconcile import reconcile
 from tidegate.scheduler.intake.refused_reports import refused_reports
 from tidegate.scheduler.model.event import Event
 from tidegate.scheduler.store.memory.store import MemoryStore
@@ -141,9 +143,28 @@ def test_a_wipe_loses_and_doubles_nothing(reader: Reader) -> None:
     reader.read()
 
     assert [p for p in reader.partitions if p] == days(1, 2, 3, 4)
-    if "Sqlite" in type(reader.instance.event_log_storage).__name__:
+    if reader.instance.event_log_storage.is_run_sharded:
         assert last in ids_of(reader.instance), "the id of the wiped row was given again"
         assert "deleted or replaced" in reader.said[0]
+
+
+def test_a_log_that_was_replaced_by_an_empty_one_is_read_from_its_beginning(reader: Reader) -> None:
+    """A DAGSTER_HOME that was thrown away, or whose log was: ids begin at 1 again, far below the position."""
+    land(reader.instance, 1, 2, 3)
+    reader.read()
+
+    with storage_of(reader.instance).index_connection() as connection:
+        connection.execute(sa.delete(TABLE))
+    land(reader.instance, 4)
+    with storage_of(reader.instance).index_connection() as connection:
+        connection.execute(sa.update(TABLE).values(id=1))
+    reader.read()
+    land(reader.instance, 5)
+    assert reconcile(reader.instance, reader.store, reader.plan, reader.now, reader.said.append)
+    reader.read()
+
+    assert reader.partitions == days(1, 2, 3, 4, 5)
+    assert "deleted or replaced" in reader.said[0]
 
 
 def test_a_wipe_of_everything_begins_anew(reader: Reader) -> None:

@@ -1,0 +1,224 @@
+"""Dagster's storage in development: used by threads, processes and forks at once."""
+
+import multiprocessing
+import os
+import shutil
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import yaml
+from dagster import AssetKey, AssetMaterialization, DagsterEventType, DagsterInstance, EventLogEntry
+from dagster._core.test_utils import create_run_for_test
+
+from tests.dagster_defs.conftest import KEPT, ONE_FILE, SHARDED
+from tidegate.dagster_defs.ingest.event_log import EventLog
+from tidegate.dagster_defs.sqlite.event_log import KeptEventLog, ShardedEventLog
+from tidegate.dagster_defs.sqlite.fork_gate import GATE
+from tidegate.dagster_defs.sqlite.storage import SqliteStorage
+
+pytestmark = pytest.mark.dagster
+
+RAW = AssetKey("raw")
+
+
+@contextmanager
+def opened(home: Path) -> Iterator[DagsterInstance]:
+    """The instance of a home whose dagster.yaml names our class."""
+    (home / "dagster.yaml").write_text(yaml.dump({**KEPT, "telemetry": {"enabled": False}}))
+    with DagsterInstance.from_config(str(home)) as instance:
+        yield instance
+
+
+@pytest.fixture
+def home(empty_homes: dict[str, Path], tmp_path: Path) -> Path:
+    shutil.copytree(empty_homes[ONE_FILE], tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+def report(instance: DagsterInstance, number: int) -> None:
+    instance.report_runless_asset_event(AssetMaterialization(RAW, partition=str(number)))
+
+
+def reported(instance: DagsterInstance) -> list[str]:
+    records = instance.fetch_materializations(RAW, limit=1000).records
+    return sorted((record.partition_key or "" for record in records), key=int)
+
+
+def numbers(count: int) -> list[str]:
+    return [str(number) for number in range(count)]
+
+
+def report_in_a_process(home: str, numbers: range) -> None:
+    with DagsterInstance.from_config(home) as instance:
+        for number in numbers:
+            report(instance, number)
+
+
+def test_the_files_of_a_new_home_are_created_once_by_processes_that_begin_together(tmp_path: Path) -> None:
+    (tmp_path / "dagster.yaml").write_text(yaml.dump(KEPT))
+    context = multiprocessing.get_context("spawn")
+    processes = [
+        context.Process(target=report_in_a_process, args=(str(tmp_path), range(n * 5, n * 5 + 5)))
+        for n in range(2)
+    ]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+
+    assert [process.exitcode for process in processes] == [0, 0]
+    with opened(tmp_path) as instance:
+        assert reported(instance) == numbers(10)
+        for storage in (instance.event_log_storage, instance.run_storage, instance.schedule_storage):
+            assert storage is not None
+            found, newest = storage.alembic_version() or (None, "")
+            assert found == newest
+        instance.upgrade()
+    assert not list((tmp_path / "history").glob("runs/*.db"))
+
+
+def test_a_creation_that_was_cut_short_is_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Killed(BaseException):
+        pass
+
+    def die(*_: object) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(KeptEventLog, "reindex_events", die)
+        with pytest.raises(Killed):
+            SqliteStorage(str(tmp_path))
+    log = SqliteStorage(str(tmp_path)).event_log_storage
+
+    assert isinstance(log, KeptEventLog)
+    assert log.has_secondary_index("asset_key_index_columns")
+
+
+def test_threads_share_an_instance(home: Path) -> None:
+    with opened(home) as instance:
+        with ThreadPoolExecutor(8) as threads:
+            list(threads.map(lambda number: report(instance, number), range(80)))
+        assert reported(instance) == numbers(80)
+
+
+def test_a_forked_process_and_its_parent_both_go_on(home: Path) -> None:
+    with opened(home) as instance:
+        report(instance, 0)
+        busy = threading.Event()
+        stop = threading.Event()
+
+        def write() -> None:
+            number = 100
+            while not stop.is_set():
+                report(instance, number)
+                number += 1
+                busy.set()
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        busy.wait()
+        child = os.fork()
+        if not child:
+            try:
+                for number in range(1, 10):
+                    report(instance, number)
+                os._exit(0)
+            except BaseException:  # noqa: BLE001 -- the child must not go on as a test
+                os._exit(1)
+        assert os.waitpid(child, 0)[1] == 0
+        report(instance, 10)
+        stop.set()
+        writer.join()
+        assert reported(instance)[:11] == numbers(11)
+
+
+def test_no_connection_is_open_in_the_moment_of_a_fork(home: Path) -> None:
+    def files() -> list[str]:
+        found = list(Path("/proc/self/fd").iterdir())
+        return [
+            str(each.readlink()) for each in found if each.is_symlink() and str(home) in str(each.readlink())
+        ]
+
+    with opened(home) as instance:
+        report(instance, 0)
+        assert any("event_log.db" in name for name in files())
+        child = os.fork()
+        if not child:
+            os._exit(len(files()))
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_a_fork_waits_until_connections_are_returned(home: Path) -> None:
+    order: list[str] = []
+    inside, forking = threading.Event(), threading.Event()
+
+    def use() -> None:
+        with GATE.entered():
+            inside.set()
+            forking.wait()
+            # A thread inside may enter again, also while another one wants to fork.
+            with GATE.entered():
+                order.append("used")
+
+    user = threading.Thread(target=use)
+    user.start()
+    inside.wait()
+    threading.Timer(0.05, forking.set).start()
+    child = os.fork()
+    if not child:
+        os._exit(0 if order == ["used"] else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    user.join()
+
+
+def test_a_file_that_was_replaced_is_not_written_any_more(home: Path, empty_homes: dict[str, Path]) -> None:
+    with opened(home) as instance:
+        report(instance, 0)
+        for name in ("event_log.db", "event_log.db-wal", "event_log.db-shm"):
+            (home / "history" / name).unlink(missing_ok=True)
+        shutil.copy(empty_homes[ONE_FILE] / "history" / "event_log.db", home / "history")
+        report(instance, 1)
+    with opened(home) as instance:
+        assert reported(instance) == ["1"]
+
+
+def test_the_events_of_a_run_are_shown_while_it_goes_on(home: Path) -> None:
+    with opened(home) as instance:
+        run = create_run_for_test(instance)
+        seen = threading.Event()
+
+        def look(entry: EventLogEntry, _cursor: str) -> None:
+            if entry.dagster_event_type is DagsterEventType.RUN_CANCELED:
+                seen.set()
+
+        instance.watch_event_logs(run.run_id, None, look)
+        instance.report_run_canceled(run)
+        assert seen.wait(30)
+        instance.end_watch_event_logs(run.run_id, look)
+
+
+def test_a_home_whose_log_has_a_file_for_each_run_goes_on_with_it(
+    empty_homes: dict[str, Path], tmp_path: Path
+) -> None:
+    shutil.copytree(empty_homes[SHARDED], tmp_path, dirs_exist_ok=True)
+    with DagsterInstance.from_config(str(tmp_path)) as before:
+        report(before, 0)
+        run = create_run_for_test(before)
+        before.report_run_canceled(run)
+    with opened(tmp_path) as instance:
+        assert isinstance(instance.event_log_storage, ShardedEventLog)
+        report(instance, 1)
+        assert reported(instance) == ["0", "1"]
+        assert instance.all_logs(run.run_id)
+        assert len(EventLog(instance).after(0)) == 3
+
+    # How docs/dagster.md says to change: the runs stay.
+    (tmp_path / "history" / "runs").rename(tmp_path / "old-runs")
+    with opened(tmp_path) as instance:
+        assert isinstance(instance.event_log_storage, KeptEventLog)
+        assert reported(instance) == []
+        assert instance.has_run(run.run_id)

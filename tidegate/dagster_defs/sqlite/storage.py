@@ -1,0 +1,171 @@
+"""Dagster's three storages in a folder: runs, the event log, and ticks with switches.
+
+    history/runs.db          runs, as Dagster's own storage has them
+    history/event_log.db     the events of all runs
+    history/runs/*.db        Dagster's own event log; where it exists and the other does not, it is used on
+    schedules/schedules.db   ticks and switches, as Dagster's own storage has them
+
+A file is created by one process while the others wait. After that a process looks only whether it is
+complete.
+"""
+
+import fcntl
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self
+
+from dagster import DagsterInstance, StringSource
+from dagster._config.config_schema import UserConfigSchema
+from dagster._core.storage.base_storage import DagsterStorage
+from dagster._core.storage.event_log.sqlite.consolidated_sqlite_event_log import SQLITE_EVENT_LOG_FILENAME
+from dagster._core.storage.event_log.sqlite.sqlite_event_log import INDEX_SHARD_NAME
+from dagster._core.storage.runs.sqlite.sqlite_run_storage import SqliteRunStorage
+from dagster._core.storage.schedules.sqlite.sqlite_schedule_storage import SqliteScheduleStorage
+from dagster._serdes import ConfigurableClass, ConfigurableClassData
+from sqlalchemy import text
+
+from tidegate.dagster_defs.sqlite.connections import Connections
+from tidegate.dagster_defs.sqlite.event_log import KeptEventLog, ShardedEventLog
+from tidegate.dagster_defs.sqlite.runs import KeptRunStorage
+from tidegate.dagster_defs.sqlite.schedules import KeptScheduleStorage
+
+HISTORY = "history"
+SHARDS = Path(HISTORY, "runs")
+SCHEDULES = "schedules"
+CREATING = "creating.lock"
+NOTES = "secondary_indexes"
+
+
+class SqliteStorage(DagsterStorage, ConfigurableClass):
+    """SQLite files with connections that are kept, and the events of all runs in one file."""
+
+    def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
+        """Args:
+        base_dir: the folder, which is created.
+        """
+        self._inst_data = inst_data
+        history, schedules = Path(base_dir, HISTORY), Path(base_dir, SCHEDULES)
+        self._runs = KeptRunStorage(_created(history, "runs", _create_runs))
+        self._events = (
+            ShardedEventLog(str(Path(base_dir, SHARDS)))
+            if is_sharded(base_dir)
+            else KeptEventLog(_created(history, SQLITE_EVENT_LOG_FILENAME, _create_events))
+        )
+        self._schedules = KeptScheduleStorage(_created(schedules, "schedules", _create_schedules))
+        super().__init__()
+
+    @property
+    def inst_data(self) -> ConfigurableClassData | None:
+        """How this storage was configured."""
+        return self._inst_data
+
+    @classmethod
+    def config_type(cls) -> UserConfigSchema:
+        """Return the fields of its configuration."""
+        return {"base_dir": StringSource}
+
+    @classmethod
+    def from_config_value(
+        cls, inst_data: ConfigurableClassData | None, config_value: Mapping[str, Any]
+    ) -> Self:
+        """Return the storage of a configuration."""
+        return cls(config_value["base_dir"], inst_data)
+
+    def register_instance(self, instance: DagsterInstance) -> None:
+        """Note the instance that uses it."""
+        super().register_instance(instance)
+        for storage in (self._runs, self._events, self._schedules):
+            if not storage.has_instance:
+                storage.register_instance(instance)
+
+    @property
+    def run_storage(self) -> KeptRunStorage:
+        """The runs."""
+        return self._runs
+
+    @property
+    def event_log_storage(self) -> KeptEventLog | ShardedEventLog:
+        """The event log."""
+        return self._events
+
+    @property
+    def schedule_storage(self) -> KeptScheduleStorage:
+        """Ticks and switches."""
+        return self._schedules
+
+    # Processes of older versions of Dagster read these; there are none that know this storage.
+
+    @property
+    def run_storage_data(self) -> ConfigurableClassData | None:
+        """Nothing."""
+        return None
+
+    @property
+    def event_storage_data(self) -> ConfigurableClassData | None:
+        """Nothing."""
+        return None
+
+    @property
+    def schedule_storage_data(self) -> ConfigurableClassData | None:
+        """Nothing."""
+        return None
+
+    def dispose(self) -> None:
+        """End what the storages have started."""
+        for storage in (self._events, self._runs, self._schedules):
+            storage.dispose()
+
+
+def is_sharded(base_dir: str) -> bool:
+    """Return whether a folder has Dagster's own event log, with a file for each run, and no other."""
+    consolidated = Path(base_dir, HISTORY, f"{SQLITE_EVENT_LOG_FILENAME}.db")
+    return Path(base_dir, SHARDS, f"{INDEX_SHARD_NAME}.db").is_file() and not consolidated.is_file()
+
+
+def _created(folder: Path, name: str, create: Callable[[Connections], None]) -> Connections:
+    """Return the connections to a file, after it was created if it is not there or not complete."""
+    folder.mkdir(parents=True, exist_ok=True)
+    connections = Connections(str(folder), name)
+    if not _is_complete(connections):
+        with _locked(folder / CREATING):
+            if not _is_complete(connections):
+                create(connections)
+    return connections
+
+
+def _is_complete(connections: Connections) -> bool:
+    """Return whether a file has its tables, with what is written last: the notes of data migrations."""
+    if not connections.path.is_file():
+        return False
+    with connections.connect() as connection:
+        found = set(connection.execute(text("SELECT name FROM sqlite_master WHERE type = 'table'")).scalars())
+        return {"alembic_version", NOTES} <= found and connection.execute(
+            text(f"SELECT 1 FROM {NOTES} LIMIT 1")
+        ).first() is not None
+
+
+# Creation goes on where a process that was killed has left it.
+
+
+def _create_runs(connections: Connections) -> None:
+    created = SqliteRunStorage.from_local(str(connections.path.parent))
+    created.migrate()
+    created.optimize()
+
+
+def _create_events(connections: Connections) -> None:
+    KeptEventLog(connections).create()
+
+
+def _create_schedules(connections: Connections) -> None:
+    created = SqliteScheduleStorage.from_local(str(connections.path.parent))
+    created.migrate()
+    created.optimize()
+
+
+@contextmanager
+def _locked(path: Path) -> Generator[None]:
+    with path.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
