@@ -14,6 +14,7 @@ from tests.dagster_defs.instance import report_day
 from tests.dagster_defs.live import Live
 from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.host.host import Host
+from tidegate.processes.home import DEVELOPMENT, SETTINGS_NAME
 from tidegate.project.location import location_of
 from tidegate.scheduler.model.job import Job
 
@@ -70,7 +71,10 @@ class HostWorld:
 
 @contextmanager
 def served(folder: Path) -> Iterator[Live]:
-    """A project whose code server runs, and nothing else."""
+    """A project whose code server runs, and nothing else; all its runs stay in the queue."""
+    (folder / SETTINGS_NAME).write_text(
+        DEVELOPMENT.replace("max_concurrent_runs: 4", "max_concurrent_runs: 0")
+    )
     live = Live(folder)
     try:
         live.processes.__enter__()

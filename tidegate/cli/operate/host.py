@@ -52,11 +52,11 @@ def _workspace_file(settings: "Settings", home: Path, wanted: Path | None) -> Pa
 
 
 def _run(settings: "Settings", home: Path, workspace: Path) -> None:
-    from dagster import DagsterInstance
     from dagster._core.workspace.context import WorkspaceProcessContext
     from dagster._core.workspace.load_target import WorkspaceFileTarget
 
     from tidegate.dagster_defs.host.host import Host
+    from tidegate.dagster_defs.host.instance import host_instance
     from tidegate.project.location import location_of
     from tidegate.spark_jobs.commit.process import this_process
 
@@ -69,7 +69,7 @@ def _run(settings: "Settings", home: Path, workspace: Path) -> None:
         signal.signal(number, end)
     target = WorkspaceFileTarget([str(workspace)])
     with (
-        DagsterInstance.from_config(str(home)) as instance,
+        host_instance(home) as instance,
         WorkspaceProcessContext(instance, target) as context,
     ):
         Host(location_of(settings), instance, context, this_process(), _log).run(stop)

@@ -25,7 +25,7 @@ from tidegate.dagster_defs.maintenance.measuring_request import measuring_reques
 from tidegate.dagster_defs.maintenance.operation_request import operation_request
 from tidegate.dagster_defs.run.dead_runs import end_dead_runs
 from tidegate.scheduler.decision.launch.check import check_launch
-from tidegate.scheduler.launch.outbox import LaunchRequest, offer_launches, reject
+from tidegate.scheduler.launch.outbox import OFFERS_PER_TICK, LaunchRequest, offer_launches, reject
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.tick.tick import tick
 
@@ -100,7 +100,7 @@ class Steps:
             return None
 
     def launches(
-        self, store: Store, off: frozenset[str] = frozenset()
+        self, store: Store, off: frozenset[str] = frozenset(), limit: int = OFFERS_PER_TICK
     ) -> Iterator[tuple[LaunchRequest, RunRequest]]:
         """Offer what is to be launched, and yield it with its run request.
 
@@ -109,9 +109,10 @@ class Steps:
 
         Args:
             off: apps of which nothing is launched.
+            limit: the most launches to offer.
         """
         with store.transaction() as transaction:
-            offered = offer_launches(transaction, self._now(), self._only or self.apps - off)
+            offered = offer_launches(transaction, self._now(), self._only or self.apps - off, limit)
         for launch in sorted(offered, key=lambda each: each.maintenance is not None):
             request = self._request(launch)
             if isinstance(request, RunRequest):

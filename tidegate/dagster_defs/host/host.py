@@ -34,6 +34,9 @@ POLL_SECONDS = 0.1
 WAITING_SECONDS = 0.5
 """From one look of a host that is not active to the next."""
 
+LAUNCHES_PER_LOOP = 100
+"""What one loop offers: two seconds of work, after which new events are taken in. A sensor offers fewer."""
+
 FAILED_SECONDS = 1.0
 """From a loop in which something failed to the next one."""
 
@@ -93,11 +96,13 @@ class Host:
             store = self._location.open_store()
             if not self._lease(store):
                 return WAITING_SECONDS
-            self._advance(store)
+            launched = self._advance(store)
         except Exception as error:  # noqa: BLE001 -- the store or Dagster may be away for a while
             self._log(f"{type(error).__name__}: {error}")
             return FAILED_SECONDS
-        return FAILED_SECONDS if self._steps.failures else POLL_SECONDS
+        if self._steps.failures:
+            return FAILED_SECONDS
+        return POLL_SECONDS if launched < LAUNCHES_PER_LOOP else 0
 
     def _lease(self, store: Store) -> bool:
         project, now = self._location.project, self._now()
@@ -117,15 +122,19 @@ class Host:
             self._log("is active")
         return self.active is not None
 
-    def _advance(self, store: Store) -> None:
+    def _advance(self, store: Store) -> int:
+        """Do the steps of one loop, and return the number of launches."""
         self._steps.advance(store)
         self._switches.run(self._look_at_switches)
-        for launch, request in self._steps.launches(store, self._off):
+        launched = 0
+        for launch, request in self._steps.launches(store, self._off, LAUNCHES_PER_LOOP):
             if not self._lease(store):
                 # Another host is active, which offers the rest again.
-                return
+                return launched
             self._launch(store, launch, request)
+            launched += 1
         self._measuring.run(lambda: self._measure(store))
+        return launched
 
     def _launch(self, store: Store, launch: LaunchRequest, request: RunRequest) -> None:
         try:

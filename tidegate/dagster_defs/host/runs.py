@@ -1,8 +1,7 @@
 """Runs that the host creates and submits itself, as Dagster's sensor daemon does for a run request.
 
-    run id of (job, attempt) ─► known? ──no──► job and plan snapshots (kept) ─► create ─► submit
-                                  ├──not submitted yet──────────────────────────────────────┘
-                                  └──else──► nothing
+    run id of (job, attempt) ─► job and plan snapshots (kept) ─► create ─┬──────────────────► submit
+                                                                         └─exists, not submitted─┘
 
 The run id is computed from the run key, so a second creation fails in the table of runs, whichever process
 makes it. After a crash between creation and submission the next offer of the job submits the run.
@@ -62,12 +61,9 @@ class Runs:
         Raises:
             NotLoaded: the code location cannot make the run yet.
         """
-        run_key = request.run_key or ""
-        run_id = run_id_of(run_key)
+        run_id = run_id_of(request.run_key or "")
         context = self._workspace.create_request_context()
-        run = self._instance.get_run_by_id(run_id)
-        if run is None:
-            run = self._create(run_id, request, tags, context, apps)
+        run = self._create(run_id, request, tags, context, apps)
         if run is None or run.status is not DagsterRunStatus.NOT_STARTED:
             return None
         self._instance.submit_run(run.run_id, context)

@@ -1,0 +1,195 @@
+"""The run coordinator: what is launched at once, what waits in the queue, and that none is launched twice."""
+
+import shutil
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from dagster import DagsterInstance, DagsterRun, DagsterRunStatus
+from dagster._core.code_pointer import ModuleCodePointer
+from dagster._core.errors import DagsterUserCodeUnreachableError
+from dagster._core.origin import JobPythonOrigin, RepositoryPythonOrigin
+from dagster._core.remote_origin import RegisteredCodeLocationOrigin, RemoteJobOrigin, RemoteRepositoryOrigin
+from dagster._core.storage.dagster_run import RunOpConcurrency
+from dagster._core.test_utils import MockedRunLauncher, create_run_for_test, instance_for_test
+from dagster._core.workspace.context import WorkspaceProcessContext
+from dagster._core.workspace.load_target import EmptyWorkspaceTarget
+from dagster._daemon.run_coordinator.queued_run_coordinator_daemon import QueuedRunCoordinatorDaemon
+
+from tests.dagster_defs.conftest import KEPT, ONE_FILE
+from tidegate.dagster_defs.coordinator.coordinator import DEQUEUE_SECONDS, LaunchingCoordinator
+
+pytestmark = pytest.mark.dagster
+
+QUEUED, STARTING, FAILED = DagsterRunStatus.QUEUED, DagsterRunStatus.STARTING, DagsterRunStatus.FAILURE
+PLACES = 2
+
+
+@dataclass
+class Queue:
+    """An instance with our coordinator, and a launcher of Dagster's that only notes what it launches."""
+
+    instance: DagsterInstance
+    workspace: WorkspaceProcessContext
+
+    @property
+    def launched(self) -> list[str]:
+        """The runs that were launched, in order."""
+        launcher = cast(MockedRunLauncher, self.instance.run_launcher)
+        return [run.run_id for run in launcher.queue()]
+
+    def created(self, **fields: Any) -> DagsterRun:
+        repository = RemoteRepositoryOrigin(RegisteredCodeLocationOrigin("here"), "all")
+        python = RepositoryPythonOrigin(sys.executable, ModuleCodePointer("nothing", "nothing"))
+        return create_run_for_test(
+            self.instance,
+            remote_job_origin=RemoteJobOrigin(repository, "job"),
+            job_code_origin=JobPythonOrigin("job", python),
+            **fields,
+        )
+
+    def submit(self, run: DagsterRun) -> DagsterRunStatus:
+        """Submit a run and return how it is seen then."""
+        returned = self.instance.submit_run(run.run_id, self.workspace.create_request_context())
+        found = self.instance.get_run_by_id(run.run_id)
+        assert found is not None and found.status is returned.status
+        return found.status
+
+    def submit_new(self) -> DagsterRunStatus:
+        return self.submit(self.created())
+
+    def dequeue(self) -> None:
+        """One look of Dagster's daemon into the queue."""
+        assert isinstance(self.instance.run_coordinator, LaunchingCoordinator)
+        seconds = self.instance.run_coordinator.dequeue_interval_seconds
+        list(QueuedRunCoordinatorDaemon(seconds).run_iteration(self.workspace))
+
+    def end(self, run_id: str) -> None:
+        run = self.instance.get_run_by_id(run_id)
+        assert run is not None
+        self.instance.report_run_failed(run)
+
+
+@contextmanager
+def queue_in(folder: Path, config: dict[str, Any], **settings: Any) -> Iterator[Queue]:
+    coordinator = {"module": "tidegate.dagster_defs.coordinator", "class": "LaunchingCoordinator"}
+    overrides = {
+        "run_coordinator": {**coordinator, "config": {"max_concurrent_runs": PLACES, **config}},
+        "run_launcher": {"module": "dagster._core.test_utils", "class": "MockedRunLauncher"},
+        **settings,
+    }
+    with (
+        instance_for_test(overrides=overrides, temp_dir=str(folder)) as instance,
+        WorkspaceProcessContext(instance, EmptyWorkspaceTarget()) as workspace,
+    ):
+        yield Queue(instance, workspace)
+
+
+@pytest.fixture
+def home(empty_homes: dict[str, Path], tmp_path: Path) -> Path:
+    shutil.copytree(empty_homes[ONE_FILE], tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+@pytest.fixture
+def queue(home: Path) -> Iterator[Queue]:
+    with queue_in(home, {}, **KEPT) as queue:
+        yield queue
+
+
+def test_runs_are_launched_at_once_while_there_are_places_and_then_queued(queue: Queue) -> None:
+    assert [queue.submit_new() for _ in range(4)] == [STARTING, STARTING, QUEUED, QUEUED]
+    assert len(queue.launched) == PLACES
+
+
+def test_none_passes_a_run_that_is_queued_and_the_daemon_takes_that_one(queue: Queue) -> None:
+    for _ in range(3):
+        queue.submit_new()
+    queue.end(queue.launched[0])
+    assert queue.submit_new() is QUEUED, "a place is free, and one waits for it already"
+
+    queue.dequeue()
+    assert len(queue.launched) == 3
+    for run_id in queue.launched:
+        queue.end(run_id)
+    queue.dequeue()
+    assert len(set(queue.launched)) == 4
+    assert queue.submit_new() is STARTING
+
+
+def test_a_run_is_submitted_once(queue: Queue) -> None:
+    run = queue.created()
+    assert [queue.submit(run), queue.submit(run)] == [STARTING, STARTING]
+    assert queue.launched == [run.run_id]
+
+
+@pytest.mark.parametrize(
+    ("config", "launched"),
+    [
+        ({"max_concurrent_runs": -1}, True),
+        ({"max_concurrent_runs": 0}, False),
+        ({"tag_concurrency_limits": [{"key": "team", "limit": 1}]}, False),
+    ],
+    ids=["without a limit", "stopped", "limits of tags"],
+)
+def test_the_configuration_decides(home: Path, config: dict[str, Any], launched: bool) -> None:
+    with queue_in(home, config, **KEPT) as queue:
+        assert queue.submit_new() is (STARTING if launched else QUEUED)
+
+
+@pytest.mark.parametrize(("blocks", "expected"), [(True, QUEUED), (False, STARTING)])
+def test_a_run_with_steps_in_pools_is_left_to_the_daemon(
+    home: Path, blocks: bool, expected: DagsterRunStatus
+) -> None:
+    with queue_in(home, {"block_op_concurrency_limited_runs": {"enabled": blocks}}, **KEPT) as queue:
+        pools = RunOpConcurrency(root_key_counts={"cluster": 1}, has_unconstrained_root_nodes=False)
+        run = queue.created()
+        queue.instance.delete_run(run.run_id)
+        queue.instance.run_storage.add_run(run._replace(run_op_concurrency=pools))
+        assert queue.submit(run) is expected
+
+
+def test_the_daemon_looks_as_often_as_it_can_unless_the_configuration_says_more() -> None:
+    for configured, expected in ((None, 5), (1, DEQUEUE_SECONDS), (7, 7)):
+        coordinator = LaunchingCoordinator(dequeue_interval_seconds=configured)
+        assert coordinator.dequeue_interval_seconds == expected
+
+
+@pytest.mark.parametrize("retries", [0, 1])
+def test_a_code_server_that_is_away_fails_the_run_or_leaves_it_to_the_daemon(
+    home: Path, monkeypatch: pytest.MonkeyPatch, retries: int
+) -> None:
+    with queue_in(home, {"max_user_code_failure_retries": retries}, **KEPT) as queue:
+        run = queue.created()
+        launcher = cast(MockedRunLauncher, queue.instance.run_launcher)
+        launcher.bad_user_code_run_ids = {run.run_id}
+        if retries:
+            assert queue.submit(run) is QUEUED
+            launcher.bad_user_code_run_ids = set()
+            queue.dequeue()
+            assert queue.launched == [run.run_id]
+            return
+        with pytest.raises(DagsterUserCodeUnreachableError):
+            queue.submit(run)
+        found = queue.instance.get_run_by_id(run.run_id)
+        assert found is not None and found.status is FAILED
+
+
+@pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgres", marks=pytest.mark.store)])
+def test_submitters_at_once_neither_launch_twice_nor_exceed_the_limit(
+    kind: str, home: Path, request: pytest.FixtureRequest
+) -> None:
+    settings: dict[str, Any] = dict(KEPT)
+    if kind == "postgres":
+        url = request.getfixturevalue("postgres_url")
+        settings = {"storage": {"postgres": {"postgres_url": url}}}
+    with queue_in(home, {}, **settings) as queue:
+        runs = [queue.created() for _ in range(5)]
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(queue.submit, runs * 2))
+        assert len(queue.launched) == len(set(queue.launched)) == PLACES

@@ -1,0 +1,101 @@
+"""A queue for runs that is passed by where nothing is queued and a place is free.
+
+    submit ─► my turn ─► not submitted yet? ──no──► nothing
+                              │ yes
+               queue empty, fewer than max_concurrent_runs in progress, no limit of tags or pools concerns it?
+                    ├── yes ──► STARTING ─► end of the turn ─► launcher
+                    └── no ───► QUEUED: Dagster's daemon launches it, as before
+
+Dagster's daemon takes from the queue once a second at most, so that a run waits half a second for nothing.
+Submitters decide one at a time (`turn`): they neither launch a run twice nor exceed the limit together. The
+daemon knows nothing of turns. It takes only queued runs, and while one is queued, no submitter launches. It
+can exceed the limit by the runs that were submitted between its count of runs and its look into the queue,
+which follow each other at once. A process that is killed after STARTING leaves a run that `run_monitoring`
+ends, as the daemon does.
+"""
+
+from typing import cast
+
+from dagster import DagsterInstance, DagsterRun, DagsterRunStatus, RunsFilter
+from dagster._core.errors import DagsterCodeLocationLoadError, DagsterUserCodeUnreachableError
+from dagster._core.events import DagsterEvent, DagsterEventType
+from dagster._core.instance.config import ConcurrencyConfig
+from dagster._core.launcher import LaunchRunContext
+from dagster._core.run_coordinator.base import SubmitRunContext
+from dagster._core.run_coordinator.queued_run_coordinator import QueuedRunCoordinator
+from dagster._core.storage.dagster_run import ACTIVE_RUN_STATUSES
+
+from tidegate.dagster_defs.coordinator.turn import submitters_turn
+
+DEQUEUE_SECONDS = 0.5
+"""From one look of Dagster's daemon into the queue to the next, unless the configuration says more. It waits
+in steps of this length."""
+
+UNLIMITED = -1
+
+
+class LaunchingCoordinator(QueuedRunCoordinator[DagsterInstance]):
+    """Dagster's queue, with runs that are launched at once where a place is free.
+
+    Its configuration is that of Dagster's `QueuedRunCoordinator`.
+    """
+
+    @property
+    def dequeue_interval_seconds(self) -> int:
+        """How often Dagster's daemon looks into the queue, which it does not have to for most runs."""
+        configured = super().dequeue_interval_seconds
+        # The daemon takes any number, and Dagster's configuration only whole ones.
+        return configured if configured > 1 else cast(int, DEQUEUE_SECONDS)
+
+    def submit_run(self, context: SubmitRunContext) -> DagsterRun:
+        """Launch the run or put it into the queue; do nothing if it was submitted before."""
+        instance, run_id = self._instance, context.dagster_run.run_id
+        with submitters_turn(instance) as exclusive:
+            run = _run(instance, run_id)
+            if run.status is not DagsterRunStatus.NOT_STARTED:
+                return run
+            if not exclusive or not _has_place(instance, run):
+                instance.report_dagster_event(DagsterEvent.job_enqueue(run), run_id)
+                return run.with_status(DagsterRunStatus.QUEUED)
+            starting = DagsterEvent(DagsterEventType.PIPELINE_STARTING.value, run.job_name)
+            instance.report_dagster_event(starting, run_id)
+            run = _run(instance, run_id)
+        try:
+            instance.run_launcher.launch_run(LaunchRunContext(run, context.workspace))
+        except (DagsterUserCodeUnreachableError, DagsterCodeLocationLoadError):
+            if not self.get_run_queue_config().max_user_code_failure_retries:
+                raise
+            # The daemon tries again, after its pause and as often as configured.
+            instance.report_dagster_event(DagsterEvent.job_enqueue(run), run_id)
+        return _run(instance, run_id)
+
+
+def _has_place(instance: DagsterInstance, run: DagsterRun) -> bool:
+    """Return whether a run may be launched at once."""
+    config = instance.get_concurrency_config()
+    queue = config.run_queue_config
+    if queue is None or queue.tag_concurrency_limits or _is_limited_by_pools(run, config):
+        return False
+    # A run that the daemon takes meanwhile is found in the queue, or counted.
+    if instance.get_run_ids(RunsFilter(statuses=[DagsterRunStatus.QUEUED]), limit=1):
+        return False
+    if queue.max_concurrent_runs == UNLIMITED:
+        return True
+    if not queue.max_concurrent_runs:
+        return False
+    return instance.get_runs_count(RunsFilter(statuses=ACTIVE_RUN_STATUSES)) < queue.max_concurrent_runs
+
+
+def _is_limited_by_pools(run: DagsterRun, config: ConcurrencyConfig) -> bool:
+    """Return whether a run has steps in pools, whose free places only the daemon counts."""
+    queue = config.run_queue_config
+    return (
+        queue is not None and queue.should_block_op_concurrency_limited_runs and bool(run.run_op_concurrency)
+    )
+
+
+def _run(instance: DagsterInstance, run_id: str) -> DagsterRun:
+    run = instance.get_run_by_id(run_id)
+    if run is None:
+        raise LookupError(f"run {run_id} has been deleted")
+    return run

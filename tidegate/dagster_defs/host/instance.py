@@ -1,0 +1,81 @@
+"""The Dagster instance of the host: it keeps connections, and does not ask the same at each run.
+
+At each run Dagster reads which columns its tables have and whether a snapshot is stored; on PostgreSQL it
+opens a connection for each statement. A migration only adds columns, and only a wipe removes a snapshot, so
+that an answer "yes" holds for a while.
+"""
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from dagster import DagsterInstance
+from dagster._core.storage.event_log.sql_event_log import SqlEventLogStorage
+from dagster._core.storage.runs import SqlRunStorage
+
+KEPT_SECONDS = 10.0
+"""How long an answer holds: a wipe of all runs while the host works is noticed after this."""
+
+ANSWERS_MAX = 10_000
+
+STATEMENT_MILLISECONDS = 60_000
+RECYCLE_SECONDS = 3_600
+OVERFLOW = 20
+"""Connections to PostgreSQL beyond the one that is kept."""
+
+RUN_QUESTIONS = (
+    "has_backfill_id_column",
+    "has_execution_plan_snapshot",
+    "has_job_snapshot",
+    "has_run_stats_index_cols",
+)
+EVENT_QUESTIONS = ("has_asset_key_index_cols", "has_secondary_index", "has_table")
+
+
+@contextmanager
+def host_instance(home: Path) -> Generator[DagsterInstance]:
+    """Open the instance in a DAGSTER_HOME for a host."""
+    with DagsterInstance.from_config(str(home)) as instance:
+        prepare(instance)
+        yield instance
+
+
+def prepare(instance: DagsterInstance) -> None:
+    """Let an instance keep its connections and answers."""
+    # Dagster has this for its webserver; it only concerns PostgreSQL and MySQL.
+    instance.optimize_for_webserver(
+        statement_timeout=STATEMENT_MILLISECONDS, pool_recycle=RECYCLE_SECONDS, max_overflow=OVERFLOW
+    )
+    # An instance may wrap its storages; the wrapped ones are asked.
+    runs: Any = getattr(instance.run_storage, "run_storage", instance.run_storage)
+    events: Any = getattr(instance.event_log_storage, "event_log_storage", instance.event_log_storage)
+    for storage, kind, questions in (
+        (runs, SqlRunStorage, RUN_QUESTIONS),
+        (events, SqlEventLogStorage, EVENT_QUESTIONS),
+    ):
+        if isinstance(storage, kind):
+            for name in questions:
+                setattr(storage, name, Answers(getattr(storage, name)))
+
+
+class Answers:
+    """A question to a storage whose answer "yes" is kept."""
+
+    def __init__(self, ask: Callable[..., bool], clock: Callable[[], float] = monotonic) -> None:
+        self._ask = ask
+        self._clock = clock
+        self._until: dict[tuple[object, ...], float] = {}
+
+    def __call__(self, *about: object) -> bool:
+        """Return the answer."""
+        now = self._clock()
+        if self._until.get(about, now) > now:
+            return True
+        answer = self._ask(*about)
+        if answer:
+            if len(self._until) >= ANSWERS_MAX:
+                self._until.clear()
+            self._until[about] = now + KEPT_SECONDS
+        return answer
