@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from tidegate.domain.error import UserError
-from tidegate.processes.lock import LOCK_FILE, project_lock
+from tidegate.processes.lock import LOCK_FILE, address_in_use, project_lock
 
 HOLDER = """
 import sys, time
 from pathlib import Path
 from tidegate.processes.lock import project_lock
-with project_lock(Path(sys.argv[1])):
+with project_lock(Path(sys.argv[1])) as lock:
+    lock.say("http://127.0.0.1:3000")
     print("held", flush=True)
     time.sleep(600)
 """
@@ -29,6 +30,15 @@ def test_the_second_one_names_the_process_and_the_address_of_the_first(tmp_path:
 
     assert f"process {os.getpid()}, its UI is at http://127.0.0.1:3000" in refusal.value.message
     assert refusal.value.hint
+
+
+def test_the_address_is_known_while_it_runs(tmp_path: Path) -> None:
+    assert address_in_use(tmp_path) == ""
+    with project_lock(tmp_path) as lock:
+        assert address_in_use(tmp_path) == ""
+        lock.say("http://127.0.0.1:3123")
+        assert address_in_use(tmp_path) == "http://127.0.0.1:3123"
+    assert address_in_use(tmp_path) == ""
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": 1}'])
@@ -48,8 +58,10 @@ def test_the_end_of_a_process_ends_its_lock_and_the_file_that_stays_locks_nothin
         assert process.stdout.readline() == b"held\n"
         with pytest.raises(UserError, match=f"process {process.pid}"), project_lock(tmp_path):
             pass
+        assert address_in_use(tmp_path) == "http://127.0.0.1:3000"
         process.kill()
         process.wait()
+    assert address_in_use(tmp_path) == ""
 
     with project_lock(tmp_path):
         assert (tmp_path / LOCK_FILE).is_file()

@@ -7,7 +7,14 @@ if TYPE_CHECKING:
 
 
 def run_address(settings: "Settings", run_id: str | None) -> str:
-    """Return the address of a run's page; "" without a run or without `[dagster] webserver_url`."""
-    if not run_id or not settings.webserver_url:
+    """Return the address of a run's page; "" without a run or a known UI.
+
+    The UI is that of the `tidegate dev` that runs on the project, which may have another port than the
+    settings say; else that of `[dagster] webserver_url`.
+    """
+    from tidegate.processes.lock import address_in_use
+
+    if not run_id:
         return ""
-    return f"{settings.webserver_url}/runs/{run_id}"
+    ui = address_in_use(settings.project) or settings.webserver_url
+    return f"{ui}/runs/{run_id}" if ui else ""

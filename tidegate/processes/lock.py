@@ -52,7 +52,33 @@ def project_lock(project: Path) -> Generator[ProjectLock, None, None]:
         except BlockingIOError:
             file.seek(0)
             raise _taken(project, file.read()) from None
-        yield ProjectLock(file)
+        try:
+            yield ProjectLock(file)
+        finally:
+            file.truncate(0)
+
+
+def address_in_use(project: Path) -> str:
+    """Return the address of the UI of the `tidegate dev` that runs on a project; "" if none does.
+
+    It takes no lock, which a `tidegate dev` that starts now would find taken.
+    """
+    try:
+        holder = json.loads((project / LOCK_FILE).read_text("utf-8"))
+        pid, url = int(holder["pid"]), str(holder["url"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+    return url if _lives(pid) else ""
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True  # a process of another user
+    except OSError:
+        return False
+    return True
 
 
 def _taken(project: Path, text: str) -> UserError:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.tidegate.project import Project
+from tidegate.processes.lock import project_lock
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.intake.recovered import observe_recovered
 from tidegate.scheduler.launch.claim import claim
@@ -104,6 +105,16 @@ def test_the_run_has_its_address_in_the_ui_where_the_settings_name_it(
     (found,) = deployed.json("why", name)
     assert found["run_address"] == "https://ui.example.com/runs/run-1"
     assert "https://ui.example.com/runs/run-1" in deployed.run("jobs", "show", failed)
+
+
+def test_the_address_is_that_of_the_dev_that_runs(deployed: Project, failed: str) -> None:
+    settings = deployed.folder / "tidegate.toml"
+    settings.write_text(settings.read_text() + '[dagster]\nwebserver_url = "http://127.0.0.1:3000"\n')
+    with project_lock(deployed.folder) as lock:
+        lock.say("http://127.0.0.1:3123")
+        assert "http://127.0.0.1:3123/runs/run-1" in deployed.run("why", failed)
+        assert "http://127.0.0.1:3123/runs/run-1" in deployed.run("jobs", "show", failed)
+    assert "http://127.0.0.1:3000/runs/run-1" in deployed.run("why", failed)
 
 
 def test_a_failed_job_whose_publish_recovery_has_finished_says_so(deployed: Project, failed: str) -> None:

@@ -182,7 +182,8 @@ class DagsterSection(Section, frozen=True, kw_only=True):
         str,
         _text(
             "https://dagster.example.com",
-            "Address of the Dagster UI. `why` and `jobs show` print the address of a run below it.",
+            "Address of the Dagster UI. `why` and `jobs show` print the address of a run below it; while"
+            " `tidegate dev` runs on the project, below the address of that one.",
         ),
     ] = ""
 
