@@ -315,7 +315,25 @@ def test_a_table_that_is_newer_than_the_store_is_adopted(
     assert (refused.exit_code, store.last_token()) == (1, 2)
 
     assert run("adopt", "test/other", "--yes").endswith("adopted; the next token is larger than 9\n")
-    assert (store.last_token(), len(store.attempts())) == (10, 0)
+    assert (store.last_token(), len(store.attempts())) == (11, 0)
+    assert ("table", "test/other") not in findings()
     assert "nothing to do" in run("adopt", "test/other")
     with pytest.raises(UserError, match="there is no dataset test/othr"):
         run("adopt", "test/othr")
+
+
+def test_a_publish_that_a_restored_store_has_forgotten_is_adopted(
+    store: SqlCommitStepStore, warehouse: Warehouse
+) -> None:
+    """Its token was given before the backup was made, so that only the commit is unknown."""
+    table = stage_rows(warehouse, OTHER, {FIRST: [9]}, commit="c9", token=2)
+    for step in (*table.folder_steps(), table.version_step()):
+        step.execute(CommitContext(files=warehouse.files))
+
+    refused = invoke("adopt", "test/other", answer="n\n")
+    assert "c9 has published into it, but the schedule store has no record of that" in refused.output
+    assert (refused.exit_code, store.result("c9")) == (1, None)
+
+    run("adopt", "test/other", "--yes")
+    assert (store.result("c9"), store.list_unfinished()) == ("[]", ("c1", "c2"))
+    assert "nothing to do" in run("adopt", "test/other")

@@ -94,7 +94,7 @@ def run_program(
         return published
     scheme, writes = _output_scheme(writes, program), [ref for ref in writes if ref not in before]
     # The token is taken before the inputs are read: a run with a larger token reads at least the same rows.
-    states = states_of(writes, warehouse, commit_store, start)
+    states = states_of(writes, warehouse, commit_store, start, commit_id if program.incremental else None)
     with AttemptLease(commit_store, commit_id, touched, at_least=largest_token(states)) as token:
         outputs: Mapping[str, DataFrame] = {}
         # Not called where an abandoned commit has published every output; one without outputs always is.

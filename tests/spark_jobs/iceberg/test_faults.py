@@ -129,13 +129,13 @@ def test_a_publish_that_was_rolled_back_is_not_done(house: House) -> None:
     step.execute(house.context)
     second = house.table().currentSnapshot().snapshotId()
     assert step.verify(house.context).verdict is Verdict.DONE
-    assert FORMAT.withdrawn(ref, ["c1", "late", "other"], lambda: house.spark) == {}
+    assert FORMAT.withdrawn(ref, house.warehouse, ["c1", "late"], lambda: house.spark) == {}
 
     house.maintain(f"rollback_to_snapshot(snapshot_id => {first})")
 
     with pytest.raises(CommitUnknown, match=f"snapshot {second} of commit late is not an ancestor"):
         recover([ref.id], house.store, house.context)
-    assert list(FORMAT.withdrawn(ref, ["c1", "late"], lambda: house.spark)) == ["late"]
+    assert list(FORMAT.withdrawn(ref, house.warehouse, ["c1", "late"], lambda: house.spark)) == ["late"]
     house.maintain(f"set_current_snapshot(snapshot_id => {second})")
     assert recover([ref.id], house.store, house.context) == ("late",)
     assert [row.id for row in house.rows(ref)] == [1, 2]

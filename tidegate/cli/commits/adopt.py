@@ -1,7 +1,8 @@
-"""`tidegate commits adopt`: accepts a table whose newest token is larger than any that the store has given.
+"""`tidegate commits adopt`: accepts a table that has publishes of which the store knows nothing.
 
 Runs refuse such a table, because the store may have forgotten commits and watermarks, so that rows would
-come twice. The command raises the token of the store and changes nothing else.
+come twice. The command raises the token of the store above that of the table, and records the publishes as
+finished: a run with the id of one of them publishes nothing. Watermarks and tables stay as they are.
 """
 
 from typing import Annotated
@@ -9,10 +10,16 @@ from typing import Annotated
 import typer
 
 from tidegate.cli.commits.project import now, opened_project
+from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.error import UserError
 from tidegate.domain.suggest import did_you_mean
+from tidegate.spark_jobs.commit.lease import LEASE
+from tidegate.spark_jobs.commit.publish import is_known
+from tidegate.spark_jobs.commit.sequence import CommitSequence, encode_result, encode_sequence
 from tidegate.spark_jobs.datasets.dataset_ref import dataset_ref
-from tidegate.spark_jobs.publication.table import store_behind, top_token
+from tidegate.spark_jobs.publication.formats import format_of
+from tidegate.spark_jobs.publication.table import forgotten, store_behind, top_token
+from tidegate.spark_jobs.repair.fsck import COMMITS_COMPARED
 
 DECLINED_EXIT_CODE = 1
 
@@ -30,18 +37,33 @@ def adopt(
         }
         if dataset not in refs:
             raise UserError(f"there is no dataset {dataset}", did_you_mean(dataset, refs, "datasets"))
-        token = top_token(refs[dataset], project.warehouse, project.spark)
-        given = project.commits.last_token()
-        if token <= given:
+        ref, store = refs[dataset], project.commits
+        token = top_token(ref, project.warehouse, project.spark)
+        given = store.last_token()
+        listed = format_of(ref).commits(ref, project.warehouse, project.spark)
+        unknown = [commit for commit in listed[-COMMITS_COMPARED:] if not is_known(commit, store)]
+        if token <= given and not unknown:
             typer.echo(
                 f"{dataset}: nothing to do, its newest token is {token} and the store has given {given}"
             )
             return
-        typer.echo(store_behind(refs[dataset], token, given).message)
+        behind = store_behind(ref, token, given) if token > given else forgotten(ref, unknown)
+        typer.echo(behind.message)
         typer.echo("What the store has forgotten is not restored: its watermarks stay where they are.")
         if not yes and not typer.confirm("Have you compared tables and watermarks, and adopt it?"):
             typer.echo("nothing was changed")
             raise typer.Exit(DECLINED_EXIT_CODE)
+        for commit in unknown:
+            _record(store, commit, dataset, token)
         # An attempt of no commit: it only raises the token.
-        project.commits.end(project.commits.begin("adopt", [dataset], until=now(), at_least=token))
+        store.end(store.begin("adopt", [dataset], until=now(), at_least=token))
         typer.echo(f"{dataset}: adopted; the next token is larger than {token}")
+
+
+def _record(store: CommitStepStore, commit: str, dataset: str, token: int) -> None:
+    """Record a commit as finished. After a crash in between, recovery does so."""
+    own = store.begin(commit, [dataset], until=now() + LEASE, at_least=token)
+    sequence = CommitSequence(id=commit, datasets=(dataset,), token=own, steps=(), result=())
+    if store.put(commit, sequence.datasets, own, encode_sequence(sequence)) == "stored":
+        store.remove(commit, encode_result(sequence.result))
+    store.end(own)

@@ -22,7 +22,7 @@ from tidegate.spark_jobs.commit.sequence import CommitSequence, decode_result, e
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
 from tidegate.spark_jobs.errors import CommitConflict, RunOver
 
-__all__ = ["finish", "id_to_publish", "publish", "recover", "resolve"]
+__all__ = ["finish", "id_to_publish", "is_known", "publish", "recover", "resolve"]
 
 log = logging.getLogger(__name__)
 
@@ -70,6 +70,12 @@ def id_to_publish(commit: str, store: CommitStepStore) -> str:
         number += 1
         current = f"{commit}~{number}"
     return current
+
+
+def is_known(commit: str, store: CommitStepStore) -> bool:
+    """Return whether a commit was ever put into the store."""
+    # Unfinished first: a commit that finishes between the two queries is found by the second.
+    return store.exists(commit) or store.result(commit) is not None or store.was_abandoned(commit)
 
 
 def resolve(

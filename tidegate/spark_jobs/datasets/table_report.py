@@ -45,3 +45,15 @@ class TableReport(Value, kw_only=True):
     commits: tuple[str, ...] = ()
     missing: tuple[MissingData, ...] = ()
     outdated: str = ""
+
+
+def not_listed(table: str, commit: str) -> str:
+    """Return what has happened to a commit that a table does not list, although it lists all that it has had.
+
+    Args:
+        table: the table as messages name it.
+    """
+    return (
+        f"{table} does not list commit {commit}, so the table was dropped, dropped and created again, or an "
+        "earlier state of it was restored"
+    )

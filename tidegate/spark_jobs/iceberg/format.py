@@ -10,12 +10,13 @@ from tidegate.domain.commit_store import CommitStepStore
 from tidegate.spark_jobs.commit.step import CommitStep
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.datasets.increment import Increment, IncrementalRead
-from tidegate.spark_jobs.datasets.table_report import Orphan, TableReport
+from tidegate.spark_jobs.datasets.table_report import Orphan, TableReport, not_listed
 from tidegate.spark_jobs.datasets.table_state import TableState
-from tidegate.spark_jobs.iceberg.catalog import catalog_of
+from tidegate.spark_jobs.iceberg.catalog import catalog_of, sql_name
 from tidegate.spark_jobs.iceberg.data_files import missing_data
 from tidegate.spark_jobs.iceberg.failures import java_failures
 from tidegate.spark_jobs.iceberg.lineage import Place, lineage_of, withdrawn
+from tidegate.spark_jobs.iceberg.log import PublishLog
 from tidegate.spark_jobs.iceberg.new_rows import read_new_snapshots
 from tidegate.spark_jobs.iceberg.orphans import drop_orphan, staging_tables
 from tidegate.spark_jobs.iceberg.output import (
@@ -114,19 +115,30 @@ class IcebergFormat:
         commits = tuple(one.commit for one in log_of(table).recent)
         return TableReport(commits=commits, missing=missing_data(catalog, name))
 
-    def withdrawn(self, ref: DatasetRef, commits: Collection[str], spark: Spark) -> Mapping[str, str]:
-        """See `TableFormat.withdrawn`: a rollback leaves the log of publishes as it is."""
+    def commits(self, ref: DatasetRef, warehouse: Warehouse, spark: Spark) -> tuple[str, ...]:
+        """See `TableFormat.commits`."""
+        table = catalog_of(spark()).table(table_name(ref))
+        return () if table is None else tuple(one.commit for one in log_of(table).recent)
+
+    def withdrawn(
+        self, ref: DatasetRef, warehouse: Warehouse, commits: Collection[str], spark: Spark
+    ) -> Mapping[str, str]:
+        """See `TableFormat.withdrawn`: a rollback leaves the log as it is, a new table has none."""
         catalog, name = catalog_of(spark()), table_name(ref)
         table = catalog.table(name)
-        if table is None:
-            return {}
-        log = log_of(table)
-        lineage = lineage_of(catalog, table, log)
-        return {
-            one.commit: withdrawn(name, one)
-            for one in reversed(log.recent)
-            if one.commit in commits and lineage.place(one) is Place.WITHDRAWN
-        }
+        log = PublishLog() if table is None else log_of(table)
+        if log.since(0) is not None:
+            found = {one: not_listed(sql_name(name), one) for one in commits if log.find(one) is None}
+        else:
+            found = dict[str, str]()
+        if table is not None:
+            lineage = lineage_of(catalog, table, log)
+            found |= {
+                one.commit: withdrawn(name, one)
+                for one in reversed(log.recent)
+                if one.commit in commits and lineage.place(one) is Place.WITHDRAWN
+            }
+        return found
 
     def read_positions(self, ref: DatasetRef, spark: Spark) -> Mapping[str, Mapping[str, Any]]:
         """See `TableFormat.read_positions`: they are in the summaries of the snapshots."""

@@ -10,7 +10,7 @@ from tidegate.spark_jobs.commit.step import CommitStep
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse
 from tidegate.spark_jobs.datasets.increment import Increment, IncrementalRead
 from tidegate.spark_jobs.datasets.landed import read_landed
-from tidegate.spark_jobs.datasets.table_report import MissingData, Orphan, TableReport
+from tidegate.spark_jobs.datasets.table_report import MissingData, Orphan, TableReport, not_listed
 from tidegate.spark_jobs.datasets.table_state import TableState
 from tidegate.spark_jobs.parquet import prune
 from tidegate.spark_jobs.parquet.new_rows import read_new_files
@@ -138,9 +138,19 @@ class ParquetFormat:
         outdated = stale(files, root)
         return TableReport(commits=version.commits(), missing=missing, outdated=outdated or "")
 
-    def withdrawn(self, ref: DatasetRef, commits: Collection[str], spark: Spark) -> Mapping[str, str]:
-        """See `TableFormat.withdrawn`: no version is taken back."""
-        return {}
+    def commits(self, ref: DatasetRef, warehouse: Warehouse, spark: Spark) -> tuple[str, ...]:
+        """See `TableFormat.commits`."""
+        return head(warehouse.files, ref.root(warehouse)).commits()
+
+    def withdrawn(
+        self, ref: DatasetRef, warehouse: Warehouse, commits: Collection[str], spark: Spark
+    ) -> Mapping[str, str]:
+        """See `TableFormat.withdrawn`: versions vanish with their files."""
+        root = ref.root(warehouse)
+        version = head(warehouse.files, root)
+        if version.number > len(version.recent):
+            return {}
+        return {commit: not_listed(root, commit) for commit in commits if commit not in version.recent}
 
     def read_positions(self, ref: DatasetRef, spark: Spark) -> Mapping[str, Mapping[str, Any]]:
         """See `TableFormat.read_positions`: a version file does not record them."""

@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.published import PartitionFact, PublishedPartition
 from tidegate.spark_jobs.commit.context import CommitContext, Events, NoEvents
-from tidegate.spark_jobs.commit.publish import publish
+from tidegate.spark_jobs.commit.publish import is_known, publish
 from tidegate.spark_jobs.commit.sequence import CommitSequence, watermark_resource
 from tidegate.spark_jobs.commit.steps.report_event import ReportEvent
 from tidegate.spark_jobs.commit.steps.set_watermark import SetWatermark
@@ -70,11 +70,16 @@ def states_of(
     warehouse: Warehouse,
     store: CommitStepStore,
     spark: Callable[[], SparkSession],
+    moves: str | None = None,
 ) -> dict[str, TableState]:
     """Return the state of each output by dataset id, for a run that has not read anything yet.
 
+    Args:
+        moves: the commit that will move watermarks; None for a run that moves none.
+
     Raises:
-        StoreBehind: the store has not given that token, so it may have forgotten commits and watermarks.
+        StoreBehind: the store has not given that token, so it may have forgotten commits and watermarks; or
+            the run moves watermarks, and the store has forgotten a publish.
     """
     states: dict[str, TableState] = {}
     for ref in refs:
@@ -83,6 +88,8 @@ def states_of(
         given = store.last_token() if state.token else 0
         if state.token > given:
             raise store_behind(ref, state.token, given)
+        if moves is not None:
+            _refuse_forgotten(ref, moves, format_of(ref).commits(ref, warehouse, spark), store)
     return states
 
 
@@ -91,11 +98,36 @@ def largest_token(states: Mapping[str, TableState]) -> int:
     return max((state.token for state in states.values()), default=0)
 
 
+def _refuse_forgotten(ref: DatasetRef, commit: str, listed: Sequence[str], store: CommitStepStore) -> None:
+    """Refuse an output with a publish that the store has forgotten, to a commit that moves watermarks.
+
+    A backup that was made while a run worked has the run's token, and neither its commit nor its watermarks.
+    A run of the same commit would move the watermarks over rows that the table does not have; any other
+    run would read again what it has.
+
+    Args:
+        listed: the newest commits of the table, oldest first.
+    """
+    for one in {*listed[-1:], commit} & {*listed}:
+        if not is_known(one, store):
+            raise forgotten(ref, (one,))
+
+
 def store_behind(ref: DatasetRef, token: int, given: int) -> StoreBehind:
     """Return the error of a dataset whose token the store has not given."""
+    return _behind(ref, f"its newest token is {token}, but the schedule store has given only {given}")
+
+
+def forgotten(ref: DatasetRef, commits: Sequence[str]) -> StoreBehind:
+    """Return the error of a dataset with publishes that the store does not know."""
+    listed = ", ".join(commits)
+    return _behind(ref, f"{listed} has published into it, but the schedule store has no record of that")
+
+
+def _behind(ref: DatasetRef, fact: str) -> StoreBehind:
     return StoreBehind(
-        f"{ref.id}: its newest token is {token}, but the schedule store has given only {given}: the store is "
-        "older than the table (a restored backup, a replica that lags), or another store has written it",
+        f"{ref.id}: {fact}: the store is older than the table (a restored backup, a replica that lags), or "
+        "another store has written it",
         "use the newest store; if there is none, rows may come twice: compare tables and watermarks "
         "(`tidegate watermarks list`), reset watermarks, and go on with: "
         f"tidegate commits adopt {ref.id}",

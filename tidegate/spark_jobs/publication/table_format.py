@@ -164,12 +164,24 @@ class TableFormat(Protocol):
         """Return the state of the table."""
         ...
 
-    def withdrawn(
-        self, ref: DatasetRef, commits: Collection[str], spark: Callable[[], SparkSession]
-    ) -> Mapping[str, str]:
-        """Return those of these commits whose publish was taken back, with what has happened.
+    def commits(
+        self, ref: DatasetRef, warehouse: Warehouse, spark: Callable[[], SparkSession]
+    ) -> tuple[str, ...]:
+        """Return the newest commits that have published into the table, oldest first."""
+        ...
 
-        Commits of which the table knows nothing are left out.
+    def withdrawn(
+        self,
+        ref: DatasetRef,
+        warehouse: Warehouse,
+        commits: Collection[str],
+        spark: Callable[[], SparkSession],
+    ) -> Mapping[str, str]:
+        """Return those of these commits whose rows are gone, with what has happened.
+
+        Args:
+            commits: what the store says has published into the table. One that is older than all that the
+                table lists is left out.
         """
         ...
 

@@ -19,7 +19,9 @@ from tidegate.domain.part_name import app_of, whole_name
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.finish import read_sequence
+from tidegate.spark_jobs.commit.publish import is_known
 from tidegate.spark_jobs.commit.recovery import is_blocked
+from tidegate.spark_jobs.commit.sequence import decode_result
 from tidegate.spark_jobs.commit.step import CommitStep, Verdict, Verified, unknown
 from tidegate.spark_jobs.datasets.dataset_ref import DatasetRef, Warehouse, dataset_ref
 from tidegate.spark_jobs.errors import SparkJobError
@@ -169,7 +171,9 @@ def _tables(examined: Examined) -> Iterator[Finding]:
         try:
             token = format_of(ref).state(ref, examined.warehouse, examined.context.spark).token
             report = format_of(ref).report(ref, examined.warehouse, examined.context.spark)
-            gone = format_of(ref).withdrawn(ref, report.commits[-1:], examined.context.spark)
+            gone = format_of(ref).withdrawn(
+                ref, examined.warehouse, report.commits[-1:], examined.context.spark
+            )
         except (SparkJobError, OSError, msgspec.MsgspecError) as error:
             yield Finding(kind="table", where=ref.id, what=f"it cannot be read: {error}")
             continue
@@ -199,8 +203,11 @@ def _unknown_commits(
     """Find publishes of which the store knows nothing, and a token that the store has not given."""
     given = examined.store.last_token()
     behind = store_behind(ref, token, given) if token > given else None
-    remedy = "publish into a table from one store only; if the store was lost, ignore this"
-    unknown = [commit for commit in commits if not _is_known(examined.store, commit)]
+    remedy = (
+        "publish into a table from one store only; if the store was lost or restored from a backup, compare "
+        f"tables and watermarks, and then accept the table with: tidegate commits adopt {ref.id}"
+    )
+    unknown = [commit for commit in commits if not is_known(commit, examined.store)]
     for commit in unknown:
         yield Finding(
             kind="table",
@@ -210,11 +217,6 @@ def _unknown_commits(
         )
     if behind is not None and not unknown:
         yield Finding(kind="store", where=ref.id, what=behind.message, remedy=behind.hint)
-
-
-def _is_known(store: CommitStepStore, commit: str) -> bool:
-    # Unfinished first: a commit that finishes between the two queries is found by the second.
-    return store.exists(commit) or store.result(commit) is not None or store.was_abandoned(commit)
 
 
 def _watermarks(examined: Examined) -> Iterator[Finding]:
@@ -249,12 +251,14 @@ def _watermarks_of(examined: Examined, app: App, program: Program) -> Iterator[F
     sources = [whole_name(app.name, name) for name in program.incremental]
     marks = {source: examined.store.watermarks(consumer, source) for source in sources}
     commits = {mark.commit for parts in marks.values() for mark in parts.values()}
+    published = {commit: decode_result(examined.store.result(commit) or "[]") for commit in commits}
     recorded: dict[str, Mapping[str, Any]] = {}
     withdrawn: dict[str, str] = {}
     for name in program.writes:
         ref = dataset_ref(app.name, app.datasets[name])
         recorded |= format_of(ref).read_positions(ref, examined.context.spark)
-        withdrawn |= format_of(ref).withdrawn(ref, commits, examined.context.spark)
+        with_rows = [c for c in commits if any(p.dataset == ref.name and p.rows for p in published[c])]
+        withdrawn |= format_of(ref).withdrawn(ref, examined.warehouse, with_rows, examined.context.spark)
     for source, parts in marks.items():
         for part, mark in sorted(parts.items()):
             if mark.commit in withdrawn:
@@ -263,7 +267,7 @@ def _watermarks_of(examined: Examined, app: App, program: Program) -> Iterator[F
                     where=f"{consumer} in {source} {part}".strip(),
                     what=f"it is at {mark.position}, but the rows read up to there are gone:"
                     f" {withdrawn[mark.commit]}",
-                    remedy="make that snapshot current again, or read these rows again after:"
+                    remedy="restore that state of the table, or read these rows again after:"
                     f" tidegate watermarks reset {consumer} {source}",
                 )
             read = recorded.get(mark.commit, {}).get(source)
