@@ -187,10 +187,10 @@ class Table:
 
     def rename(self) -> Callable[[], object]:
         """Renames the table, or moves its folder where the catalog has no renames; returns the way back."""
-        if self.catalog == "hive":
-            names = [f"tidegate.{self.app}.{name}" for name in ("t", "away")]
-            self.spark.sql(f"ALTER TABLE {names[0]} RENAME TO {names[1]}")
-            return lambda: self.spark.sql(f"ALTER TABLE {names[1]} RENAME TO {names[0]}")
+        if self.catalog in ("hive", "jdbc"):
+            here, away = (f"{self.app}.{name}" for name in ("t", "away"))
+            self.spark.sql(f"ALTER TABLE tidegate.{here} RENAME TO {away}")
+            return lambda: self.spark.sql(f"ALTER TABLE tidegate.{away} RENAME TO {here}")
         here = self.folder
         away = here.rename(here.with_name("away"))
         return lambda: away.rename(here)

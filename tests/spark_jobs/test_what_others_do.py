@@ -1,8 +1,8 @@
 """What others may do to a table, and what happens: the rows of the table in docs/exactly-once.md.
 
 Each function is one row, and runs for Parquet or Iceberg or both: Iceberg in a `hadoop` catalog, a REST
-catalog and a Hive metastore. The metastore has its tables in a database by JDBC: Derby, which Spark brings
-along, and which Iceberg's own JDBC catalog cannot use. `test_what_others_do_page.py` compares the page.
+catalog, a Hive metastore, and its JDBC catalog on H2 where this machine has that driver (the Derby database
+that Spark brings along does not suit it). `test_what_others_do_page.py` compares the page.
 """
 
 import shutil
@@ -16,9 +16,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.doubles.commit_store import MemoryCommitStepStore
-from tests.effort import some
+from tests.effort import EFFORT, some
 from tests.spark_jobs.iceberg.house import D22, D23
-from tests.spark_jobs.iceberg.other_catalogs import metastore_options, other_catalog
+from tests.spark_jobs.iceberg.other_catalogs import JDBC, jdbc_options, metastore_options, other_catalog
 from tests.spark_jobs.iceberg.rest_catalog import RestCatalog
 from tests.spark_jobs.others_table import Row, Table
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.spark
 
 Catalogs = Callable[[str], tuple[dict[str, str], str]]
 
-ICEBERG = ("hadoop", "rest", "hive")
+ICEBERG = ("hadoop", "rest", "hive", *JDBC)
 ROWS: dict[str, dict[str, Row]] = {"parquet": {}, "iceberg": {}}
 
 
@@ -305,9 +305,10 @@ def abandon_a_commit_whose_driver_sleeps(table: Table) -> None:
 
 
 OTHERS = [(name, catalog) for name in ROWS["iceberg"] for catalog in ICEBERG[1:]]
+OTHERS = OTHERS if EFFORT > 1 else some(OTHERS, 1)
 CASES = [
     *((name, ICEBERG[0]) for name in ROWS["iceberg"]),
-    *(pytest.param(*case, marks=pytest.mark.endurance) for case in some(OTHERS, 1)),
+    *(pytest.param(*case, marks=pytest.mark.endurance) for case in OTHERS),
 ]
 """Every row in the first catalog; in the others, which test_catalogs.py tests too, one; each in a soak."""
 
@@ -324,6 +325,8 @@ def catalogs(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> I
                 server = RestCatalog(spark, folder)
                 servers.callback(server.close)
                 return {"type": "rest", "uri": server.uri}, folder
+            if name == "jdbc":
+                return jdbc_options(spark, folder), folder
             return ({"type": "hadoop"} if name == "hadoop" else metastore_options(spark, folder)), folder
 
         yield started

@@ -1,7 +1,8 @@
 """Catalogs other than the default one: publishes, repeated publishes, two at once, and lost answers.
 
 `rest` is Iceberg's own client and server handlers, over real HTTP. `hive` is a Hive
-metastore in this JVM, on the Derby database that Spark brings along.
+metastore in this JVM, on the Derby database that Spark brings along. `jdbc` is Iceberg's JDBC catalog on H2,
+where this machine has its driver.
 """
 
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.spark_jobs.iceberg.house import D22, D23, House
-from tests.spark_jobs.iceberg.other_catalogs import metastore_options, other_catalog
+from tests.spark_jobs.iceberg.other_catalogs import JDBC, jdbc_options, metastore_options, other_catalog
 from tests.spark_jobs.iceberg.rest_catalog import RestCatalog
 from tidegate.spark_jobs.commit.step import Verdict
 from tidegate.spark_jobs.errors import OutputError
@@ -33,12 +34,15 @@ def metastore(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> 
     return metastore_options(spark, str(tmp_path_factory.mktemp("hive house")))
 
 
-@pytest.fixture(params=["rest", "hive"])
+@pytest.fixture(params=["rest", "hive", *JDBC])
 def house(request: pytest.FixtureRequest, tmp_path: Path, spark: SparkSession) -> Iterator[House]:
-    if request.param == "rest":
-        options = {"type": "rest", "uri": request.getfixturevalue("rest").uri}
-    else:
-        options = request.getfixturevalue("metastore")
+    match request.param:
+        case "rest":
+            options = {"type": "rest", "uri": request.getfixturevalue("rest").uri}
+        case "hive":
+            options = request.getfixturevalue("metastore")
+        case _:
+            options = jdbc_options(spark, str(tmp_path))
     yield from _house_with(spark, tmp_path, options)
 
 
