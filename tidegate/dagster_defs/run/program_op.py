@@ -116,9 +116,13 @@ def _end(context: AssetExecutionContext, location: Location, work: Work, error: 
     text = failure_text(error, Path.cwd())
     tag = job_of(context.run.tags)
     if tag is not None:
-        run_id, now = context.run.run_id, location.clock()
+        run_id, now, died = context.run.run_id, location.clock(), isinstance(error, SparkLost)
         try:
-            patiently(lambda: note_failure(location.open_store(), work.job, work.attempt, run_id, text, now))
+            patiently(
+                lambda: note_failure(
+                    location.open_store(), work.job, work.attempt, run_id, text, now, died=died
+                )
+            )
         except Exception as unwritten:  # noqa: BLE001 -- what made the run fail is what has to be seen
             context.log.warning(f"the failure is not noted at job {work.job}: {unwritten}")
     # An expected failure is the same at every try; what a program raises may pass.
