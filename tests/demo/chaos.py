@@ -19,7 +19,7 @@ from tests.environments import having
 from tests.tally import reach
 from tidegate.demo.feed import Chunk
 from tidegate.demo.run import Demo
-from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.model.job import FINISHED, JobState
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.sql.store import SqlStore
 
@@ -30,7 +30,7 @@ PAUSE_SECONDS = (2, 8)
 LANDING_SECONDS = 5.0
 """From one delivery to the next: files land while processes die."""
 
-AIM_SECONDS = 30.0
+AIM_SECONDS = 90.0
 """How long a kill that is aimed at a publish waits for one, before it strikes at what there is."""
 
 LOOK_SECONDS = 0.02
@@ -96,9 +96,10 @@ class Chaos:
 
 
 def _may_die(demo: Demo) -> bool:
-    """Whether a run is under way, and each job that has one can still be started again."""
-    launched = [job for job in demo.jobs() if job.state is JobState.LAUNCHED]
-    return bool(launched) and all(job.attempt <= DEATHS for job in launched)
+    """Whether a run is under way, and each job can still be started again: a run may have begun unclaimed."""
+    unfinished = [job for job in demo.jobs() if job.state not in FINISHED]
+    launched = any(job.state is JobState.LAUNCHED for job in unfinished)
+    return launched and all(job.attempt <= DEATHS for job in unfinished)
 
 
 def _publishes(demo: Demo) -> bool:
