@@ -12,6 +12,7 @@ import msgspec
 from sqlalchemy import Connection, Table, select
 
 from tests.simulation.faulty_store import FaultyStore
+from tidegate.scheduler.model.retention import Snapshot
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.memory.tables import Tables
 from tidegate.scheduler.store.protocol import Store
@@ -20,6 +21,7 @@ from tidegate.scheduler.store.sql.codec import Codec
 from tidegate.scheduler.store.sql.engine import for_reading
 from tidegate.scheduler.store.sql.maintenance.rows import OPERATION_RUNS, RECORDS, TABLES
 from tidegate.scheduler.store.sql.reader import SqlReader
+from tidegate.scheduler.store.sql.retention import tables as retention_tables
 from tidegate.scheduler.store.sql.rows import (
     APPS,
     DELIVERY_NAMES,
@@ -68,6 +70,9 @@ def _of_memory(held: Tables) -> Mapping[str, Any]:
         maintained=held.maintained.values(),
         records=held.records.values(),
         operation_runs=held.operation_runs.values(),
+        pruned=[list(each) for each in held.pruned],
+        sums=[[*key, events] for key, events in held.sums.items()],
+        snapshots=held.snapshots.values(),
         journal=held.journal,
     )
 
@@ -103,6 +108,12 @@ def _of_sql(connection: Connection) -> Mapping[str, Any]:
         maintained=values(TABLES),
         records=values(RECORDS),
         operation_runs=values(OPERATION_RUNS),
+        pruned=rows(retention_tables.pruned, "kind", "id"),
+        sums=rows(retention_tables.ledger_sums, "schedule", "day", "outcome", "reason", "events"),
+        snapshots=[
+            Snapshot(number=number, at=at, state=state)
+            for number, at, state in rows(retention_tables.snapshots, "number", "at", "state")
+        ],
         journal=[JOURNAL.value(row) for row in connection.execute(journal)],
     )
 

@@ -29,9 +29,10 @@ PROJECT = Path(__file__).parents[2]
 PLANTED = Path(__file__).parent / "planted"
 TASK_PATCHES = sorted(PLANTED.glob("task_*.patch"))
 OPERATION_PATCHES = sorted(PLANTED.glob("operation_*.patch"))
-PATCHES = sorted({*PLANTED.glob("*.patch")} - {*TASK_PATCHES, *OPERATION_PATCHES})
+RETENTION_PATCHES = sorted(PLANTED.glob("retention_*.patch"))
+PATCHES = sorted({*PLANTED.glob("*.patch")} - {*TASK_PATCHES, *OPERATION_PATCHES, *RETENTION_PATCHES})
 CHANGED = re.compile(r"^--- a/(\S+)", re.MULTILINE)
-FINDS = re.compile(r"^# (tasks|changes) (\d+) (\d+)$", re.MULTILINE)
+FINDS = re.compile(r"^# (tasks|changes|retention) (\d+) (\d+)$", re.MULTILINE)
 PLAYED = ("tidegate", "tests/simulation")
 SECONDS = 90
 """A bug that is not found for so long is not found. Most are within two seconds."""
@@ -67,6 +68,8 @@ def histories(patch: Path) -> tuple[str, ...]:
     named = FINDS.search(patch.read_text())
     if named is not None:
         return named.groups()
+    if patch in RETENTION_PATCHES:
+        return ("retention",)
     return ("maintenance",) if patch in OPERATION_PATCHES else ()
 
 
@@ -84,14 +87,14 @@ def hunt(folder: Path, seconds: float, *what: str) -> subprocess.CompletedProces
 
 
 def test_the_copy_as_it_is_has_none(folder: Path) -> None:
-    for what in ((), ("tasks",), ("changes",), ("maintenance",)):
+    for what in ((), ("tasks",), ("changes",), ("maintenance",), ("retention",)):
         found = hunt(folder, 2, *what)
         assert found.returncode == 0, found.stdout + found.stderr
 
 
 @pytest.mark.parametrize(
     "patch",
-    [*some(PATCHES, 4), *TASK_PATCHES, *some(OPERATION_PATCHES, 2)],
+    [*some(PATCHES, 4), *TASK_PATCHES, *some(OPERATION_PATCHES, 2), *some(RETENTION_PATCHES, 3)],
     ids=lambda patch: patch.stem,
 )
 def test_a_planted_bug_is_found(patch: Path, folder: Path) -> None:

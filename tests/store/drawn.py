@@ -12,6 +12,7 @@ import msgspec
 from hypothesis import strategies as st
 
 from tests.store import drawn_maintenance as maintenance
+from tests.store import drawn_retention as retention
 from tests.store.samples import (
     app,
     at,
@@ -190,6 +191,7 @@ ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
     "put_records": (many(maintenance.records),),
     "delete_records": (many(maintenance.records),),
     "put_operation_runs": (many(maintenance.operation_runs),),
+    **retention.ARGUMENTS,
 }
 """What each method of a transaction is called with."""
 
@@ -238,4 +240,5 @@ def answers(reader: Reader, now: datetime) -> list[Any]:
         reader.ledger(),
         reader.ledger(app="a"),
         *maintenance.answers(reader, now),
+        *retention.answers(reader, now),
     ]

@@ -12,8 +12,7 @@ from tidegate.scheduler.model.event import Delivery, Event, EventKind
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.maintenance import Ending, OperationRun, Record, TableState, Work
-from tidegate.scheduler.model.run import Gauge, Run, RunStatus
-from tidegate.scheduler.store.protocol import Launched
+from tidegate.scheduler.model.run import Gauge, Launched, Run, RunStatus
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 

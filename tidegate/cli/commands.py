@@ -83,5 +83,8 @@ COMMANDS: dict[str, Entry] = {
     "watermarks": Entry(
         "tidegate.cli.commits.watermarks:app", "List, show and reset the watermarks of incremental reads."
     ),
+    "store": Entry(
+        "tidegate.cli.store.group:app", "Show the size of the schedule store, prune it, export its journal."
+    ),
     "version": Entry("tidegate.cli.version:version", "Print the version."),
 }

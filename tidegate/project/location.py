@@ -21,4 +21,5 @@ def location_of(settings: Settings) -> Location:
         project=settings.name,
         spark=spark_settings(settings),
         dispatch_interval_seconds=settings.tick_seconds,
+        retention=settings.retention,
     )

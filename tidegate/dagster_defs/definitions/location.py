@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.domain.commit_store import CommitStepStore
+from tidegate.scheduler.model.retention import Keep
 from tidegate.scheduler.store.protocol import Store
 from tidegate.spark_jobs.datasets.dataset_ref import Warehouse
 from tidegate.spark_jobs.session.session import SparkSettings
@@ -37,6 +38,7 @@ class Location:
         spark: settings of the Spark session.
         dispatch_interval_seconds: minimum time between two ticks of a dispatcher.
         clock: returns the current time; tests set their own.
+        retention: how long the store keeps what nothing needs any more.
     """
 
     open_store: Callable[[], Store]
@@ -46,3 +48,4 @@ class Location:
     spark: SparkSettings = field(default_factory=SparkSettings)
     dispatch_interval_seconds: int = DISPATCH_INTERVAL_SECONDS
     clock: Callable[[], datetime] = utc_now
+    retention: Keep = field(default_factory=Keep)

@@ -1,6 +1,6 @@
 """The steps that drive the engine: the same in a tick of a sensor and in a loop of the host.
 
-    dead, overdue, stopped runs ─► ingestion ─► reconciliation ─► tick ─► requests of runs
+    dead, overdue, stopped runs ─► ingestion ─► reconciliation ─► tick ─► pruning ─► requests of runs
 
 Each step is its own transaction in the store. A step that fails is logged and does not stop the steps after
 it.
@@ -16,7 +16,7 @@ from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
 from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.definitions.plan_state import Plan, deployed_plan
 from tidegate.dagster_defs.dispatch.overdue import end_overdue
-from tidegate.dagster_defs.dispatch.pace import Turns
+from tidegate.dagster_defs.dispatch.pace import Pace, Turns
 from tidegate.dagster_defs.dispatch.run_request import Invalid, run_request
 from tidegate.dagster_defs.dispatch.stopped import end_stopped
 from tidegate.dagster_defs.ingest.intake import Log, ingest
@@ -26,6 +26,7 @@ from tidegate.dagster_defs.maintenance.operation_request import operation_reques
 from tidegate.dagster_defs.run.dead_runs import end_dead_runs
 from tidegate.scheduler.decision.launch.check import check_launch
 from tidegate.scheduler.launch.outbox import OFFERS_PER_TICK, LaunchRequest, offer_launches, reject
+from tidegate.scheduler.retention.prune import prune_slice
 from tidegate.scheduler.store.protocol import Store
 from tidegate.scheduler.tick.tick import tick
 
@@ -71,6 +72,7 @@ class Steps:
         self._log = log
         self._maintains = maintains
         self._only = only
+        self._prune_pace = Pace()
 
     @property
     def apps(self) -> frozenset[str]:
@@ -87,6 +89,7 @@ class Steps:
             self._ingest,
             self._reconcile,
             self._tick,
+            self._prune,
         ):
             self.attempt(step, store)
 
@@ -163,6 +166,12 @@ class Steps:
     def _tick(self, store: Store) -> None:
         for error in tick(store, self._now()).errors:
             self._log(error)
+
+    def _prune(self, store: Store) -> None:
+        self._prune_pace.run(lambda: self._prune_slice(store))
+
+    def _prune_slice(self, store: Store) -> None:
+        prune_slice(store, self._location.retention, self._now())
 
     def _measuring(self, store: Store) -> RunRequest | None:
         apps = [loaded.app for loaded in self.deployed.plan.apps]

@@ -188,6 +188,36 @@ class DagsterSection(Section, frozen=True, kw_only=True):
     ] = ""
 
 
+def _days(description: str) -> msgspec.Meta:
+    return _key('a number of days such as "90d", or "forever"', '"30d"', description)
+
+
+class RetentionSection(Section, frozen=True, kw_only=True):
+    """How long the store keeps what nothing needs any more; see [retention.md](retention.md)."""
+
+    journal: Annotated[
+        str,
+        _days(
+            "Entries of the journal, and so how far back `tidegate why --at` looks. The entries of a job "
+            "that may go on stay as long as it."
+        ),
+    ] = "14d"
+    events: Annotated[
+        str,
+        _days(
+            "Events with their deliveries, from their arrival. The ledger's totals stay, and so does the "
+            "newest event of each partition."
+        ),
+    ] = "90d"
+    finished_jobs: Annotated[
+        str,
+        _days("Finished jobs with their runs, from their end; dead letters stay."),
+    ] = "90d"
+    launches: Annotated[
+        str, _days("Launches that `rate` counts; those within the longest `per` of any schedule stay.")
+    ] = "90d"
+
+
 class SettingsFile(msgspec.Struct, frozen=True, kw_only=True):
     """The whole file. Every section and every key is optional."""
 
@@ -198,6 +228,7 @@ class SettingsFile(msgspec.Struct, frozen=True, kw_only=True):
     spark: SparkSection = SparkSection()
     iceberg: IcebergSection = IcebergSection()
     dagster: DagsterSection = DagsterSection()
+    retention: RetentionSection = RetentionSection()
 
 
 SECTIONS: dict[str, type[Section]] = {

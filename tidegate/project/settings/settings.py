@@ -12,13 +12,16 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tidegate.compiler.folder_index import plain_folder
 from tidegate.domain.model import OnUpdate
 from tidegate.domain.model.dataset import DatasetFormat
 from tidegate.project.environment import PROJECT_VARIABLE, STORE_VARIABLE
 from tidegate.project.settings.language import SettingsError, SettingsFile, StoreSection, decode
+
+if TYPE_CHECKING:
+    from tidegate.scheduler.model.retention import Keep
 
 SETTINGS_FILE = "tidegate.toml"
 MAY_LACK_HOST = ("file", "hdfs", "viewfs")
@@ -50,6 +53,7 @@ class Settings:
         dagster_home: Dagster's instance folder (DAGSTER_HOME).
         tick_seconds: interval of the dispatcher's ticks.
         webserver_url: address of the Dagster UI, without a slash at its end; "" if it is not set.
+        retention: how long the store keeps what nothing needs any more.
     """
 
     project: Path
@@ -70,6 +74,7 @@ class Settings:
     dagster_home: Path
     tick_seconds: int
     webserver_url: str = ""
+    retention: "Keep"
 
     @property
     def warehouse_folder(self) -> str | None:
@@ -155,6 +160,7 @@ def _read(file: Path) -> dict[str, Any]:
 
 def _settings(file: Path, content: dict[str, Any], *, store_is_given: bool = False) -> Settings:
     # Not at the top: `--help` does not read settings and must not import their checks.
+    from tidegate.project.settings.retention import kept
     from tidegate.spark_jobs.files.scheme import scheme_of
     from tidegate.spark_jobs.iceberg.catalog_options import catalog_fault
 
@@ -200,6 +206,7 @@ def _settings(file: Path, content: dict[str, Any], *, store_is_given: bool = Fal
         dagster_home=path("dagster", "home", found.dagster.home, '".tidegate/dagster"'),
         tick_seconds=found.dagster.tick_seconds,
         webserver_url=_webserver(file, found.dagster.webserver_url),
+        retention=kept(file, found.retention),
     )
 
 

@@ -112,14 +112,20 @@ class _Outcomes:
 
     def __init__(self, reader: Reader, events: Sequence[Event]) -> None:
         deliveries = reader.deliveries_of_events([event.id for event in events])
-        jobs = {job.id: job for job in reader.jobs(ids={each.job for each in deliveries if each.job})}
+        ids = {each.job for each in deliveries if each.job}
+        jobs = {job.id: job for job in reader.jobs(ids=ids)}
+        discarded = reader.pruned_discards(ids - jobs.keys())
         self._pending: dict[str, set[str]] = {}
         self._consumed: dict[str, set[str]] = {}
         for each in deliveries:
             job = jobs.get(each.job or "")
-            if job is None or is_discarded(job.state, job.reason):
+            if each.job is None or each.job in discarded:
                 continue
-            of = self._consumed if is_consumed(job.state, job.reason) else self._pending
+            if job is not None and is_discarded(job.state, job.reason):
+                continue
+            # A pruned job that was not discarded has consumed its events.
+            consumed = job is None or is_consumed(job.state, job.reason)
+            of = self._consumed if consumed else self._pending
             of.setdefault(each.schedule, set()).add(each.event.id)
         held = {event.id for event in events}
         late = {event.id: event for event in reader.unrouted_events(MAX_EVENTS) if event.id in held}

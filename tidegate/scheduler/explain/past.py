@@ -31,9 +31,9 @@ from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery, EventKind
 from tidegate.scheduler.model.job import ACTIVE, Job, JobState
 from tidegate.scheduler.model.journal import Entry, EntryKind
-from tidegate.scheduler.model.run import Gauge, Run
+from tidegate.scheduler.model.run import Gauge, Launched, Run
 from tidegate.scheduler.store.memory.store import MemoryStore
-from tidegate.scheduler.store.protocol import Launched, Reader
+from tidegate.scheduler.store.protocol import Reader
 from tidegate.scheduler.tick.generate import day_made, next_generation
 
 _OPENS = (EntryKind.JOB_OPENED, EntryKind.MANUAL, EntryKind.INSTANCE)

@@ -32,12 +32,13 @@ from tidegate.scheduler.model.maintenance import Ended, Ending
 from tidegate.scheduler.model.run import (
     ALL_RUNS,
     ENDED,
+    Launched,
     Run,
     RunStatus,
     group_resource,
     program_resource,
 )
-from tidegate.scheduler.store.protocol import Launched, Transaction
+from tidegate.scheduler.store.protocol import Transaction
 from tidegate.scheduler.tick.end_jobs import end_jobs
 from tidegate.scheduler.tick.load import load_app, load_whole_app
 from tidegate.scheduler.tick.maintenance.end import end_operation_job
@@ -74,8 +75,11 @@ class RunObservation(Value, kw_only=True):
 def observe_runs(transaction: Transaction, observations: Sequence[RunObservation], now: datetime) -> None:
     """Fold observations into the store, in the order in which they happened."""
     known = {run.run_id: run for run in transaction.runs(ids={seen.run_id for seen in observations})}
+    pruned = transaction.pruned_runs({seen.run_id for seen in observations} - known.keys())
     for seen in sorted(observations, key=lambda each: each.at):
         advance_before(transaction, min(seen.at, now))
+        if seen.run_id in pruned:
+            continue  # it has ended long ago, and has counted
         _fold(transaction, seen, known, effective_at(transaction, seen.at, now))
 
 

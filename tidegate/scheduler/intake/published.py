@@ -33,10 +33,10 @@ class PublishedEvents:
         self._run_id = run_id
 
     def reported(self, commit: str, partitions: Sequence[PartitionFact]) -> bool:
-        """Return whether the store has the events of all these partitions."""
+        """Return whether the store has, or has pruned, the events of all these partitions."""
         ids = {publish_event_id(commit, fact.dataset, fact.key) for fact in partitions}
         with self._open_store().reading() as reader:
-            return len(reader.events(ids=ids, limit=len(ids))) == len(ids)
+            return reader.known_events(ids) == ids
 
     def report(self, commit: str, partitions: Sequence[PartitionFact]) -> None:
         """Store the events of these partitions; events that the store has stay unchanged."""

@@ -67,6 +67,20 @@ class ProgramHistory(Value, kw_only=True):
     last_ended: datetime | None = None
 
 
+class Launched(Value, kw_only=True):
+    """One launch of a program: of a job whose launch was decided, or of an external run.
+
+    Attributes:
+        program: "app/program".
+        holder: the job's id (`Job.launch_holder`), or the run's where it has no job.
+        at: when the launch was decided, or the run was started.
+    """
+
+    program: str
+    holder: str
+    at: datetime
+
+
 class Gauge(Value, kw_only=True):
     """A reported number, for example the load of a cluster in percent."""
 

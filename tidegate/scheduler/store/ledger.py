@@ -6,9 +6,11 @@ once what each group means, so that the stores cannot disagree.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from datetime import UTC, date, datetime
 
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.retention import LedgerSum
 from tidegate.scheduler.store.protocol import LedgerRow
 
 _Outcome = tuple[str, str]
@@ -34,15 +36,21 @@ def is_consumed(state: JobState | None, reason: str | None) -> bool:
     return state in (JobState.LAUNCHED, JobState.SUCCEEDED, JobState.FAILED)
 
 
-def ledger_rows(groups: Iterable[tuple[str, JobState | None, str | None, int]]) -> tuple[LedgerRow, ...]:
+def ledger_rows(
+    groups: Iterable[tuple[str, JobState | None, str | None, int]],
+    sums: Iterable[tuple[str, str, str, int]] = (),
+) -> tuple[LedgerRow, ...]:
     """Return the ledger's rows, by schedule.
 
     Args:
         groups: schedule, state of the job, reason, and the number of events in the group.
+        sums: of pruned events: schedule, outcome, reason and number.
     """
     counts: dict[str, Counter[_Outcome]] = {}
+    for schedule, outcome, reason, count in sums:
+        counts.setdefault(schedule, Counter())[outcome, reason] += count
     for schedule, state, reason, count in groups:
-        counts.setdefault(schedule, Counter())[_outcome(state, reason)] += count
+        counts.setdefault(schedule, Counter())[outcome_of(state, reason)] += count
     return tuple(
         LedgerRow(
             schedule=schedule,
@@ -56,7 +64,24 @@ def ledger_rows(groups: Iterable[tuple[str, JobState | None, str | None, int]]) 
     )
 
 
-def _outcome(state: JobState | None, reason: str | None) -> _Outcome:
+def summed(
+    groups: Iterable[tuple[str, JobState | None, str | None, datetime, int]],
+) -> tuple[LedgerSum, ...]:
+    """Return sums by schedule, day, outcome and reason.
+
+    Args:
+        groups: schedule, state of the job, reason, an instant of the day, and a number of events.
+    """
+    found: Counter[tuple[str, date, str, str]] = Counter()
+    for schedule, state, reason, at, events in groups:
+        found[schedule, at.astimezone(UTC).date(), *outcome_of(state, reason)] += events
+    return tuple(
+        LedgerSum(schedule=schedule, day=day, outcome=outcome, reason=reason, events=events)
+        for (schedule, day, outcome, reason), events in sorted(found.items())
+    )
+
+
+def outcome_of(state: JobState | None, reason: str | None) -> _Outcome:
     """Return the column of an event, and its reason code where the column counts by reason."""
     if is_discarded(state, reason):
         return "discarded", reason or ""

@@ -20,10 +20,11 @@ from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event, Subscription
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry
-from tidegate.scheduler.model.run import Gauge, ProgramHistory, Run
+from tidegate.scheduler.model.run import Gauge, Launched, ProgramHistory, Run
 from tidegate.scheduler.store.deployed import DeployedRows
 from tidegate.scheduler.store.instances import InstanceRows
 from tidegate.scheduler.store.maintenance import MaintenanceChanges, MaintenanceRows
+from tidegate.scheduler.store.retention import RetentionChanges, RetentionRows
 from tidegate.scheduler.store.tallies import TallyChanges, TallyRows
 
 
@@ -56,20 +57,6 @@ class LedgerRow(Value, kw_only=True):
         return self.consumed + self.pending + sum(self.discarded.values())
 
 
-class Launched(Value, kw_only=True):
-    """One launch of a program: of a job whose launch was decided, or of an external run.
-
-    Attributes:
-        program: "app/program".
-        holder: the job's id (`Job.launch_holder`), or the run's where it has no job.
-        at: when the launch was decided, or the run was started.
-    """
-
-    program: str
-    holder: str
-    at: datetime
-
-
 class Commitment(Value, kw_only=True):
     """A publish that is not finished, or a run that may still publish.
 
@@ -89,7 +76,7 @@ class Commitment(Value, kw_only=True):
         return any(part in refs for name in self.names for part in name.split(" <- "))
 
 
-class Reader(DeployedRows, InstanceRows, MaintenanceRows, TallyRows, Protocol):
+class Reader(DeployedRows, InstanceRows, MaintenanceRows, TallyRows, RetentionRows, Protocol):
     """Reads one consistent state of the store."""
 
     def subscriptions(self, event_keys: Collection[str]) -> tuple[Subscription, ...]:
@@ -203,12 +190,13 @@ class Reader(DeployedRows, InstanceRows, MaintenanceRows, TallyRows, Protocol):
         An event is pending while its job waits or is PENDING_LAUNCH, consumed once the job is LAUNCHED
         (running), SUCCEEDED or FAILED by its run, and discarded with the job's reason when the job was
         DISCARDED or is a dead letter (F-LAUNCH), or with its own reason when it has no job or has left it. An
-        event at several leaves counts once; it has left the job when it has left all of them.
+        event at several leaves counts once; it has left the job when it has left all of them. Pruned events
+        count as they did when they were pruned.
         """
         ...
 
 
-class Transaction(Reader, MaintenanceChanges, TallyChanges, Protocol):
+class Transaction(Reader, MaintenanceChanges, TallyChanges, RetentionChanges, Protocol):
     """Changes the store; leaving the context commits, an exception rolls everything back.
 
     A transaction reads its own writes.
@@ -242,7 +230,7 @@ class Transaction(Reader, MaintenanceChanges, TallyChanges, Protocol):
         ...
 
     def add_events(self, events: Sequence[Event]) -> tuple[Event, ...]:
-        """Store events as unrouted; events with a known id stay unchanged.
+        """Store events as unrouted; events with a known id stay unchanged, and pruned ones stay away.
 
         Returns:
             The events that were new, in the given order, one for each id.

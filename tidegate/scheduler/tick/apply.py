@@ -24,8 +24,8 @@ from tidegate.scheduler.model.instance import instance_resource
 from tidegate.scheduler.model.job import Job, LaunchPlan
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.reason import Reason
+from tidegate.scheduler.model.run import Launched
 from tidegate.scheduler.store.error import StoreError
-from tidegate.scheduler.store.protocol import Launched
 from tidegate.scheduler.tick.inputs import load_inputs
 from tidegate.scheduler.tick.working_set import WorkingSet
 

@@ -6,7 +6,8 @@ from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.event import Delivery
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
-from tidegate.scheduler.store.protocol import Launched, Transaction
+from tidegate.scheduler.model.run import Launched
+from tidegate.scheduler.store.protocol import Transaction
 
 
 class PendingWrites:

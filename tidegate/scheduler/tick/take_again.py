@@ -8,7 +8,8 @@ a run appears anyway   ──► taken again here, whatever the limits say: the 
 from datetime import datetime
 
 from tidegate.scheduler.model.job import Job
-from tidegate.scheduler.store.protocol import Launched, Transaction
+from tidegate.scheduler.model.run import Launched
+from tidegate.scheduler.store.protocol import Transaction
 
 
 def take_again(transaction: Transaction, job: Job, now: datetime) -> None:

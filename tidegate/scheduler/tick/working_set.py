@@ -18,9 +18,9 @@ from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event, Subscription
 from tidegate.scheduler.model.job import WAITING, Job
 from tidegate.scheduler.model.journal import Entry
-from tidegate.scheduler.model.run import Gauge, ProgramHistory
+from tidegate.scheduler.model.run import Gauge, Launched, ProgramHistory
 from tidegate.scheduler.model.verdict import earliest
-from tidegate.scheduler.store.protocol import Launched, Transaction
+from tidegate.scheduler.store.protocol import Transaction
 from tidegate.scheduler.tick.due import TASKS_PER_PAGE, DueQueue, first_page
 from tidegate.scheduler.tick.held_events import HeldEvents
 from tidegate.scheduler.tick.pending import PendingWrites

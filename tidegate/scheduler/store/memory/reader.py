@@ -18,6 +18,7 @@ from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.run import Gauge, ProgramHistory, Run, RunStatus
 from tidegate.scheduler.store.ledger import ledger_rows
 from tidegate.scheduler.store.memory.maintenance import MaintenanceReader
+from tidegate.scheduler.store.memory.retention import RetentionReader
 from tidegate.scheduler.store.memory.tallies import TallyReader
 from tidegate.scheduler.store.protocol import Commitment, LedgerRow
 
@@ -40,7 +41,7 @@ def _history(ended: list[Run]) -> ProgramHistory:
     )
 
 
-class MemoryReader(MaintenanceReader, TallyReader):
+class MemoryReader(MaintenanceReader, TallyReader, RetentionReader):
     """See `Reader`."""
 
     def apps(self, *, names: Collection[str] | None = None) -> tuple[DeployedApp, ...]:
@@ -298,16 +299,14 @@ class MemoryReader(MaintenanceReader, TallyReader):
 
     def ledger(self, *, app: str | None = None) -> tuple[LedgerRow, ...]:
         """See `Reader.ledger`."""
-        groups: list[tuple[str, JobState | None, str | None, int]] = []
-        for job_id, marks in self._tables.deliveries.items():
-            job = None if job_id is None else self._tables.jobs.get(job_id)
-            reasons: dict[tuple[str, str], list[str | None]] = {}
-            for (event, schedule, _), mark in marks.items():
-                if app is None or schedule.startswith(f"{app}/"):
-                    reasons.setdefault((event, schedule), []).append(mark.reason)
-            for (_, schedule), own in reasons.items():
-                if job is not None and None in own:
-                    groups.append((schedule, job.state, job.reason, 1))
-                else:
-                    groups.append((schedule, None, min(filter(None, own), default=None), 1))
-        return ledger_rows(groups)
+        groups = [
+            (group.schedule, group.state, group.reason, 1)
+            for group in self._groups()
+            if app is None or group.schedule.startswith(f"{app}/")
+        ]
+        sums = [
+            (schedule, outcome, reason, events)
+            for (schedule, _, outcome, reason), events in self._tables.sums.items()
+            if app is None or schedule.startswith(f"{app}/")
+        ]
+        return ledger_rows(groups, sums)

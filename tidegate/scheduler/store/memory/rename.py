@@ -49,7 +49,16 @@ def rename_tables(tables: Tables, names: Renames) -> None:
         else msgspec.structs.replace(entry, schedule=names.schedule(entry.schedule))
         for entry in tables.journal
     ]
+    _rename_sums(tables, names)
     _rename_maintenance(tables, names)
+
+
+def _rename_sums(tables: Tables, names: Renames) -> None:
+    tables.own("sums")
+    before, tables.sums = tables.sums, {}
+    for (schedule, *rest), events in before.items():
+        key = (names.schedule(schedule), *rest)
+        tables.sums[key] = tables.sums.get(key, 0) + events
 
 
 def _rename_maintenance(tables: Tables, names: Renames) -> None:

@@ -18,18 +18,18 @@ from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event, Subscription
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
-from tidegate.scheduler.model.run import Gauge, Run
+from tidegate.scheduler.model.run import Gauge, Launched, Run
 from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.memory.maintenance import MaintenanceWriter
 from tidegate.scheduler.store.memory.reader import MemoryReader
 from tidegate.scheduler.store.memory.rename import rename_tables
+from tidegate.scheduler.store.memory.retention import EVENT, RetentionWriter
 from tidegate.scheduler.store.memory.stored import as_stored
 from tidegate.scheduler.store.memory.tables import DeliveryMark, Tables
 from tidegate.scheduler.store.memory.tallies import TallyWriter
-from tidegate.scheduler.store.protocol import Launched
 
 
-class MemoryTransaction(MaintenanceWriter, TallyWriter, MemoryReader):
+class MemoryTransaction(MaintenanceWriter, TallyWriter, RetentionWriter, MemoryReader):
     """See `Transaction`. Works on a fork of the committed tables."""
 
     def put_apps(self, apps: Sequence[DeployedApp]) -> None:
@@ -73,7 +73,7 @@ class MemoryTransaction(MaintenanceWriter, TallyWriter, MemoryReader):
         self._tables.own("events", "unrouted")
         new: list[Event] = []
         for event in events:
-            if event.id not in self._tables.events:
+            if event.id not in self._tables.events and (EVENT, event.id) not in self._tables.pruned:
                 self._tables.events[event.id] = event
                 self._tables.unrouted[event.id] = None
                 new.append(event)
@@ -186,8 +186,11 @@ class MemoryTransaction(MaintenanceWriter, TallyWriter, MemoryReader):
 
     def add_journal(self, entries: Sequence[Entry]) -> None:
         """See `Transaction.add_journal`."""
-        self._tables.own("journal")
+        self._tables.own("journal", "numbers")
+        first = self._tables.numbered + 1
         self._tables.journal.extend(as_stored(entry) for entry in entries)
+        self._tables.numbers.extend(range(first, first + len(entries)))
+        self._tables.numbered += len(entries)
 
 
 class MemoryStore:

@@ -6,7 +6,7 @@ the copies.
 """
 
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import date, datetime
 
 from tidegate.domain.model import Operation
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
@@ -14,6 +14,7 @@ from tidegate.scheduler.model.event import Event, Subscription
 from tidegate.scheduler.model.job import Job
 from tidegate.scheduler.model.journal import Entry
 from tidegate.scheduler.model.maintenance import OperationRun, Record, TableState
+from tidegate.scheduler.model.retention import Snapshot
 from tidegate.scheduler.model.run import Gauge, Run
 from tidegate.scheduler.model.tally import KeptTally
 
@@ -23,6 +24,9 @@ DeliveryKey = tuple[str, str, str]
 
 RecordKey = tuple[str, Operation, str]
 """Policy, operation, table."""
+
+SumKey = tuple[str, date, str, str]
+"""Schedule, day, outcome, reason."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,6 +56,11 @@ class Tables:
         running: jobs of the runs of operations that have not ended.
         tallies: kept counts of waiting jobs, by job.
         tallied_keys: what keys have added to them, by job, then leaf and key.
+        numbers: of the entries of the journal.
+        numbered: the last number that was given.
+        pruned: kind and name of what was pruned.
+        sums: of the ledger, by schedule, day, outcome and reason.
+        snapshots: by number.
         owned: names of the tables that this transaction has copied already.
     """
 
@@ -85,6 +94,11 @@ class Tables:
         default_factory=dict[str, dict[tuple[str, str], int]]
     )
     journal: list[Entry] = field(default_factory=list[Entry])
+    numbers: list[int] = field(default_factory=list[int])
+    numbered: int = 0
+    pruned: dict[tuple[str, str], None] = field(default_factory=dict[tuple[str, str], None])
+    sums: dict[SumKey, int] = field(default_factory=dict[SumKey, int])
+    snapshots: dict[int, Snapshot] = field(default_factory=dict[int, Snapshot])
     owned: set[str] = field(default_factory=set[str])
 
     def fork(self) -> "Tables":

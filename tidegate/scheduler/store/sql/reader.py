@@ -27,6 +27,7 @@ from tidegate.scheduler.store.sql.counted_events import LAST_CODE_POINT, counted
 from tidegate.scheduler.store.sql.instance_reader import InstanceReader
 from tidegate.scheduler.store.sql.maintenance.reader import MaintenanceReader
 from tidegate.scheduler.store.sql.queries import Statement, every
+from tidegate.scheduler.store.sql.retention.reader import SUMS, RetentionReader
 from tidegate.scheduler.store.sql.rows import (
     APPS,
     DELIVERY_READ,
@@ -118,7 +119,7 @@ def _history(dialect: str) -> Statement:
     return select(programs.c.value, *(look.scalar_subquery().correlate(programs) for look in looks))
 
 
-class SqlReader(InstanceReader, MaintenanceReader, TallyReader):
+class SqlReader(InstanceReader, MaintenanceReader, TallyReader, RetentionReader):
     """See `Reader`."""
 
     def apps(self, *, names: Collection[str] | None = None) -> tuple[DeployedApp, ...]:
@@ -296,7 +297,13 @@ class SqlReader(InstanceReader, MaintenanceReader, TallyReader):
 
     def ledger(self, *, app: str | None = None) -> tuple[LedgerRow, ...]:
         """See `Reader.ledger`."""
+        groups = self._connection.execute(counted_events(app)).all()
+        sums = self._connection.execute(SUMS).all()
         return ledger_rows(
-            (row.schedule, row.state, row.reason, row.events)
-            for row in self._connection.execute(counted_events(app))
+            ((row.schedule, row.state, row.reason, row.events) for row in groups),
+            (
+                (row.schedule, row.outcome, row.reason, int(row.events))
+                for row in sums
+                if app is None or row.schedule.startswith(f"{app}/")
+            ),
         )

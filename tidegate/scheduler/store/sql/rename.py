@@ -23,6 +23,7 @@ from tidegate.scheduler.store.commits.tables import (
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.maintenance.rename import rename_maintenance
 from tidegate.scheduler.store.sql.moves import move, move_prefix
+from tidegate.scheduler.store.sql.retention.rename import rename_sums
 
 STATUSES = ("started", "succeeded", "failed", "completed")
 
@@ -47,6 +48,7 @@ def rename_rows(connection: Connection, names: Renames) -> None:
             move_prefix(connection, column, f"{old}/", f"{new}/")
         move(connection, tables.jobs.c.app, old, new)
     rename_maintenance(connection, names)
+    rename_sums(connection, names)
     _watermarks(connection, names)
     _finished(connection, names)
     _abandoned(connection, names)

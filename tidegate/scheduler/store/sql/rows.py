@@ -11,9 +11,8 @@ from tidegate.scheduler.model.event import Delivery, Event, Subscription
 from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import Job, JobState
 from tidegate.scheduler.model.journal import Entry
-from tidegate.scheduler.model.run import Gauge, Run
+from tidegate.scheduler.model.run import Gauge, Launched, Run
 from tidegate.scheduler.model.tally import KeptTally
-from tidegate.scheduler.store.protocol import Launched
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.codec import Codec, Held, Row, as_held
 from tidegate.scheduler.store.sql.columns import instant, microseconds

@@ -273,6 +273,7 @@ launches = Table(
     Column("at", Instant, nullable=False),
 )
 Index("ix_launches_program", launches.c.program, launches.c.at)
+Index("ix_launches_at", launches.c.at, launches.c.holder)
 
 gauges = Table(
     "gauges",

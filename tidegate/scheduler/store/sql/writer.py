@@ -18,9 +18,9 @@ from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery, Event, Subscription
 from tidegate.scheduler.model.job import WAITING, Job
 from tidegate.scheduler.model.journal import Entry
-from tidegate.scheduler.model.run import Gauge, Run
+from tidegate.scheduler.model.run import Gauge, Launched, Run
 from tidegate.scheduler.store.error import StoreError
-from tidegate.scheduler.store.protocol import Commitment, Launched
+from tidegate.scheduler.store.protocol import Commitment
 from tidegate.scheduler.store.sql import bulk, tables
 from tidegate.scheduler.store.sql.bulk import among, listed
 from tidegate.scheduler.store.sql.columns import microseconds
@@ -28,6 +28,8 @@ from tidegate.scheduler.store.sql.commitments import lock_commits
 from tidegate.scheduler.store.sql.maintenance.writer import MaintenanceWriter
 from tidegate.scheduler.store.sql.reader import SqlReader
 from tidegate.scheduler.store.sql.rename import rename_rows
+from tidegate.scheduler.store.sql.retention.reader import EVENT
+from tidegate.scheduler.store.sql.retention.writer import RetentionWriter
 from tidegate.scheduler.store.sql.rows import (
     APPS,
     DELIVERY_KEY,
@@ -57,12 +59,12 @@ def _mark_routed(dialect: str) -> Update:
     return update(table).where(among(dialect, table.c.id, "ids")).values(unrouted_since=None)
 
 
-class SqlTransaction(MaintenanceWriter, TallyWriter, SqlReader):
+class SqlTransaction(MaintenanceWriter, TallyWriter, RetentionWriter, SqlReader):
     """See `Transaction`."""
 
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
-        # Ids of events that the store holds, as this transaction knows; events are never deleted.
+        # Ids of events that the store holds, as this transaction knows.
         self._held: set[str] = set()
 
     def unrouted_events(self, limit: int) -> tuple[Event, ...]:
@@ -107,9 +109,10 @@ class SqlTransaction(MaintenanceWriter, TallyWriter, SqlReader):
         if not events:
             return ()
         known = self._known_events(event.id for event in events)
+        pruned = self._pruned(EVENT, [event.id for event in events if event.id not in known])
         new: dict[str, Event] = {}
         for event in events:
-            if event.id not in known:
+            if event.id not in known and event.id not in pruned:
                 new.setdefault(event.id, event)
         self._put(EVENTS, tuple(new.values()), on_conflict="leave")
         self._held.update(known, new)
@@ -219,6 +222,11 @@ class SqlTransaction(MaintenanceWriter, TallyWriter, SqlReader):
     def add_journal(self, entries: Sequence[Entry]) -> None:
         """See `Transaction.add_journal`."""
         self._put(JOURNAL, entries, on_conflict="fail")
+
+    def forget_events(self, ids: Collection[str]) -> int:
+        """See `RetentionChanges.forget_events`."""
+        self._held.difference_update(ids)
+        return super().forget_events(ids)
 
     def _known_events(self, ids: Iterable[str]) -> set[str]:
         wanted = set(ids)

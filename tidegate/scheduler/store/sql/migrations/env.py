@@ -11,8 +11,9 @@ from tidegate.scheduler.store.commits import tables as commit_tables
 from tidegate.scheduler.store.sql import tables
 from tidegate.scheduler.store.sql.maintenance import tables as maintenance_tables
 from tidegate.scheduler.store.sql.metadata import metadata
+from tidegate.scheduler.store.sql.retention import tables as retention_tables
 
-TABLE_MODULES = (tables, maintenance_tables, commit_tables)
+TABLE_MODULES = (tables, maintenance_tables, retention_tables, commit_tables)
 """Importing them is what fills the metadata."""
 
 context.configure(

@@ -1,0 +1,69 @@
+"""What Hypothesis draws for retention, and the questions that are asked about it; see `drawn`."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from hypothesis import strategies as st
+
+from tests.store.samples import at
+from tidegate.scheduler.model.retention import LedgerSum, Snapshot
+from tidegate.scheduler.store.protocol import Reader
+
+NAMES = ["a", "B", "b", "b0", "ä", "_", "a/b", "Z%"]
+AFTER = (at(1), "b")
+MANY = 100
+
+ids = st.lists(st.sampled_from(NAMES), max_size=4)
+sums = st.builds(
+    LedgerSum,
+    schedule=st.sampled_from(["a/s", "a/t", "B/s"]),
+    day=st.dates(datetime(2026, 3, 9, tzinfo=UTC).date(), datetime(2026, 3, 10, tzinfo=UTC).date()),
+    outcome=st.sampled_from(["succeeded", "failed", "discarded"]),
+    reason=st.sampled_from(["", "F-RUN"]),
+    events=st.integers(1, 2**40),
+)
+snapshots = st.builds(
+    Snapshot, number=st.integers(0, 3), at=st.integers(0, 4).map(at), state=st.binary(max_size=3)
+)
+
+ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
+    "drop_jobs": (ids,),
+    "forget_events": (ids,),
+    "forget_runs": (ids,),
+    "drop_launches": (ids,),
+    # A database may leave out numbers: tests/store/test_retention.py drops entries.
+    "drop_journal": (st.just([10**9]),),
+    "add_sums": (st.lists(sums, max_size=3),),
+    "put_snapshot": (snapshots,),
+    "drop_snapshots": (st.lists(st.integers(0, 3), max_size=2),),
+}
+
+
+def answers(reader: Reader, now: datetime) -> list[Any]:
+    """What a reader says to every question about retention."""
+    return [
+        reader.known_events(NAMES),
+        reader.pruned_runs(NAMES),
+        reader.pruned_discards(NAMES),
+        reader.old_jobs(now, None, MANY),
+        reader.old_jobs(at(9), AFTER, 2),
+        reader.open_instances(),
+        reader.next_real("a/s", 0, at(0)),
+        reader.next_real("a/t", 1, now),
+        reader.tasks_waiting_for("a/s"),
+        reader.old_events(now, None, MANY),
+        reader.old_events(at(9), AFTER, 2),
+        reader.old_runs(now, None, MANY),
+        reader.old_runs(at(9), AFTER, 2),
+        reader.old_launches(now, 2),
+        reader.events_of_jobs(NAMES),
+        reader.events_without_job(NAMES),
+        [each.entry for each in reader.journal_page(0, MANY, to=now)],
+        reader.slot_holders(),
+        reader.launched_since(at(1)),
+        reader.newest_job("a/s", at(2)),
+        reader.newest_job("none", now),
+        reader.snapshot(),
+        reader.snapshot(now),
+        reader.snapshots(),
+    ]

@@ -1,0 +1,1 @@
+"""Retention: prune what is old and no longer needed, in small transactions (docs/retention.md)."""

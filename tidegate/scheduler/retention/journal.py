@@ -1,0 +1,91 @@
+"""The journal's part of a pass: snapshots are taken, and what comes before the oldest needed one goes.
+
+    entries ... snapshot ... entries ... snapshot ... entries
+    ◄─ go, but for those of jobs that may go on ─►│◄─ stay: `why --at` reads on from a snapshot
+
+A snapshot is taken every some thousand entries, and at least once a day. So `why --at` reads a bounded part
+of the journal, however long it is. Part of the shell.
+"""
+
+from collections.abc import Collection
+from datetime import datetime, timedelta
+
+from tidegate.scheduler.decision.retention import entry_may_go
+from tidegate.scheduler.model.retention import Pruned, Snapshot
+from tidegate.scheduler.retention.state import state_of
+from tidegate.scheduler.store.protocol import Reader, Transaction
+
+ENTRIES_BETWEEN = 20_000
+"""Entries that `why --at` reads at most, but for those of a last hour: a fraction of a second."""
+
+SNAPSHOT_EVERY = timedelta(days=1)
+"""The time after which a snapshot is taken if there was any entry."""
+
+PAGE = 1_000
+
+
+def prune_journal(
+    transaction: Transaction, keep: timedelta | None, clock: datetime, after: int, limit: int
+) -> tuple[Pruned, int | None]:
+    """Take a snapshot if one is due, and remove a page of old entries.
+
+    Args:
+        after: the number of the last entry that was looked at.
+
+    Returns:
+        What was removed, and the number of the last entry that was looked at; None at the end.
+    """
+    if not after:
+        _take_snapshot(transaction, clock)
+    base = base_of(transaction, keep, clock)
+    if base is None:
+        return Pruned(), None
+    rows = transaction.journal_page(after, limit, until=base)
+    ids = {row.entry.job for row in rows if row.entry.job is not None}
+    jobs = {job.id: job for job in transaction.jobs(ids=ids)} if ids else {}
+    gone = [row.number for row in rows if entry_may_go(jobs.get(row.entry.job or ""))]
+    transaction.drop_journal(gone)
+    pruned = Pruned(journal=len(gone))
+    if len(rows) == limit:
+        return pruned, rows[-1].number
+    old = [number for number, _ in transaction.snapshots() if number < base]
+    transaction.drop_snapshots(old)
+    return pruned.plus(Pruned(snapshots=len(old))), None
+
+
+def base_of(reader: Reader, keep: timedelta | None, clock: datetime) -> int | None:
+    """Return the number of the newest snapshot that is old enough; what comes before it may go."""
+    if keep is None:
+        return None
+    old = [number for number, at in reader.snapshots() if at <= clock - keep]
+    return old[-1] if old else None
+
+
+def journal_outlook(reader: Reader, keep: timedelta | None, clock: datetime, gone: Collection[str]) -> int:
+    """Return how many entries a pass would remove.
+
+    Args:
+        gone: the jobs that it would remove.
+    """
+    base, after, found = base_of(reader, keep, clock), 0, 0
+    while base is not None:
+        rows = reader.journal_page(after, PAGE, until=base)
+        ids = {row.entry.job for row in rows if row.entry.job is not None and row.entry.job not in gone}
+        jobs = {job.id: job for job in reader.jobs(ids=ids)} if ids else {}
+        found += sum(entry_may_go(jobs.get(row.entry.job or "")) for row in rows)
+        if len(rows) < PAGE:
+            break
+        after = rows[-1].number
+    return found
+
+
+def _take_snapshot(transaction: Transaction, clock: datetime) -> None:
+    _, last = transaction.journal_ends()
+    taken = transaction.snapshots()
+    number, at = taken[-1] if taken else (0, None)
+    due = last - number >= ENTRIES_BETWEEN or at is None or clock - at >= SNAPSHOT_EVERY
+    if last > number and due:
+        # Commands and ingestion write entries of later instants than the engine's clock.
+        newest = [row.entry.at for row in transaction.journal_page(max(number, last - PAGE), PAGE)]
+        at = max(clock, *newest)
+        transaction.put_snapshot(Snapshot(number=last, at=at, state=state_of(transaction, clock)))

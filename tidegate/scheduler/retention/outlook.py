@@ -1,0 +1,107 @@
+"""Outlook: how many rows a pass would remove. It reads page by page, and changes nothing."""
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from typing import Any, TypeVar
+
+import msgspec
+
+from tidegate.scheduler.decision.retention import event_may_go, launches_before, run_may_go
+from tidegate.scheduler.model.retention import Keep, OldEvent, Pruned
+from tidegate.scheduler.model.work_of_job import work_of_commit
+from tidegate.scheduler.retention.journal import journal_outlook
+from tidegate.scheduler.retention.prune import ROWS_PER_SLICE, prunable_jobs
+from tidegate.scheduler.store.protocol import Reader
+from tidegate.scheduler.store.retention import Position
+from tidegate.scheduler.tick.tick import engine_clock
+
+T = TypeVar("T")
+
+ALL = 1_000_000_000
+
+
+def outlook(reader: Reader, keep: Keep, now: datetime) -> Pruned:
+    """Return what a whole pass would remove now."""
+    stored = engine_clock(reader)
+    if stored is None:
+        return Pruned()
+    clock = min(stored, now)
+    gone = _jobs(reader, keep, clock)
+    events, deliveries = _events(reader, keep, clock, gone)
+    return Pruned(
+        jobs=len(gone),
+        events=events,
+        deliveries=deliveries,
+        runs=_runs(reader, keep, clock, gone),
+        launches=_launches(reader, keep, clock),
+        journal=journal_outlook(reader, keep.journal, clock, gone),
+    )
+
+
+def _pages(
+    read: Callable[[Position | None], Sequence[T]], last: Callable[[T], Position]
+) -> Iterator[Sequence[T]]:
+    after: Position | None = None
+    while rows := read(after):
+        yield rows
+        after = last(rows[-1])
+
+
+def _jobs(reader: Reader, keep: Keep, clock: datetime) -> set[str]:
+    if keep.finished_jobs is None:
+        return set()
+    before = clock - keep.finished_jobs
+    promised = frozenset(work_of_commit(each.commit).job for each in reader.commitments())
+    pages = _pages(
+        lambda after: reader.old_jobs(before, after, ROWS_PER_SLICE),
+        lambda old: (old.job.opened_at, old.job.id),
+    )
+    return {id for rows in pages for id in prunable_jobs(reader, rows, before, promised)}
+
+
+def _events(reader: Reader, keep: Keep, clock: datetime, gone: set[str]) -> tuple[int, int]:
+    if keep.events is None:
+        return 0, 0
+    before, events, deliveries = clock - keep.events, 0, 0
+    for rows in _pages(
+        lambda after: reader.old_events(before, after, ROWS_PER_SLICE),
+        lambda old: (old.event.arrived, old.event.id),
+    ):
+        jobs: dict[str, set[str]] = {old.event.id: set() for old in rows}
+        counts = dict.fromkeys(jobs, 0)
+        for each in reader.deliveries_of_events(jobs.keys()):
+            counts[each.event.id] += 1
+            jobs[each.event.id].update({each.job} if each.job else ())
+        stored = {job.id for job in reader.jobs(ids=set().union(*jobs.values()) - gone)}
+        for old in rows:
+            if event_may_go(_without(old, stored & jobs[old.event.id])):
+                events += 1
+                deliveries += counts[old.event.id]
+    return events, deliveries
+
+
+def _without(old: OldEvent, jobs: set[str]) -> OldEvent:
+    return msgspec.structs.replace(old, has_job=bool(jobs))
+
+
+def _runs(reader: Reader, keep: Keep, clock: datetime, gone: set[str]) -> int:
+    if keep.finished_jobs is None:
+        return 0
+    before, found = clock - keep.finished_jobs, 0
+    for rows in _pages(
+        lambda after: reader.old_runs(before, after, ROWS_PER_SLICE),
+        lambda old: (old.run.seen_at, old.run.run_id),
+    ):
+        history = reader.history({old.run.program for old in rows})
+        for old in rows:
+            freed: Any = msgspec.structs.replace(old, has_job=old.has_job and old.run.job not in gone)
+            found += run_may_go(freed, history[old.run.program], before)
+    return found
+
+
+def _launches(reader: Reader, keep: Keep, clock: datetime) -> int:
+    if keep.launches is None:
+        return 0
+    constraints = [each for state in reader.schedules() for each in state.spec.constraints]
+    before = launches_before(constraints, keep.launches, keep.clock_error, clock)
+    return len(reader.old_launches(before, ALL))

@@ -1,0 +1,252 @@
+"""Prune: old rows go in slices, each a transaction of its own.
+
+    jobs ─► events with their deliveries ─► runs ─► launches ─► journal, between snapshots ─► pass ended
+
+A slice looks at some hundred rows in the order of their index, lets `decision.retention` judge them,
+deletes, adds what the ledger counted to its sums, and notes where it was. So it costs little, whatever the
+store holds; a crash between two slices, or in one, loses nothing and counts nothing twice. A pass ends when
+every old row was looked at; what had to stay is looked at again in the next one. Part of the shell.
+
+Cutoffs count from the engine's clock, not before it: a scheduler that is away finds what it needs when it
+returns.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from tidegate.domain.value import Value
+from tidegate.scheduler.decision.retention import (
+    event_may_go,
+    instance_may_go,
+    job_may_go,
+    launches_before,
+    run_may_go,
+)
+from tidegate.scheduler.model.retention import Keep, OldJob, Pruned
+from tidegate.scheduler.model.work_of_job import work_of_commit
+from tidegate.scheduler.retention.journal import prune_journal
+from tidegate.scheduler.store.protocol import Reader, Store, Transaction
+from tidegate.scheduler.store.retention import Position
+from tidegate.scheduler.tick.tick import engine_clock
+
+CURSOR = "retention"
+"""Name of the cursor that holds where the pass is."""
+
+ROWS_PER_SLICE = 200
+"""Old rows that one transaction looks at: some milliseconds."""
+
+PASS_EVERY = timedelta(hours=1)
+"""From the end of a pass to the beginning of the next one."""
+
+SLICES_MAX = 1_000_000
+"""A pass that does not end in so many slices is a bug."""
+
+
+class Slice(Value, kw_only=True):
+    """What one slice has done.
+
+    Attributes:
+        ended: nothing is left to do until the next pass.
+    """
+
+    pruned: Pruned = Pruned()
+    ended: bool = False
+
+
+class _Place(Value, kw_only=True):
+    """Where a pass is: its stage, and the last row that was looked at."""
+
+    stage: int = 0
+    after: Position | None = None
+
+
+def prune_slice(store: Store, keep: Keep, now: datetime, *, at_once: bool = False) -> Slice:
+    """Prune one slice.
+
+    Args:
+        at_once: begin a pass even if one has ended a short time ago.
+    """
+    with store.reading() as reader:
+        noted = reader.cursor(CURSOR) or {}
+        if not at_once and _rests(noted, now):
+            return Slice(ended=True)
+        promised = frozenset(work_of_commit(each.commit).job for each in reader.commitments())
+    with store.transaction() as transaction:
+        clock = engine_clock(transaction)
+        if clock is None:
+            return Slice(ended=True)
+        stage, after = _place(transaction.cursor(CURSOR) or {})
+        done = STAGES[stage](transaction, keep, min(clock, now), after, promised)
+        ended = done.after is None and stage == len(STAGES) - 1
+        noted = {"ended": now.isoformat()} if ended else _noted(stage, done.after)
+        transaction.set_cursor(CURSOR, noted)
+        return Slice(pruned=done.pruned, ended=ended)
+
+
+def prune(store: Store, keep: Keep, now: datetime, slices: int = SLICES_MAX) -> Pruned:
+    """Prune a whole pass, from where the last one was left, in as many slices as it takes.
+
+    Args:
+        slices: the most slices.
+    """
+    total = Pruned()
+    for _ in range(slices):
+        done = prune_slice(store, keep, now, at_once=True)
+        total = total.plus(done.pruned)
+        if done.ended:
+            break
+    return total
+
+
+def _rests(noted: dict[str, Any], now: datetime) -> bool:
+    """Return whether a pass has just ended; not where a clock has gone back since."""
+    if "ended" not in noted:
+        return False
+    since = now - datetime.fromisoformat(noted["ended"])
+    return timedelta(0) <= since < PASS_EVERY
+
+
+def _place(noted: dict[str, Any]) -> tuple[int, Position | None]:
+    after = noted.get("after")
+    position = None if after is None else (datetime.fromisoformat(after[0]), after[1])
+    return noted.get("stage", 0), position
+
+
+def _noted(stage: int, after: Position | None) -> dict[str, Any]:
+    if after is None:
+        return {"stage": stage + 1}
+    return {"stage": stage, "after": [after[0].isoformat(), after[1]]}
+
+
+# --- the stages -------------------------------------------------------------------------
+
+
+class Done(Value, kw_only=True):
+    """What a slice of a stage has done.
+
+    Attributes:
+        after: the last row that was looked at; None at the end of the stage.
+    """
+
+    pruned: Pruned = Pruned()
+    after: Position | None = None
+
+
+def _next(rows: Sequence[Any], last: Callable[[Any], Position]) -> Position | None:
+    """Return the position of the last row of a full page."""
+    return last(rows[-1]) if len(rows) == ROWS_PER_SLICE else None
+
+
+def prunable_jobs(
+    reader: Reader, rows: Collection[OldJob], before: datetime, promised: Collection[str]
+) -> list[str]:
+    """Return the ids of those of some old jobs that may go."""
+    found = [old.job for old in rows if job_may_go(old, before, promised)]
+    tasks = sorted({job.schedule for job in found if job.instance is not None})
+    if not tasks:
+        return [job.id for job in found]
+    unfinished = reader.open_instances()
+    waiting_for = {task: reader.tasks_waiting_for(task) for task in tasks}
+    return [
+        job.id
+        for job in found
+        if job.instance is None
+        or instance_may_go(
+            job,
+            reader.next_real(job.schedule, job.instance.number, job.instance.scheduled),
+            unfinished,
+            waiting_for,
+        )
+    ]
+
+
+def _jobs(
+    transaction: Transaction,
+    keep: Keep,
+    clock: datetime,
+    after: Position | None,
+    promised: Collection[str],
+) -> Done:
+    if keep.finished_jobs is None:
+        return Done()
+    before = clock - keep.finished_jobs
+    rows = transaction.old_jobs(before, after, ROWS_PER_SLICE)
+    gone = prunable_jobs(transaction, rows, before, promised)
+    removed = 0
+    if gone:
+        transaction.add_sums(transaction.events_of_jobs(gone))
+        removed = transaction.drop_jobs(gone)
+    return Done(pruned=Pruned(jobs=removed), after=_next(rows, lambda old: (old.job.opened_at, old.job.id)))
+
+
+def _events(
+    transaction: Transaction,
+    keep: Keep,
+    clock: datetime,
+    after: Position | None,
+    promised: Collection[str],
+) -> Done:
+    if keep.events is None:
+        return Done()
+    rows = transaction.old_events(clock - keep.events, after, ROWS_PER_SLICE)
+    gone = [old.event.id for old in rows if event_may_go(old)]
+    removed = 0
+    if gone:
+        transaction.add_sums(transaction.events_without_job(gone))
+        removed = transaction.forget_events(gone)
+    pruned = Pruned(events=len(gone), deliveries=removed)
+    return Done(pruned=pruned, after=_next(rows, lambda old: (old.event.arrived, old.event.id)))
+
+
+def _runs(
+    transaction: Transaction,
+    keep: Keep,
+    clock: datetime,
+    after: Position | None,
+    promised: Collection[str],
+) -> Done:
+    if keep.finished_jobs is None:
+        return Done()
+    before = clock - keep.finished_jobs
+    rows = transaction.old_runs(before, after, ROWS_PER_SLICE)
+    history = transaction.history({old.run.program for old in rows})
+    gone = [old.run.run_id for old in rows if run_may_go(old, history[old.run.program], before)]
+    if gone:
+        transaction.forget_runs(gone)
+    return Done(
+        pruned=Pruned(runs=len(gone)), after=_next(rows, lambda old: (old.run.seen_at, old.run.run_id))
+    )
+
+
+def _launches(
+    transaction: Transaction,
+    keep: Keep,
+    clock: datetime,
+    after: Position | None,
+    promised: Collection[str],
+) -> Done:
+    if keep.launches is None:
+        return Done()
+    constraints = [each for state in transaction.schedules() for each in state.spec.constraints]
+    before = launches_before(constraints, keep.launches, keep.clock_error, clock)
+    gone = transaction.old_launches(before, ROWS_PER_SLICE)
+    transaction.drop_launches(gone)
+    # Those that were looked at are gone: the next page begins with the oldest again.
+    more = (before, "") if len(gone) == ROWS_PER_SLICE else None
+    return Done(pruned=Pruned(launches=len(gone)), after=more)
+
+
+def _journal(
+    transaction: Transaction,
+    keep: Keep,
+    clock: datetime,
+    after: Position | None,
+    promised: Collection[str],
+) -> Done:
+    number = 0 if after is None else int(after[1])
+    pruned, reached = prune_journal(transaction, keep.journal, clock, number, ROWS_PER_SLICE)
+    return Done(pruned=pruned, after=None if reached is None else (clock, str(reached)))
+
+
+STAGES = (_jobs, _events, _runs, _launches, _journal)

@@ -1,0 +1,296 @@
+"""Retention in the store in memory: what may be pruned, and the sums of the ledger."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple, TypeVar
+
+from tidegate.scheduler.model.instance import task_event_key
+from tidegate.scheduler.model.job import FINISHED, Job, JobState
+from tidegate.scheduler.model.retention import LedgerSum, OldEvent, OldJob, OldRun, OpenInstance, Snapshot
+from tidegate.scheduler.model.run import Launched
+from tidegate.scheduler.store.ledger import summed
+from tidegate.scheduler.store.memory.tables import Tables
+from tidegate.scheduler.store.retention import Numbered, Position, TableSize
+
+EVENT, RUN, DISCARDED_JOB = "event", "run", "job"
+
+EARLIEST = datetime.min.replace(tzinfo=UTC)
+
+T = TypeVar("T")
+
+
+class Group(NamedTuple):
+    """One event of one schedule and job, as the ledger counts it; `at` is the instant of its day."""
+
+    schedule: str
+    job: str | None
+    event: str
+    state: JobState | None
+    reason: str | None
+    at: datetime
+
+
+def _page(
+    rows: Iterable[T], key: Callable[[T], Position], before: datetime, after: Position | None, limit: int
+) -> list[T]:
+    found = [row for row in rows if key(row)[0] < before and (after is None or key(row) > after)]
+    return sorted(found, key=key)[:limit]
+
+
+class RetentionReader:
+    """See `RetentionRows`."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    def known_events(self, ids: Collection[str]) -> frozenset[str]:
+        """See `RetentionRows.known_events`."""
+        return frozenset(id for id in ids if id in self._tables.events) | self._pruned(EVENT, ids)
+
+    def pruned_runs(self, ids: Collection[str]) -> frozenset[str]:
+        """See `RetentionRows.pruned_runs`."""
+        return self._pruned(RUN, ids)
+
+    def pruned_discards(self, ids: Collection[str]) -> frozenset[str]:
+        """See `RetentionRows.pruned_discards`."""
+        return self._pruned(DISCARDED_JOB, ids)
+
+    def _pruned(self, kind: str, ids: Collection[str]) -> frozenset[str]:
+        return frozenset(id for id in ids if (kind, id) in self._tables.pruned)
+
+    def old_jobs(self, before: datetime, after: Position | None, limit: int) -> tuple[OldJob, ...]:
+        """See `RetentionRows.old_jobs`."""
+        held = self._tables
+        page = _page(held.jobs.values(), lambda job: (job.opened_at, job.id), before, after, limit)
+        ended = {run.run_id for run in held.runs.values() if run.ended_at is not None}
+        at_work = {job for (job, _), (run, _) in held.claims.items() if run not in ended}
+        at_work |= {run.job for run in held.runs.values() if run.active and run.job is not None}
+        unfinished = (id for id in held.edges if id in held.jobs and held.jobs[id].state not in FINISHED)
+        awaited = {upstream for id in unfinished for upstream in held.edges[id]}
+        return tuple(OldJob(job=job, at_work=job.id in at_work, waited_for=job.id in awaited) for job in page)
+
+    def open_instances(self) -> tuple[OpenInstance, ...]:
+        """See `RetentionRows.open_instances`."""
+        found = [
+            (job.schedule, job.instance.number, job.instance.scheduled)
+            for job in self._tables.jobs.values()
+            if job.instance is not None and job.state not in FINISHED
+        ]
+        return tuple(OpenInstance(task=task, number=n, scheduled=at) for task, n, at in sorted(found))
+
+    def next_real(self, task: str, number: int, scheduled: datetime) -> datetime | None:
+        """See `RetentionRows.next_real`."""
+        found = (
+            job.instance.scheduled
+            for job in self._tables.jobs.values()
+            if job.instance is not None and job.schedule == task and job.state is not JobState.DISCARDED
+            if job.instance.number == number and not job.instance.empty
+        )
+        return min((at for at in found if at > scheduled), default=None)
+
+    def tasks_waiting_for(self, task: str) -> tuple[str, ...]:
+        """See `RetentionRows.tasks_waiting_for`."""
+        key = task_event_key(task)
+        every = self._tables.subscriptions.items()
+        return tuple(sorted(ref for ref, each in every if any(one.event_key == key for one in each)))
+
+    def old_events(self, before: datetime, after: Position | None, limit: int) -> tuple[OldEvent, ...]:
+        """See `RetentionRows.old_events`."""
+        held = self._tables
+        page = _page(held.events.values(), lambda event: (event.arrived, event.id), before, after, limit)
+        in_jobs = {event for job, marks in held.deliveries.items() if job in held.jobs for event, *_ in marks}
+        newest: dict[tuple[str, str | None], Position] = {}
+        for event in held.events.values():
+            if event.origin is None:
+                at, of = (event.arrived, event.id), (event.key, event.partition)
+                newest[of] = max(newest.get(of, at), at)
+        return tuple(
+            OldEvent(
+                event=event,
+                unrouted=event.id in held.unrouted,
+                has_job=event.id in in_jobs,
+                superseded=event.partition is None
+                or (event.arrived, event.id) < newest.get((event.key, event.partition), (EARLIEST, "")),
+                original_held=event.origin in held.events,
+            )
+            for event in page
+        )
+
+    def old_runs(self, before: datetime, after: Position | None, limit: int) -> tuple[OldRun, ...]:
+        """See `RetentionRows.old_runs`."""
+        page = _page(self._tables.runs.values(), lambda run: (run.seen_at, run.run_id), before, after, limit)
+        return tuple(OldRun(run=run, has_job=run.job in self._tables.jobs) for run in page)
+
+    def old_launches(self, before: datetime, limit: int) -> tuple[str, ...]:
+        """See `RetentionRows.old_launches`."""
+        every = ((at, holder) for holder, (_, at) in self._tables.launches.items() if at < before)
+        return tuple(holder for _, holder in sorted(every)[:limit])
+
+    def events_of_jobs(self, jobs: Collection[str]) -> tuple[LedgerSum, ...]:
+        """See `RetentionRows.events_of_jobs`."""
+        found = (group for group in self._groups() if group.job is not None and group.job in jobs)
+        return summed((group.schedule, group.state, group.reason, group.at, 1) for group in found)
+
+    def events_without_job(self, events: Collection[str]) -> tuple[LedgerSum, ...]:
+        """See `RetentionRows.events_without_job`."""
+        found = (group for group in self._groups() if group.job is None and group.event in events)
+        return summed((group.schedule, None, group.reason, group.at, 1) for group in found)
+
+    def _groups(self) -> Iterator[Group]:
+        """Yield each event of each schedule and job that the store has, and those without a job."""
+        for job_id, marks in self._tables.deliveries.items():
+            job = None if job_id is None else self._tables.jobs.get(job_id)
+            if job_id is not None and job is None:
+                continue  # pruned: the sums have them
+            found: dict[tuple[str, str], list[tuple[str | None, datetime]]] = {}
+            for (event, schedule, _), mark in marks.items():
+                found.setdefault((event, schedule), []).append((mark.reason, mark.at))
+            for (event, schedule), own in found.items():
+                reason = min((each for each, _ in own if each is not None), default=None)
+                at = min(at for _, at in own) if job is None else job.ended_at or job.opened_at
+                if job is not None and any(each is None for each, _ in own):
+                    yield Group(schedule, job_id, event, job.state, job.reason, at)
+                else:
+                    yield Group(schedule, job_id, event, None, reason, at)
+
+    def journal_page(
+        self, after: int, limit: int, *, until: int | None = None, to: datetime | None = None
+    ) -> tuple[Numbered, ...]:
+        """See `RetentionRows.journal_page`."""
+        found = (
+            Numbered(number=number, entry=entry)
+            for number, entry in zip(self._tables.numbers, self._tables.journal, strict=True)
+            if number > after and (until is None or number <= until) and (to is None or entry.at <= to)
+        )
+        return tuple(found)[:limit]
+
+    def journal_ends(self) -> tuple[int, int]:
+        """See `RetentionRows.journal_ends`."""
+        numbers = self._tables.numbers
+        return (numbers[0], numbers[-1]) if numbers else (0, 0)
+
+    def snapshot(self, at: datetime | None = None) -> Snapshot | None:
+        """See `RetentionRows.snapshot`."""
+        found = (each for each in self._tables.snapshots.values() if at is None or each.at <= at)
+        return max(found, key=lambda each: each.number, default=None)
+
+    def snapshots(self) -> tuple[tuple[int, datetime], ...]:
+        """See `RetentionRows.snapshots`."""
+        return tuple((number, each.at) for number, each in sorted(self._tables.snapshots.items()))
+
+    def slot_holders(self) -> dict[str, tuple[str, ...]]:
+        """See `RetentionRows.slot_holders`."""
+        found: dict[str, list[str]] = {}
+        for resource, holders in sorted(self._tables.slots.items()):
+            for holder in holders:
+                found.setdefault(holder, []).append(resource)
+        return {holder: tuple(resources) for holder, resources in found.items()}
+
+    def launched_since(self, since: datetime) -> tuple[Launched, ...]:
+        """See `RetentionRows.launched_since`."""
+        found = ((at, holder, program) for holder, (program, at) in self._tables.launches.items())
+        newer = sorted(each for each in found if each[0] > since)
+        return tuple(Launched(program=program, holder=holder, at=at) for at, holder, program in newer)
+
+    def newest_job(self, schedule: str, at: datetime) -> Job | None:
+        """See `RetentionRows.newest_job`."""
+        every = self._tables.jobs.values()
+        found = (job for job in every if job.schedule == schedule and job.opened_at <= at)
+        return max(found, key=lambda job: (job.opened_at, job.id), default=None)
+
+    def sizes(self) -> tuple[TableSize, ...]:
+        """See `RetentionRows.sizes`; only the tables that grow are counted."""
+        held = self._tables
+        counted = {"events": held.events, "jobs": held.jobs, "journal": held.journal, "runs": held.runs}
+        return tuple(
+            TableSize(table=name, rows=len(rows), bytes=None, oldest=None)
+            for name, rows in sorted(counted.items())
+        )
+
+
+class RetentionWriter(RetentionReader):
+    """See `RetentionChanges`."""
+
+    def drop_jobs(self, ids: Collection[str]) -> int:
+        """See `RetentionChanges.drop_jobs`."""
+        self._tables.own("jobs", "waiting", "claims", "edges", "operation_runs", "running", "pruned")
+        held, gone = self._tables, set(ids)
+        found = [held.jobs[id] for id in sorted(gone) if id in held.jobs]
+        held.pruned.update({(DISCARDED_JOB, job.id): None for job in found if _discarded(job)})
+        before = _count(held)
+        held.claims = {key: value for key, value in held.claims.items() if key[0] not in gone}
+        edges = {
+            job: tuple(one for one in each if one not in gone)
+            for job, each in held.edges.items()
+            if job not in gone
+        }
+        held.edges = {job: each for job, each in edges.items() if each}
+        for id in gone:
+            held.operation_runs.pop(id, None)
+            held.running.pop(id, None)
+            held.waiting.pop(id, None)
+            held.jobs.pop(id, None)
+        return before - _count(held)
+
+    def forget_events(self, ids: Collection[str]) -> int:
+        """See `RetentionChanges.forget_events`."""
+        self._tables.own("events", "deliveries", "pruned")
+        held, gone = self._tables, set(ids)
+        held.pruned.update({(EVENT, id): None for id in gone})
+        removed = 0
+        for job, marks in held.deliveries.items():
+            kept = {key: mark for key, mark in marks.items() if key[0] not in gone}
+            if len(kept) < len(marks):
+                removed += len(marks) - len(kept)
+                held.deliveries[job] = kept
+        for id in gone:
+            held.events.pop(id, None)
+        return removed
+
+    def forget_runs(self, ids: Collection[str]) -> None:
+        """See `RetentionChanges.forget_runs`."""
+        self._tables.own("runs", "pruned")
+        for id in ids:
+            self._tables.runs.pop(id, None)
+            self._tables.pruned[RUN, id] = None
+
+    def drop_launches(self, holders: Collection[str]) -> None:
+        """See `RetentionChanges.drop_launches`."""
+        self._tables.own("launches")
+        for holder in holders:
+            self._tables.launches.pop(holder, None)
+
+    def drop_journal(self, numbers: Collection[int]) -> None:
+        """See `RetentionChanges.drop_journal`."""
+        self._tables.own("journal", "numbers")
+        gone, held = set(numbers), self._tables
+        kept = [place for place, number in enumerate(held.numbers) if number not in gone]
+        held.journal = [held.journal[place] for place in kept]
+        held.numbers = [held.numbers[place] for place in kept]
+
+    def add_sums(self, sums: Iterable[LedgerSum]) -> None:
+        """See `RetentionChanges.add_sums`."""
+        self._tables.own("sums")
+        for each in sums:
+            key = (each.schedule, each.day, each.outcome, each.reason)
+            self._tables.sums[key] = self._tables.sums.get(key, 0) + each.events
+
+    def put_snapshot(self, snapshot: Snapshot) -> None:
+        """See `RetentionChanges.put_snapshot`."""
+        self._tables.own("snapshots")
+        self._tables.snapshots[snapshot.number] = snapshot
+
+    def drop_snapshots(self, numbers: Sequence[int]) -> None:
+        """See `RetentionChanges.drop_snapshots`."""
+        self._tables.own("snapshots")
+        for number in numbers:
+            self._tables.snapshots.pop(number, None)
+
+
+def _discarded(job: Job) -> bool:
+    return job.state is JobState.DISCARDED
+
+
+def _count(held: Tables) -> int:
+    edges = sum(len(each) for each in held.edges.values())
+    return len(held.jobs) + len(held.claims) + edges + len(held.operation_runs)

@@ -1,0 +1,309 @@
+"""The reader of retention in SQL; every page and every fact about its rows is answered by an index."""
+
+from collections.abc import Collection
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Integer,
+    Select,
+    and_,
+    bindparam,
+    exists,
+    func,
+    or_,
+    select,
+    tuple_,
+)
+
+from tidegate.scheduler.model.instance import task_event_key
+from tidegate.scheduler.model.job import FINISHED, Job, JobState
+from tidegate.scheduler.model.retention import LedgerSum, OldEvent, OldJob, OldRun, OpenInstance, Snapshot
+from tidegate.scheduler.model.run import ENDED, Launched, RunStatus
+from tidegate.scheduler.store.ledger import summed
+from tidegate.scheduler.store.retention import Numbered, Position, TableSize
+from tidegate.scheduler.store.sql import tables
+from tidegate.scheduler.store.sql.bulk import among, listed
+from tidegate.scheduler.store.sql.columns import Instant
+from tidegate.scheduler.store.sql.counted_events import counted
+from tidegate.scheduler.store.sql.queries import Queries, every
+from tidegate.scheduler.store.sql.retention.sizes import table_sizes
+from tidegate.scheduler.store.sql.retention.tables import ledger_sums, pruned, snapshots
+from tidegate.scheduler.store.sql.rows import EVENTS, JOBS, JOURNAL, LAUNCHES, RUNS
+
+EVENT, RUN, DISCARDED_JOB = "event", "run", "job"
+"""The kinds of pruned names."""
+
+OPEN = tuple(sorted(state for state in JobState if state not in FINISHED))
+ACTIVE_RUNS = tuple(status for status in RunStatus if status not in ENDED)
+
+_JOBS, _EVENTS, _RUNS, _DELIVERIES = tables.jobs.c, tables.events.c, tables.runs.c, tables.deliveries.c
+LIMIT = bindparam("limit", type_=Integer)
+
+
+def _page(
+    query: Select[*tuple[Any, ...]], at: Column[Any], id: Column[Any], *, goes_on: bool
+) -> Select[*tuple[Any, ...]]:
+    """Return the query for a page of rows before the parameter `before`, after `after_at` and `after_id`."""
+    if goes_on:
+        position = tuple_(bindparam("after_at", type_=Instant), bindparam("after_id"))
+        query = query.where(tuple_(at, id) > position)
+    return query.where(at < bindparam("before", type_=Instant)).order_by(at, id).limit(LIMIT)
+
+
+@cache
+def _old_jobs(*, goes_on: bool) -> Select[*tuple[Any, ...]]:
+    claim, run, edge, consumer = tables.claims, tables.runs, tables.edges, tables.jobs.alias()
+    ended = exists().where(run.c.run_id == claim.c.run_id, run.c.ended_at.is_not(None))
+    claimed = exists().where(claim.c.job == _JOBS.id, ~ended.correlate(claim))
+    active = exists().where(run.c.job == _JOBS.id, run.c.status.in_(ACTIVE_RUNS))
+    open_consumer = exists().where(consumer.c.id == edge.c.job, consumer.c.state.in_(OPEN))
+    waited_for = exists().where(edge.c.upstream == _JOBS.id, open_consumer.correlate(edge))
+    at_work = or_(claimed.correlate(tables.jobs), active.correlate(tables.jobs))
+    query = every(JOBS).add_columns(
+        at_work.label("at_work"), waited_for.correlate(tables.jobs).label("waited_for")
+    )
+    return _page(query, _JOBS.opened_at, _JOBS.id, goes_on=goes_on)
+
+
+@cache
+def _old_events(*, goes_on: bool) -> Select[*tuple[Any, ...]]:
+    newer, original = tables.events.alias("newer"), tables.events.alias("original")
+    job_exists = exists().where(tables.jobs.c.id == _DELIVERIES.job)
+    has_job = exists().where(_DELIVERIES.event == _EVENTS.id, job_exists.correlate(tables.deliveries))
+    later = or_(
+        newer.c.arrived > _EVENTS.arrived,
+        and_(newer.c.arrived == _EVENTS.arrived, newer.c.id > _EVENTS.id),
+    )
+    superseded = exists().where(
+        newer.c.key == _EVENTS.key, newer.c.partition == _EVENTS.partition, newer.c.origin.is_(None), later
+    )
+    held = exists().where(original.c.id == _EVENTS.origin)
+    facts: tuple[tuple[str, ColumnElement[Any]], ...] = (
+        ("unrouted", _EVENTS.unrouted_since.is_not(None)),
+        ("has_job", has_job.correlate(tables.events)),
+        ("superseded", or_(_EVENTS.partition.is_(None), superseded.correlate(tables.events))),
+        ("original_held", held.correlate(tables.events)),
+    )
+    query = every(EVENTS).add_columns(*(fact.label(name) for name, fact in facts))
+    return _page(query, _EVENTS.arrived, _EVENTS.id, goes_on=goes_on)
+
+
+@cache
+def _old_runs(*, goes_on: bool) -> Select[*tuple[Any, ...]]:
+    has_job = exists().where(tables.jobs.c.id == _RUNS.job).correlate(tables.runs)
+    return _page(
+        every(RUNS).add_columns(has_job.label("has_job")), _RUNS.seen_at, _RUNS.run_id, goes_on=goes_on
+    )
+
+
+OLD_LAUNCHES = (
+    select(tables.launches.c.holder)
+    .where(tables.launches.c.at < bindparam("before", type_=Instant))
+    .order_by(tables.launches.c.at, tables.launches.c.holder)
+    .limit(LIMIT)
+)
+OPEN_INSTANCES = (
+    select(_JOBS.schedule, _JOBS.backfill, _JOBS.scheduled_at)
+    .where(_JOBS.state.in_(OPEN), _JOBS.scheduled_at.is_not(None))
+    .order_by(_JOBS.schedule, _JOBS.backfill, _JOBS.scheduled_at)
+)
+NEXT_REAL = select(func.min(_JOBS.real_at)).where(
+    _JOBS.schedule == bindparam("task"),
+    _JOBS.backfill == bindparam("number"),
+    _JOBS.real_at > bindparam("scheduled", type_=Instant),
+)
+LISTENERS = select(tables.subscriptions.c.schedule).where(
+    tables.subscriptions.c.event_key == bindparam("key")
+)
+SUMS = select(
+    ledger_sums.c.schedule,
+    ledger_sums.c.outcome,
+    ledger_sums.c.reason,
+    func.sum(ledger_sums.c.events).label("events"),
+).group_by(ledger_sums.c.schedule, ledger_sums.c.outcome, ledger_sums.c.reason)
+SLOTS = select(tables.slots.c.holder, tables.slots.c.resource).order_by(
+    tables.slots.c.holder, tables.slots.c.resource
+)
+LAUNCHED_SINCE = (
+    every(LAUNCHES)
+    .where(tables.launches.c.at > bindparam("since", type_=Instant))
+    .order_by(tables.launches.c.at, tables.launches.c.holder)
+)
+NEWEST_JOB = (
+    every(JOBS)
+    .where(_JOBS.schedule == bindparam("schedule"), _JOBS.state == bindparam("state"))
+    .where(_JOBS.opened_at <= bindparam("at", type_=Instant))
+    .order_by(_JOBS.opened_at.desc(), _JOBS.id.desc())
+    .limit(1)
+)
+ENDS = select(func.min(tables.journal.c.number), func.max(tables.journal.c.number))
+SNAPSHOTS = select(snapshots.c.number, snapshots.c.at).order_by(snapshots.c.number)
+NEWEST_SNAPSHOT = select(snapshots.c.number, snapshots.c.at, snapshots.c.state).order_by(
+    snapshots.c.number.desc()
+)
+
+
+class RetentionReader(Queries):
+    """See `RetentionRows`."""
+
+    def known_events(self, ids: Collection[str]) -> frozenset[str]:
+        """See `RetentionRows.known_events`."""
+        return self._named(_EVENTS.id, ids) | self._pruned(EVENT, ids)
+
+    def pruned_runs(self, ids: Collection[str]) -> frozenset[str]:
+        """See `RetentionRows.pruned_runs`."""
+        return self._pruned(RUN, ids)
+
+    def pruned_discards(self, ids: Collection[str]) -> frozenset[str]:
+        """See `RetentionRows.pruned_discards`."""
+        return self._pruned(DISCARDED_JOB, ids)
+
+    def old_jobs(self, before: datetime, after: Position | None, limit: int) -> tuple[OldJob, ...]:
+        """See `RetentionRows.old_jobs`."""
+        rows = self._rows(_old_jobs(goes_on=after is not None), before, after, limit)
+        return tuple(
+            OldJob(job=JOBS.value(row), at_work=bool(row.at_work), waited_for=bool(row.waited_for))
+            for row in rows
+        )
+
+    def open_instances(self) -> tuple[OpenInstance, ...]:
+        """See `RetentionRows.open_instances`."""
+        return tuple(
+            OpenInstance(task=task, number=number, scheduled=scheduled)
+            for task, number, scheduled in self._connection.execute(OPEN_INSTANCES).all()
+        )
+
+    def next_real(self, task: str, number: int, scheduled: datetime) -> datetime | None:
+        """See `RetentionRows.next_real`."""
+        given = {"task": task, "number": number, "scheduled": scheduled}
+        return self._connection.execute(NEXT_REAL, given).scalar()
+
+    def tasks_waiting_for(self, task: str) -> tuple[str, ...]:
+        """See `RetentionRows.tasks_waiting_for`."""
+        found = self._connection.execute(LISTENERS, {"key": task_event_key(task)}).scalars()
+        return tuple(sorted(set(found)))
+
+    def old_events(self, before: datetime, after: Position | None, limit: int) -> tuple[OldEvent, ...]:
+        """See `RetentionRows.old_events`."""
+        rows = self._rows(_old_events(goes_on=after is not None), before, after, limit)
+        return tuple(
+            OldEvent(
+                event=EVENTS.value(row),
+                unrouted=bool(row.unrouted),
+                has_job=bool(row.has_job),
+                superseded=bool(row.superseded),
+                original_held=bool(row.original_held),
+            )
+            for row in rows
+        )
+
+    def old_runs(self, before: datetime, after: Position | None, limit: int) -> tuple[OldRun, ...]:
+        """See `RetentionRows.old_runs`."""
+        rows = self._rows(_old_runs(goes_on=after is not None), before, after, limit)
+        return tuple(OldRun(run=RUNS.value(row), has_job=bool(row.has_job)) for row in rows)
+
+    def old_launches(self, before: datetime, limit: int) -> tuple[str, ...]:
+        """See `RetentionRows.old_launches`."""
+        given = {"before": before, "limit": limit}
+        return tuple(self._connection.execute(OLD_LAUNCHES, given).scalars())
+
+    def events_of_jobs(self, jobs: Collection[str]) -> tuple[LedgerSum, ...]:
+        """See `RetentionRows.events_of_jobs`."""
+        query = counted(
+            [among(self._dialect, _DELIVERIES.job, "jobs")],
+            [func.coalesce(_JOBS.ended_at, _JOBS.opened_at).label("day")],
+        )
+        rows = self._connection.execute(query, {"jobs": listed(self._dialect, jobs)}).all()
+        return summed((row.schedule, row.state, row.reason, row.day, row.events) for row in rows)
+
+    def events_without_job(self, events: Collection[str]) -> tuple[LedgerSum, ...]:
+        """See `RetentionRows.events_without_job`."""
+        columns = (_DELIVERIES.schedule, _DELIVERIES.event)
+        query = (
+            select(
+                *columns,
+                func.min(_DELIVERIES.reason).label("reason"),
+                func.min(_DELIVERIES.at).label("at"),
+            )
+            .where(_DELIVERIES.job == tables.NO_JOB, among(self._dialect, _DELIVERIES.event, "events"))
+            .group_by(*columns)
+        )
+        rows = self._connection.execute(query, {"events": listed(self._dialect, events)}).all()
+        return summed((row.schedule, None, row.reason, row.at, 1) for row in rows)
+
+    def journal_page(
+        self, after: int, limit: int, *, until: int | None = None, to: datetime | None = None
+    ) -> tuple[Numbered, ...]:
+        """See `RetentionRows.journal_page`."""
+        table = tables.journal.c
+        query = every(JOURNAL).add_columns(table.number).where(table.number > after)
+        if until is not None:
+            query = query.where(table.number <= until)
+        if to is not None:
+            query = query.where(table.at <= to)
+        rows = self._connection.execute(query.order_by(table.number).limit(limit)).all()
+        return tuple(Numbered(number=row.number, entry=JOURNAL.value(row)) for row in rows)
+
+    def journal_ends(self) -> tuple[int, int]:
+        """See `RetentionRows.journal_ends`."""
+        first, last = self._connection.execute(ENDS).one()
+        return first or 0, last or 0
+
+    def snapshot(self, at: datetime | None = None) -> Snapshot | None:
+        """See `RetentionRows.snapshot`."""
+        query = NEWEST_SNAPSHOT if at is None else NEWEST_SNAPSHOT.where(snapshots.c.at <= at)
+        row = self._connection.execute(query.limit(1)).one_or_none()
+        return None if row is None else Snapshot(number=row.number, at=row.at, state=bytes(row.state))
+
+    def snapshots(self) -> tuple[tuple[int, datetime], ...]:
+        """See `RetentionRows.snapshots`."""
+        return tuple((row.number, row.at) for row in self._connection.execute(SNAPSHOTS).all())
+
+    def slot_holders(self) -> dict[str, tuple[str, ...]]:
+        """See `RetentionRows.slot_holders`."""
+        found: dict[str, list[str]] = {}
+        for holder, resource in self._connection.execute(SLOTS).all():
+            found.setdefault(holder, []).append(resource)
+        return {holder: tuple(resources) for holder, resources in found.items()}
+
+    def launched_since(self, since: datetime) -> tuple[Launched, ...]:
+        """See `RetentionRows.launched_since`."""
+        return tuple(self._all(LAUNCHED_SINCE, LAUNCHES.value, since=since))
+
+    def newest_job(self, schedule: str, at: datetime) -> Job | None:
+        """See `RetentionRows.newest_job`."""
+        found: list[Job] = []
+        for state in JobState:
+            found += self._all(NEWEST_JOB, JOBS.value, schedule=schedule, state=state, at=at)
+        return max(found, key=lambda job: (job.opened_at, job.id), default=None)
+
+    def sizes(self) -> tuple[TableSize, ...]:
+        """See `RetentionRows.sizes`."""
+        return table_sizes(self._connection)
+
+    def _rows(
+        self, query: Select[*tuple[Any, ...]], before: datetime, after: Position | None, limit: int
+    ) -> list[Any]:
+        given: dict[str, Any] = {"before": before, "limit": limit}
+        if after is not None:
+            given |= {"after_at": after[0], "after_id": after[1]}
+        return list(self._connection.execute(query, given).all())
+
+    def _named(self, column: Column[Any], ids: Collection[str]) -> frozenset[str]:
+        """Return those of some names that a column has."""
+        if not ids:
+            return frozenset()
+        query = select(column).where(among(self._dialect, column, "ids"))
+        found = self._connection.execute(query, {"ids": listed(self._dialect, ids)})
+        return frozenset(found.scalars())
+
+    def _pruned(self, kind: str, ids: Collection[str]) -> frozenset[str]:
+        if not ids:
+            return frozenset()
+        query = select(pruned.c.id).where(pruned.c.kind == kind, among(self._dialect, pruned.c.id, "ids"))
+        found = self._connection.execute(query, {"ids": listed(self._dialect, ids)})
+        return frozenset(found.scalars())

@@ -1,0 +1,23 @@
+"""New names for the sums of the ledger; what a removed app has left under a new name is added to."""
+
+import msgspec
+from sqlalchemy import Connection, delete, select
+
+from tidegate.compiler.plan.renames import Renames
+from tidegate.scheduler.model.retention import LedgerSum
+from tidegate.scheduler.store.sql.counted_events import LAST_CODE_POINT
+from tidegate.scheduler.store.sql.retention.tables import ledger_sums
+from tidegate.scheduler.store.sql.retention.writer import RetentionWriter
+
+
+def rename_sums(connection: Connection, names: Renames) -> None:
+    """Give the sums of renamed apps their new names."""
+    found: list[LedgerSum] = []
+    for old in names.apps:
+        of_app = ledger_sums.c.schedule.between(f"{old}/", f"{old}/{LAST_CODE_POINT}")
+        for schedule, day, outcome, reason, events in connection.execute(select(ledger_sums).where(of_app)):
+            each = LedgerSum(schedule=schedule, day=day, outcome=outcome, reason=reason, events=events)
+            found.append(each)
+        connection.execute(delete(ledger_sums).where(of_app))
+    renamed = (msgspec.structs.replace(each, schedule=names.schedule(each.schedule)) for each in found)
+    RetentionWriter(connection).add_sums(renamed)

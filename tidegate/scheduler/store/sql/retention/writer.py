@@ -1,0 +1,89 @@
+"""The writer of retention in SQL: rows go by their keys, and their names stay."""
+
+from collections.abc import Collection, Iterable, Sequence
+
+import msgspec
+from sqlalchemy import delete, select, update
+
+from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.model.retention import LedgerSum, Snapshot
+from tidegate.scheduler.store.sql import bulk, tables
+from tidegate.scheduler.store.sql.bulk import among, listed
+from tidegate.scheduler.store.sql.changes import Changes
+from tidegate.scheduler.store.sql.maintenance.tables import operation_runs
+from tidegate.scheduler.store.sql.retention.reader import DISCARDED_JOB, EVENT, RUN, RetentionReader
+from tidegate.scheduler.store.sql.retention.tables import ledger_sums, pruned, snapshots
+
+
+class RetentionWriter(RetentionReader, Changes):
+    """See `RetentionChanges`."""
+
+    def drop_jobs(self, ids: Collection[str]) -> int:
+        """See `RetentionChanges.drop_jobs`."""
+        jobs = tables.jobs.c
+        discarded = select(jobs.id).where(
+            jobs.state == JobState.DISCARDED, among(self._dialect, jobs.id, "names")
+        )
+        names = {"names": listed(self._dialect, ids)}
+        self._remember(DISCARDED_JOB, self._connection.execute(discarded, names).scalars().all())
+        columns = (
+            tables.claims.c.job,
+            tables.edges.c.job,
+            tables.edges.c.upstream,
+            operation_runs.c.job,
+            jobs.id,
+        )
+        removed = 0
+        for column in columns:
+            statement = delete(column.table).where(among(self._dialect, column, "names"))
+            removed += self._connection.execute(statement, names).rowcount
+        return removed
+
+    def forget_events(self, ids: Collection[str]) -> int:
+        """See `RetentionChanges.forget_events`."""
+        self._remember(EVENT, ids)
+        statement = delete(tables.deliveries).where(among(self._dialect, tables.deliveries.c.event, "names"))
+        removed = self._connection.execute(statement, {"names": listed(self._dialect, ids)}).rowcount
+        self._delete(tables.events.c.id, ids)
+        return removed
+
+    def forget_runs(self, ids: Collection[str]) -> None:
+        """See `RetentionChanges.forget_runs`."""
+        self._remember(RUN, ids)
+        self._delete(tables.runs.c.run_id, ids)
+
+    def drop_launches(self, holders: Collection[str]) -> None:
+        """See `RetentionChanges.drop_launches`."""
+        self._delete(tables.launches.c.holder, holders)
+
+    def drop_journal(self, numbers: Collection[int]) -> None:
+        """See `RetentionChanges.drop_journal`."""
+        bulk.delete(self._connection, tables.journal, ("number",), [(number,) for number in sorted(numbers)])
+
+    def add_sums(self, sums: Iterable[LedgerSum]) -> None:
+        """See `RetentionChanges.add_sums`."""
+        table = ledger_sums.c
+        for each in sums:
+            key = (
+                table.schedule == each.schedule,
+                table.day == each.day,
+                table.outcome == each.outcome,
+                table.reason == each.reason,
+            )
+            more = update(ledger_sums).where(*key).values(events=table.events + each.events)
+            if not self._connection.execute(more).rowcount:
+                self._connection.execute(ledger_sums.insert(), [msgspec.structs.asdict(each)])
+
+    def put_snapshot(self, snapshot: Snapshot) -> None:
+        """See `RetentionChanges.put_snapshot`."""
+        self.drop_snapshots([snapshot.number])
+        row = {"number": snapshot.number, "at": snapshot.at, "state": snapshot.state}
+        self._connection.execute(snapshots.insert(), [row])
+
+    def drop_snapshots(self, numbers: Sequence[int]) -> None:
+        """See `RetentionChanges.drop_snapshots`."""
+        self._connection.execute(delete(snapshots).where(snapshots.c.number.in_(numbers)))
+
+    def _remember(self, kind: str, ids: Collection[str]) -> None:
+        rows = [(kind, id) for id in sorted(set(ids))]
+        bulk.insert(self._connection, pruned, ("kind", "id"), rows, on_conflict="leave")
