@@ -59,6 +59,7 @@ def answers(reader: Reader, now: datetime) -> list[Any]:
         reader.events_of_jobs(NAMES),
         reader.events_without_job(NAMES),
         [each.entry for each in reader.journal_page(0, MANY, to=now)],
+        [each.entry for each in reader.renames()],
         reader.slot_holders(),
         reader.launched_since(at(1)),
         reader.newest_job("a/s", at(2)),

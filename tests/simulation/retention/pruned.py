@@ -6,9 +6,9 @@ not pruned here.
 """
 
 import random
-from collections.abc import Mapping
-from datetime import timedelta
-from typing import Any
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
 
 from tests.doubles.dump import dump
 from tests.simulation.chance.world import ChanceWorld
@@ -17,7 +17,10 @@ from tests.simulation.history import played
 from tidegate.scheduler.model.retention import Keep, Pruned
 from tidegate.scheduler.retention.prune import prune_slice
 from tidegate.scheduler.store.memory.store import MemoryStore
-from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.store.protocol import Store, Transaction
+from tidegate.scheduler.tick.tick import TickReport
+
+T = TypeVar("T")
 
 STEPS = 200
 AS_LITTLE_AS_POSSIBLE = Keep(
@@ -45,12 +48,12 @@ class PrunedWorld(ChanceWorld):
         self._other_dice = random.Random(f"pruned {seed}")
         super().__init__(store, seed)
 
-    def choose(self, dice: random.Random, deeds: Any) -> None:  # type: ignore[override]  # it prunes before
-        """See `Hands.choose`."""
+    def within(self, deed: Callable[[Transaction], T]) -> T:
+        """See `Hands.within`; some deeds come after a little pruning."""
         self.prune_by_chance()
-        super().choose(dice, deeds)
+        return super().within(deed)
 
-    def tick(self, now: Any = None) -> Any:
+    def tick(self, now: datetime | None = None) -> TickReport:
         """See `Hands.tick`."""
         self.prune_by_chance()
         return super().tick(now)

@@ -4,8 +4,6 @@ import re
 from datetime import timedelta
 from pathlib import Path
 
-import msgspec
-
 from tidegate.domain.wording import shown
 from tidegate.project.settings.language import RetentionSection, SettingsError
 from tidegate.scheduler.model.retention import Keep
@@ -22,7 +20,12 @@ def kept(file: Path, section: RetentionSection) -> Keep:
     Raises:
         SettingsError: a value is not a number of days.
     """
-    return Keep(**{name: _days(file, name, text) for name, text in msgspec.structs.asdict(section).items()})
+    return Keep(
+        journal=_days(file, "journal", section.journal),
+        events=_days(file, "events", section.events),
+        finished_jobs=_days(file, "finished_jobs", section.finished_jobs),
+        launches=_days(file, "launches", section.launches),
+    )
 
 
 def _days(file: Path, key: str, text: str) -> timedelta | None:

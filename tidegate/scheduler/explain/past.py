@@ -1,350 +1,187 @@
-"""Past: the store as it was at a past instant, rebuilt from the journal alone.
+"""Past: the store as it was at a past instant, rebuilt from a snapshot and the journal.
 
-    entries up to the instant ──► applied in order ──► a store in memory
+    newest snapshot before ──► entries up to the instant, applied in order ──► a store in memory
 
 The engine's own functions then read this store, so `why --at` explains a past instant exactly as
 `why` did then. It holds everything that decisions depend on: apps and schedules, jobs with their
-collected events, slots, launches, runs and gauges. Entries that a tick wrote later about an earlier
-instant, after a pause, belong to that instant.
+collected events, slots, launches, runs and gauges. So a bounded part of the journal is read, however
+long it is. What was over before the snapshot is read from the present store when it is asked for.
+
+Where no snapshot is old enough, the whole journal is read. Where that was pruned, it says so.
 """
 
-from collections.abc import Callable
+from collections.abc import Collection, Generator, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
-from typing import Any
 
-import msgspec
-
-from tidegate.compiler.plan.fingerprint import fingerprint
-from tidegate.compiler.plan.renames import Renames
-from tidegate.domain.model import App, Schedule
-from tidegate.domain.model.others import with_named
-from tidegate.scheduler.commands.activation import stopped, takes_events
-from tidegate.scheduler.decision.after import after
-from tidegate.scheduler.decision.carry import carry
-from tidegate.scheduler.decision.fate import Change, after_fate, fate
-from tidegate.scheduler.decision.fires import next_fire, starts_again, timer_leaves
-from tidegate.scheduler.explain.past_entries import event_of, later_names, observation_of, under_present_names
-from tidegate.scheduler.explain.past_operations import after_entry, opened_jobs, opens_operation
-from tidegate.scheduler.explain.past_tasks import PastTasks
-from tidegate.scheduler.intake.observe import merge
-from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
-from tidegate.scheduler.model.event import Delivery, EventKind
-from tidegate.scheduler.model.job import ACTIVE, Job, JobState
-from tidegate.scheduler.model.journal import Entry, EntryKind
-from tidegate.scheduler.model.run import Gauge, Launched, Run
+from tidegate.scheduler.explain.instant_text import instant_text
+from tidegate.scheduler.explain.past_entries import later_names, names_after
+from tidegate.scheduler.explain.past_fold import Past
+from tidegate.scheduler.model.event import Delivery
+from tidegate.scheduler.model.job import FINISHED, Job, JobState
+from tidegate.scheduler.model.journal import Entry
+from tidegate.scheduler.model.refused import Refused
+from tidegate.scheduler.model.retention import Snapshot
+from tidegate.scheduler.retention.journal import pruned_until
+from tidegate.scheduler.retention.state import read_state
+from tidegate.scheduler.store.memory.reader import MemoryReader
 from tidegate.scheduler.store.memory.store import MemoryStore
+from tidegate.scheduler.store.memory.tables import Tables
 from tidegate.scheduler.store.protocol import Reader
-from tidegate.scheduler.tick.generate import day_made, next_generation
+from tidegate.scheduler.store.retention import Numbered
 
-_OPENS = (EntryKind.JOB_OPENED, EntryKind.MANUAL, EntryKind.INSTANCE)
-
-_STOPS = (EntryKind.PAUSED, EntryKind.MARKED, EntryKind.RERUN, EntryKind.REPORTED, EntryKind.GONE)
+PAGE = 2_000
 
 
 def store_at(reader: Reader, instant: datetime) -> MemoryStore:
-    """Return the store as it was after an instant was done."""
-    journal = reader.journal()
-    past = _Past()
-    for entry, names in zip(journal, later_names(journal), strict=True):
-        if entry.at <= instant:
-            past.read(entry, names)
-    return past.store(instant)
+    """Return the store as it was after an instant was done.
+
+    What it has not copied it asks the reader for, which has to stay open.
+
+    Raises:
+        Refused: the journal of that time was pruned.
+    """
+    base, renames = reader.snapshot(instant), reader.renames()
+    if base is not None and any(row.number > base.number for row in renames):
+        # A snapshot has the names of its time.
+        base = None
+    if base is None:
+        _check_journal(reader, instant, renames)
+        past, store = Past(), MemoryStore()
+    else:
+        past, store = Past(_Recall(reader)), _PastStore(reader, instant)
+        past.begin(read_state(base.state), base.at)
+    later = later_names(renames)
+    for row in _entries(reader, base, instant):
+        past.read(row.entry, names_after(row.number, later))
+    return past.store(instant, store)
 
 
-class _Past:
-    """The rows of the store after the entries that were read so far."""
+def _check_journal(reader: Reader, instant: datetime, renames: Collection[Numbered]) -> None:
+    """Raise an error if the beginning of the journal was pruned."""
+    pruned = pruned_until(reader)
+    if pruned is None:
+        return
+    since, why = pruned, f"the journal before {instant_text(pruned)} was pruned"
+    if instant >= pruned:
+        since = max(row.entry.at for row in renames)
+        why += f", and apps were renamed at {instant_text(since)}"
+    raise Refused(
+        f"nothing is known of {instant_text(instant)}: {why}",
+        f"ask for {instant_text(since)} or later; `journal` in [retention] of tidegate.toml keeps it longer",
+    )
 
-    def __init__(self) -> None:
-        self._apps: dict[str, DeployedApp] = {}
-        self._states: dict[str, ScheduleState] = {}
-        self._deleted: set[str] = set()
-        self._jobs: dict[str, Job] = {}
-        self._waiting: dict[str, dict[str, None]] = {}
-        self._collected: dict[str, dict[tuple[str, str], Delivery]] = {}
-        self._clocks: dict[str, dict[str, tuple[datetime, datetime]]] = {}
-        self._slots: dict[str, list[str]] = {}
-        self._launches: dict[str, Launched] = {}
-        self._runs: dict[str, Run] = {}
-        self._gauges: dict[str, Gauge] = {}
-        self._journal: list[Entry] = []
-        self._tasks = PastTasks()
-        self._readers: dict[EntryKind, Callable[[Entry], None]] = {
-            EntryKind.SPEC: self._spec,
-            EntryKind.STATUS: self._status,
-            EntryKind.CLOCK: self._clock,
-            EntryKind.GAUGE: self._gauge,
-            EntryKind.JOB_OPENED: self._opened,
-            EntryKind.INSTANCE: self._opened,
-            EntryKind.MANUAL: self._manual,
-            EntryKind.EVENT: self._event,
-            EntryKind.EVENT_DISCARDED: self._event_discarded,
-            EntryKind.LAUNCH: self._launch,
-            EntryKind.RUN: self._run,
-            EntryKind.SLOTS_TAKEN: self._slots_taken,
-            EntryKind.CLAIM: self._slots_taken,
-            EntryKind.DISCARDED: self._without_launch,
-            EntryKind.LAUNCH_FAILED: self._without_launch,
-            EntryKind.RECOVERED: self._without_launch,
-            EntryKind.OPERATION: self._without_launch,
-            **dict.fromkeys(_STOPS, self._stopped),
-        }
 
-    def read(self, entry: Entry, names: Renames) -> None:
-        """Apply one entry.
+def _entries(reader: Reader, base: Snapshot | None, instant: datetime) -> Iterator[Numbered]:
+    """Yield the entries after a snapshot that belong to an instant or to earlier ones.
 
-        Args:
-            names: the renames after it.
-        """
-        self._journal.append(entry)
-        entry = under_present_names(entry, names)
-        if not self._is_known(entry):
-            self._tasks.wait_for_task(entry)
-            return
-        self._tasks.read(entry)
-        special = self._readers.get(entry.kind)
-        if special is not None:
-            special(entry)
-        job = self._jobs.get(entry.job or "")
-        if job is not None:
-            self._put(after_entry(job, entry, self._states.get(job.schedule)))
+    What is written when two more snapshots were taken is about later instants.
+    """
+    after = 0 if base is None else base.number
+    beyond = [number for number, at in reader.snapshots() if number > after and at > instant]
+    until = beyond[1] if len(beyond) > 1 else None
+    while rows := reader.journal_page(after, PAGE, until=until, to=instant):
+        yield from rows
+        after = rows[-1].number
 
-    def _is_known(self, entry: Entry) -> bool:
-        """Return whether the schedule and the job of the entry are known.
 
-        A journal may begin later than a schedule; and if a clock went back, the opening of a job may have
-        a later instant than the entries that follow it.
-        """
-        if entry.kind in (EntryKind.SPEC, EntryKind.CLOCK) or entry.schedule is None:
-            return True
-        if entry.schedule not in self._states and not opens_operation(entry):
-            return entry.job in self._jobs
-        opens = entry.job is None or entry.kind in _OPENS
-        return opens or entry.job in self._jobs
+class _Recall:
+    """Recalls jobs that were over before the snapshot, and went on after it."""
 
-    def store(self, instant: datetime) -> MemoryStore:
-        """Return a store with these rows, as of the instant."""
-        store = MemoryStore()
-        deliveries = [each for found in self._collected.values() for each in found.values()]
-        with store.transaction() as transaction:
-            transaction.put_apps(list(self._apps.values()))
-            transaction.put_schedules(
-                [
-                    self._placed(state, instant)
-                    for ref, state in self._states.items()
-                    if ref not in self._deleted
-                ]
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    def __call__(self, past: Past, entry: Entry) -> tuple[Job | None, Mapping[tuple[str, str], Delivery]]:
+        return recalled(self._reader, past, entry.job or "", entry)
+
+
+def recalled(
+    reader: Reader, past: Past, id: str, until: Entry | None, at: datetime | None = None
+) -> tuple[Job | None, Mapping[tuple[str, str], Delivery]]:
+    """Return a job from all its entries, and its events.
+
+    Args:
+        past: has its schedule.
+        until: the first entry that does not count.
+        at: only entries of this instant and earlier ones count.
+    """
+    alone, names = past.with_schedules(), names_after(0, [])
+    row = next(iter(reader.jobs(ids=(id,))), None)
+    if row is not None and row.instance is not None:
+        # The instances of a task that were made together have one entry, which names no job.
+        alone.put_made(row)
+    for entry in reader.journal(job=id):
+        if entry == until:
+            break
+        if at is None or entry.at <= at:
+            alone.read(entry, names)
+    return alone.job(id)
+
+
+class _PastStore(MemoryStore):
+    """A past whose jobs that were over before the snapshot are in the present store."""
+
+    def __init__(self, present: Reader, instant: datetime) -> None:
+        super().__init__()
+        self._present = present
+        self._instant = instant
+
+    @contextmanager
+    def reading(self) -> Generator[MemoryReader]:
+        """See `Store.reading`."""
+        yield _PastReader(self.committed, self._present, self._instant)
+
+
+class _PastReader(MemoryReader):
+    """Reads the past; what is asked of a job by its id, or of a schedule's last job, is found there too."""
+
+    def __init__(self, tables: Tables, present: Reader, instant: datetime) -> None:
+        super().__init__(tables)
+        self._present = present
+        self._instant = instant
+
+    def jobs(
+        self,
+        *,
+        ids: Collection[str] | None = None,
+        app: str | None = None,
+        schedules: Collection[str] | None = None,
+        states: Collection[JobState] | None = None,
+        limit: int | None = None,
+    ) -> tuple[Job, ...]:
+        """See `Reader.jobs`."""
+        found = super().jobs(ids=ids, app=app, schedules=schedules, states=states, limit=limit)
+        if ids is not None:
+            missing = set(ids) - self._tables.jobs.keys()
+            over = [job for job in self._present.jobs(ids=missing) if job.opened_at <= self._instant]
+            found += tuple(self._as_it_was(job) for job in over)
+        if ids is None and states is None and limit == 1 and schedules:
+            newest = [self._present.newest_job(each, self._instant) for each in schedules]
+            found += tuple(
+                self._as_it_was(job) for job in newest if job is not None and job.id not in self._tables.jobs
             )
-            transaction.add_events([delivery.event for delivery in deliveries])
-            transaction.mark_routed([delivery.event.id for delivery in deliveries])
-            transaction.put_jobs(list(self._jobs.values()))
-            transaction.add_deliveries(deliveries)
-            transaction.take_slots(self._slots)
-            transaction.add_launches(list(self._launches.values()))
-            transaction.put_runs(list(self._runs.values()))
-            transaction.put_gauges(list(self._gauges.values()))
-            self._tasks.put(transaction, self._jobs.values())
-            transaction.add_journal(self._journal)
-        return store
+        ordered = sorted(found, key=lambda job: (job.opened_at, job.id))
+        return tuple(ordered if limit is None else ordered[-limit:])
 
-    def _placed(self, state: ScheduleState, instant: datetime) -> ScheduleState:
-        """Return the schedule with its next fire, which follows from its crons and timers."""
-        if not takes_events(state):
-            return stopped(state)
-        task = state.spec.task
-        if task is not None:
-            return msgspec.structs.replace(state, next_fire_at=next_generation(task, day_made(task, instant)))
-        clocks = {path: since for path, (since, _) in self._clocks.get(state.ref, {}).items()}
-        placed = msgspec.structs.replace(state, clocks=clocks, fires_after=instant)
-        return msgspec.structs.replace(placed, next_fire_at=next_fire(placed, instant))
+    def journal(
+        self,
+        *,
+        schedule: str | None = None,
+        job: str | None = None,
+        since: datetime | None = None,
+        limit: int | None = None,
+    ) -> tuple[Entry, ...]:
+        """See `Reader.journal`; of a job also what comes before the snapshot."""
+        if job is None:
+            return super().journal(schedule=schedule, since=since, limit=limit)
+        found = self._present.journal(schedule=schedule, job=job, since=since, limit=limit)
+        return tuple(entry for entry in found if entry.at <= self._instant)
 
-    def _put(self, job: Job) -> None:
-        self._jobs[job.id] = job
-        waiting = self._waiting.setdefault(job.schedule, {})
-        if job.waiting:
-            waiting[job.id] = None
-        else:
-            waiting.pop(job.id, None)
-
-    # --- apps and schedules ---
-
-    def _spec(self, entry: Entry) -> None:
-        spec: Any = entry.data["spec"]
-        if entry.schedule is not None:
-            self._schedule_spec(entry, entry.schedule, spec)
-        elif spec is None:
-            self._apps.pop(entry.data["app"], None)
-        else:
-            app = msgspec.convert(spec, App)
-            deployed = DeployedApp(app=app, revision=entry.data["revision"], deployed_at=entry.at)
-            self._apps[app.name] = deployed
-
-    def _schedule_spec(self, entry: Entry, ref: str, written: Any) -> None:
-        if written is None:
-            self._deleted.add(ref)
-            return
-        spec = msgspec.convert(written, Schedule)
-        self._deleted.discard(ref)
-        before = self._states.get(ref)
-        state = ScheduleState(
-            ref=ref,
-            spec=spec,
-            fingerprint=fingerprint(spec),
-            status=entry.data["status"],
-            active_since=entry.at,
-            deployed_at=entry.at,
-        )
-        carries = bool(entry.data.get("carries"))
-        stays = before is not None and (carries or entry.data["action"] == "amend")
-        if before is not None and stays:
-            deployed_at = before.deployed_at if not carries else entry.at
-            state = msgspec.structs.replace(state, active_since=before.active_since, deployed_at=deployed_at)
-        # A timer that was started at this very instant was started by the same deployment.
-        running = {leaf.path for leaf, _ in timer_leaves(state)}
-        self._clocks[ref] = {
-            path: clock
-            for path, clock in self._clocks.get(ref, {}).items()
-            if path in running and (stays or clock[1] == entry.at)
-        }
-        self._states[ref] = state
-        if spec.task is not None:
-            self._deployed_task(entry, state)
-        elif carries:
-            self._carry(before or state, state, entry.at)
-
-    def _deployed_task(self, entry: Entry, state: ScheduleState) -> None:
-        """Make the instances whose entries came before that of their task."""
-        for early in self._tasks.early(entry):
-            self._tasks.read(early)
-            self._opened(early)
-        for job in self._tasks.remade(entry, self._jobs, state):
-            self._put(job)
-
-    def _carry(self, before: ScheduleState, state: ScheduleState, at: datetime) -> None:
-        """Carry the waiting jobs over to the changed schedule; earlier entries have moved their events."""
-        app = with_named(
-            msgspec.structs.replace(self._apps[state.app].app, schedules={state.name: state.spec}),
-            {name: deployed.app for name, deployed in self._apps.items()},
-        )
-        for id in tuple(self._waiting.get(state.ref, ())):
-            deliveries = tuple(self._collected.get(id, {}).values())
-            # Jobs that keep no event were discarded by earlier entries.
-            job = carry(self._jobs[id], deliveries, state, app, at).job or self._jobs[id]
-            self._put(after_fate(job, fate(job, Change.CARRIED, before, state), state, at))
-
-    def _status(self, entry: Entry) -> None:
-        before = self._states.get(entry.schedule or "")
-        if before is None:
-            return  # a person has asked for an operation
-        state = msgspec.structs.replace(
-            before, status=entry.data["status"], changed_by=entry.data.get("by", before.changed_by)
-        )
-        if state.active and not before.holding:
-            state = msgspec.structs.replace(state, active_since=entry.at)
-        self._states[state.ref] = state
-        for id in tuple(self._waiting.get(state.ref, ())):
-            # A discarded job has its own entry.
-            job, change = self._jobs[id], Change.RESUMED if state.active else Change.SUSPENDED
-            self._put(after_fate(job, fate(job, change, before, state), state, entry.at))
-        if not takes_events(state):
-            self._clocks.pop(state.ref, None)
-
-    def _clock(self, entry: Entry) -> None:
-        since = datetime.fromisoformat(entry.data["from"])
-        clocks = self._clocks.setdefault(entry.schedule or "", {})
-        before = clocks.get(entry.data["leaf"])
-        if entry.event is not None and before is not None:
-            since = max(since, before[0])
-        clocks[entry.data["leaf"]] = (since, entry.at)
-
-    def _gauge(self, entry: Entry) -> None:
-        name = entry.data["name"]
-        self._gauges[name] = Gauge(name=name, value=entry.data["value"], reported_at=entry.at)
-
-    # --- jobs and their events ---
-
-    def _opened(self, entry: Entry) -> None:
-        for job in opened_jobs(entry, self._states.get(entry.schedule or "")):
-            self._put(job)
-
-    def _manual(self, entry: Entry) -> None:
-        if entry.job not in self._jobs:
-            self._opened(entry)
-
-    def _event(self, entry: Entry) -> None:
-        leaf, event = entry.data["leaf"], event_of(entry)
-        found = self._collected.setdefault(entry.job or "", {})
-        found.pop((event.id, entry.data.get("moved_from") or ""), None)
-        found[event.id, leaf] = Delivery(
-            event=event, schedule=entry.schedule or "", leaf=leaf, job=entry.job, at=entry.at
-        )
-        self._ran_out(entry, leaf, event.kind)
-
-    def _event_discarded(self, entry: Entry) -> None:
-        leaf = entry.data["leaf"]
-        self._collected.get(entry.job or "", {}).pop((entry.event or "", leaf), None)
-        if entry.job is None:
-            self._ran_out(entry, leaf, EventKind(entry.data["kind"]))
-            return
-        arrivals = (delivery.event.arrived for delivery in self._collected[entry.job].values())
-        first = min(arrivals, default=None)
-        self._put(msgspec.structs.replace(self._jobs[entry.job], first_event_at=first))
-
-    def _ran_out(self, entry: Entry, path: str, kind: EventKind) -> None:
-        """Stop or restart the timer of an `elapsed` leaf that has fired."""
-        state = self._states[entry.schedule or ""]
-        if kind is not EventKind.FIRE:
-            return
-        for leaf, _ in timer_leaves(state):
-            if leaf.path == path:
-                clocks = self._clocks.setdefault(state.ref, {})
-                clocks.pop(path, None)
-                if starts_again(state, leaf):
-                    clocks[path] = (entry.at, entry.at)
-
-    # --- launches and runs ---
-
-    def _launch(self, entry: Entry) -> None:
-        job = self._jobs[entry.job or ""]
-        self._slots[job.id] = entry.data["resources"]
-        if job.maintenance is None:
-            launch = Launched(program=entry.data["program"], holder=job.launch_holder, at=entry.at)
-            self._launches[launch.holder] = launch
-
-    def _slots_taken(self, entry: Entry) -> None:
-        """Add the launch and the slots of a job that gave them back, and is offered again or has a run."""
-        job = self._jobs[entry.job or ""]
-        if job.gave_back:
-            self._slots[job.id] = list(job.resources)
-            holder = job.launch_holder
-            self._launches[holder] = Launched(program=job.program, holder=holder, at=entry.at)
-
-    def _without_launch(self, entry: Entry) -> None:
-        """Remove the launch and the slots of a job that ended without a run, or gave them back."""
-        job = self._jobs[entry.job or ""]
-        tried_again = entry.kind is EntryKind.LAUNCH_FAILED and entry.reason is None
-        if tried_again and not after(job, entry).gave_back:
-            return
-        if entry.kind is EntryKind.RECOVERED and job.state is not JobState.PENDING_LAUNCH:
-            return
-        self._slots.pop(job.id, None)
-        self._launches.pop(job.launch_holder, None)
-
-    def _stopped(self, entry: Entry) -> None:
-        """Remove the slots of an instance whose run a person has stopped, and a launch without a run."""
-        job = self._jobs[entry.job or ""]
-        if job.state in ACTIVE:
-            self._slots.pop(job.id, None)
-            if job.run_id is None:
-                self._launches.pop(job.launch_holder, None)
-
-    def _run(self, entry: Entry) -> None:
-        if entry.job is not None:
-            self._slots_taken(entry)
-        run_id, holder = entry.run_id or "", entry.job or entry.run_id or ""
-        run = self._runs[run_id] = merge(self._runs.get(run_id), observation_of(entry), entry.at)
-        if entry.job is None and (run.active or run.started_at is not None):
-            self._launches[holder] = Launched(program=run.program, holder=holder, at=run.launched_at)
-        if not run.active:
-            self._slots.pop(holder, None)
-        elif entry.job is None:
-            self._slots[holder] = entry.data["resources"]
+    def _as_it_was(self, job: Job) -> Job:
+        """Return a job of the present store as it was; one that has ended by then has not changed since."""
+        if job.state in FINISHED and job.ended_at is not None and job.ended_at <= self._instant:
+            return job
+        past = Past()
+        past.begin_with(self._present.schedules(refs=(job.schedule,)))
+        before, _ = recalled(self._present, past, job.id, None, self._instant)
+        return job if before is None else before

@@ -13,20 +13,37 @@ from tidegate.scheduler.model.event import Event, EventKind
 from tidegate.scheduler.model.journal import Entry, EntryKind
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.renamed_maintenance import renamed_operation, renamed_resource
+from tidegate.scheduler.store.retention import Numbered
 
 
-def later_names(journal: Sequence[Entry]) -> list[Renames]:
-    """Return for each entry the renames after it, as one; those of schedules the journal has already."""
-    found: list[Renames] = []
+def later_names(renames: Sequence[Numbered]) -> list[tuple[int, Renames]]:
+    """Return the renames after each number of a rename, as one; those of schedules the journal has already.
+
+    Args:
+        renames: the entries of renames, in order.
+
+    Returns:
+        A number, and the renames of that number and later ones, in order.
+    """
+    found: list[tuple[int, Renames]] = []
     names = Renames()
-    for entry in reversed(journal):
-        found.append(names)
-        if entry.kind is EntryKind.RENAME:
-            names = Renames(
-                apps=_joined(entry.data["apps"], names.apps),
-                datasets=_joined(entry.data["datasets"], names.datasets),
-            )
+    for row in reversed(renames):
+        names = Renames(
+            apps=_joined(row.entry.data["apps"], names.apps),
+            datasets=_joined(row.entry.data["datasets"], names.datasets),
+        )
+        found.append((row.number, names))
     return found[::-1]
+
+
+def names_after(number: int, later: Sequence[tuple[int, Renames]]) -> Renames:
+    """Return the renames after an entry, as one.
+
+    Args:
+        number: of the entry.
+        later: see `later_names`.
+    """
+    return next((names for renamed, names in later if renamed > number), Renames())
 
 
 def _joined(renamed: Mapping[str, str], later: Mapping[str, str]) -> dict[str, str]:

@@ -28,6 +28,10 @@ class PastTasks:
         self._made: dict[str, list[Entry]] = {}
         self._backfills: dict[int, object] = {}
 
+    def begin(self, backfills: Mapping[int, object]) -> None:
+        """Begin with the backfills of a snapshot."""
+        self._backfills = dict(backfills)
+
     def read(self, entry: Entry) -> None:
         """Take note of an entry that makes an instance, or of a backfill."""
         if entry.kind in MAKES:

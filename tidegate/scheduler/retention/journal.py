@@ -23,6 +23,9 @@ SNAPSHOT_EVERY = timedelta(days=1)
 
 PAGE = 1_000
 
+PRUNED_UNTIL = "journal pruned until"
+"""Name of the cursor that holds the instant of the snapshot with which the journal begins."""
+
 
 def prune_journal(
     transaction: Transaction, keep: timedelta | None, clock: datetime, after: int, limit: int
@@ -44,13 +47,22 @@ def prune_journal(
     ids = {row.entry.job for row in rows if row.entry.job is not None}
     jobs = {job.id: job for job in transaction.jobs(ids=ids)} if ids else {}
     gone = [row.number for row in rows if entry_may_go(jobs.get(row.entry.job or ""))]
-    transaction.drop_journal(gone)
+    if gone:
+        transaction.drop_journal(gone)
+        since = dict(transaction.snapshots())[base]
+        transaction.set_cursor(PRUNED_UNTIL, since.isoformat())
     pruned = Pruned(journal=len(gone))
     if len(rows) == limit:
         return pruned, rows[-1].number
     old = [number for number, _ in transaction.snapshots() if number < base]
     transaction.drop_snapshots(old)
     return pruned.plus(Pruned(snapshots=len(old))), None
+
+
+def pruned_until(reader: Reader) -> datetime | None:
+    """Return the instant before which the journal was pruned; None if it is whole."""
+    stored = reader.cursor(PRUNED_UNTIL)
+    return None if stored is None else datetime.fromisoformat(stored)
 
 
 def base_of(reader: Reader, keep: timedelta | None, clock: datetime) -> int | None:

@@ -72,7 +72,8 @@ def _events(reader: Reader, keep: Keep, clock: datetime, gone: set[str]) -> tupl
         for each in reader.deliveries_of_events(jobs.keys()):
             counts[each.event.id] += 1
             jobs[each.event.id].update({each.job} if each.job else ())
-        stored = {job.id for job in reader.jobs(ids=set().union(*jobs.values()) - gone)}
+        asked = {id for each in jobs.values() for id in each if id not in gone}
+        stored = {job.id for job in reader.jobs(ids=asked)}
         for old in rows:
             if event_may_go(_without(old, stored & jobs[old.event.id])):
                 events += 1

@@ -54,13 +54,6 @@ class Slice(Value, kw_only=True):
     ended: bool = False
 
 
-class _Place(Value, kw_only=True):
-    """Where a pass is: its stage, and the last row that was looked at."""
-
-    stage: int = 0
-    after: Position | None = None
-
-
 def prune_slice(store: Store, keep: Keep, now: datetime, *, at_once: bool = False) -> Slice:
     """Prune one slice.
 
@@ -68,7 +61,7 @@ def prune_slice(store: Store, keep: Keep, now: datetime, *, at_once: bool = Fals
         at_once: begin a pass even if one has ended a short time ago.
     """
     with store.reading() as reader:
-        noted = reader.cursor(CURSOR) or {}
+        noted: dict[str, Any] = reader.cursor(CURSOR) or {}
         if not at_once and _rests(noted, now):
             return Slice(ended=True)
         promised = frozenset(work_of_commit(each.commit).job for each in reader.commitments())

@@ -101,6 +101,10 @@ class RetentionRows(Protocol):
         """
         ...
 
+    def renames(self) -> tuple[Numbered, ...]:
+        """The entries of renames, in order."""
+        ...
+
     def journal_ends(self) -> tuple[int, int]:
         """The numbers of the first and the last entry; (0, 0) for an empty journal."""
         ...

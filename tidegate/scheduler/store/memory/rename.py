@@ -56,8 +56,8 @@ def rename_tables(tables: Tables, names: Renames) -> None:
 def _rename_sums(tables: Tables, names: Renames) -> None:
     tables.own("sums")
     before, tables.sums = tables.sums, {}
-    for (schedule, *rest), events in before.items():
-        key = (names.schedule(schedule), *rest)
+    for (schedule, day, outcome, reason), events in before.items():
+        key = (names.schedule(schedule), day, outcome, reason)
         tables.sums[key] = tables.sums.get(key, 0) + events
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple, TypeVar
 
 from tidegate.scheduler.model.instance import task_event_key
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
+from tidegate.scheduler.model.journal import EntryKind
 from tidegate.scheduler.model.retention import LedgerSum, OldEvent, OldJob, OldRun, OpenInstance, Snapshot
 from tidegate.scheduler.model.run import Launched
 from tidegate.scheduler.store.ledger import summed
@@ -163,6 +164,11 @@ class RetentionReader:
             if number > after and (until is None or number <= until) and (to is None or entry.at <= to)
         )
         return tuple(found)[:limit]
+
+    def renames(self) -> tuple[Numbered, ...]:
+        """See `RetentionRows.renames`."""
+        every = self.journal_page(0, len(self._tables.journal))
+        return tuple(row for row in every if row.entry.kind is EntryKind.RENAME)
 
     def journal_ends(self) -> tuple[int, int]:
         """See `RetentionRows.journal_ends`."""

@@ -336,3 +336,5 @@ journal = Table(
 Index("ix_journal_at", journal.c.at)
 Index("ix_journal_schedule", journal.c.schedule, journal.c.number)
 Index("ix_journal_job", journal.c.job, journal.c.number)
+IS_RENAME = text("kind = 'rename'")
+Index("ix_journal_renames", journal.c.number, sqlite_where=IS_RENAME, postgresql_where=IS_RENAME)

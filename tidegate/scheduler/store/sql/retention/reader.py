@@ -140,6 +140,12 @@ NEWEST_JOB = (
     .order_by(_JOBS.opened_at.desc(), _JOBS.id.desc())
     .limit(1)
 )
+RENAMES = (
+    every(JOURNAL)
+    .add_columns(tables.journal.c.number)
+    .where(tables.IS_RENAME)
+    .order_by(tables.journal.c.number)
+)
 ENDS = select(func.min(tables.journal.c.number), func.max(tables.journal.c.number))
 SNAPSHOTS = select(snapshots.c.number, snapshots.c.at).order_by(snapshots.c.number)
 NEWEST_SNAPSHOT = select(snapshots.c.number, snapshots.c.at, snapshots.c.state).order_by(
@@ -246,6 +252,11 @@ class RetentionReader(Queries):
         if to is not None:
             query = query.where(table.at <= to)
         rows = self._connection.execute(query.order_by(table.number).limit(limit)).all()
+        return tuple(Numbered(number=row.number, entry=JOURNAL.value(row)) for row in rows)
+
+    def renames(self) -> tuple[Numbered, ...]:
+        """See `RetentionRows.renames`."""
+        rows = self._connection.execute(RENAMES).all()
         return tuple(Numbered(number=row.number, entry=JOURNAL.value(row)) for row in rows)
 
     def journal_ends(self) -> tuple[int, int]:

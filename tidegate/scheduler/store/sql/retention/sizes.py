@@ -1,5 +1,8 @@
 """How large the tables of a store are, and how far back they go."""
 
+from datetime import datetime
+from typing import Any
+
 from sqlalchemy import Column, Connection, func, select, text
 from sqlalchemy.exc import OperationalError
 
@@ -10,7 +13,7 @@ from tidegate.scheduler.store.sql.maintenance.tables import operation_runs
 from tidegate.scheduler.store.sql.metadata import metadata
 from tidegate.scheduler.store.sql.retention.tables import snapshots
 
-OLDEST: dict[str, Column[object]] = {
+OLDEST: dict[str, Column[Any]] = {
     "events": tables.events.c.arrived,
     "jobs": tables.jobs.c.opened_at,
     "runs": tables.runs.c.seen_at,
@@ -29,10 +32,9 @@ def table_sizes(connection: Connection) -> tuple[TableSize, ...]:
     measured = _bytes(connection)
     for name, table in sorted(metadata.tables.items()):
         rows = connection.execute(select(func.count()).select_from(table)).scalar_one()
-        oldest = None
+        oldest: datetime | None = None
         if name in OLDEST:
-            kind = Instant()
-            oldest = connection.execute(select(func.min(OLDEST[name], type_=kind))).scalar()
+            oldest = connection.execute(select(func.min(OLDEST[name], type_=Instant()))).scalar()
         elif name == "journal":
             oldest = connection.execute(FIRST_ENTRY).scalar()
         found.append(TableSize(table=name, rows=rows, bytes=measured.get(name), oldest=oldest))

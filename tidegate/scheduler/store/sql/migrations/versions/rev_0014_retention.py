@@ -36,3 +36,5 @@ def upgrade() -> None:
     )
     op.create_index("ix_snapshots_at", "snapshots", ["at"])
     op.create_index("ix_launches_at", "launches", ["at", "holder"])
+    where = sa.text("kind = 'rename'")
+    op.create_index("ix_journal_renames", "journal", ["number"], sqlite_where=where, postgresql_where=where)
