@@ -166,11 +166,10 @@ def _jobs(
     before = clock - keep.finished_jobs
     rows = transaction.old_jobs(before, after, ROWS_PER_SLICE)
     gone = prunable_jobs(transaction, rows, before, promised)
-    removed = 0
     if gone:
         transaction.add_sums(transaction.events_of_jobs(gone))
-        removed = transaction.drop_jobs(gone)
-    return Done(pruned=Pruned(jobs=removed), after=_next(rows, lambda old: (old.job.opened_at, old.job.id)))
+        transaction.drop_jobs(gone)
+    return Done(pruned=Pruned(jobs=len(gone)), after=_next(rows, lambda old: (old.job.opened_at, old.job.id)))
 
 
 def _events(

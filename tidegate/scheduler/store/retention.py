@@ -137,15 +137,12 @@ class RetentionRows(Protocol):
 class RetentionChanges(RetentionRows, Protocol):
     """Prunes rows."""
 
-    def drop_jobs(self, ids: Collection[str]) -> int:
+    def drop_jobs(self, ids: Collection[str]) -> None:
         """Remove jobs with their claims, recorded edges and runs of operations.
 
         Their deliveries stay until their events go: what a run has consumed is not collected again by
         `collect_existing` (see `pruned_discards`). The caller adds what the ledger counts of them to the
         sums.
-
-        Returns:
-            The number of removed rows.
         """
         ...
 

@@ -217,13 +217,12 @@ class RetentionReader:
 class RetentionWriter(RetentionReader):
     """See `RetentionChanges`."""
 
-    def drop_jobs(self, ids: Collection[str]) -> int:
+    def drop_jobs(self, ids: Collection[str]) -> None:
         """See `RetentionChanges.drop_jobs`."""
         self._tables.own("jobs", "waiting", "claims", "edges", "operation_runs", "running", "pruned")
         held, gone = self._tables, set(ids)
         found = [held.jobs[id] for id in sorted(gone) if id in held.jobs]
         held.pruned.update({(DISCARDED_JOB, job.id): None for job in found if _discarded(job)})
-        before = _count(held)
         held.claims = {key: value for key, value in held.claims.items() if key[0] not in gone}
         edges = {
             job: tuple(one for one in each if one not in gone)
@@ -236,7 +235,6 @@ class RetentionWriter(RetentionReader):
             held.running.pop(id, None)
             held.waiting.pop(id, None)
             held.jobs.pop(id, None)
-        return before - _count(held)
 
     def forget_events(self, ids: Collection[str]) -> int:
         """See `RetentionChanges.forget_events`."""
@@ -295,8 +293,3 @@ class RetentionWriter(RetentionReader):
 
 def _discarded(job: Job) -> bool:
     return job.state is JobState.DISCARDED
-
-
-def _count(held: Tables) -> int:
-    edges = sum(len(each) for each in held.edges.values())
-    return len(held.jobs) + len(held.claims) + edges + len(held.operation_runs)

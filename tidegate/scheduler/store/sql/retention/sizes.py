@@ -51,7 +51,7 @@ def _bytes(connection: Connection) -> dict[str, int]:
         return {name: int(size) for name, size in connection.execute(query).all()}
     query = text(
         "SELECT m.tbl_name, SUM(s.pgsize) FROM dbstat AS s JOIN sqlite_master AS m ON m.name = s.name"
-        " WHERE s.aggregate GROUP BY m.tbl_name"
+        " WHERE s.aggregate = 1 GROUP BY m.tbl_name"
     )
     try:
         return {name: int(size) for name, size in connection.execute(query).all()}

@@ -18,7 +18,7 @@ from tidegate.scheduler.store.sql.retention.tables import ledger_sums, pruned, s
 class RetentionWriter(RetentionReader, Changes):
     """See `RetentionChanges`."""
 
-    def drop_jobs(self, ids: Collection[str]) -> int:
+    def drop_jobs(self, ids: Collection[str]) -> None:
         """See `RetentionChanges.drop_jobs`."""
         jobs = tables.jobs.c
         discarded = select(jobs.id).where(
@@ -33,11 +33,8 @@ class RetentionWriter(RetentionReader, Changes):
             operation_runs.c.job,
             jobs.id,
         )
-        removed = 0
         for column in columns:
-            statement = delete(column.table).where(among(self._dialect, column, "names"))
-            removed += self._connection.execute(statement, names).rowcount
-        return removed
+            self._delete(column, ids)
 
     def forget_events(self, ids: Collection[str]) -> int:
         """See `RetentionChanges.forget_events`."""
