@@ -31,7 +31,7 @@ class State(Value, kw_only=True):
 
     Attributes:
         slots: by holder.
-        runs: active ones, and for each program stand-ins for its last ones, with their instants.
+        runs: active ones, and for each program one or two with the instants of its last ones.
         backfills: requests by number.
     """
 
