@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from tests.simulation.chance.world import ChanceWorld
 from tests.simulation.faulty_store import FaultyStore
+from tests.simulation.kept_counts import counted_from
 from tidegate.scheduler.store.protocol import Store
 
 T = TypeVar("T")
@@ -59,7 +60,8 @@ def played(
     """
     faulty = FaultyStore(store, random.Random(~seed), rate, after_commit=after_commit)
     try:
-        return play(faulty)
+        with counted_from(seed):
+            return play(faulty)
     except Exception as error:
         raise AssertionError(f"{what}: {error}") from error
     finally:

@@ -8,6 +8,7 @@ import msgspec
 
 from tests.simulation.faulty_store import FaultyStore
 from tests.simulation.hands import Hands
+from tests.simulation.kept_counts import counts_are_right
 from tests.simulation.oracle.oracle import Oracle
 from tests.simulation.places import without_places
 from tidegate.domain.model import App, Schedule
@@ -45,6 +46,7 @@ class World(Hands):
         """Let the oracle read what is new in the journal."""
         with self.store.reading() as reader:
             entries = reader.journal()
+            counts_are_right(reader)
         self.oracle.read_all(entries[self.oracle.read :])
 
     def judge_after_tick(self) -> None:

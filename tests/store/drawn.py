@@ -33,6 +33,7 @@ from tidegate.scheduler.model.instance import Instance
 from tidegate.scheduler.model.job import WAITING, JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.run import RunStatus
+from tidegate.scheduler.model.tally import KeptTally, LeafTally, Tally
 from tidegate.scheduler.store.error import StoreError
 from tidegate.scheduler.store.protocol import Reader, Transaction
 
@@ -156,6 +157,22 @@ deliveries = st.builds(
     at=instants,
 )
 
+tallies = st.builds(
+    KeptTally,
+    job=ids,
+    basis=st.sampled_from(["x", "y"]),
+    tally=st.builds(
+        Tally,
+        leaves=st.dictionaries(st.sampled_from(["", "0"]), st.builds(LeafTally, first=instants), max_size=2),
+        last=st.dictionaries(st.sampled_from(["", "0"]), instants, max_size=2),
+        through=maybe_instants,
+        events=st.integers(0, 3),
+    ),
+)
+tallied_keys = st.dictionaries(
+    st.tuples(st.sampled_from(["", "0"]), st.sampled_from(["k", "K", "ä"])), st.integers(0, 2**40), max_size=3
+)
+
 
 def many(values: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
     """A few values, of which some may repeat."""
@@ -175,6 +192,9 @@ ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
     "add_deliveries": (many(deliveries),),
     "remove_deliveries": (many(deliveries),),
     "put_jobs": (many(jobs),),
+    "put_tallies": (many(tallies),),
+    "put_tallied_keys": (st.dictionaries(ids, tallied_keys, max_size=3),),
+    "delete_tallies": (many(ids),),
     "put_edges": (st.dictionaries(ids, many(ids), max_size=3),),
     "take_slots": (st.dictionaries(ids, many(resources), max_size=3),),
     "release_slots": (ids,),
@@ -226,6 +246,8 @@ def answers(reader: Reader, now: datetime) -> list[Any]:
         reader.blocked_jobs(["program:a/p", "group:g"]),
         reader.deliveries(names),
         reader.deliveries_of_events(names),
+        reader.tallies(names),
+        [reader.tallied_keys(name, ["k", "K"]) for name in names],
         reader.slots(["program:a/p", "group:g", "group:x"]),
         reader.history(["a/p", "a/q", "a/x"]),
         reader.launches(["a/p", "a/q", "a/x"], now),

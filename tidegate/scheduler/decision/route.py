@@ -53,6 +53,8 @@ class Router:
         # By schedule and key, the oldest first: a carried change may leave several jobs of a key open.
         self._open: dict[str, dict[str, dict[str, Job]]] = {}
         self._added: dict[str, list[Delivery]] = {}
+        self._had: dict[str, int] = {}
+        self._joining: dict[str, set[str]] = {}
         self._joined: dict[tuple[str, str], tuple[str, str]] = {}
         for job in waiting:
             if not job.closed:
@@ -130,9 +132,11 @@ class Router:
         if not job.closed and _may_fill(state.spec):
             added = self._added.setdefault(job.id, [])
             added.append(delivery)
-            view = self._view_with(JobView(app=app, schedule=state.spec, job=job), added)
-            satisfied = job.satisfied_at is not None or _holds(view, now)
-            closed = is_full(state.spec, view.events, satisfied=satisfied)
+            view = JobView(app=app, schedule=state.spec, job=job)
+            # The trigger is evaluated last: for most events the job is not full anyway.
+            closed = is_full(state.spec, self._events(view, delivery), satisfied=True) and (
+                job.satisfied_at is not None or _holds(self._view_with(view, added), now)
+            )
             job = msgspec.structs.replace(job, closed=closed)
         self.changed[job.id] = job
         keys = self._open.setdefault(state.ref, {})
@@ -143,6 +147,15 @@ class Router:
         others.pop(job.id, None)
         if not others:
             keys.pop(job.key, None)
+
+    def _events(self, view: JobView, delivery: Delivery) -> int:
+        """Return the number of distinct events of a job, with one that it gets at a leaf."""
+        id = view.job.id
+        if id not in self._had:
+            self._had[id] = self._view_with(view, ()).events
+        events = self._joining.setdefault(id, set())
+        events.add(delivery.event.id)
+        return self._had[id] + len(events)
 
 
 def _may_fill(schedule: Schedule) -> bool:

@@ -1,8 +1,8 @@
 """The protocols of the kept counts of waiting jobs; see `scheduler.store.protocol`.
 
 They belong to jobs that wait: a store removes those of a job with `put_jobs` once it waits no longer, and
-with `remove_deliveries`, since counts never go down. Whoever adds deliveries advances the counts of their
-jobs, or removes them.
+with `remove_deliveries`, since counts never go down. Code that adds deliveries advances the counts of
+their jobs, or removes them.
 """
 
 from collections.abc import Collection, Mapping, Sequence
