@@ -2,7 +2,10 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from tests.tidegate.project import Project
+from tidegate.cli.operate import jobs
 from tidegate.scheduler.intake.refused_reports import RefusedReport, note_refused
 from tidegate.scheduler.launch.outbox import OFFERS_MAX, offer_launches, reject
 from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
@@ -42,6 +45,17 @@ def test_show_tells_what_a_job_has_collected_and_its_history(deployed: Project) 
     found = deployed.json("jobs", "show", job[:-2])
     assert found["job"]["id"] == job
     assert [each["event"]["partition"] for each in found["collected"]] == ["2026-03-09", "2026-03-10"]
+
+
+def test_show_prints_the_last_events_of_a_job_that_holds_many(
+    deployed: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "ROWS_SHOWN", 1)
+    deployed.arrive("2026-03-09", "2026-03-10")
+    _, collected, history = deployed.run("jobs", "show", job_id(deployed)).split("the last 1, and ")
+    assert collected.startswith("1 more before them; --format json shows all")
+    assert "2026-03-10" in collected and "2026-03-09" not in collected
+    assert "job-opened" not in history
 
 
 def test_cancel_discards_a_waiting_job_and_nothing_else(deployed: Project) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from tidegate.scheduler.model.maintenance import OperationRun
 
 DEFAULT_LIMIT = 100
+
+ROWS_SHOWN = 100
+"""The most collected events, and the most entries, that `jobs show` prints as text; the last ones."""
+
+T = TypeVar("T")
 
 FAILURES_SHOWN_FOR = timedelta(days=1)
 
@@ -142,10 +147,12 @@ def show_job(
         print_table(COLUMNS, runs)
     if collected:
         typer.echo("\nCollected:")
-        print_table(["arrived", "event", "partition", "leaf"], [_collected(each) for each in collected])
+        print_table(
+            ["arrived", "event", "partition", "leaf"], [_collected(each) for each in _last(collected)]
+        )
     if history:
         typer.echo("\nHistory:")
-        print_table(["at", "entry", "reason", "data"], [_entry(entry) for entry in history])
+        print_table(["at", "entry", "reason", "data"], [_entry(entry) for entry in _last(history)])
 
 
 @app.command("cancel")
@@ -280,6 +287,14 @@ def _fields(job: "Job", address: str, run: "OperationRun | None") -> Iterator[li
             yield ["argument", f"{name} = {value}"]
     if job.detail:
         yield ["detail", job.detail]
+
+
+def _last(rows: Sequence[T]) -> Sequence[T]:
+    """Return the last rows of a list, and say how many come before them."""
+    left_out = len(rows) - ROWS_SHOWN
+    if left_out > 0:
+        typer.echo(f"the last {ROWS_SHOWN}, and {left_out:,} more before them; --format json shows all")
+    return rows[-ROWS_SHOWN:]
 
 
 def _collected(each: "Delivery") -> list[str]:

@@ -1,0 +1,127 @@
+"""The cost of one more event for a job that holds many: from 10 events to a day with one each second.
+
+Each waiting job is alone in a SQLite store of its own. Its events are landed at one instant; then single
+events follow, each with a tick, and the median of these ticks counts. The stores of a row take turns, so that
+other load affects them alike.
+"""
+
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from tidegate.compiler.compile import compile_files
+from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.explain.why import explain
+from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
+from tidegate.scheduler.store.open import open_store
+from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.tick.tick import tick
+
+HELD = (10, 1_000, 20_000, 86_400)
+ROUNDS = 15
+RATIO_LIMIT = 2.0
+"""A tick with one event at the end of the day, compared with one at its beginning."""
+
+START = datetime(2026, 3, 10, tzinfo=UTC)
+APP = """\
+app: feed
+datasets: {raw: {partitions: {cycle: hour, start: 2000-01-01}}}
+programs: {clean: {run: jobs.feeds.clean}}
+schedules:
+  s: {program: clean, status: active, output_partition: none, SCHEDULE}
+"""
+SCHEDULES = {
+    "distinct partitions": "trigger: {partitions: {dataset: raw, count: 100000}}",
+    "bytes": "trigger: {size: {dataset: raw, bytes: 900TB}}",
+    "quiet": "trigger: {partitions: {dataset: raw, count: 5}, quiet: 20h}",
+    "a constraint": "trigger: {partitions: {dataset: raw}}, constraints: [delay: 20h]",
+    "max_batch": "trigger: {partitions: {dataset: raw}}, max_batch: 100000, constraints: [delay: 20h]",
+}
+
+
+class Feed:
+    """A store with one waiting job that holds events."""
+
+    def __init__(self, store: Store, schedule: str, held: int) -> None:
+        self._store = store
+        self._now = START
+        self._events = 0
+        compiled = compile_files({"feed.yaml": APP.replace("SCHEDULE", schedule).encode()})
+        with store.transaction() as transaction:
+            deploy(transaction, {"feed": compiled.apps["feed"].app}, START)
+        self.land(held)
+        self.land(1)
+
+    def land(self, count: int) -> float:
+        """Land events at one instant, tick, and return the seconds of the tick."""
+        self._now += timedelta(seconds=1)
+        with self._store.transaction() as transaction:
+            transaction.add_events([self._event(self._events + number) for number in range(count)])
+        self._events += count
+        begun = time.perf_counter()
+        report = tick(self._store, self._now)
+        seconds = time.perf_counter() - begun
+        assert (report.routed, report.decided) == (count, 1), report
+        return seconds
+
+    def why(self) -> float:
+        """Explain the schedule, and return the seconds."""
+        begun = time.perf_counter()
+        with self._store.reading() as reader:
+            (explanation,) = explain(reader, "feed/s", self._now)
+        assert explanation.trigger is not None
+        return time.perf_counter() - begun
+
+    def _event(self, number: int) -> Event:
+        hour = START - timedelta(hours=1 + number)
+        return Event(
+            id=f"e{number}",
+            kind=EventKind.PARTITION,
+            key=partition_event_key("feed", "raw"),
+            time=self._now,
+            arrived=self._now,
+            partition=hour.strftime("%Y-%m-%d-%H:00"),
+            bytes=1_000,
+        )
+
+
+@contextmanager
+def opened(file: Path) -> Generator[Store]:
+    """Open a new store, and close it at the end."""
+    store = open_store(f"sqlite:///{file}", create=True)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def main() -> int:
+    """Measure and print.
+
+    Returns:
+        The number of broken promises.
+    """
+    broken = 0
+    print(f"{'one more event, ms':24}", *(f"{held:>8,}" for held in HELD), "   ratio")
+    for name, schedule in SCHEDULES.items():
+        with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+            stores = [stack.enter_context(opened(Path(folder) / f"{held}.db")) for held in HELD]
+            feeds = [Feed(store, schedule, held) for store, held in zip(stores, HELD, strict=True)]
+            seconds = [[feed.land(1) for feed in feeds] for _ in range(ROUNDS)]
+            medians = [1000 * statistics.median(each) for each in zip(*seconds, strict=True)]
+            ratio = medians[-1] / medians[1]
+            broken += ratio > RATIO_LIMIT
+            print(f"{name:24}", *(f"{each:8.2f}" for each in medians), f"{ratio:8.2f}")
+            if name == "distinct partitions":
+                print(f"{'  why, ms':24}", *(f"{1000 * feed.why():8.1f}" for feed in feeds))
+    print(f"promise: at most {RATIO_LIMIT:.0f} times the cost at {HELD[1]:,} events")
+    return broken
+
+
+if __name__ == "__main__":
+    sys.exit(min(main(), 1))
