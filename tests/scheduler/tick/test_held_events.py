@@ -157,3 +157,12 @@ def test_a_clock_that_goes_back_counts_only_what_has_arrived_by_then():
     world.tick("09:00")
     assert world.outcome("s") == ("PENDING_TRIGGER", "W-TRIGGER")
     assert timedelta(0) < world.only("s").opened_at - at("09:00")
+
+
+def test_a_late_event_of_a_job_with_few_events_takes_its_place(monkeypatch):
+    monkeypatch.setattr(held_events, "COUNTED_FROM", 100)
+    world = World(COUNTING.replace("count: 4", "count: 3") % "")
+    arrive(world, DAYS[0], DAYS[1], minute=10)
+    world.arrive("10:05", "raw", DAYS[2])
+    world.tick("10:20")
+    assert world.only("s").satisfied_at == at("10:11")

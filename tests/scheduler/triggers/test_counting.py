@@ -3,12 +3,25 @@
 from datetime import timedelta
 
 import msgspec
+import pytest
 from hypothesis import given, settings
 
 from tests.scheduler.triggers.reference import Came
-from tests.scheduler.triggers.trees import DATASETS, LAST_MINUTE, jobs
+from tests.scheduler.triggers.trees import DATASETS, LAST_MINUTE, arrival, jobs
 from tests.scheduler.world import MIDNIGHT
-from tidegate.domain.model import AllTrigger, App, Composite, Program, Schedule, SequenceTrigger, Trigger
+from tidegate.domain.model import (
+    AllTrigger,
+    AnyTrigger,
+    App,
+    Composite,
+    CronTrigger,
+    PartitionsTrigger,
+    Program,
+    RunTrigger,
+    Schedule,
+    SequenceTrigger,
+    Trigger,
+)
 from tidegate.scheduler.decision.job_view import JobView
 from tidegate.scheduler.decision.triggers import evaluate
 from tidegate.scheduler.decision.triggers.collected import collected, heard_keys
@@ -84,3 +97,43 @@ def test_counts_decide_as_all_events_do(job):
     view = view_of(countable(trigger))
     assert basis_of(view) is not None
     same_decision(view, heard(view, came))
+
+
+RAW = PartitionsTrigger(dataset="raw", count=2)
+MINUTES = [timedelta(minutes=count) for count in range(20)]
+TREES = {
+    "quiet inside quiet": AllTrigger(
+        of=(msgspec.structs.replace(RAW, quiet=MINUTES[3]), RunTrigger(program="p", count=1)),
+        quiet=MINUTES[4],
+    ),
+    "quiet beside other events": AllTrigger(
+        of=(
+            msgspec.structs.replace(RAW, quiet=MINUTES[2], quiet_at_most=MINUTES[5]),
+            CronTrigger(cron="@daily"),
+        ),
+    ),
+    "a wait at a member and at the top": AllTrigger(
+        of=(RunTrigger(program="p", count=2, wait_at_most=MINUTES[6]), RAW), wait_at_most=MINUTES[12]
+    ),
+}
+CAME = [(1, "0"), (2, "0"), (3, "1"), (4, "0"), (9, "0"), (10, "0"), (16, "1"), (17, "0")]
+
+
+@pytest.mark.parametrize("trigger", TREES.values(), ids=list(TREES))
+def test_counts_of_named_trees_decide_as_all_events_do(trigger: Trigger) -> None:
+    came = [arrival(number, minute, leaf, f"k{number % 3}", 1) for number, (minute, leaf) in enumerate(CAME)]
+    view = view_of(trigger)
+    same_decision(view, heard(view, came))
+
+
+@pytest.mark.parametrize(
+    "trigger",
+    [
+        msgspec.structs.replace(RAW, collect_within=MINUTES[5]),
+        SequenceTrigger(of=(RAW, RAW)),
+        AnyTrigger(of=(RAW, PartitionsTrigger(dataset="raw", complete="month"))),
+    ],
+    ids=["collect_within", "sequence", "complete"],
+)
+def test_a_trigger_for_which_an_event_may_stop_counting_has_no_counts(trigger: Trigger) -> None:
+    assert basis_of(view_of(trigger)) is None
