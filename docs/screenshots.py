@@ -58,7 +58,7 @@ PAGE_SECONDS = 60
 POLL_SECONDS = 0.3
 
 REPOSITORY = f"/locations/__repository__@{LOCATION_NAME}"
-DISPATCHER = "flights_dispatcher"
+DISPATCHER = "tidegate_dispatcher"
 NO_RUNS = "0 runs requested"
 GRAPH_UP_PIXELS = 245
 NOTHING_LOADS = "() => !document.body.innerText.includes('Loading')"

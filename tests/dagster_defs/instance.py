@@ -20,6 +20,7 @@ from tidegate.compiler.plan.ownership import NO_PROJECT
 from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
 from tidegate.dagster_defs.definitions.definitions import build_definitions
 from tidegate.dagster_defs.definitions.location import Location
+from tidegate.dagster_defs.definitions.names import DISPATCHER
 from tidegate.dagster_defs.definitions.plan_state import deployed_plan
 from tidegate.dagster_defs.run.dead_runs import end_dead_runs
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
@@ -35,29 +36,34 @@ def repository_of(location: Location) -> RepositoryDefinition:
     return build_definitions(location).get_repository_def()
 
 
-def report(instance: DagsterInstance, dataset: str, partition: str | None = None, **metadata: Any) -> None:
+def report(
+    instance: DagsterInstance,
+    dataset: str,
+    partition: str | None = None,
+    app: str = "flights",
+    **metadata: Any,
+) -> None:
     """Report a partition from outside, as the UI, the REST API and `tidegate land` do."""
     instance.report_runless_asset_event(
-        AssetMaterialization(AssetKey(["flights", dataset]), partition=partition, metadata=metadata)
+        AssetMaterialization(AssetKey([app, dataset]), partition=partition, metadata=metadata)
     )
 
 
-def report_day(instance: DagsterInstance, day: str) -> None:
+def report_day(instance: DagsterInstance, day: str, app: str = "flights") -> None:
     """Report all parts of a day of the sample app's raw data."""
     for origin in ORIGINS:
-        report(instance, "raw", f"{day}|{origin}", rows=10, bytes=1000)
+        report(instance, "raw", f"{day}|{origin}", app, rows=10, bytes=1000)
 
 
 def evaluate(
     instance: DagsterInstance,
     repository: RepositoryDefinition,
     *,
-    app: str = "flights",
     log_key: str = "1",
     **context: Any,
 ) -> SensorExecutionData:
-    """One tick of an app's dispatcher, as the daemon makes it; a preview has another log key."""
-    name = f"{app}_dispatcher"
+    """One tick of the dispatcher, as the daemon makes it; a preview has another log key."""
+    name = DISPATCHER
     evaluation = SensorEvaluationContext(
         instance_ref=None,
         instance=instance,

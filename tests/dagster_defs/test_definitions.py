@@ -10,7 +10,7 @@ from dagster._core.definitions.repository_definition import RepositoryDefinition
 from tests.dagster_defs.instance import repository_of
 from tests.dagster_defs.sample import deploy, location_of, sample_app
 from tidegate.dagster_defs.definitions.definitions import build_definitions
-from tidegate.dagster_defs.definitions.names import RECOVERY
+from tidegate.dagster_defs.definitions.names import DISPATCHER, RECOVERY
 from tidegate.domain.model import App, CronTrigger, Dataset, Program, Schedule
 from tidegate.scheduler.store.memory.store import MemoryStore
 
@@ -48,10 +48,10 @@ def test_an_asset_shows_its_app_its_place_and_its_inputs(repository: RepositoryD
     assert graph.get(key("notify")).parent_keys == {key("report")}
 
 
-def test_there_is_one_running_dispatcher_an_app(repository: RepositoryDefinition) -> None:
+def test_there_is_one_running_dispatcher(repository: RepositoryDefinition) -> None:
     (sensor,) = repository.sensor_defs
 
-    assert sensor.name == "flights_dispatcher"
+    assert sensor.name == DISPATCHER
     assert sensor.default_status is DefaultSensorStatus.RUNNING
     assert sensor.minimum_interval_seconds is not None
     assert sensor.minimum_interval_seconds < 5
@@ -95,7 +95,7 @@ def test_two_apps_may_use_the_same_names(store: MemoryStore) -> None:
         RECOVERY,
     }
     assert repository.assets_defs_by_key[key("clean", "trains")].op.name == "trains__clean"
-    assert {s.name for s in repository.sensor_defs} == {"flights_dispatcher", "trains_dispatcher"}
+    assert {s.name for s in repository.sensor_defs} == {DISPATCHER}
 
 
 def test_several_writers_of_a_dataset_are_shown_with_one_owner(store: MemoryStore) -> None:

@@ -5,12 +5,18 @@ from datetime import timedelta
 import msgspec
 import pytest
 from dagster import DagsterInstance
+from dagster._core.definitions.run_request import InstigatorType
+from dagster._core.remote_origin import InProcessCodeLocationOrigin, RemoteRepositoryOrigin
+from dagster._core.scheduler.instigation import InstigatorState, InstigatorStatus
+from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 
 from tests.dagster_defs.instance import evaluate, report, report_day, repository_of
 from tests.dagster_defs.sample import NOW, deploy, location_of, sample_app
 from tests.doubles.dump import dump
 from tidegate.dagster_defs.dispatch import steps
+from tidegate.dagster_defs.dispatch.dispatcher import RELOAD_TEXT
 from tidegate.domain.model import Dataset
+from tidegate.scheduler.commands.held_apps import held_apps, hold_app, release_app
 from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.run import RunStatus
@@ -124,13 +130,74 @@ def test_events_of_what_is_deployed_but_not_loaded_yet_count(
         assert len(reader.events(key_prefix="partition:flights/tides")) == 1
 
 
-def test_an_app_dispatches_only_its_own_jobs(instance: DagsterInstance, store: MemoryStore) -> None:
+def test_it_launches_the_jobs_of_all_apps(instance: DagsterInstance, store: MemoryStore) -> None:
     deploy(store, msgspec.structs.replace(sample_app(), name="trains"))
     repository = repository_of(location_of(store))
     report_day(instance, "2023-03-09")
+    report_day(instance, "2023-03-09", app="trains")
 
-    assert not evaluate(instance, repository, app="trains").run_requests
+    requests = evaluate(instance, repository).run_requests or []
+
+    assert {request.tags["tidegate/app"] for request in requests} == {"flights", "trains"}
+
+
+def test_an_app_that_is_not_loaded_yet_is_not_offered_in_vain(
+    instance: DagsterInstance, store: MemoryStore
+) -> None:
+    repository = repository_of(location_of(store))
+    deploy(store, msgspec.structs.replace(sample_app(), name="trains"))
+    report_day(instance, "2023-03-09", app="trains")
+
+    outcome = evaluate(instance, repository)
+
+    assert not outcome.run_requests
+    assert RELOAD_TEXT in (outcome.skip_message or "")
+    with store.reading() as reader:
+        (job,) = reader.jobs(app="trains")
+    assert (job.state, job.offers) == (JobState.PENDING_LAUNCH, 0)
+
+
+def test_nothing_is_launched_of_an_app_on_hold_until_it_is_released(
+    instance: DagsterInstance, store: MemoryStore
+) -> None:
+    repository = repository_of(location_of(store))
+    with store.transaction() as transaction:
+        assert hold_app(transaction, "flights", NOW)
+        assert not hold_app(transaction, "flights", NOW)
+    report_day(instance, "2023-03-09")
+
+    held = evaluate(instance, repository)
+
+    assert not held.run_requests
+    assert "nothing is launched of flights, on hold" in (held.skip_message or "")
+    assert states(store) == [JobState.PENDING_LAUNCH]
+    with store.transaction() as transaction:
+        assert release_app(transaction, "flights")
+        assert not release_app(transaction, "flights")
     assert len(evaluate(instance, repository).run_requests or []) == 1
+
+
+@pytest.mark.parametrize("on", [False, True])
+def test_an_app_whose_dispatcher_was_switched_off_before_an_upgrade_is_on_hold(
+    disk_instance: DagsterInstance, store: MemoryStore, on: bool
+) -> None:
+    status = InstigatorStatus.RUNNING if on else InstigatorStatus.STOPPED
+    origin = InProcessCodeLocationOrigin(
+        LoadableTargetOrigin(module_name="tidegate.definitions"), location_name="tidegate"
+    )
+    former = RemoteRepositoryOrigin(origin, "__repository__").get_instigator_origin("flights_dispatcher")
+    disk_instance.add_instigator_state(InstigatorState(former, InstigatorType.SENSOR, status))
+    report_day(disk_instance, "2023-03-09")
+
+    asked = evaluate(disk_instance, repository_of(location_of(store))).run_requests or []
+
+    assert len(asked) == int(on)
+    with store.reading() as reader:
+        assert {app: hold.by for app, hold in held_apps(reader).items()} == ({} if on else {"flights": "ui"})
+    with store.transaction() as transaction:
+        release_app(transaction, "flights")
+    restarted = repository_of(location_of(store, now=NOW + timedelta(minutes=1)))
+    assert len(evaluate(disk_instance, restarted).run_requests or []) == 1, "it is held once only"
 
 
 def test_what_a_run_publishes_triggers_others(instance: DagsterInstance, store: MemoryStore) -> None:

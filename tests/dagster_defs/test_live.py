@@ -15,13 +15,16 @@ from typing import Any
 import msgspec
 import pytest
 from dagster import AssetKey, DagsterRunStatus, RunsFilter
+from dagster._core.definitions.run_request import InstigatorType
+from dagster._core.scheduler.instigation import InstigatorState
 
 import tidegate.read
 from tests.dagster_defs.live import Live, live_app
 from tests.dagster_defs.neighbour import NAME, Neighbour
 from tests.effort import much
 from tests.tally import reach
-from tidegate.dagster_defs.definitions.names import RECOVERY
+from tidegate.dagster_defs.definitions.names import DISPATCHER, RECOVERY
+from tidegate.dagster_defs.dispatch.parking import is_parked
 from tidegate.domain.model import Dataset
 from tidegate.processes.alive import DagsterState, dagster_state
 from tidegate.processes.dagster import LOCATION_NAME
@@ -48,7 +51,7 @@ mutation Launch($params: ExecutionParams!) {
 SCHEDULE_STATE = """
 query State($selector: ScheduleSelector!) {
   scheduleOrError(scheduleSelector: $selector) {
-    ... on Schedule { scheduleState { id status } }
+    ... on Schedule { scheduleState { id status nextTick { timestamp } } }
   }
 }
 """
@@ -137,12 +140,12 @@ def test_a_dataset_of_one_project_makes_a_job_of_another_project_run(live: Live)
     with live.store.reading() as reader:
         owners = {app.name: app.project for app in reader.apps()}
     assert owners == {"flights": live.settings.name, "sales": NAME}
-    state = dagster_state(live.settings, ["flights", "sales"])
+    state = dagster_state(live.settings)
     assert isinstance(state, DagsterState) and state.heartbeat is not None
     assert [server.problem for server in state.servers] == ["", ""]
     assert {(each.name, each.on, each.problem) for each in state.dispatchers} == {
-        ("flights_dispatcher", True, ""),
-        ("sales_dispatcher", True, ""),
+        (f"{DISPATCHER} of {LOCATION_NAME}", True, ""),
+        (f"{DISPATCHER} of {NAME}", True, ""),
     }
     # What the next tests publish is not of interest to the other project.
     with live.store.transaction() as transaction:
@@ -168,17 +171,26 @@ def test_a_range_by_hand_is_one_run_that_counts_for_its_program(live: Live) -> N
 
 
 def test_a_preview_of_the_dispatcher_changes_nothing(live: Live) -> None:
-    answer = live.ask(PREVIEW, selector={**REPOSITORY, "sensorName": "flights_dispatcher"})
+    answer = live.ask(PREVIEW, selector={**REPOSITORY, "sensorName": DISPATCHER})
 
     result = answer["evaluationResult"]
     assert result["skipReason"].startswith("preview only")
     assert not result["runRequests"]
 
 
+def schedule_rows(live: Live) -> list[InstigatorState]:
+    rows = live.instance.all_instigator_state(instigator_type=InstigatorType.SCHEDULE)
+    return [row for row in rows if row.instigator_name == "report_daily"]
+
+
 def test_switching_a_schedule_off_suspends_it(live: Live) -> None:
     selector = {**REPOSITORY, "scheduleName": "report_daily"}
     state = live.ask(SCHEDULE_STATE, selector=selector)["scheduleState"]
     assert state["status"] == "RUNNING"
+    live.until("a parked schedule", lambda: any(is_parked(row) for row in schedule_rows(live)))
+    state = live.ask(SCHEDULE_STATE, selector=selector)["scheduleState"]
+    assert state["status"] == "RUNNING"
+    assert state["nextTick"]["timestamp"] > datetime.now(UTC).timestamp(), "it is shown all the same"
 
     live.ask(STOP, id=state["id"])
 
@@ -257,7 +269,7 @@ def test_a_run_that_is_killed_with_the_code_server_is_found_and_started_again(li
     live.until("its run", lambda: process.exists() and process.read_text())
     live.code_server.signal_group(signal.SIGKILL)
     live.code_server.wait(10)
-    state = dagster_state(live.settings, ["flights"])
+    state = dagster_state(live.settings)
     assert isinstance(state, DagsterState) and state.servers[0].problem == "does not answer"
     with suppress(ProcessLookupError):
         os.kill(int(process.read_text()), signal.SIGKILL)

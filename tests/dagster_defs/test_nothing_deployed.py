@@ -12,7 +12,7 @@ from dagster._core.test_utils import instance_for_test
 from tests.dagster_defs.instance import repository_of
 from tests.dagster_defs.sample import deploy, location_of, sample_app
 from tidegate.dagster_defs.definitions.location import Location
-from tidegate.dagster_defs.definitions.names import NOTHING_DEPLOYED, RECOVERY
+from tidegate.dagster_defs.definitions.names import DISPATCHER, NOTHING_DEPLOYED, RECOVERY
 from tidegate.dagster_defs.definitions.nothing_deployed import NOTHING_DEPLOYED_TEXT, RELOAD_TEXT
 from tidegate.scheduler.store.memory.store import MemoryStore
 from tidegate.scheduler.store.sql.open import open_sql_store
@@ -61,7 +61,7 @@ def test_after_a_deployment_its_ticks_ask_for_a_reload(location: Location, url: 
     store.close()
 
     assert sensor.evaluate_tick(build_sensor_context()).skip_message == RELOAD_TEXT
-    assert [sensor.name for sensor in repository_of(location).sensor_defs] == ["flights_dispatcher"]
+    assert [sensor.name for sensor in repository_of(location).sensor_defs] == [DISPATCHER]
 
 
 def test_the_recovery_schedule_waits_for_the_first_deployment(

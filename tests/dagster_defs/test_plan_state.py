@@ -8,7 +8,7 @@ from tests.dagster_defs.sample import location_of, sample_app, sample_store
 from tests.dagster_defs.shipped import Unreachable, reconstructing
 from tidegate.dagster_defs.definitions import definitions
 from tidegate.dagster_defs.definitions.definitions import build_definitions
-from tidegate.dagster_defs.definitions.names import RECOVERY
+from tidegate.dagster_defs.definitions.names import DISPATCHER, RECOVERY
 from tidegate.dagster_defs.definitions.plan_state import (
     METADATA_KEY,
     LoadedApp,
@@ -50,7 +50,7 @@ def test_a_code_server_gets_sensors_in_its_second_pass(initializing: Definitions
     with DefinitionsLoadContext.scoped(reconstructing(initializing)):
         repository = build_definitions(location_of(Unreachable())).get_repository_def()
 
-    assert [sensor.name for sensor in repository.sensor_defs] == ["flights_dispatcher"]
+    assert [sensor.name for sensor in repository.sensor_defs] == [DISPATCHER]
     assert {schedule.name for schedule in repository.schedule_defs} == {"report_daily", RECOVERY}
 
 

@@ -39,7 +39,7 @@ def test_an_evaluation_ticks_until_its_round_ends(interval: int, work: float, ex
     assert ticked == expected
 
 
-def test_one_dispatcher_of_a_process_stays_and_the_others_tick_once() -> None:
+def test_one_evaluation_of_a_process_stays_and_the_others_tick_once() -> None:
     clock = Clock()
     shared = Rounds(1, clock, clock.let_pass)
     first = shared.ticks()

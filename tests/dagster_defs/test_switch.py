@@ -2,16 +2,34 @@
 
 from datetime import timedelta
 
+import msgspec
 import pytest
 from dagster import DagsterInstance
 from dagster._core.definitions.run_request import InstigatorType
 from dagster._core.remote_origin import InProcessCodeLocationOrigin, RemoteRepositoryOrigin
-from dagster._core.scheduler.instigation import InstigatorState, InstigatorStatus, ScheduleInstigatorData
+from dagster._core.scheduler.instigation import (
+    InstigatorState,
+    InstigatorStatus,
+    ScheduleInstigatorData,
+    SensorInstigatorData,
+)
 from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
+from dagster._scheduler import scheduler
+from dagster._utils.schedules import schedule_execution_time_iterator
 
 from tests.dagster_defs.sample import NOW
 from tests.doubles.dump import dump
-from tidegate.dagster_defs.dispatch.switch import Action, Switch, decide_switch, sync_switches
+from tidegate.dagster_defs.dispatch import parking
+from tidegate.dagster_defs.dispatch.parking import PARKED_AT, is_parked
+from tidegate.dagster_defs.dispatch.switch import (
+    Action,
+    Switch,
+    Switched,
+    decide_switch,
+    former_cursor_name,
+    sync_switches,
+)
+from tidegate.dagster_defs.ingest.event_log import storage_id
 from tidegate.scheduler.commands.manual import resume, suspend
 from tidegate.scheduler.model.deployed import Status
 from tidegate.scheduler.model.journal import EntryKind
@@ -71,6 +89,17 @@ class Ui:
     def row(self) -> InstigatorState | None:
         return self.instance.get_instigator_state(self.origin.get_id(), self.origin.get_selector().get_id())
 
+    @property
+    def state(self) -> InstigatorState:
+        row = self.row()
+        assert row is not None
+        return row
+
+    def restart(self) -> None:
+        """What `start_schedule` of Dagster does with the row: ticks from now on are evaluated."""
+        data = ScheduleInstigatorData("0 6 * * *", NOW.timestamp())
+        self.instance.update_instigator_state(self.state.with_data(data))
+
     def turn(self, status: InstigatorStatus) -> None:
         row, data = self.row(), ScheduleInstigatorData("0 6 * * *")
         if row is None:
@@ -90,8 +119,12 @@ class Ui:
     def sync(self, store: MemoryStore) -> None:
         """What a dispatcher's tick does."""
         now = NOW + timedelta(minutes=1)
-        names = {REF: "report_daily"}
-        sync_switches(self.instance, store, REPOSITORY, "flights", names, {REF: self.declared}, now)
+        sync_switches(self.instance, store, REPOSITORY, "", {REF: self.switched}, now)
+
+    @property
+    def switched(self) -> Switched:
+        type_ = InstigatorType.SCHEDULE
+        return Switched(name="report_daily", type=type_, declared=self.declared, cron="0 6 * * *")
 
 
 @pytest.fixture
@@ -180,9 +213,106 @@ def test_a_reset_in_the_ui_follows_the_store(ui: Ui, store: MemoryStore) -> None
 
 def test_nothing_is_written_while_nothing_changes(ui: Ui, store: MemoryStore) -> None:
     ui.sync(store)
-    before = dump(store)
+    before, row = dump(store), ui.row()
 
     ui.sync(store)
 
-    assert dump(store) == before
-    assert ui.row() is None, "a switch that no person has turned is left alone"
+    assert (dump(store), ui.row()) == (before, row)
+    assert row is not None and row.status is InstigatorStatus.DECLARED_IN_CODE, "no person has turned it"
+
+
+def test_a_running_schedule_is_parked_whoever_has_switched_it_on(ui: Ui, store: MemoryStore) -> None:
+    ui.sync(store)
+    assert is_parked(ui.state)
+    ui.turn(InstigatorStatus.STOPPED)
+    ui.sync(store)
+    ui.turn(InstigatorStatus.RUNNING)
+    ui.restart()
+    assert not is_parked(ui.state)
+
+    ui.sync(store)
+
+    assert is_parked(ui.state)
+    assert ui.state.status is InstigatorStatus.RUNNING
+
+
+def test_a_schedule_that_is_off_has_no_row_until_a_person_switches_it_on(store: MemoryStore, ui: Ui) -> None:
+    with store.transaction() as transaction:
+        suspend(transaction, REF, NOW)
+    ui.declared = OFF
+
+    ui.sync(store)
+
+    assert ui.row() is None
+
+
+def test_the_parked_row_of_a_schedule_that_is_gone_is_deleted(ui: Ui, store: MemoryStore) -> None:
+    ui.sync(store)
+
+    now = NOW + timedelta(minutes=1)
+    other = msgspec.structs.replace(ui.switched, name="other")
+    sync_switches(ui.instance, store, REPOSITORY, "", {REF: other}, now)
+
+    assert ui.row() is None
+
+
+def test_many_schedules_are_parked_in_several_comparisons(
+    ui: Ui, store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parking, "PARKED_AT_ONCE", 0)
+    ui.sync(store)
+    assert ui.row() is None
+    monkeypatch.undo()
+    ui.sync(store)
+    assert is_parked(ui.state)
+
+
+def test_what_an_app_s_own_dispatcher_had_agreed_on_before_an_upgrade_counts(
+    ui: Ui, store: MemoryStore
+) -> None:
+    with store.transaction() as transaction:
+        transaction.set_cursor(former_cursor_name(storage_id(ui.instance), "flights"), {REF: ON})
+    ui.turn(InstigatorStatus.STOPPED)
+
+    ui.sync(store)
+
+    assert stored(store) == (OFF, "ui")
+
+
+def test_the_switch_of_an_own_sensor_suspends_and_follows_too(ui: Ui, store: MemoryStore) -> None:
+    sensor = Switched(name="report_daily", type=InstigatorType.SENSOR, declared=ON)
+
+    def sync() -> InstigatorState | None:
+        sync_switches(ui.instance, store, REPOSITORY, "", {REF: sensor}, NOW + timedelta(minutes=1))
+        return ui.row()
+
+    assert sync() is None, "a sensor is not parked"
+    ui.instance.add_instigator_state(
+        InstigatorState(ui.origin, InstigatorType.SENSOR, InstigatorStatus.STOPPED, SensorInstigatorData())
+    )
+    sync()
+    assert stored(store) == (OFF, "ui")
+    with store.transaction() as transaction:
+        resume(transaction, REF, NOW)
+
+    row = sync()
+
+    assert row is not None and row.status is InstigatorStatus.RUNNING
+    assert isinstance(row.instigator_data, SensorInstigatorData)
+
+
+def test_dagster_s_daemon_evaluates_no_parked_schedule_and_writes_nothing_about_it(
+    ui: Ui, store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the daemon computes of a row, with its own functions: no tick is due, and it looks never again."""
+    ui.sync(store)
+    data = ui.state.instigator_data
+    assert isinstance(data, ScheduleInstigatorData)
+    monkeypatch.setattr(ui.instance, "update_instigator_state", None)
+    checkpoint = scheduler._write_and_get_next_checkpoint_timestamp(
+        ui.instance, ui.state, data, NOW.timestamp()
+    )
+    assert checkpoint > PARKED_AT
+    assert data.start_timestamp is not None
+    ticks = schedule_execution_time_iterator(data.start_timestamp, "0 6 * * *", "UTC")
+    assert next(ticks).timestamp() >= PARKED_AT

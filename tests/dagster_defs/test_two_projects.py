@@ -11,6 +11,7 @@ from tests.dagster_defs.instance import evaluate, repository_of
 from tests.dagster_defs.sample import DAILY, NOW, deploy, location_of, sample_app
 from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
 from tidegate.dagster_defs.definitions.location import Location
+from tidegate.dagster_defs.definitions.names import DISPATCHER
 from tidegate.dagster_defs.definitions.nothing_deployed import NOTHING_DEPLOYED_TEXT
 from tidegate.dagster_defs.definitions.plan_state import Plan, decode_plan, deployed_plan, encode_plan
 from tidegate.domain.model import App, Dataset, PartitionsTrigger, Program, Schedule
@@ -65,7 +66,7 @@ def test_a_location_loads_the_apps_of_its_project_only() -> None:
         executable = {key for key, each in repository.assets_defs_by_key.items() if key.path[0] == project}
         assert executable == {AssetKey([project, name]) for name in names}
         sensors = {sensor.name for sensor in repository.sensor_defs}
-        assert sensors == ({f"{project}_dispatcher"} if names else {"tidegate_nothing_deployed"})
+        assert sensors == ({DISPATCHER} if names else {"tidegate_nothing_deployed"})
         assert {each.name for each in repository.schedule_defs} <= {
             "report_daily",
             "tidegate_recover_commits",
@@ -93,7 +94,7 @@ def test_a_dispatcher_takes_in_the_other_project_s_events_and_launches_its_own_j
         # Whichever dispatcher reads the log first reads it for both.
         instance.report_runless_asset_event(AssetMaterialization(CLEAN, partition=day))
         repository = repository_of(location(store, app))
-        evaluate(instance, repository, app=app)
+        evaluate(instance, repository)
     with store.reading() as reader:
         events = reader.events(key_prefix=partition_event_key("flights", "clean"))
         assert sorted(event.partition or "" for event in events) == ["2023-03-08", "2023-03-09"]
@@ -101,7 +102,7 @@ def test_a_dispatcher_takes_in_the_other_project_s_events_and_launches_its_own_j
     later = repository_of(replace(location(store, "flights"), clock=lambda: NOW + timedelta(minutes=1)))
     assert not evaluate(instance, later).run_requests
     later = repository_of(replace(location(store, "sales"), clock=lambda: NOW + timedelta(minutes=1)))
-    requests = evaluate(instance, later, app="sales").run_requests or []
+    requests = evaluate(instance, later).run_requests or []
     assert sorted(str(request.partition_key) for request in requests) == ["2023-03-08", "2023-03-09"]
 
 
@@ -109,7 +110,7 @@ def test_a_wrong_report_for_another_project_is_listed_whoever_reads_it(instance:
     store = two_projects()
     instance.report_runless_asset_event(AssetMaterialization(AssetKey(["flights", "cleen"])))
     instance.report_runless_asset_event(AssetMaterialization(AssetKey(["flights", "notify"])))
-    evaluate(instance, repository_of(location(store, "sales")), app="sales")
+    evaluate(instance, repository_of(location(store, "sales")))
     with store.reading() as reader:
         refused = str(reader.cursor("refused-reports"))
     assert "cleen" in refused

@@ -85,4 +85,4 @@ def test_a_schedule_of_the_new_kind_goes_from_lint_to_its_launch(copy: Path, tmp
 def test_dagster_shows_a_schedule_of_the_new_kind(copy: Path, tmp_path: Path) -> None:
     printed_by(copy, "play", tmp_path)
 
-    assert "sales_dispatcher" in printed_by(copy, "define", tmp_path)
+    assert "tidegate_dispatcher" in printed_by(copy, "define", tmp_path)

@@ -99,14 +99,13 @@ def serve(folder: Path) -> Iterator[RepositoryDefinition]:
     work = dispatcher.Dispatch.run
 
     @cache
-    def gate_of(app: str) -> Gate | None:
-        # An app beside the one of a case needs no ticks: each tick is one of the whole store.
-        return Gate(folder / app) if (folder / app).is_dir() else None
+    def gate_of(case: str) -> Gate:
+        return Gate(folder / case)
 
     def run(self: dispatcher.Dispatch) -> SensorResult | SkipReason:
-        gate = gate_of(self._app)
-        order = None if gate is None else gate.wait()
-        if gate is None or order is None:
+        gate = gate_of(self._context.repository_name or "")
+        order = gate.wait()
+        if order is None:
             return SkipReason("the gate is closed")
         _here.order = order
         try:

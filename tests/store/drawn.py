@@ -236,6 +236,7 @@ def answers(reader: Reader, now: datetime) -> list[Any]:
         reader.jobs(states=WAITING),
         reader.jobs(schedules=["a/s", "a/t"], limit=2),
         reader.jobs(app="a", ids=names),
+        reader.jobs(apps=["b", "a"], states=WAITING, limit=2),
         reader.due_jobs(now, 3),
         reader.instances(["a/s", "a/t"], at(1), now),
         reader.instances(["a/s"], at(0), at(9), backfill=1),

@@ -28,7 +28,7 @@ from tidegate.project.settings.settings import load_settings
 pytestmark = pytest.mark.dagster
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
-SENSOR = "sales_dispatcher"
+SENSOR = "tidegate_dispatcher"
 
 
 def dispatcher(instance: DagsterInstance, location: str, at: datetime, on: bool, error: str = "") -> None:
@@ -59,7 +59,7 @@ def test_heartbeat_dispatchers_and_code_servers_are_read(
     monkeypatch.delenv("DAGSTER_HOME", raising=False)
     settings = load_settings()
     home = prepare_home(settings)
-    assert dagster_state(settings, ["sales"]) == DagsterState(home=home, heartbeat=None)
+    assert dagster_state(settings) == DagsterState(home=home, heartbeat=None)
 
     with DagsterInstance.from_config(str(home)) as instance:
         instance.add_daemon_heartbeat(DaemonHeartbeat(NOW.timestamp(), "SENSOR", "d"))
@@ -67,14 +67,16 @@ def test_heartbeat_dispatchers_and_code_servers_are_read(
         dispatcher(instance, "new", NOW, on=True, error="the code server is down")
     port = free_port()
     (home / "workspace.yaml").write_text(
-        f"load_from:\n  - grpc_server: {{host: {HOST}, port: {port}}}\n  - python_module: m\n"
+        f"load_from:\n  - grpc_server: {{host: {HOST}, port: {port}, location_name: new}}\n"
     )
 
-    assert dagster_state(settings, ["sales", "other"]) == DagsterState(
+    assert dagster_state(settings) == DagsterState(
         home=home,
         heartbeat=NOW,
         servers=(CodeServer(address=f"{HOST}:{port}", problem="does not answer"),),
-        dispatchers=(Dispatcher(name=SENSOR, on=True, at=NOW, problem="the code server is down"),),
+        dispatchers=(
+            Dispatcher(name=f"{SENSOR} of new", on=True, at=NOW, problem="the code server is down"),
+        ),
     )
     assert f"code location at {HOST}:{port} does not answer" in project.run("deploy") + project.run(
         "why", "report_daily"
@@ -86,6 +88,6 @@ def test_an_instance_that_cannot_be_read_is_a_line(project: Project, monkeypatch
     home.mkdir()
     (home / "dagster.yaml").write_text("storage: {postgres: 3}\n")
     monkeypatch.setenv("DAGSTER_HOME", str(home))
-    found = dagster_state(load_settings(), ["sales"])
+    found = dagster_state(load_settings())
     assert isinstance(found, str)
     assert found.startswith(f"Dagster's instance in {home} cannot be read: ")

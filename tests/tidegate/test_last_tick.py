@@ -38,7 +38,7 @@ NO_HOME = "there is no dagster.yaml in "
 def lines(project: Project, ago: timedelta | None, *, shared: bool = False, every: int = 5) -> list[str]:
     (project.folder / "tidegate.toml").write_text(f"[dagster]\ntick_seconds = {every}\n")
     ticked_at = None if ago is None else NOW - ago
-    return list(scheduler_lines(load_settings(), ["sales"], ticked_at, NOW, shared=shared))
+    return list(scheduler_lines(load_settings(), ticked_at, NOW, shared=shared))
 
 
 @pytest.mark.parametrize(("seconds", "every"), [(120, 5), (121, 60)])
@@ -63,7 +63,7 @@ def test_a_recent_tick_of_a_shared_store_may_be_another_project_s(project: Proje
 
 def test_a_recent_tick_of_the_host_shows_nothing_of_dagster(project: Project) -> None:
     host = ActiveHost(process="node/7/m/b/s/9", since=NOW - 60 * MINUTE, looped_at=NOW)
-    _, second, third = scheduler_lines(load_settings(), ["sales"], NOW, NOW, shared=False, host=host)
+    _, second, third = scheduler_lines(load_settings(), NOW, NOW, shared=False, host=host)
     assert second == "the host is active: process 7 on node, last loop at 2026-03-10 12:00:00Z"
     assert third.startswith("what ticks for this project is not known: " + NO_HOME)
 

@@ -5,7 +5,7 @@ that all of them are alive. Dagster itself is asked only when it is not recent, 
 was made by the host.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -38,7 +38,6 @@ def is_late(last: datetime, now: datetime, every: int) -> bool:
 
 def scheduler_lines(
     settings: "Settings",
-    apps: Sequence[str],
     ticked_at: datetime | None,
     now: datetime,
     *,
@@ -48,7 +47,6 @@ def scheduler_lines(
     """Yield when the scheduler ticked last, and what is alive.
 
     Args:
-        apps: the apps that are explained.
         ticked_at: the last tick, as the store has it; None if it never ticked.
         shared: other projects use the store, so the last tick may be one of theirs.
         host: the active host of the project. It ticks, so a recent tick says nothing of Dagster's daemon.
@@ -66,7 +64,7 @@ def scheduler_lines(
         return
     from tidegate.processes.alive import dagster_state
 
-    state = dagster_state(settings, apps)
+    state = dagster_state(settings)
     if not isinstance(state, str):
         yield from state_lines(state, now)
     elif not late:

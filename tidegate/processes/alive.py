@@ -1,4 +1,4 @@
-"""Whether Dagster works on a project: its daemon, its code server, and the dispatchers of an app.
+"""Whether Dagster works on a project: its daemon, its code servers, and their dispatchers.
 
 The daemon writes a heartbeat and the result of each evaluation into Dagster's instance; a code server is
 asked for its definitions. Nothing is changed. Dagster is imported only when the function is called, since
@@ -6,7 +6,7 @@ that takes seconds.
 """
 
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -41,9 +41,10 @@ class CodeServer:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Dispatcher:
-    """The sensor of an app, as Dagster's daemon has it.
+    """The dispatcher of a code location, as Dagster's daemon has it.
 
     Attributes:
+        name: of the sensor and of its code location.
         on: whether it is switched on.
         at: its last evaluation; None before the first one.
         problem: the first line of the error of that evaluation; "" without one.
@@ -63,7 +64,7 @@ class DagsterState:
         home: the folder of the instance.
         heartbeat: the last one of the daemon that evaluates sensors; None if it never ran.
         servers: the code servers of the workspace; none where Dagster's processes load the code themselves.
-        dispatchers: the dispatcher of each app that was asked for and that the daemon has seen.
+        dispatchers: the dispatcher of each code location of the workspace that the daemon has seen.
     """
 
     home: Path
@@ -72,56 +73,70 @@ class DagsterState:
     dispatchers: tuple[Dispatcher, ...] = ()
 
 
-def dagster_state(settings: "Settings", apps: Sequence[str]) -> DagsterState | str:
-    """Return what Dagster says about the dispatchers of some apps, or why it cannot be read."""
+def dagster_state(settings: "Settings") -> DagsterState | str:
+    """Return what Dagster says about the processes of its workspace, or why it cannot be read."""
     home = home_in_use(settings)
     if not (home / SETTINGS_NAME).is_file():
         return f"there is no {SETTINGS_NAME} in {home}; set {HOME_VARIABLE} to the folder of the daemon"
     from dagster import DagsterInstance
 
-    from tidegate.dagster_defs.definitions.names import dispatcher_name
-
+    entries = _entries(*workspace_files(settings, home))
+    locations = [str(entry["location_name"]) for entry in entries if "location_name" in entry]
     try:
         with DagsterInstance.from_config(str(home)) as instance:
             heartbeat = instance.get_daemon_heartbeats().get(SENSOR_DAEMON)
-            names = [dispatcher_name(app) for app in apps]
-            found = tuple(_dispatchers(instance, names))
+            found = tuple(_dispatchers(instance, locations if len(locations) == len(entries) else None))
     except Exception as error:  # noqa: BLE001 -- must not hide what the caller explains
         return f"Dagster's instance in {home} cannot be read: {_first_line(str(error))}"
-    servers = tuple(_servers(*workspace_files(settings, home)))
+    servers = tuple(_servers(entries))
     at = None if heartbeat is None else datetime.fromtimestamp(heartbeat.timestamp, UTC)
     return DagsterState(home=home, heartbeat=at, servers=servers, dispatchers=found)
 
 
-def _dispatchers(instance: "DagsterInstance", names: Sequence[str]) -> Iterator[Dispatcher]:
-    """Yield each dispatcher as it was evaluated last, in whichever code location."""
-    newest: dict[str, Dispatcher] = {}
-    for state in instance.all_instigator_state():
-        if state.name not in names:
+def _dispatchers(instance: "DagsterInstance", locations: Collection[str] | None) -> Iterator[Dispatcher]:
+    """Yield the dispatcher of each code location as it was evaluated last.
+
+    Args:
+        locations: the names of the code locations; None if they are not known.
+    """
+    from dagster._core.definitions.run_request import InstigatorType
+
+    from tidegate.dagster_defs.definitions.names import DISPATCHER
+
+    for state in instance.all_instigator_state(instigator_type=InstigatorType.SENSOR):
+        location = state.origin.repository_origin.code_location_origin.location_name
+        if state.name != DISPATCHER or (locations and location not in locations):
             continue
+        name = f"{DISPATCHER} of {location}"
         ticks = instance.get_ticks(state.instigator_origin_id, state.selector_id, limit=1)
-        found = Dispatcher(name=state.name, on=state.is_running)
-        if ticks:
-            error = ticks[0].error
-            found = Dispatcher(
-                name=state.name,
-                on=state.is_running,
-                at=datetime.fromtimestamp(ticks[0].timestamp, UTC),
-                problem="" if error is None else _first_line(error.message),
-            )
-        known = newest.get(state.name)
-        if known is None or known.at is None or (found.at is not None and found.at > known.at):
-            newest[state.name] = found
-    yield from newest.values()
+        if not ticks:
+            yield Dispatcher(name=name, on=state.is_running)
+            continue
+        error = ticks[0].error
+        yield Dispatcher(
+            name=name,
+            on=state.is_running,
+            at=datetime.fromtimestamp(ticks[0].timestamp, UTC),
+            problem="" if error is None else _first_line(error.message),
+        )
 
 
-def _servers(*workspaces: Path) -> Iterator[CodeServer]:
-    """Yield the code servers that the first of these files names, if it exists."""
+def _entries(*workspaces: Path) -> list[dict[str, Any]]:
+    """Return the code locations that the first of these files names, if it exists, as settings by key."""
     file = next((each for each in workspaces if each.is_file()), None)
     content: Any = {} if file is None else yaml.safe_load(file.read_text()) or {}
-    for entry in content.get("load_from", []):
-        server = entry.get("grpc_server") if isinstance(entry, dict) else None
-        if server and "port" in server:
+    entries = content.get("load_from", [])
+    return [next(iter(each.values())) for each in entries if _has_settings(each)]
+
+
+def _has_settings(entry: Any) -> bool:
+    return isinstance(entry, dict) and isinstance(next(iter(entry.values()), None), dict)
+
+
+def _servers(entries: Sequence[dict[str, Any]]) -> Iterator[CodeServer]:
+    """Yield the code servers among the code locations of a workspace."""
+    for server in entries:
+        if "port" in server:
             yield _server(str(server.get("host", "127.0.0.1")), int(server["port"]))
 
 

@@ -19,7 +19,7 @@ from tests.dagster_defs.host.world import ELSEWHERE, HostWorld, Killed, host_wor
 from tests.dagster_defs.instance import evaluate, report, repository_of
 from tests.dagster_defs.live import live_app
 from tests.spark_jobs.commit.test_process import of_a_dead_process
-from tidegate.dagster_defs.definitions.names import ALL_ASSETS_JOB
+from tidegate.dagster_defs.definitions.names import ALL_ASSETS_JOB, DISPATCHER
 from tidegate.dagster_defs.host.host import FAILED_SECONDS, POLL_SECONDS, WAITING_SECONDS, Host
 from tidegate.dagster_defs.host.runs import Runs, run_id_of
 from tidegate.domain.model import PartitionsTrigger, Program, Schedule
@@ -146,13 +146,13 @@ def test_a_host_that_loses_its_lease_launches_no_more(
 
 def test_two_creations_of_one_run_at_once_make_one(world: HostWorld) -> None:
     request = RunRequest(run_key=f"at once {world.after}", job_name="tidegate_recover_commits")
-    makers = [Runs(world.instance, world.workspace) for _ in range(4)]
+    makers = [Runs(world.instance, world.workspace, world.location.project) for _ in range(4)]
     with ThreadPoolExecutor(len(makers)) as threads:
-        found = list(threads.map(lambda runs: runs.submit(request, {"flights"}, {}), makers))
+        found = list(threads.map(lambda runs: runs.submit(request, {}), makers))
     run_id = run_id_of(request.run_key or "")
     assert set(found) <= {run_id, None} and run_id in found
     assert world.instance.get_run_by_id(run_id) is not None
-    assert makers[0].submit(request, {"flights"}, {}) is None
+    assert makers[0].submit(request, {}) is None
 
 
 def test_while_a_host_is_active_the_sensor_only_says_so(world: HostWorld) -> None:
@@ -171,13 +171,13 @@ def test_while_a_host_is_active_the_sensor_only_says_so(world: HostWorld) -> Non
     assert request.partition_key == day
 
 
-def test_an_app_whose_dispatcher_is_switched_off_is_not_launched(world: HostWorld) -> None:
+def test_nothing_is_launched_while_the_dispatcher_is_switched_off(world: HostWorld) -> None:
     repository = (
         world.workspace.create_request_context()
         .get_code_location("tidegate")
         .get_repository("__repository__")
     )
-    origin: RemoteInstigatorOrigin = repository.get_sensor("flights_dispatcher").get_remote_origin()
+    origin: RemoteInstigatorOrigin = repository.get_sensor(DISPATCHER).get_remote_origin()
     state = InstigatorState(origin, InstigatorType.SENSOR, InstigatorStatus.STOPPED, SensorInstigatorData())
     world.instance.add_instigator_state(state)
     day = world.report_day()

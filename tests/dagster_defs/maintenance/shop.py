@@ -113,9 +113,9 @@ class Shop:
     def tick(self) -> None:
         tick(self.store, self.now)
 
-    def requests(self, app: str = "shop") -> list[RunRequest]:
-        """What a tick of a dispatcher asks of Dagster."""
-        return list(evaluate(self.instance, self.repository, app=app).run_requests or ())
+    def requests(self) -> list[RunRequest]:
+        """What a tick of the dispatcher asks of Dagster."""
+        return list(evaluate(self.instance, self.repository).run_requests or ())
 
     def request(self) -> RunRequest:
         """The request of the only operation that is started."""

@@ -12,6 +12,7 @@ from tests.dagster_defs.shipped import Unreachable, reconstructing
 from tidegate.dagster_defs.definitions import definitions
 from tidegate.dagster_defs.definitions.names import (
     ALL_ASSETS_JOB,
+    DISPATCHER,
     MAINTENANCE,
     MEASURING,
     RECOVERY,
@@ -27,9 +28,9 @@ policies:
 """
 
 
-def targets(shop: Shop, app: str) -> set[str]:
-    """The jobs that a dispatcher may start, as the daemon sees it."""
-    sensor = shop.repository.get_sensor_def(f"{app}_dispatcher")
+def targets(shop: Shop) -> set[str]:
+    """The jobs that the dispatcher may start, as the daemon sees it."""
+    sensor = shop.repository.get_sensor_def(DISPATCHER)
     return set(SensorSnap.from_def(sensor, shop.repository).target_dict)
 
 
@@ -43,14 +44,14 @@ def test_a_project_without_policies_sees_nothing_new() -> None:
 
 def test_a_project_with_policies_has_a_job_for_operations_and_one_for_measuring(shop: Shop) -> None:
     assert set(shop.repository.job_names) == {ALL_ASSETS_JOB, RECOVERY, MAINTENANCE, MEASURING}
-    assert targets(shop, "shop") == {ALL_ASSETS_JOB, MAINTENANCE, MEASURING}
+    assert targets(shop) == {ALL_ASSETS_JOB, MAINTENANCE, MEASURING}
 
 
-def test_an_app_of_policies_alone_has_a_dispatcher(instance: DagsterInstance) -> None:
+def test_a_project_of_policies_alone_has_a_dispatcher(instance: DagsterInstance) -> None:
     shop = Shop(instance, shop_app(yaml=POLICIES_ONLY))
 
-    assert targets(shop, "platform") == {MAINTENANCE, MEASURING}
-    assert [each.job_name for each in shop.requests("platform")] == [MEASURING], "tables are listed first"
+    assert targets(shop) == {MAINTENANCE, MEASURING}
+    assert [each.job_name for each in shop.requests()] == [MEASURING], "tables are listed first"
 
 
 def test_the_policies_of_another_project_are_not_its_own(instance: DagsterInstance) -> None:

@@ -4,7 +4,6 @@ import pytest
 
 from tests.scheduler.world import World, at
 from tidegate.scheduler.decision import fires
-from tidegate.scheduler.intake.enqueue import enqueue_fire
 
 
 def cron(options: str = "", pattern: str = "0 * * * *", rest: str = "", start: str = "00:00:01") -> World:
@@ -161,49 +160,3 @@ def test_several_crons_of_one_schedule_fire_in_the_order_of_time():
         (state,) = reader.schedules()
         assert state.next_fire_at == at("05:00")
         assert [event.time for event in fires.due_fires(state, at("07:00"))] == [at("05:00"), at("06:30")]
-
-
-# --- a Dagster schedule that ticks ---
-
-
-def enqueue(world: World, scheduled: str, now: str) -> str:
-    with world.store.transaction() as transaction:
-        return enqueue_fire(transaction, "a/c", at(scheduled), at(now))
-
-
-def test_an_enqueued_fire_is_the_one_that_the_dispatcher_would_find():
-    world = cron()
-    said = enqueue(world, "01:00", "01:00:02")
-    assert said == f"queued as job {world.only('c').id}"
-    world.tick("01:00:05")
-    assert len(world.jobs("c")) == 1
-    assert enqueue(world, "01:00", "01:00:07") == f"already queued as job {world.only('c').id}"
-
-
-@pytest.mark.parametrize(
-    ("scheduled", "said"),
-    [
-        ("01:30", "2026-03-10T01:30:00+00:00 is not a fire of a/c"),
-        ("0d 00:00", "2026-03-10T00:00:00+00:00 is not a fire of a/c"),
-    ],
-)
-def test_an_instant_that_is_no_fire_is_said_to_be_none(scheduled, said):
-    world = cron(pattern="0 1-23 * * *", start="00:00")
-    assert enqueue(world, scheduled, "01:30") == said
-    assert world.jobs("c") == ()
-
-
-def test_a_late_enqueued_fire_is_judged_by_the_catch_up():
-    world = cron(", catch_up: none")
-    assert enqueue(world, "01:00", "01:30") == "discarded with D-EXPIRED"
-
-
-def test_enqueueing_for_a_schedule_that_cannot_fire():
-    world = cron()
-    world.suspend("00:30", "c")
-    line = enqueue(world, "01:00", "01:00")
-    assert line == "a/c is suspended; `tidegate schedules resume a/c` lets it fire"
-    world.resume("01:30", "c")
-    assert "became active after" in enqueue(world, "01:00", "01:30")
-    with world.store.transaction() as transaction:
-        assert enqueue_fire(transaction, "a/none", at("01:00"), at("01:00")) == "a/none is not deployed"

@@ -6,7 +6,6 @@ import pytest
 
 from tests.scheduler.world import World, at
 from tidegate.scheduler.decision.decide import Decision, Launch, Wait
-from tidegate.scheduler.intake.enqueue import enqueue_fire
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.verdict import Verdict
@@ -57,17 +56,6 @@ def test_a_tick_that_reached_its_bound_is_gone_on_with_by_the_next(short_ticks):
         assert world.tick("10:06").routed > 0
     assert ticks > 1
     assert [job.satisfied_at for job in world.jobs("s")] == [at(f"10:0{minute}") for minute in range(1, 6)]
-
-
-def test_a_fire_that_a_full_tick_did_not_come_to_is_noted(monkeypatch):
-    world = World('s: {program: q, status: active, trigger: {cron: "0 6 * * *"}}')
-    monkeypatch.setattr(tick_module, "SETS_PER_TICK", 0)
-    with world.store.transaction() as transaction:
-        line = enqueue_fire(transaction, "a/s", at("06:00"), at("06:00"))
-        assert line == "stored; a later tick delivers it"
-    monkeypatch.undo()
-    world.tick("06:00")
-    assert world.outcome("s") == ("PENDING_LAUNCH", None)
 
 
 def test_a_decision_that_asks_for_its_own_instant_again_is_made_later(monkeypatch):

@@ -14,10 +14,7 @@ from tests.simulation.chance.app import ChanceApp
 from tests.simulation.chance.schedule import DATASETS, GAUGE_MAX, GAUGES
 from tests.simulation.faulty_store import FaultyStore
 from tests.simulation.world import World
-from tidegate.domain.time.fire_times import previous_fire
 from tidegate.scheduler.commands.manual import cancel, resume, suspend, trigger
-from tidegate.scheduler.decision.fires import cron_leaves
-from tidegate.scheduler.intake.enqueue import enqueue_fire
 from tidegate.scheduler.intake.observe import RunObservation
 from tidegate.scheduler.launch.dead_letter import requeue
 from tidegate.scheduler.launch.outbox import LaunchRequest
@@ -80,7 +77,6 @@ class ChanceWorld(World):
             (self._repeat_observation, 2),
             (self._hands, 3),
             (self._queue_again, 1),
-            (self._enqueue, 1),
             (self._report, 1),
             (self._change, 1),
             (self._clock_goes_wrong, 1),
@@ -199,20 +195,6 @@ class ChanceWorld(World):
 
     def _clock_goes_wrong(self) -> None:
         self.now += timedelta(seconds=self.dice.choice((-3600, -300, -30, 86_400)))
-
-    def _enqueue(self) -> None:
-        with self.store.reading() as reader:
-            crons = [
-                (state, cron)
-                for state in reader.schedules()
-                for leaf, cron in cron_leaves(state)
-                if leaf.path == ""
-            ]
-        if crons:
-            state, cron = self.dice.choice(crons)
-            scheduled = previous_fire(cron, self.now)
-            if scheduled is not None:
-                self.within(lambda t: enqueue_fire(t, state.ref, scheduled, self.now))
 
     # --- launches and runs ---
 

@@ -87,5 +87,5 @@ def test_it_loads_before_and_after_the_first_deployment(url: str) -> None:
         ("shop", "raw_orders"),
         ("shop", "daily_sales"),
     }
-    assert [sensor["name"] for sensor in loaded["sensors"]] == ["shop_dispatcher"]
+    assert [sensor["name"] for sensor in loaded["sensors"]] == ["tidegate_dispatcher"]
     assert [schedule["name"] for schedule in loaded["schedules"]] == [RECOVERY]

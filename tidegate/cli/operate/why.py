@@ -5,7 +5,9 @@ in the YAML. With `--at` it explains a past moment from the store that `schedule
 reconstructs from the journal.
 """
 
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from rich.text import Text
     from rich.tree import Tree
 
+    from tidegate.scheduler.commands.held_apps import Hold
     from tidegate.scheduler.explain.explanation import Explanation
     from tidegate.scheduler.explain.unblock import Missing
     from tidegate.scheduler.model.verdict import Verdict
@@ -47,6 +50,7 @@ def why(
     from tidegate.cli.operate.why_operation import explained_operations
     from tidegate.cli.run_address import run_address
     from tidegate.project.settings.settings import load_settings
+    from tidegate.scheduler.commands.held_apps import held_apps
     from tidegate.scheduler.explain.past import store_at
     from tidegate.scheduler.explain.why import explain
     from tidegate.scheduler.launch.active_host import active_host
@@ -66,12 +70,13 @@ def why(
             blocked = [with_blocked(each, store, present) for each in explanations]
             explanations = tuple(with_dead(each, present, now) for each in blocked)
         host = active_host(present, settings.name, now)
+        held = held_apps(present)
     addresses = [run_address(settings, _run_of(explanation)) for explanation in explanations]
     apps = sorted({explanation.schedule.partition("/")[0] for explanation in explanations})
     shared = projects > {settings.name}
     # Asked last: Dagster may take seconds to answer.
     alive = (
-        scheduler_lines(settings, apps, ticked_at, now, shared=shared, host=host)
+        chain(_held(held, apps), scheduler_lines(settings, ticked_at, now, shared=shared, host=host))
         if at is None and apps
         else iter(())
     )
@@ -83,6 +88,17 @@ def why(
         _print(explanation, address)
     for line in alive:
         typer.echo(line)
+
+
+def _held(held: "Mapping[str, Hold]", apps: list[str]) -> Iterator[str]:
+    """Yield a line for each of some apps that is on hold."""
+    for app in apps:
+        if app in held:
+            since = f"{instant(held[app].at)}, by {held[app].by}"
+            yield (
+                f"nothing is launched of app {app}: it is on hold since {since};"
+                f" `tidegate apps release {app}` goes on"
+            )
 
 
 def _print(explanation: "Explanation", address: str) -> None:

@@ -54,6 +54,7 @@ def build_schedule(key: ScalarNode, node: MappingNode, scope: Scope) -> Schedule
         on_suspend=on_suspend,  # pyright: ignore[reportArgumentType] - one of the schema's enum
         on_update="carry" if node.text("on_update", scope.on_update) == "carry" else "reset",
         collect_existing=node.flag("collect_existing", False),
+        sensor="own" if node.text("sensor") == "own" else "shared",
         status="active" if node.text("status") == "active" else "suspended",
         timezone=scope.timezone,
         owner=node.text("owner"),

@@ -84,6 +84,7 @@ def _schedule(
         output_partition=task_output_partition(node.get("output_partition"), key, program, trigger, scope),
         on_suspend=cast("OnSuspend", node.text("on_suspend", "hold")),
         on_update="carry" if node.text("on_update", scope.on_update) == "carry" else "reset",
+        sensor="own" if node.text("sensor") == "own" else "shared",
         status="active" if node.text("status") == "active" else "suspended",
         timezone=trigger.timezone,
         owner=node.text("owner"),

@@ -6,7 +6,7 @@ this table when its trigger, constraint or option is implemented.
 
 LATER: dict[str, tuple[str, ...]] = {
     "app": ("settings",),
-    "schedule": ("sensor", "cron"),
+    "schedule": ("cron",),
     "program": ("job",),
     "dataset": ("external",),
 }

@@ -14,7 +14,6 @@ from dagster import Definitions, JobDefinition, in_process_executor
 from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
 from tidegate.dagster_defs.definitions.assets import build_assets
 from tidegate.dagster_defs.definitions.location import Location
-from tidegate.dagster_defs.definitions.native_schedule import native_names, native_schedules
 from tidegate.dagster_defs.definitions.nothing_deployed import nothing_deployed
 from tidegate.dagster_defs.definitions.plan_state import (
     Plan,
@@ -24,7 +23,8 @@ from tidegate.dagster_defs.definitions.plan_state import (
     ship,
 )
 from tidegate.dagster_defs.definitions.run_scope import current_scope
-from tidegate.dagster_defs.dispatch.dispatcher import Dispatcher, Native
+from tidegate.dagster_defs.definitions.shown_schedules import ShownSchedules
+from tidegate.dagster_defs.dispatch.dispatcher import Dispatcher
 from tidegate.dagster_defs.dispatch.pace import Turns
 from tidegate.dagster_defs.dispatch.rounds import Rounds
 from tidegate.dagster_defs.dispatch.steps import DEAD_RUNS_SECONDS
@@ -78,30 +78,17 @@ def _maintenance(plan: Plan, location: Location) -> list[JobDefinition]:
 
 
 def _automation(plan: AssetPlan, states: tuple[ScheduleState, ...], location: Location) -> Definitions:
-    names = native_names(states, location.clock())
-    maintained = apps_with_policies(plan.plan)
-    apps = sorted({assets.app.name for assets in plan.programs.values()} | maintained)
-    native: dict[str, Native] = {app: {} for app in apps}
-    for state in states:
-        if state.ref in names and state.app in native:
-            native[state.app][state.ref] = (names[state.ref], state.status)
-    looks, rounds = Turns(DEAD_RUNS_SECONDS), Rounds(location.dispatch_interval_seconds)
-    dispatchers = [
-        Dispatcher(
-            app=app,
-            plan=plan,
-            native=native[app],
-            location=location,
-            looks=looks,
-            rounds=rounds,
-            maintains=app in maintained,
-        ).sensor()
-        for app in apps
-    ]
+    shown = ShownSchedules(states, location.clock())
+    dispatcher = Dispatcher(
+        plan=plan,
+        switched=shown.switched,
+        location=location,
+        looks=Turns(DEAD_RUNS_SECONDS),
+        rounds=Rounds(location.dispatch_interval_seconds),
+        maintains=bool(apps_with_policies(plan.plan)),
+    )
+    sensors = [dispatcher.sensor(), *shown.sensors(plan, location)]
     return Definitions(
-        sensors=dispatchers if plan.plan.apps else [nothing_deployed(location)],
-        schedules=[
-            *native_schedules((s for s in states if s.app in native), location),
-            recovery_schedule(location),
-        ],
+        sensors=sensors if plan.plan.apps else [nothing_deployed(location)],
+        schedules=[*shown.schedules(), recovery_schedule(location)],
     )

@@ -31,13 +31,17 @@ MEASURING_OP = "tidegate_measure_tables"
 ALL_ASSETS_JOB = "__ASSET_JOB"
 """The job that Dagster creates of all assets; it exists when the location has an asset."""
 
+DISPATCHER = "tidegate_dispatcher"
+"""The sensor that drives the engine for all apps of a project: see `dagster_defs.dispatch.dispatcher`."""
+
 NOTHING_DEPLOYED = "tidegate_nothing_deployed"
 """The sensor of a code location without apps: see `dagster_defs.definitions.nothing_deployed`."""
 
 RESERVED = frozenset(
     {"context", "conf", "config", "meta", "arg_dict", "dict", "input_arg_dict", "output_arg_dict"}
     | {"int", "str", "float", "bool", "input", "output", "type"}
-    | {RECOVERY, RECOVERY_OP, MAINTENANCE, MAINTENANCE_OP, MEASURING, MEASURING_OP, NOTHING_DEPLOYED}
+    | {RECOVERY, RECOVERY_OP, MAINTENANCE, MAINTENANCE_OP, MEASURING, MEASURING_OP}
+    | {DISPATCHER, NOTHING_DEPLOYED}
 )
 """Names that Dagster refuses for ops, schedules and sensors, and names that are in use."""
 
@@ -71,8 +75,8 @@ def table_key(table: str) -> AssetKey:
     return AssetKey(["maintenance", *table.split(".", 2)])
 
 
-def dispatcher_name(app: str) -> str:
-    """Return the name of the sensor that ticks the engine for an app."""
+def former_dispatcher(app: str) -> str:
+    """Return the name of the sensor that an app had before one dispatcher served all apps of a project."""
     return f"{app}_dispatcher"
 
 

@@ -50,6 +50,16 @@ class Plan(Value, frozen=True, kw_only=True):
         return Plan(apps=tuple(sorted((*self.apps, *self.others), key=lambda each: each.app.name)))
 
     @property
+    def own(self) -> frozenset[str]:
+        """The names of the project's own apps."""
+        return frozenset(self.own_revisions)
+
+    @property
+    def own_revisions(self) -> dict[str, int]:
+        """The deployed revision of each of the project's own apps, by name."""
+        return {loaded.app.name: loaded.revision for loaded in self.apps}
+
+    @property
     def revisions(self) -> dict[str, int]:
         """The deployed revision of each app of all projects, by name."""
         return {loaded.app.name: loaded.revision for loaded in (*self.apps, *self.others)}

@@ -1,4 +1,4 @@
-"""The dispatcher: one sensor for each app, whose ticks drive the engine.
+"""The dispatcher: one sensor for all apps of a project, whose ticks drive the engine.
 
     a host is active? ──yes──► switches, and who it is
          └──no──► switches ─► the steps of a tick (`dispatch.steps`) ─► requests of runs, or why none
@@ -8,6 +8,7 @@ observed. So a tick that is lost, repeated, or overlaps the next one is harmless
 "Preview tick result" in the UI also runs the body, which then changes nothing.
 """
 
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -27,67 +28,64 @@ from dagster._core.remote_origin import (
 
 from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
 from tidegate.dagster_defs.definitions.location import Location
-from tidegate.dagster_defs.definitions.names import (
-    ALL_ASSETS_JOB,
-    MAINTENANCE,
-    MEASURING,
-    dispatcher_name,
-)
+from tidegate.dagster_defs.definitions.names import ALL_ASSETS_JOB, DISPATCHER, MAINTENANCE, MEASURING
+from tidegate.dagster_defs.dispatch.former_switches import FormerSwitches
 from tidegate.dagster_defs.dispatch.pace import Pace, Turns
 from tidegate.dagster_defs.dispatch.preview import PREVIEW_TEXT, is_real_tick
 from tidegate.dagster_defs.dispatch.rounds import Rounds
 from tidegate.dagster_defs.dispatch.skip_reason import WAITING_JOBS_MAX, skip_reason
 from tidegate.dagster_defs.dispatch.steps import Steps
-from tidegate.dagster_defs.dispatch.switch import sync_switches
+from tidegate.dagster_defs.dispatch.switch import Switched, sync_switches
 from tidegate.dagster_defs.dispatch.targets import sensor_of
 from tidegate.dagster_defs.host.text import host_text
-from tidegate.dagster_defs.run.tags import APP
+from tidegate.dagster_defs.run.tags import PROJECT
+from tidegate.scheduler.commands.held_apps import held_apps
 from tidegate.scheduler.launch.active_host import ActiveHost, active_host
-from tidegate.scheduler.model.deployed import Status
 from tidegate.scheduler.model.job import WAITING
 from tidegate.scheduler.store.protocol import Store
 
-Native = dict[str, tuple[str, Status]]
-"""The Dagster schedules of an app: name and declared status by ref."""
+RELOAD_TEXT = "a newer deployment is not loaded: reload the code location"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Dispatcher:
-    """The dispatcher of an app: what its evaluations have in common.
+    """The dispatcher of a project: what its evaluations have in common.
 
     Attributes:
         plan: the plan that this process has loaded.
-        native: the app's schedules that have a switch in the UI.
-        maintains: whether the app has policies, so that the sensor also starts the jobs of maintenance.
-        looks: the looks for dead runs, shared by the dispatchers of a process.
-        rounds: their ticks in an evaluation, also shared.
+        switched: the schedules that have a switch in the UI, by ref.
+        maintains: whether an app has policies, so that the sensor also starts the jobs of maintenance.
+        looks: the looks for dead runs.
+        rounds: the ticks of an evaluation.
+        former: the switches of former versions.
         switch_pace: how often the switches are compared.
     """
 
-    app: str
     plan: AssetPlan
-    native: Native
+    switched: Mapping[str, Switched]
     location: Location
     looks: Turns
     rounds: Rounds
     maintains: bool = False
+    former: FormerSwitches = field(default_factory=FormerSwitches)
     switch_pace: Pace = field(default_factory=Pace)
 
     def sensor(self) -> SensorDefinition:
         """Return the sensor that Dagster evaluates."""
+        apps = sorted({app for app, _ in self.plan.programs})
+        project = self.location.project
         return sensor_of(
             self.jobs,
-            name=dispatcher_name(self.app),
-            # The assets that the app's programs write; Dagster leaves external assets of the group out.
-            asset_selection=None if self.maintains else AssetSelection.groups(self.app),
+            name=DISPATCHER,
+            # The assets that programs write; Dagster leaves external assets of the groups out.
+            asset_selection=None if self.maintains or not apps else AssetSelection.groups(*apps),
             evaluation_fn=lambda context: Dispatch(self, context).run(),
             # The daemon evaluates every five seconds, slightly too early for an interval of exactly five.
             # Dagster treats 0 as unset, which means 30 seconds.
             minimum_interval_seconds=max(self.location.dispatch_interval_seconds - 1, 1),
             default_status=DefaultSensorStatus.RUNNING,
-            description="Ingests events, decides which jobs may run, and launches the jobs of app"
-            f" {self.app}.",
-            tags={APP: self.app},
+            description="Ingests events, decides which jobs may run, and launches the jobs of all apps.",
+            tags={PROJECT: project} if project else None,
         )
 
     @property
@@ -95,8 +93,7 @@ class Dispatcher:
         """The jobs that the sensor starts; none if it only materialises assets."""
         if not self.maintains:
             return ()
-        has_programs = any(app == self.app for app, _ in self.plan.programs)
-        return (*((ALL_ASSETS_JOB,) if has_programs else ()), MAINTENANCE, MEASURING)
+        return (*((ALL_ASSETS_JOB,) if self.plan.programs else ()), MAINTENANCE, MEASURING)
 
 
 class Dispatch:
@@ -105,15 +102,14 @@ class Dispatch:
     def __init__(self, dispatcher: Dispatcher, context: SensorEvaluationContext) -> None:
         self._dispatcher = dispatcher
         self._context = context
-        self._app = dispatcher.app
         self._plan = dispatcher.plan
         self._location = dispatcher.location
         self._steps = Steps(
             self._location,
             context.instance,
             dispatcher.looks,
+            dispatcher.former,
             self._log,
-            only=self._app,
             loaded=self._plan,
             maintains=dispatcher.maintains,
         )
@@ -127,10 +123,12 @@ class Dispatch:
         """
         store = self._location.open_store()
         if not is_real_tick(self._context.log_key):
+            self._steps.attempt(self._steps.load_deployed, store)
             return SkipReason(f"{PREVIEW_TEXT}; {self._waiting(store)}")
         host = self._host(store)
         if host is not None:
             self._steps.attempt(self._switches, store)
+            self._steps.attempt(self._steps.load_deployed, store)
             return SkipReason(f"{host_text(host)}; {self._waiting(store)}")
         with closing(self._dispatcher.rounds.ticks()) as ticks:
             for _ in ticks:
@@ -157,28 +155,29 @@ class Dispatch:
 
     def _sync(self, store: Store) -> None:
         origin = self._context.code_location_origin
-        if not self._dispatcher.native or origin is None or self._context.repository_name is None:
+        if not self._dispatcher.switched or origin is None or self._context.repository_name is None:
             return
         sync_switches(
             self._context.instance,
             store,
             RemoteRepositoryOrigin(origin, self._context.repository_name),
-            self._app,
-            {ref: name for ref, (name, _) in self._dispatcher.native.items()},
-            {ref: status for ref, (_, status) in self._dispatcher.native.items()},
+            self._location.project,
+            self._dispatcher.switched,
             self._now(),
         )
 
     def _waiting(self, store: Store) -> str:
+        plan = self._plan.plan
         with store.reading() as reader:
-            waiting = reader.jobs(app=self._app, states=WAITING, limit=WAITING_JOBS_MAX + 1)
-            deployed = next(iter(reader.apps(names=(self._app,))), None)
+            waiting = reader.jobs(
+                apps=plan.own if plan.others else None, states=WAITING, limit=WAITING_JOBS_MAX + 1
+            )
+            held = sorted(held_apps(reader).keys() & plan.own)
         text = skip_reason(waiting)
-        if deployed is None:
-            return f"app {self._app} is not deployed; reload the code location"
-        if deployed.revision != self._plan.revision(self._app):
-            text += "; a newer deployment is not loaded: reload the code location"
-        return text
+        if held:
+            text += f"; nothing is launched of {', '.join(held)}, on hold: see `tidegate apps list`"
+        is_newer = self._steps.deployed.plan.own_revisions != plan.own_revisions
+        return f"{text}; {RELOAD_TEXT}" if is_newer else text
 
     def _now(self) -> datetime:
         return self._location.clock()

@@ -15,6 +15,7 @@ from dagster import DagsterInstance, RunRequest
 from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
 from tidegate.dagster_defs.definitions.location import Location
 from tidegate.dagster_defs.definitions.plan_state import Plan, deployed_plan
+from tidegate.dagster_defs.dispatch.former_switches import FormerSwitches
 from tidegate.dagster_defs.dispatch.overdue import end_overdue
 from tidegate.dagster_defs.dispatch.pace import Pace, Turns
 from tidegate.dagster_defs.dispatch.run_request import Invalid, run_request
@@ -24,6 +25,7 @@ from tidegate.dagster_defs.ingest.reconcile import reconcile
 from tidegate.dagster_defs.maintenance.measuring_request import measuring_request
 from tidegate.dagster_defs.maintenance.operation_request import operation_request
 from tidegate.dagster_defs.run.dead_runs import end_dead_runs
+from tidegate.scheduler.commands.held_apps import held_apps
 from tidegate.scheduler.decision.launch.check import check_launch
 from tidegate.scheduler.launch.outbox import OFFERS_PER_TICK, LaunchRequest, offer_launches, reject
 from tidegate.scheduler.retention.prune import prune_slice
@@ -50,16 +52,15 @@ class Steps:
         location: Location,
         instance: DagsterInstance,
         looks: Turns,
+        former: FormerSwitches,
         log: Log,
         *,
-        only: str | None = None,
         loaded: AssetPlan | None = None,
         maintains: bool = True,
     ) -> None:
         """Args:
         looks: the looks for dead runs, shared by all ticks of a process.
-        only: the app whose runs are looked at and requested; default: all of the project. Events are taken in
-            and decided for all apps in any case.
+        former: the switches of former versions, also shared.
         loaded: the plan by which runs are requested; default: what is deployed.
         maintains: whether operations on tables can be requested.
         """
@@ -69,20 +70,21 @@ class Steps:
         self._loaded = loaded
         self._instance = instance
         self._looks = looks
+        self._former = former
         self._log = log
         self._maintains = maintains
-        self._only = only
         self._prune_pace = Pace()
 
     @property
     def apps(self) -> frozenset[str]:
-        """The project's own apps that are deployed now."""
-        return frozenset(loaded.app.name for loaded in self.deployed.plan.apps)
+        """The project's own apps that are deployed now, and loaded if runs are requested by a loaded plan."""
+        deployed = frozenset(loaded.app.name for loaded in self.deployed.plan.apps)
+        return deployed if self._loaded is None else deployed & self._loaded.plan.own
 
     def advance(self, store: Store) -> None:
         """Take in what has happened, and decide."""
         for step in (
-            self._load_deployed,
+            self.load_deployed,
             self._dead,
             self._overdue,
             self._stopped,
@@ -103,19 +105,20 @@ class Steps:
             return None
 
     def launches(
-        self, store: Store, off: frozenset[str] = frozenset(), limit: int = OFFERS_PER_TICK
+        self, store: Store, limit: int = OFFERS_PER_TICK
     ) -> Iterator[tuple[LaunchRequest, RunRequest]]:
-        """Offer what is to be launched, and yield it with its run request.
+        """Offer what is to be launched, and yield it with its run request; nothing of an app on hold.
 
         An invalid request counts against its own job only. Operations on tables come after what pipelines
         wait for: Dagster takes its time for each run.
 
         Args:
-            off: apps of which nothing is launched.
             limit: the most launches to offer.
         """
+        self._former.take_over(self._instance, store, self._location.project, self.apps, self._now())
         with store.transaction() as transaction:
-            offered = offer_launches(transaction, self._now(), self._only or self.apps - off, limit)
+            apps = self.apps - held_apps(transaction).keys()
+            offered = offer_launches(transaction, self._now(), apps, limit)
         for launch in sorted(offered, key=lambda each: each.maintenance is not None):
             request = self._request(launch)
             if isinstance(request, RunRequest):
@@ -134,13 +137,10 @@ class Steps:
         """Return the request of a measuring run, if one is due."""
         return self.attempt(self._measuring, store)
 
-    @property
-    def _looked_at(self) -> frozenset[str]:
-        return self.apps if self._only is None else frozenset({self._only})
-
     # --- the steps ----------------------------------------------------------------------
 
-    def _load_deployed(self, store: Store) -> None:
+    def load_deployed(self, store: Store) -> None:
+        """Read what is deployed, if it has changed."""
         with store.reading() as reader:
             if reader.revisions() == self.deployed.plan.revisions:
                 return
@@ -152,10 +152,10 @@ class Steps:
         self._looks.run(lambda: end_dead_runs(self._instance, self._location, self.deployed, now, self._log))
 
     def _overdue(self, store: Store) -> None:
-        end_overdue(self._instance, store, self.deployed, self._looked_at, self._now(), self._log)
+        end_overdue(self._instance, store, self.deployed, self.apps, self._now(), self._log)
 
     def _stopped(self, store: Store) -> None:
-        end_stopped(self._instance, store, self._looked_at, self._now(), self._log)
+        end_stopped(self._instance, store, self.apps, self._now(), self._log)
 
     def _ingest(self, store: Store) -> None:
         ingest(self._instance, store, self.deployed.everything, self._now(), self._log)

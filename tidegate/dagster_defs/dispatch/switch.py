@@ -6,10 +6,11 @@ last synchronisation is stored, so the side that changed since is known:
     UI differs from the last sync        the UI's change is written to the store, journaled as "ui"
     only the store differs               the UI's switch is set
     both differ                          the UI's change wins: a person has just looked at it
-A switch that was never turned follows the store.
+A switch that was never turned follows the store. Switches are those of Dagster schedules, and of the sensors
+of schedules with `sensor: own`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from enum import StrEnum
 
@@ -20,15 +21,20 @@ from dagster._core.scheduler.instigation import (
     InstigatorState,
     InstigatorStatus,
     ScheduleInstigatorData,
+    SensorInstigatorData,
 )
 
+from tidegate.dagster_defs.dispatch.parking import forget, park, parked_data
 from tidegate.dagster_defs.ingest.event_log import storage_id
 from tidegate.domain.value import Value
 from tidegate.scheduler.commands.manual import resume, suspend
 from tidegate.scheduler.model.deployed import ScheduleState, Status
-from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.store.protocol import Reader, Store
 
 BY = "ui"
+
+Key = tuple[InstigatorType, str]
+"""The type and the name of a switch."""
 
 
 class Action(StrEnum):
@@ -37,6 +43,27 @@ class Action(StrEnum):
     NOTHING = "nothing"
     UPDATE_STORE = "update the store"
     UPDATE_UI = "update the UI"
+
+
+class Switched(Value, frozen=True, kw_only=True):
+    """What has a switch in the UI.
+
+    Attributes:
+        name: its name in Dagster.
+        type: whether it is a Dagster schedule or a sensor.
+        declared: the status in the loaded definitions, shown by a switch that was never turned.
+        cron: the cron of a Dagster schedule; "" for a sensor.
+    """
+
+    name: str
+    type: InstigatorType
+    declared: Status
+    cron: str = ""
+
+    @property
+    def key(self) -> "Key":
+        """Its key among Dagster's rows."""
+        return self.type, self.name
 
 
 class Switch(Value, frozen=True, kw_only=True):
@@ -64,8 +91,13 @@ def decide_switch(switch: Switch, stored: Status, agreed: Status | None) -> Acti
     return Action.UPDATE_UI
 
 
-def cursor_name(epoch: str, app: str) -> str:
+def cursor_name(epoch: str, project: str) -> str:
     """Return the name of the store cursor that holds the statuses at the last synchronisation."""
+    return f"dagster-switches:{epoch}::{project}"
+
+
+def former_cursor_name(epoch: str, app: str) -> str:
+    """Return the name of the cursor of an app, from versions with a dispatcher for each app."""
     return f"dagster-switches:{epoch}:{app}"
 
 
@@ -73,37 +105,35 @@ def sync_switches(
     instance: DagsterInstance,
     store: Store,
     repository: RemoteRepositoryOrigin,
-    app: str,
-    native: Mapping[str, str],
-    declared: Mapping[str, Status],
+    project: str,
+    switched: Mapping[str, Switched],
     now: datetime,
 ) -> None:
-    """Synchronise the switches of an app's native schedules with the store.
+    """Synchronise the switches of a project's schedules with the store, and park its Dagster schedules.
 
     Args:
-        native: names of the Dagster schedules by ref.
-        declared: statuses in the loaded definitions by ref: shown by a switch that was never turned.
+        switched: what has a switch, by ref.
     """
-    name = cursor_name(storage_id(instance), app)
+    epoch = storage_id(instance)
+    name = cursor_name(epoch, project)
     with store.reading() as reader:
-        states = {state.ref: state for state in reader.schedules(app=app) if state.ref in native}
-        agreed: dict[str, Status] = reader.cursor(name) or {}
-    rows = _rows(instance, repository)
-    switches = {ref: _switch(rows.get(native[ref]), declared[ref]) for ref in states}
+        states = {state.ref: state for state in reader.schedules(refs=list(switched))}
+        agreed: dict[str, Status] | None = reader.cursor(name)
+        if agreed is None:
+            agreed = _formerly_agreed(reader, epoch, {state.app for state in states.values()})
+    rows = _rows(instance, repository, {InstigatorType.SCHEDULE, *(each.type for each in switched.values())})
+    switches = {ref: _switch(rows.get(switched[ref].key), switched[ref].declared) for ref in states}
     actions = {ref: decide_switch(switches[ref], states[ref].status, agreed.get(ref)) for ref in states}
     for ref, action in actions.items():
         if action is Action.UPDATE_UI:
-            _turn(
-                instance,
-                repository,
-                native[ref],
-                rows.get(native[ref]),
-                states[ref],
-                now,
-            )
+            key = switched[ref].key
+            rows[key] = _turn(instance, repository, switched[ref], rows.get(key), states[ref], now)
     shown = {
         ref: states[ref].status if actions[ref] is Action.UPDATE_UI else switches[ref].shown for ref in states
     }
+    _park(instance, repository, [switched[ref] for ref, status in shown.items() if status == "active"], rows)
+    known = {each.key for each in switched.values()}
+    forget(instance, [row for key, row in rows.items() if key not in known])
     if shown == agreed and Action.UPDATE_STORE not in actions.values():
         return
     with store.transaction() as transaction:
@@ -114,13 +144,25 @@ def sync_switches(
         transaction.set_cursor(name, shown)
 
 
-def _rows(instance: DagsterInstance, repository: RemoteRepositoryOrigin) -> dict[str, InstigatorState]:
-    states = instance.all_instigator_state(
-        repository_origin_id=repository.get_id(),
-        repository_selector_id=repository.get_selector_id(),
-        instigator_type=InstigatorType.SCHEDULE,
-    )
-    return {state.instigator_name: state for state in states}
+def _formerly_agreed(reader: Reader, epoch: str, apps: Iterable[str]) -> dict[str, Status]:
+    agreed: dict[str, Status] = {}
+    for app in apps:
+        agreed |= reader.cursor(former_cursor_name(epoch, app)) or {}
+    return agreed
+
+
+def _rows(
+    instance: DagsterInstance, repository: RemoteRepositoryOrigin, types: Iterable[InstigatorType]
+) -> dict[Key, InstigatorState]:
+    return {
+        (type_, state.instigator_name): state
+        for type_ in types
+        for state in instance.all_instigator_state(
+            repository_origin_id=repository.get_id(),
+            repository_selector_id=repository.get_selector_id(),
+            instigator_type=type_,
+        )
+    }
 
 
 def _switch(row: InstigatorState | None, declared: Status) -> Switch:
@@ -130,22 +172,34 @@ def _switch(row: InstigatorState | None, declared: Status) -> Switch:
     return Switch(shown=shown, turned=True)
 
 
+def _park(
+    instance: DagsterInstance,
+    repository: RemoteRepositoryOrigin,
+    running: Iterable[Switched],
+    rows: Mapping[Key, InstigatorState],
+) -> None:
+    crons = {each.name: each.cron for each in running if each.type is InstigatorType.SCHEDULE}
+    of_schedules = {name: row for (type_, name), row in rows.items() if type_ is InstigatorType.SCHEDULE}
+    park(instance, repository, crons, of_schedules)
+
+
 def _turn(
     instance: DagsterInstance,
     repository: RemoteRepositoryOrigin,
-    name: str,
+    switched: Switched,
     row: InstigatorState | None,
     state: ScheduleState,
     now: datetime,
-) -> None:
+) -> InstigatorState:
     """Set the switch as `instance.start_schedule` does, which requires a web server's workspace."""
     status = InstigatorStatus.RUNNING if state.active else InstigatorStatus.STOPPED
-    fires = state.spec.trigger.wall_clock
-    data = ScheduleInstigatorData(
-        "" if fires is None else fires.cron, now.timestamp() if state.active else None
-    )
-    if row is None:
-        origin = repository.get_instigator_origin(name)
-        instance.add_instigator_state(InstigatorState(origin, InstigatorType.SCHEDULE, status, data))
+    if switched.type is InstigatorType.SENSOR:
+        known = None if row is None else row.instigator_data
+        before = known if isinstance(known, SensorInstigatorData) else SensorInstigatorData()
+        data = before.with_sensor_start_timestamp(now.timestamp())
     else:
-        instance.update_instigator_state(row.with_status(status).with_data(data))
+        data = parked_data(switched.cron) if state.active else ScheduleInstigatorData(switched.cron)
+    if row is None:
+        origin = repository.get_instigator_origin(switched.name)
+        return instance.add_instigator_state(InstigatorState(origin, switched.type, status, data))
+    return instance.update_instigator_state(row.with_status(status).with_data(data))

@@ -13,12 +13,11 @@ from datetime import datetime, timedelta
 from threading import Event
 
 from dagster import DagsterInstance, RunRequest
-from dagster._core.definitions.run_request import InstigatorType
-from dagster._core.scheduler.instigation import InstigatorStatus
 from dagster._core.workspace.context import IWorkspaceProcessContext
 
 from tidegate.dagster_defs.definitions.location import Location
-from tidegate.dagster_defs.definitions.names import dispatcher_name
+from tidegate.dagster_defs.definitions.names import DISPATCHER
+from tidegate.dagster_defs.dispatch.former_switches import FormerSwitches
 from tidegate.dagster_defs.dispatch.pace import Turns
 from tidegate.dagster_defs.dispatch.run_request import Invalid
 from tidegate.dagster_defs.dispatch.steps import DEAD_RUNS_SECONDS, Steps
@@ -70,11 +69,11 @@ class Host:
         self._instance = instance
         self._process = process
         self._log = _once(log)
-        self._runs = Runs(instance, workspace)
-        self._steps = Steps(location, instance, Turns(DEAD_RUNS_SECONDS), self._log)
+        self._runs = Runs(instance, workspace, location.project)
+        self._steps = Steps(location, instance, Turns(DEAD_RUNS_SECONDS), FormerSwitches(), self._log)
         self._switches = Turns(SWITCHES_SECONDS)
         self._measuring = Turns(MEASURING_SECONDS)
-        self._off: frozenset[str] = frozenset()
+        self._off = False
 
     def run(self, stop: Event) -> None:
         """Loop until the event is set, and release the lease then."""
@@ -125,9 +124,11 @@ class Host:
     def _advance(self, store: Store) -> int:
         """Do the steps of one loop, and return the number of launches."""
         self._steps.advance(store)
-        self._switches.run(self._look_at_switches)
+        self._switches.run(self._look_at_switch)
+        if self._off:
+            return 0
         launched = 0
-        for launch, request in self._steps.launches(store, self._off, LAUNCHES_PER_LOOP):
+        for launch, request in self._steps.launches(store, LAUNCHES_PER_LOOP):
             if not self._lease(store):
                 # Another host is active, which offers the rest again.
                 return launched
@@ -138,7 +139,7 @@ class Host:
 
     def _launch(self, store: Store, launch: LaunchRequest, request: RunRequest) -> None:
         try:
-            self._runs.submit(request, self._steps.apps, self._tags(request, launch))
+            self._runs.submit(request, self._tags(request, launch))
         except Exception as error:  # noqa: BLE001 -- counts against this job only
             self._steps.reject(store, launch, Invalid(f"{type(error).__name__}: {error}"))
 
@@ -152,15 +153,13 @@ class Host:
     def _measure(self, store: Store) -> None:
         request = self._steps.measuring(store)
         if request is not None:
-            self._runs.submit(request, self._steps.apps, {})
+            self._runs.submit(request, {})
 
-    def _look_at_switches(self) -> None:
-        """Note the apps whose dispatcher a person has switched off: the host launches nothing of them."""
-        states = self._instance.all_instigator_state(
-            instigator_type=InstigatorType.SENSOR, instigator_statuses={InstigatorStatus.STOPPED}
-        )
-        names = {state.instigator_name for state in states}
-        self._off = frozenset(app for app in self._steps.apps if dispatcher_name(app) in names)
+    def _look_at_switch(self) -> None:
+        """Note whether a person has switched the dispatcher off: then nothing is launched."""
+        self._off = self._runs.dispatcher_is_off()
+        if self._off:
+            self._log(f"launches nothing: the sensor {DISPATCHER} is switched off")
 
     def _now(self) -> datetime:
         return self._location.clock()

@@ -7,7 +7,7 @@ The run id is computed from the run key, so a second creation fails in the table
 makes it. After a crash between creation and submission the next offer of the job submits the run.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from uuid import UUID, uuid5
 
 # What Dagster's sensor daemon uses for the same purpose (dagster/_daemon/sensor.py).
@@ -16,11 +16,14 @@ from dagster._core.definitions.selector import JobSubsetSelector
 from dagster._core.errors import DagsterRunAlreadyExists
 from dagster._core.remote_representation.code_location import CodeLocation
 from dagster._core.remote_representation.external import RemoteJob, RemoteRepository
+from dagster._core.scheduler.instigation import InstigatorStatus
 from dagster._core.snap.execution_plan_snapshot import ExecutionPlanSnapshot
 from dagster._core.storage.tags import RUN_KEY_TAG
 from dagster._core.workspace.context import BaseWorkspaceRequestContext, IWorkspaceProcessContext
 
-from tidegate.dagster_defs.definitions.names import dispatcher_name
+from tidegate.compiler.plan.ownership import NO_PROJECT
+from tidegate.dagster_defs.definitions.names import DISPATCHER
+from tidegate.dagster_defs.run.tags import PROJECT
 
 RUN_IDS = UUID("6f0c1d4e-6d5b-5c39-9f0e-5a6d0c2f7b11")
 """The name space of run ids."""
@@ -41,18 +44,26 @@ def run_id_of(run_key: str) -> str:
 class Runs:
     """Creates runs in the project's code location of a workspace."""
 
-    def __init__(self, instance: DagsterInstance, workspace: IWorkspaceProcessContext) -> None:
+    def __init__(self, instance: DagsterInstance, workspace: IWorkspaceProcessContext, project: str) -> None:
         self._instance = instance
+        self._project = project
         self._workspace = workspace
         self._snapshots: dict[object, tuple[RemoteJob, ExecutionPlanSnapshot]] = {}
         self._location: CodeLocation | None = None
 
-    def submit(self, request: RunRequest, apps: Collection[str], tags: Mapping[str, str]) -> str | None:
+    def dispatcher_is_off(self) -> bool:
+        """Return whether a person has switched off the sensor of the project's code location."""
+        for _, repository in self._repositories(self._workspace.create_request_context(), []):
+            sensor = repository.get_sensor(DISPATCHER)
+            state = self._instance.get_instigator_state(sensor.get_remote_origin_id(), sensor.selector_id)
+            return state is not None and state.status is InstigatorStatus.STOPPED
+        return False
+
+    def submit(self, request: RunRequest, tags: Mapping[str, str]) -> str | None:
         """Create and submit the run of a request.
 
         Args:
             request: with a run key.
-            apps: the project's apps, by whose dispatchers its code location is found.
             tags: more tags of the run.
 
         Returns:
@@ -63,7 +74,7 @@ class Runs:
         """
         run_id = run_id_of(request.run_key or "")
         context = self._workspace.create_request_context()
-        run = self._create(run_id, request, tags, context, apps)
+        run = self._create(run_id, request, tags, context)
         if run is None or run.status is not DagsterRunStatus.NOT_STARTED:
             return None
         self._instance.submit_run(run.run_id, context)
@@ -75,9 +86,8 @@ class Runs:
         request: RunRequest,
         tags: Mapping[str, str],
         context: BaseWorkspaceRequestContext,
-        apps: Collection[str],
     ) -> DagsterRun | None:
-        location, repository = self._found(context, apps)
+        location, repository = self._found(context)
         job, plan = self._snapshot(location, repository, str(request.job_name), request.asset_selection)
         selection = None if request.asset_selection is None else frozenset(request.asset_selection)
         try:
@@ -104,21 +114,28 @@ class Runs:
         except DagsterRunAlreadyExists:
             return self._instance.get_run_by_id(run_id)
 
-    def _found(
-        self, context: BaseWorkspaceRequestContext, apps: Collection[str]
-    ) -> tuple[CodeLocation, RemoteRepository]:
-        """Return the code location with the dispatcher of one of the apps."""
+    def _found(self, context: BaseWorkspaceRequestContext) -> tuple[CodeLocation, RemoteRepository]:
+        """Return the code location with the dispatcher of the project."""
         problems: list[str] = []
+        for found in self._repositories(context, problems):
+            return found
+        raise NotLoaded(
+            "; ".join(problems) or "no code location of the workspace has a dispatcher of the project"
+        )
+
+    def _repositories(
+        self, context: BaseWorkspaceRequestContext, problems: list[str]
+    ) -> Iterator[tuple[CodeLocation, RemoteRepository]]:
+        """Yield the repositories with a dispatcher of the project; note the locations that are not loaded."""
         for name, entry in context.get_code_location_entries().items():
             if entry.code_location is None:
                 problems.append(f"{name} is not loaded")
                 continue
             for repository in entry.code_location.get_repositories().values():
-                if any(repository.has_sensor(dispatcher_name(app)) for app in apps):
-                    return entry.code_location, repository
-        raise NotLoaded(
-            "; ".join(problems) or "no code location of the workspace has a dispatcher of the project"
-        )
+                if not repository.has_sensor(DISPATCHER):
+                    continue
+                if repository.get_sensor(DISPATCHER).tags.get(PROJECT, NO_PROJECT) == self._project:
+                    yield entry.code_location, repository
 
     def _snapshot(
         self,

@@ -26,6 +26,7 @@ class Priority(StrEnum):
 OutputPartition = Literal["key", "manifest", "run", "business_date", "current", "none"]
 OnSuspend = Literal["discard", "drain", "hold", "backlog"]
 OnUpdate = Literal["reset", "carry"]
+SensorOf = Literal["shared", "own"]
 
 
 class Schedule(Value, kw_only=True):
@@ -37,6 +38,7 @@ class Schedule(Value, kw_only=True):
             that the upstream runs wrote.
         program: "" for a task that launches nothing.
         output_from: with `run`, the only dataset of the upstream runs that counts.
+        sensor: whether it has a sensor of its own in Dagster, with its switch and a skip reason.
         status: the initial status only; a schedule that a person suspended stays suspended (rule 23).
         args: arguments of the program, any JSON; strings may hold references such as
             "{{ trigger.partitions }}", see `compiler.template`.
@@ -65,6 +67,7 @@ class Schedule(Value, kw_only=True):
     on_suspend: OnSuspend = "discard"
     on_update: OnUpdate = "reset"
     collect_existing: bool = False
+    sensor: SensorOf = "shared"
     status: Literal["active", "suspended"] = "suspended"
     timezone: str = "UTC"
     owner: str = ""

@@ -20,6 +20,7 @@ from tidegate.compiler.plan.renamed_app import renamed_app
 from tidegate.compiler.plan.renames import Renames, find_renames, moved_places, without_paths
 from tidegate.domain.model import App, leaves
 from tidegate.domain.value import Value
+from tidegate.scheduler.commands.held_apps import rename_held
 from tidegate.scheduler.decision.renamed import renamed_delivery, renamed_job, renamed_state
 from tidegate.scheduler.model.deployed import DeployedApp, ScheduleState
 from tidegate.scheduler.model.event import Delivery, Subscription, listens_to
@@ -130,6 +131,7 @@ def apply_renames(transaction: Transaction, names: Renames, now: datetime) -> No
         former={old: new for old, new in known.items() if old not in every.values()},
     )
     transaction.set_cursor(RECORD, msgspec.to_builtins(kept))
+    rename_held(transaction, names.apps)
     transaction.add_journal(list(_entries(names, renamed, [new for _, new in changed], now)))
 
 

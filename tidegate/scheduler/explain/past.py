@@ -145,12 +145,13 @@ class _PastReader(MemoryReader):
         *,
         ids: Collection[str] | None = None,
         app: str | None = None,
+        apps: Collection[str] | None = None,
         schedules: Collection[str] | None = None,
         states: Collection[JobState] | None = None,
         limit: int | None = None,
     ) -> tuple[Job, ...]:
         """See `Reader.jobs`."""
-        found = super().jobs(ids=ids, app=app, schedules=schedules, states=states, limit=limit)
+        found = super().jobs(ids=ids, app=app, apps=apps, schedules=schedules, states=states, limit=limit)
         if ids is not None:
             missing = set(ids) - self._tables.jobs.keys()
             over = [job for job in self._present.jobs(ids=missing) if job.opened_at <= self._instant]

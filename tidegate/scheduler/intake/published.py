@@ -34,7 +34,7 @@ class PublishedEvents:
 
     def reported(self, commit: str, partitions: Sequence[PartitionFact]) -> bool:
         """Return whether the store has, or has pruned, the events of all these partitions."""
-        ids = {publish_event_id(commit, fact.dataset, fact.key) for fact in partitions}
+        ids = frozenset(publish_event_id(commit, fact.dataset, fact.key) for fact in partitions)
         with self._open_store().reading() as reader:
             return reader.known_events(ids) == ids
 

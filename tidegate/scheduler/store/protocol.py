@@ -98,6 +98,7 @@ class Reader(DeployedRows, InstanceRows, MaintenanceRows, TallyRows, RetentionRo
         *,
         ids: Collection[str] | None = None,
         app: str | None = None,
+        apps: Collection[str] | None = None,
         schedules: Collection[str] | None = None,
         states: Collection[JobState] | None = None,
         limit: int | None = None,

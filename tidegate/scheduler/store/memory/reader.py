@@ -107,6 +107,7 @@ class MemoryReader(MaintenanceReader, TallyReader, RetentionReader):
         *,
         ids: Collection[str] | None = None,
         app: str | None = None,
+        apps: Collection[str] | None = None,
         schedules: Collection[str] | None = None,
         states: Collection[JobState] | None = None,
         limit: int | None = None,
@@ -119,6 +120,7 @@ class MemoryReader(MaintenanceReader, TallyReader, RetentionReader):
             job
             for job in jobs
             if (app is None or job.app == app)
+            and (apps is None or job.app in apps)
             and (schedules is None or job.schedule in schedules)
             and (states is None or job.state in states)
         ]

@@ -173,6 +173,7 @@ class SqlReader(InstanceReader, MaintenanceReader, TallyReader, RetentionReader)
         *,
         ids: Collection[str] | None = None,
         app: str | None = None,
+        apps: Collection[str] | None = None,
         schedules: Collection[str] | None = None,
         states: Collection[JobState] | None = None,
         limit: int | None = None,
@@ -181,6 +182,7 @@ class SqlReader(InstanceReader, MaintenanceReader, TallyReader, RetentionReader)
         table = tables.jobs
         lists: dict[Column[Any], Collection[str] | None] = {
             table.c.id: ids,
+            table.c.app: apps,
             table.c.schedule: schedules,
             table.c.state: states,
         }

@@ -1,0 +1,87 @@
+"""`tidegate apps`: list the deployed apps, and stop and continue the launches of one."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from tidegate.cli.printing import Format, FormatOption, instant, print_json, print_table
+
+NamesArgument = Annotated[list[str], typer.Argument(help="Names of apps.")]
+
+app = typer.Typer(no_args_is_help=True, help="List the apps; stop and continue the launches of one.")
+
+
+@app.command("list")
+def list_apps(format: FormatOption = Format.TEXT) -> None:
+    """List the deployed apps and those on hold."""
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.scheduler.commands.held_apps import held_apps
+
+    with opened_store() as store, store.reading() as reader:
+        deployed = {each.name: each for each in reader.apps()}
+        held = held_apps(reader)
+    names = sorted({*deployed, *held})
+    if format is Format.JSON:
+        print_json(
+            [
+                {
+                    "name": name,
+                    "deployed": name in deployed,
+                    "project": deployed[name].project if name in deployed else None,
+                    "hold": held.get(name),
+                }
+                for name in names
+            ]
+        )
+        return
+    if not names:
+        typer.echo("No apps are deployed. Run `tidegate deploy` first.")
+        return
+    print_table(
+        ["app", "project", "launches"],
+        [
+            [
+                name,
+                deployed[name].project if name in deployed else "(not deployed)",
+                f"on hold since {instant(held[name].at)}, by {held[name].by}" if name in held else "yes",
+            ]
+            for name in names
+        ],
+    )
+
+
+@app.command("hold")
+def hold_apps(names: NamesArgument) -> None:
+    """Launch nothing of these apps until they are released; events still count, and nothing is discarded."""
+    from tidegate.cli.names import check_app
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.scheduler.commands.held_apps import hold_app
+
+    with opened_store() as store, store.transaction() as transaction:
+        for name in names:
+            check_app(transaction, name)
+        held = {name: hold_app(transaction, name, datetime.now(UTC)) for name in names}
+    for name, is_new in held.items():
+        if is_new:
+            typer.echo(
+                f"{name} is on hold: nothing of it is launched; `tidegate apps release {name}` goes on"
+            )
+        else:
+            typer.echo(f"{name} is already on hold")
+
+
+@app.command("release")
+def release_apps(names: NamesArgument) -> None:
+    """Launch again: first what was decided meanwhile."""
+    from tidegate.cli.names import check_app
+    from tidegate.cli.opened_store import opened_store
+    from tidegate.scheduler.commands.held_apps import held_apps, release_app
+
+    with opened_store() as store, store.transaction() as transaction:
+        for name in names:
+            if name not in held_apps(transaction):
+                check_app(transaction, name)
+        released = {name: release_app(transaction, name) for name in names}
+    for name, was_held in released.items():
+        typer.echo(f"{name} is released" if was_held else f"{name} was not on hold")

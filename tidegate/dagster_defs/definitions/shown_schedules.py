@@ -1,0 +1,69 @@
+"""The schedules that are objects in Dagster, each with a switch.
+
+sensor: own                            a sensor with a skip reason of its own
+one cron that Dagster fires alike      a Dagster schedule with its next ticks
+any other schedule                     none: `tidegate why` and the dispatcher's skip reason explain it
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+
+from dagster import ScheduleDefinition, SensorDefinition
+from dagster._core.definitions.run_request import InstigatorType
+
+from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
+from tidegate.dagster_defs.definitions.location import Location
+from tidegate.dagster_defs.definitions.names import former_dispatcher, unique_names
+from tidegate.dagster_defs.definitions.native_cron import native_cron, pattern_for_dagster
+from tidegate.dagster_defs.definitions.native_schedule import native_schedule
+from tidegate.dagster_defs.dispatch.own_sensor import own_sensor
+from tidegate.dagster_defs.dispatch.switch import Switched
+from tidegate.domain.model import WallClock
+from tidegate.scheduler.model.deployed import ScheduleState
+
+
+class ShownSchedules:
+    """The schedules of a code location that Dagster shows.
+
+    Attributes:
+        switched: their switches, by ref.
+    """
+
+    def __init__(self, states: Iterable[ScheduleState], now: datetime) -> None:
+        crons = {state.ref: (state, _cron(state, now)) for state in states}
+        self._states: Mapping[str, tuple[ScheduleState, WallClock | None]] = {
+            ref: (state, cron)
+            for ref, (state, cron) in crons.items()
+            if cron is not None or state.spec.sensor == "own"
+        }
+        shown = [state for state, _ in self._states.values()]
+        # Dagster may have rows of former dispatchers.
+        taken = {former_dispatcher(state.app) for state in shown}
+        names = unique_names(((state.app, state.name) for state in shown), taken=taken)
+        self.switched = {
+            state.ref: _switched(state, names[state.app, state.name], cron)
+            for state, cron in self._states.values()
+        }
+
+    def schedules(self) -> Iterator[ScheduleDefinition]:
+        """Yield the Dagster schedules."""
+        for ref, (state, cron) in self._states.items():
+            if cron is not None:
+                yield native_schedule(state, cron, self.switched[ref].name)
+
+    def sensors(self, plan: AssetPlan, location: Location) -> Iterator[SensorDefinition]:
+        """Yield the sensors of schedules that have their own."""
+        for ref, (state, cron) in self._states.items():
+            if cron is None:
+                yield own_sensor(state, self.switched[ref].name, plan, location)
+
+
+def _cron(state: ScheduleState, now: datetime) -> WallClock | None:
+    return None if state.spec.sensor == "own" else native_cron(state, now)
+
+
+def _switched(state: ScheduleState, name: str, cron: WallClock | None) -> Switched:
+    if cron is None:
+        return Switched(name=name, type=InstigatorType.SENSOR, declared=state.status)
+    pattern = pattern_for_dagster(cron.cron)
+    return Switched(name=name, type=InstigatorType.SCHEDULE, declared=state.status, cron=pattern)
