@@ -35,7 +35,7 @@ def test_a_runs_process_builds_the_assets_without_the_store(
     initializing: DefinitionsLoadContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     build_definitions(location_of(sample_store()))
-    monkeypatch.setattr(definitions, "_read_here", {})
+    monkeypatch.setattr(definitions, "_built_here", {})
 
     with DefinitionsLoadContext.scoped(reconstructing(initializing)):
         repository = build_definitions(location_of(Unreachable())).get_repository_def()
@@ -45,11 +45,13 @@ def test_a_runs_process_builds_the_assets_without_the_store(
 
 
 def test_a_code_server_gets_sensors_in_its_second_pass(initializing: DefinitionsLoadContext) -> None:
-    build_definitions(location_of(sample_store()))
+    first = build_definitions(location_of(sample_store()))
 
     with DefinitionsLoadContext.scoped(reconstructing(initializing)):
-        repository = build_definitions(location_of(Unreachable())).get_repository_def()
+        second = build_definitions(location_of(Unreachable()))
 
+    assert second is first, "they are built once"
+    repository = second.get_repository_def()
     assert [sensor.name for sensor in repository.sensor_defs] == [DISPATCHER]
     assert {schedule.name for schedule in repository.schedule_defs} == {"report_daily", RECOVERY}
 

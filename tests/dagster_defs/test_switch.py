@@ -259,7 +259,7 @@ def test_the_parked_row_of_a_schedule_that_is_gone_is_deleted(ui: Ui, store: Mem
 def test_many_schedules_are_parked_in_several_comparisons(
     ui: Ui, store: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parking, "PARKED_AT_ONCE", 0)
+    monkeypatch.setattr(parking, "PARKING_SECONDS", 0)
     ui.sync(store)
     assert ui.row() is None
     monkeypatch.undo()

@@ -65,7 +65,7 @@ def test_a_process_that_only_runs_a_step_has_the_jobs_too(
     initializing: DefinitionsLoadContext, instance: DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Shop(instance, shop_app())
-    monkeypatch.setattr(definitions, "_read_here", {})
+    monkeypatch.setattr(definitions, "_built_here", {})
 
     with DefinitionsLoadContext.scoped(reconstructing(initializing)):
         repository = repository_of(location_of(Unreachable()))

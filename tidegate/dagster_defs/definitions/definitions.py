@@ -4,9 +4,9 @@ A code server builds them from the schedule store when it loads or reloads. A ru
 builds them from the plan that the code server shipped with the run: it does not open the
 store, and it has no sensors or schedules because a run does not need them.
 
-A code server builds them twice: first it loads the module, then it reconstructs the
-definitions as a run's process does. It uses the sensors and schedules of the second pass, so
-the schedules that the first pass read are kept for the second.
+A code server asks for them twice: first it loads the module, then it reconstructs the
+definitions as a run's process does. Building ten thousand assets takes seconds, so the second
+pass gets what the first one has built.
 """
 
 from dagster import Definitions, JobDefinition, in_process_executor
@@ -18,11 +18,10 @@ from tidegate.dagster_defs.definitions.nothing_deployed import nothing_deployed
 from tidegate.dagster_defs.definitions.plan_state import (
     Plan,
     deployed_plan,
-    encode_plan,
     reconstructed_plan,
     ship,
 )
-from tidegate.dagster_defs.definitions.run_scope import current_scope
+from tidegate.dagster_defs.definitions.run_scope import EVERYTHING, RunScope, current_scope
 from tidegate.dagster_defs.definitions.shown_schedules import ShownSchedules
 from tidegate.dagster_defs.dispatch.dispatcher import Dispatcher
 from tidegate.dagster_defs.dispatch.pace import Turns
@@ -35,27 +34,36 @@ from tidegate.dagster_defs.run.recovery import recovery_job, recovery_schedule, 
 from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.store.error import StoreMissing
 
-_read_here: dict[str, tuple[ScheduleState, ...]] = {}
-"""The schedules that this process read from the store, by encoded plan; empty in a run's process."""
+_built_here: dict[str, Definitions] = {}
+"""The definitions that this process built of the store, by encoded plan; empty in a run's process."""
 
 
 def build_definitions(location: Location) -> Definitions:
     """Build the definitions of a project's code location."""
     shipped = reconstructed_plan()
-    if shipped is None:
-        plan, states = _read(location)
-    else:
-        plan, states = shipped, _read_here.get(encode_plan(shipped))
-    ship(plan)
-    assets, scope = AssetPlan(plan), current_scope()
-    built = Definitions(
+    if shipped is not None:
+        text, scope = ship(shipped), current_scope()
+        built = _built_here.get(text) if scope is EVERYTHING else None
+        return built or _built(AssetPlan(shipped), location, scope)
+    plan, states = _read(location)
+    assets = AssetPlan(plan)
+    built = Definitions.merge(_built(assets, location), _automation(assets, states, location))
+    _built_here.clear()
+    _built_here[ship(plan)] = built
+    return built
+
+
+def _built(assets: AssetPlan, location: Location, scope: RunScope = EVERYTHING) -> Definitions:
+    """The definitions that a run needs, too."""
+    return Definitions(
         assets=list(build_assets(assets, location, scope)),
         # A run that materialises assets needs none of these.
-        jobs=[] if scope.assets else [recovery_job(refs_of(assets), location), *_maintenance(plan, location)],
+        jobs=[]
+        if scope.assets
+        else [recovery_job(refs_of(assets), location), *_maintenance(assets.plan, location)],
         # A run executes one program: a process for each step would load everything twice.
         executor=in_process_executor,
     )
-    return built if states is None else Definitions.merge(built, _automation(assets, states, location))
 
 
 def _read(location: Location) -> tuple[Plan, tuple[ScheduleState, ...]]:
@@ -63,13 +71,10 @@ def _read(location: Location) -> tuple[Plan, tuple[ScheduleState, ...]]:
     try:
         with location.open_store().reading() as reader:
             plan = deployed_plan(reader, location.project)
-            own = {loaded.app.name for loaded in plan.apps}
-            states = tuple(state for state in reader.schedules() if state.app in own)
+            own = plan.own
+            return plan, tuple(state for state in reader.schedules() if state.app in own)
     except StoreMissing:
-        plan, states = Plan(apps=()), ()
-    _read_here.clear()
-    _read_here[encode_plan(plan)] = states
-    return plan, states
+        return Plan(apps=()), ()
 
 
 def _maintenance(plan: Plan, location: Location) -> list[JobDefinition]:

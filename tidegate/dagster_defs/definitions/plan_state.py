@@ -92,9 +92,15 @@ def reconstructed_plan() -> Plan | None:
     return None if shipped is None else decode_plan(shipped)
 
 
-def ship(plan: Plan) -> None:
-    """Register the plan with Dagster, which ships it to every run of the location being loaded."""
-    DefinitionsLoadContext.get().add_to_pending_reconstruction_metadata(METADATA_KEY, encode_plan(plan))
+def ship(plan: Plan) -> str:
+    """Register the plan with Dagster, which ships it to every run of the location being loaded.
+
+    Returns:
+        The encoded plan.
+    """
+    text = encode_plan(plan)
+    DefinitionsLoadContext.get().add_to_pending_reconstruction_metadata(METADATA_KEY, text)
+    return text
 
 
 def encode_plan(plan: Plan) -> str:

@@ -14,6 +14,7 @@ Until a schedule is parked its ticks say that the engine fires it, and do nothin
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from time import monotonic
 
 from dagster import DagsterInstance
 from dagster._core.definitions.run_request import InstigatorType
@@ -22,8 +23,8 @@ from dagster._core.scheduler.instigation import InstigatorState, InstigatorStatu
 
 PARKED_AT = datetime(2100, 1, 1, tzinfo=UTC).timestamp()
 
-PARKED_AT_ONCE = 200
-"""Rows written by one comparison of the switches: about a second."""
+PARKING_SECONDS = 2.0
+"""How long one comparison of the switches writes rows: some hundred; the next ones write the rest."""
 
 
 def parked_data(cron: str) -> ScheduleInstigatorData:
@@ -47,18 +48,19 @@ def park(
     running: Mapping[str, str],
     rows: Mapping[str, InstigatorState],
 ) -> None:
-    """Park the running schedules that are not parked yet, as many as one comparison may write.
+    """Park the running schedules that are not parked yet, for as long as one comparison may write.
 
     Args:
         running: the cron of each schedule that Dagster shows as running, by its name.
         rows: Dagster's rows of schedules, by name.
     """
-    free = PARKED_AT_ONCE
+    until = monotonic() + PARKING_SECONDS
     for name, cron in running.items():
         row = rows.get(name)
-        if free == 0 or (row is not None and is_parked(row)):
+        if row is not None and is_parked(row):
             continue
-        free -= 1
+        if monotonic() >= until:
+            return
         if row is not None:
             instance.update_instigator_state(row.with_data(parked_data(cron)))
             continue
