@@ -1,0 +1,122 @@
+"""The cost of loading and reloading a code location, by its number of schedules.
+
+Each schedule has a program of its own; half of them wait for partitions, half are crons that Dagster shows.
+What is measured is what a code server does at a load: it asks for the definitions twice, makes the
+repository and its snapshot, and sends that; and what each of Dagster's processes does then, which reads it.
+It is processor time, so that other load on the machine counts little. A reload after a deployment does the
+same again.
+"""
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from benchmarks.deployed import START, apps
+from tidegate.domain.model import App, Dataset, Program
+from tidegate.project.location import location_of
+from tidegate.project.settings.settings import load_settings
+from tidegate.scheduler.commands.deploy import deploy
+from tidegate.scheduler.commands.live import Scope
+from tidegate.scheduler.store.open import open_store
+
+SIZES = (100, 1_000, 10_000)
+AIM_SECONDS = 8.0
+"""At the largest size."""
+
+
+def main() -> int:
+    """Measure, print, and return 1 if the largest location misses its aim."""
+    seconds = 0.0
+    for size in SIZES:
+        printed = subprocess.run(
+            [sys.executable, "-m", "benchmarks.location", str(size)],
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        print(printed.stdout, end="", flush=True)
+        seconds = float(printed.stdout.rsplit(maxsplit=2)[-2])
+    print(f"the aim is {AIM_SECONDS} s: {'met' if seconds <= AIM_SECONDS else 'missed'}")
+    return int(seconds > AIM_SECONDS)
+
+
+def with_programs(schedules: int) -> Iterator[App]:
+    """Yield apps with this number of schedules, each with a program of its own, which writes a dataset."""
+    for app in apps(schedules, count=1):
+        inputs = sorted(app.datasets)
+        programs = {
+            f"p_{name}": Program(
+                name=f"p_{name}",
+                run="bench.run",
+                reads=(inputs[number % len(inputs)],),
+                writes=(f"of_{name}",),
+            )
+            for number, name in enumerate(app.schedules)
+        }
+        outputs = {name: Dataset(name=name) for program in programs.values() for name in program.writes}
+        yield msgspec.structs.replace(
+            app,
+            datasets=app.datasets | outputs,
+            programs=programs,
+            schedules={
+                name: msgspec.structs.replace(schedule, program=f"p_{name}")
+                for name, schedule in app.schedules.items()
+            },
+        )
+
+
+def measure(schedules: int) -> None:
+    """Load a location in this process, and print its parts."""
+    from dagster import deserialize_value, serialize_value
+    from dagster._core.definitions.definitions_load_context import (
+        DefinitionsLoadContext,
+        DefinitionsLoadType,
+    )
+    from dagster._core.definitions.repository_definition import RepositoryLoadData
+    from dagster._core.remote_representation.external_data import RepositorySnap
+
+    from tidegate.dagster_defs.definitions.definitions import build_definitions
+
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "tidegate.toml").write_text('[project]\nname = "bench"\n')
+        settings = load_settings(Path(folder))
+        store = open_store(settings.store_url)
+        with store.transaction() as transaction:
+            wanted = {app.name: app for app in with_programs(schedules)}
+            deploy(transaction, wanted, START, scope=Scope(project=settings.name))
+        location, parts = location_of(settings), list[tuple[str, float]]()
+        began = time.process_time()
+
+        def done(part: str) -> None:
+            parts.append((part, time.process_time() - began - sum(seconds for _, seconds in parts)))
+
+        context = DefinitionsLoadContext(DefinitionsLoadType.INITIALIZATION)
+        with DefinitionsLoadContext.scoped(context):
+            build_definitions(location)
+        done("definitions")
+        shipped = RepositoryLoadData(
+            reconstruction_metadata=dict(context.get_pending_reconstruction_metadata())
+        )
+        again = DefinitionsLoadContext(DefinitionsLoadType.RECONSTRUCTION, repository_load_data=shipped)
+        with DefinitionsLoadContext.scoped(again):
+            definitions = build_definitions(location)
+        done("again")
+        repository = definitions.get_repository_def()
+        repository.load_all_definitions()
+        done("repository")
+        text = serialize_value(RepositorySnap.from_def(repository, defer_snapshots=True))
+        done("snapshot")
+        deserialize_value(text, RepositorySnap)
+        done("read by a client")
+        store.close()
+    listed = ", ".join(f"{part} {seconds:.2f}" for part, seconds in parts)
+    print(f"{schedules:>6,} schedules: {listed}; {len(text) / 1e6:.1f} MB; {sum(s for _, s in parts):.2f} s")
+
+
+if __name__ == "__main__":
+    measure(int(sys.argv[1]))
