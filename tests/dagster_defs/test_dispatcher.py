@@ -1,6 +1,7 @@
 """The dispatcher: one tick takes in events, decides, and asks for runs; a preview does nothing."""
 
 from datetime import timedelta
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -9,6 +10,7 @@ from dagster._core.definitions.run_request import InstigatorType
 from dagster._core.remote_origin import InProcessCodeLocationOrigin, RemoteRepositoryOrigin
 from dagster._core.scheduler.instigation import InstigatorState, InstigatorStatus
 from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
+from sqlalchemy import event
 
 from tests.dagster_defs.instance import evaluate, report, report_day, repository_of
 from tests.dagster_defs.sample import NOW, deploy, location_of, sample_app
@@ -21,6 +23,7 @@ from tidegate.scheduler.intake.observe import RunObservation, observe_runs
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.model.run import RunStatus
 from tidegate.scheduler.store.memory.store import MemoryStore
+from tidegate.scheduler.store.sql.open import open_sql_store
 
 pytestmark = pytest.mark.dagster
 
@@ -198,6 +201,26 @@ def test_an_app_whose_dispatcher_was_switched_off_before_an_upgrade_is_on_hold(
         release_app(transaction, "flights")
     restarted = repository_of(location_of(store, now=NOW + timedelta(minutes=1)))
     assert len(evaluate(disk_instance, restarted).run_requests or []) == 1, "it is held once only"
+
+
+def test_an_idle_tick_asks_the_store_as_little_for_many_apps_as_for_one(
+    instance: DagsterInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # It has its turn every ten seconds of the computer's clock.
+    monkeypatch.setattr(steps, "end_dead_runs", lambda *_: None)
+
+    def asked(apps: int) -> int:
+        store = open_sql_store(f"sqlite:///{tmp_path}/{apps}.db")
+        for number in range(apps):
+            deploy(store, msgspec.structs.replace(sample_app(), name=f"app_{number}"))
+        repository, count = repository_of(location_of(store)), list[str]()
+        assert evaluate(instance, repository, log_key="1").skip_message == "no waiting jobs"
+        event.listen(store.engine, "before_cursor_execute", lambda *what: count.append(what[2]))
+        evaluate(instance, repository, log_key="2")
+        store.close()
+        return len(count)
+
+    assert asked(1) == asked(20)
 
 
 def test_what_a_run_publishes_triggers_others(instance: DagsterInstance, store: MemoryStore) -> None:

@@ -77,7 +77,7 @@ def job_of(store: MemoryStore, number: int = 0) -> Job:
 
 def requests(store: MemoryStore, instance: DagsterInstance, now: datetime) -> list[RunRequest]:
     """What the dispatcher asks of Dagster."""
-    evaluated = evaluate(instance, repository(store, now), app="night")
+    evaluated = evaluate(instance, repository(store, now))
     return list(evaluated.run_requests or ())
 
 

@@ -100,7 +100,7 @@ class Airline:
         repository = repository_of(location)
         job = repository.get_job("__ASSET_JOB")
         for _ in range(ROUNDS_MAX):
-            asked = evaluate(self.instance, repository, app=self.project.app).run_requests or ()
+            asked = evaluate(self.instance, repository).run_requests or ()
             requests = [each for each in asked if "tidegate/task" in each.tags]
             if not requests:
                 return
