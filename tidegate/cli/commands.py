@@ -76,6 +76,10 @@ COMMANDS: dict[str, Entry] = {
         "tidegate.cli.operate.host:host",
         "Drive the engine and create runs without waiting for Dagster's sensors; a service in production.",
     ),
+    "doctor": Entry(
+        "tidegate.cli.operate.doctor:doctor",
+        "Check the store, the host, Dagster's daemon, database and code location; say what to do.",
+    ),
     "demo": Entry(
         "tidegate.demo.commands.demo:demo", "Run the example project on real flights, from landing to report."
     ),

@@ -65,12 +65,16 @@ class DagsterState:
         heartbeat: the last one of the daemon that evaluates sensors; None if it never ran.
         servers: the code servers of the workspace; none where Dagster's processes load the code themselves.
         dispatchers: the dispatcher of each code location of the workspace that the daemon has seen.
+        outdated: Dagster's databases whose schema is not that of the installed version.
+        sharded: the event log has a SQLite file for each run.
     """
 
     home: Path
     heartbeat: datetime | None
     servers: tuple[CodeServer, ...] = ()
     dispatchers: tuple[Dispatcher, ...] = ()
+    outdated: tuple[str, ...] = ()
+    sharded: bool = False
 
 
 def dagster_state(settings: "Settings") -> DagsterState | str:
@@ -86,11 +90,33 @@ def dagster_state(settings: "Settings") -> DagsterState | str:
         with DagsterInstance.from_config(str(home)) as instance:
             heartbeat = instance.get_daemon_heartbeats().get(SENSOR_DAEMON)
             found = tuple(_dispatchers(instance, locations if len(locations) == len(entries) else None))
+            outdated = tuple(_outdated(instance))
+            sharded = instance.event_log_storage.is_run_sharded
     except Exception as error:  # noqa: BLE001 -- must not hide what the caller explains
         return f"Dagster's instance in {home} cannot be read: {_first_line(str(error))}"
     servers = tuple(_servers(entries))
     at = None if heartbeat is None else datetime.fromtimestamp(heartbeat.timestamp, UTC)
-    return DagsterState(home=home, heartbeat=at, servers=servers, dispatchers=found)
+    return DagsterState(
+        home=home,
+        heartbeat=at,
+        servers=servers,
+        dispatchers=found,
+        outdated=outdated,
+        sharded=sharded,
+    )
+
+
+def _outdated(instance: "DagsterInstance") -> Iterator[str]:
+    """Yield the databases whose schema is older or newer than the installed version of Dagster."""
+    storages = {
+        "runs": instance.run_storage,
+        "event log": instance.event_log_storage,
+        "schedules": instance.schedule_storage,
+    }
+    for name, storage in storages.items():
+        revisions = None if storage is None else storage.alembic_version()
+        if revisions is not None and revisions[0] != revisions[1]:
+            yield name
 
 
 def _dispatchers(instance: "DagsterInstance", locations: Collection[str] | None) -> Iterator[Dispatcher]:

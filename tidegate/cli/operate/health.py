@@ -1,0 +1,177 @@
+"""What `tidegate doctor` makes of what it has read: a finding for each part, with its remedy."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from tidegate.cli.last_tick import HEARTBEAT_WITHIN, is_late
+from tidegate.cli.printing import instant
+from tidegate.scheduler.launch.active_host import ActiveHost
+from tidegate.spark_jobs.commit.process import shown
+
+if TYPE_CHECKING:
+    from tidegate.processes.alive import DagsterState, Dispatcher
+
+
+class Health(StrEnum):
+    """How a part is."""
+
+    OK = "ok"
+    NOTE = "note"
+    WRONG = "wrong"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Finding:
+    """What was found of one part.
+
+    Attributes:
+        part: its name.
+        remedy: what to do; "" if nothing is to be done.
+    """
+
+    part: str
+    health: Health
+    text: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Engine:
+    """What the store says.
+
+    Attributes:
+        apps: the project's apps that are deployed.
+        ticked_at: the engine's clock.
+        host: the lease of the project's host, whether it holds or not.
+    """
+
+    apps: Sequence[str]
+    ticked_at: datetime | None
+    host: ActiveHost | None
+
+
+def engine_findings(engine: Engine, now: datetime, every: int) -> Iterator[Finding]:
+    """Yield a finding for the deployment, the host and the last tick.
+
+    Args:
+        every: the seconds between two ticks.
+    """
+    if engine.apps:
+        yield Finding(part="deployment", health=Health.OK, text=f"deployed: {', '.join(engine.apps)}")
+    else:
+        yield Finding(
+            part="deployment",
+            health=Health.WRONG,
+            text="nothing of this project is deployed",
+            remedy="run `tidegate deploy`",
+        )
+    yield _host(engine.host, now)
+    if engine.ticked_at is None:
+        text, late = "the scheduler has never ticked", True
+    else:
+        text, late = f"last tick at {instant(engine.ticked_at)}", is_late(engine.ticked_at, now, every)
+    yield Finding(
+        part="engine",
+        health=Health.WRONG if late else Health.OK,
+        text=text,
+        remedy="start `tidegate dev` or `tidegate host`, or Dagster's daemon" if late else "",
+    )
+
+
+def _host(host: ActiveHost | None, now: datetime) -> Finding:
+    if host is None:
+        return Finding(
+            part="host",
+            health=Health.NOTE,
+            text="no host is active: the dispatchers' sensors tick",
+            remedy="start `tidegate host` for runs within a fraction of a second",
+        )
+    where = f"{shown(host.process)}, last loop at {instant(host.looped_at)}"
+    if host.holds(now):
+        return Finding(part="host", health=Health.OK, text=f"active: {where}, since {instant(host.since)}")
+    return Finding(
+        part="host",
+        health=Health.WRONG,
+        text=f"ended without releasing its lease: {where}; the dispatchers' sensors tick",
+        remedy="start `tidegate host` again; its log says why it ended",
+    )
+
+
+def dagster_findings(state: "DagsterState | str", now: datetime, *, hosted: bool) -> Iterator[Finding]:
+    """Yield a finding for Dagster's database, its daemon, its code servers and the dispatchers.
+
+    Args:
+        state: what Dagster says, or why it cannot be read.
+        hosted: a host is active.
+    """
+    if isinstance(state, str):
+        yield Finding(
+            part="Dagster's database",
+            health=Health.WRONG,
+            text=state,
+            remedy="start its database, or correct `storage:` in dagster.yaml",
+        )
+        return
+    yield _database(state)
+    if state.sharded:
+        yield Finding(
+            part="Dagster's event log",
+            health=Health.NOTE,
+            text="it has a file for each run, which makes runs slow to create",
+            remedy="see `tidegate docs dagster`, Dagster's storage in development",
+        )
+    yield _daemon(state.heartbeat, now)
+    for server in state.servers:
+        yield Finding(
+            part=f"code location at {server.address}",
+            health=Health.WRONG if server.problem else Health.OK,
+            text=server.problem or "alive",
+            remedy="start the code server, or reload the location; its log says more"
+            if server.problem
+            else "",
+        )
+    yield from (_dispatcher(each, hosted=hosted) for each in state.dispatchers)
+
+
+def _database(state: "DagsterState") -> Finding:
+    if not state.outdated:
+        return Finding(part="Dagster's database", health=Health.OK, text=f"reached, home {state.home}")
+    return Finding(
+        part="Dagster's database",
+        health=Health.WRONG,
+        text=f"its schema is of another version of Dagster: {', '.join(state.outdated)}",
+        remedy="stop Dagster and run `dagster instance migrate`",
+    )
+
+
+def _daemon(heartbeat: datetime | None, now: datetime) -> Finding:
+    if heartbeat is not None and now - heartbeat <= HEARTBEAT_WITHIN:
+        return Finding(part="daemon", health=Health.OK, text=f"alive: heartbeat at {instant(heartbeat)}")
+    said = "it has never run" if heartbeat is None else f"last heartbeat at {instant(heartbeat)}"
+    return Finding(
+        part="daemon",
+        health=Health.WRONG,
+        text=f"does not run: {said}",
+        remedy="start `tidegate dev`, or `dagster-daemon run` with the workspace file",
+    )
+
+
+def _dispatcher(dispatcher: "Dispatcher", *, hosted: bool) -> Finding:
+    if not dispatcher.on:
+        return Finding(
+            part=dispatcher.name,
+            health=Health.NOTE,
+            text="switched off: nothing of its app is launched",
+            remedy="switch the sensor on in Dagster",
+        )
+    if dispatcher.problem:
+        return Finding(
+            part=dispatcher.name,
+            health=Health.NOTE if hosted else Health.WRONG,
+            text=f"failed at {instant(dispatcher.at)}: {dispatcher.problem}",
+            remedy="see its last tick in Dagster",
+        )
+    return Finding(part=dispatcher.name, health=Health.OK, text=f"last evaluated at {instant(dispatcher.at)}")
