@@ -20,12 +20,13 @@ from tests.dagster_defs.instance import evaluate, report, repository_of
 from tests.dagster_defs.live import live_app
 from tests.spark_jobs.commit.test_process import of_a_dead_process
 from tidegate.dagster_defs.definitions.names import ALL_ASSETS_JOB, DISPATCHER
-from tidegate.dagster_defs.host.host import FAILED_SECONDS, POLL_SECONDS, WAITING_SECONDS, Host
+from tidegate.dagster_defs.host.host import FAILED_SECONDS, POLL_SECONDS, REST, WAITING_SECONDS, Host
 from tidegate.dagster_defs.host.runs import Runs, run_id_of
 from tidegate.domain.model import PartitionsTrigger, Program, Schedule
 from tidegate.scheduler.launch.active_host import LEASE, active_host
 from tidegate.scheduler.launch.outbox import LaunchRequest
 from tidegate.scheduler.model.job import JobState
+from tidegate.scheduler.store.protocol import Store
 
 pytestmark = pytest.mark.dagster
 
@@ -248,6 +249,35 @@ def test_what_fails_is_logged_and_tried_again(world: HostWorld, monkeypatch: pyt
     monkeypatch.undo()
     host.loop()
     assert len(world.runs(day)) == 1
+
+
+def test_an_idle_host_only_looks_for_commits(world: HostWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    host, advanced = world.host(), list[bool]()
+    advance = host._steps.advance
+
+    def counted(store: Store) -> None:
+        advanced.append(True)
+        advance(store)
+
+    def loops(number: int) -> int:
+        """How many of these loops do more than look."""
+        advanced.clear()
+        for _ in range(number):
+            host.loop()
+        return len(advanced)
+
+    monkeypatch.setattr(host._steps, "advance", counted)
+    loops(5)  # what the tests before have left is done
+    assert loops(3) == 0
+    day = world.report_day()
+    assert loops(1) == 1
+    assert len(world.runs(day)) == 1
+    loops(5)
+    world.after += REST
+    assert loops(3) == 1
+    monkeypatch.setattr("tidegate.dagster_defs.host.host.is_anything_due", lambda *_: True)
+    world.after += REST
+    assert loops(3) == 3
 
 
 def test_a_host_that_stops_releases_its_lease(world: HostWorld) -> None:

@@ -21,14 +21,19 @@ from tidegate.dagster_defs.dispatch.former_switches import FormerSwitches
 from tidegate.dagster_defs.dispatch.pace import Turns
 from tidegate.dagster_defs.dispatch.run_request import Invalid
 from tidegate.dagster_defs.dispatch.steps import DEAD_RUNS_SECONDS, Steps
+from tidegate.dagster_defs.host.changes import Changes
 from tidegate.dagster_defs.host.runs import Runs
 from tidegate.scheduler.launch.active_host import LEASE, ActiveHost, active_host, release, take
 from tidegate.scheduler.launch.outbox import LaunchRequest
 from tidegate.scheduler.store.protocol import Store
+from tidegate.scheduler.tick.due import is_anything_due
 from tidegate.spark_jobs.commit.process import is_gone, shown
 
 POLL_SECONDS = 0.1
-"""From the end of one loop to the next. An idle loop takes some six milliseconds of processor time."""
+"""From the end of one loop to the next."""
+
+REST = timedelta(seconds=1)
+"""How long loops only look for commits (`host.changes`), while there are none and nothing becomes due."""
 
 WAITING_SECONDS = 0.5
 """From one look of a host that is not active to the next."""
@@ -70,6 +75,8 @@ class Host:
         self._process = process
         self._log = _once(log)
         self._runs = Runs(instance, workspace, location.project)
+        self._changes = Changes(instance)
+        self._rest: tuple[tuple[object, ...], datetime] | None = None
         self._steps = Steps(location, instance, Turns(DEAD_RUNS_SECONDS), FormerSwitches(), self._log)
         self._switches = Turns(SWITCHES_SECONDS)
         self._measuring = Turns(MEASURING_SECONDS)
@@ -81,6 +88,7 @@ class Host:
             while not stop.is_set():
                 stop.wait(self.loop())
         finally:
+            self._changes.close()
             if self.active is not None:
                 with self._location.open_store().transaction() as transaction:
                     release(transaction, self._location.project, self._process)
@@ -94,14 +102,37 @@ class Host:
         try:
             store = self._location.open_store()
             if not self._lease(store):
+                self._rest = None
                 return WAITING_SECONDS
+            token, now = self._changes.token(store), self._now()
+            if self._rests(token, now):
+                return POLL_SECONDS
+            self._rest = None
             launched = self._advance(store)
+            if not launched and not self._steps.failures:
+                self._note_rest(store, token, now)
         except Exception as error:  # noqa: BLE001 -- the store or Dagster may be away for a while
             self._log(f"{type(error).__name__}: {error}")
             return FAILED_SECONDS
         if self._steps.failures:
             return FAILED_SECONDS
         return POLL_SECONDS if launched < LAUNCHES_PER_LOOP else 0
+
+    def _rests(self, token: tuple[object, ...] | None, now: datetime) -> bool:
+        """Return whether nothing was committed since the last loop that found nothing to do."""
+        return self._rest is not None and self._rest[0] == token and NOW <= now - self._rest[1] < REST
+
+    def _note_rest(self, store: Store, token: tuple[object, ...] | None, now: datetime) -> None:
+        """Rest until something is committed, unless something becomes due before.
+
+        Args:
+            token: of before the loop, so that what was committed meanwhile ends the rest.
+        """
+        if token is None:
+            return
+        with store.reading() as reader:
+            if not is_anything_due(reader, now + REST):
+                self._rest = token, now
 
     def _lease(self, store: Store) -> bool:
         project, now = self._location.project, self._now()
