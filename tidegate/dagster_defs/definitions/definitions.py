@@ -9,6 +9,10 @@ definitions as a run's process does. Building ten thousand assets takes seconds,
 pass gets what the first one has built.
 """
 
+import gc
+from collections.abc import Generator
+from contextlib import contextmanager
+
 from dagster import Definitions, JobDefinition, in_process_executor
 
 from tidegate.dagster_defs.definitions.asset_plan import AssetPlan
@@ -55,8 +59,10 @@ def build_definitions(location: Location) -> Definitions:
 
 def _built(assets: AssetPlan, location: Location, scope: RunScope = EVERYTHING) -> Definitions:
     """The definitions that a run needs, too."""
+    with _without_collection():
+        built = list(build_assets(assets, location, scope))
     return Definitions(
-        assets=list(build_assets(assets, location, scope)),
+        assets=built,
         # A run that materialises assets needs none of these.
         jobs=[]
         if scope.assets
@@ -64,6 +70,18 @@ def _built(assets: AssetPlan, location: Location, scope: RunScope = EVERYTHING) 
         # A run executes one program: a process for each step would load everything twice.
         executor=in_process_executor,
     )
+
+
+@contextmanager
+def _without_collection() -> Generator[None]:
+    """Pause the collection of garbage, which would look at the growing definitions again and again."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _read(location: Location) -> tuple[Plan, tuple[ScheduleState, ...]]:
