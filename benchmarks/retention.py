@@ -65,7 +65,7 @@ def main(events: int = EVENTS) -> int:
 
 
 def _live(store: Store, events: int) -> tuple[list[float], datetime]:
-    """Play the events, with snapshots as the host takes them; return the rate of each page and the end."""
+    """Play the events, with snapshots as the host takes them; return rates of pages, and the last instant."""
     step, rates, now = timedelta(days=DAYS) * PAGE / events, [], START
     for first in range(0, events, PAGE):
         now += step

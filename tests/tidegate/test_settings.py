@@ -9,6 +9,7 @@ from tidegate.project.settings.language import TICK_SECONDS_MAX
 from tidegate.project.settings.markdown import settings_markdown
 from tidegate.project.settings.settings import SettingsError, load_settings
 from tidegate.project.spark import spark_settings, warehouse
+from tidegate.scheduler.model.retention import Keep
 from tidegate.scheduler.tick.tick import AWAY_AFTER
 from tidegate.spark_jobs.iceberg.runtime import IcebergSettings
 
@@ -251,3 +252,18 @@ def test_the_page_of_the_settings_is_what_the_program_knows() -> None:
 
 def test_ticks_that_come_late_still_come_before_the_scheduler_counts_as_away() -> None:
     assert timedelta(seconds=TICK_SECONDS_MAX) <= AWAY_AFTER * 0.8
+
+
+def test_retention_is_a_number_of_days_or_forever(project_folder: Path) -> None:
+    assert load_settings().retention == Keep()
+    write(project_folder, '[retention]\njournal = "30d"\nevents = "forever"\n')
+    kept = load_settings().retention
+    assert (kept.journal, kept.events, kept.finished_jobs) == (timedelta(days=30), None, timedelta(days=90))
+
+
+@pytest.mark.parametrize("wrong", ["90", "0d", "12h", "99999d", "never"])
+def test_any_other_retention_is_refused(project_folder: Path, wrong: str) -> None:
+    write(project_folder, f'[retention]\nlaunches = "{wrong}"\n')
+    with pytest.raises(SettingsError, match=r"retention\.launches must be a number of days") as error:
+        load_settings()
+    assert error.value.hint == 'write for example launches = "90d"'
