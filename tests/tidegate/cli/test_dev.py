@@ -1,5 +1,7 @@
 """`tidegate dev`: a mistake in the YAML changes nothing, and nothing to run is reported at once."""
 
+import socket
+
 import pytest
 from typer.testing import CliRunner
 
@@ -58,6 +60,16 @@ def test_a_port_that_does_not_exist_is_refused(project: Project, port: str) -> N
 
     assert result.exit_code != 0
     assert "'--port'" in result.output
+
+
+def test_a_port_that_is_in_use_is_refused_before_anything_is_deployed(project: Project) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        assert project.refused("dev", "--port", str(port)).message == f"port {port} is in use"
+
+    assert not (project.folder / ".tidegate" / "store.db").exists()
 
 
 def test_what_waits_is_never_discarded_without_a_question(

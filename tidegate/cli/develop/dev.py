@@ -53,7 +53,9 @@ def dev(
 
     settings = load_settings()
     with project_lock(settings.project) as lock:
-        _run(settings, port, lock)
+        if port is not None and not _is_free(port):
+            raise UserError(f"port {port} is in use", "choose another one, or leave out --port")
+        _run(settings, port or _preferred_port(), lock)
 
 
 def _run(settings: "Settings", port: int | None, lock: "ProjectLock") -> None:
@@ -64,7 +66,7 @@ def _run(settings: "Settings", port: int | None, lock: "ProjectLock") -> None:
         raise UserError(
             "the YAML has errors, and no earlier deployment exists to run", "fix the errors above"
         )
-    site = site_of(settings, port or _preferred_port())
+    site = site_of(settings, port)
     lock.say(site.url)
     signal.signal(signal.SIGTERM, _interrupt)
     try:
@@ -229,6 +231,10 @@ def _anything_deployed(settings: "Settings") -> bool:
 
 def _preferred_port() -> int | None:
     """Return the default port, or None if it is in use."""
+    return DEFAULT_PORT if _is_free(DEFAULT_PORT) else None
+
+
+def _is_free(port: int) -> bool:
     import socket
 
     from tidegate.processes.dagster import HOST
@@ -236,10 +242,10 @@ def _preferred_port() -> int | None:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((HOST, DEFAULT_PORT))
+            probe.bind((HOST, port))
         except OSError:
-            return None
-    return DEFAULT_PORT
+            return False
+    return True
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:
