@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.compiler.example import ExampleOf
 from tidegate.compiler.compile import Compilation, compile_files
 from tidegate.compiler.scenarios.scenario import (
     Behaviour,
@@ -266,3 +267,30 @@ def test_a_member_of_a_wrong_shape_hides_no_mistake_of_the_next() -> None:
     given = [{"at": "+1h", "resume": 5}, {"at": "+1h", "resume": "t"}]
     found = compiled({"name": "it", "start": "2026-03-10T12:00:00Z", "given": given})
     assert [each.code for each in found.diagnostics] == ["S104", "N305"]
+
+
+BROUGHT = "'app: a\n\n\nprograms: {new: {run: j.new}}\n\n\nschedules: {later: {program: new}}'"
+
+
+@pytest.mark.parametrize("deploy", [f"app: {BROUGHT}", "file: next.txt"])
+def test_a_deployment_may_bring_programs_and_schedules(deploy: str) -> None:
+    found = ExampleOf(APP).scenario(
+        "    programs: {new: {takes: 5m}}\n"
+        f"    given: [{{at: +0s, deploy: {{{deploy}}}}}, {{at: +1h, resume: later}},"
+        " {at: +2h, run: {program: new, id: r, status: started}}]\n"
+        "    expect: [{at: +3h, none: later}]\n"
+    )
+    assert found.behaviours == {"new": Behaviour(takes=timedelta(minutes=5))}
+    assert isinstance(found.given[2].action, RunSeen)
+
+
+@pytest.mark.parametrize(
+    ("behaviours", "resumed", "codes"),
+    [("newer", "later", ["N302"]), ("new", "new", ["N305"]), ("later", "later", ["N302"])],
+)
+def test_what_no_deployment_brings_is_unknown(behaviours: str, resumed: str, codes: list[str]) -> None:
+    text = (
+        f"    programs: {{{behaviours}: {{takes: 5m}}}}\n"
+        f"    given: [{{at: +0s, deploy: {{app: {BROUGHT}}}}}, {{at: +1h, resume: {resumed}}}]\n"
+    )
+    assert ExampleOf(APP).codes(text) == codes

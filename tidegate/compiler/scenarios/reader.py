@@ -16,7 +16,7 @@ from tidegate.compiler.reader.node import MappingNode, ScalarNode
 from tidegate.compiler.scenarios.expect import read_expectation
 from tidegate.compiler.scenarios.given import is_inside, read_given
 from tidegate.compiler.scenarios.scenario import Behaviour, Scenario, SimulatedEnd
-from tidegate.compiler.scenarios.scope import NO_DURATION, ExampleScope
+from tidegate.compiler.scenarios.scope import NO_DURATION, Brought, ExampleScope
 from tidegate.compiler.schema.check import EXAMPLES, Broken, Path
 from tidegate.domain.model import App
 from tidegate.domain.part_name import whole_name
@@ -44,12 +44,12 @@ def read_scenarios(root: MappingNode, app: App, findings: Findings, broken: Brok
     return tuple(scenarios)
 
 
-def brought(node: MappingNode, path: Path, app: App, broken: Broken) -> frozenset[str] | None:
-    """Return the schedules and datasets that the deployments of an example bring; None if one is a file.
+def brought(node: MappingNode, path: Path, app: App, broken: Broken) -> Brought | None:
+    """Return the parts that the deployments of an example bring; None if one is a file.
 
     Mistakes in a deployed text are reported when the example is played.
     """
-    found: set[str] = set()
+    found: dict[str, set[str]] = {"schedules": set(), "programs": set(), "datasets": set()}
     for number, given in enumerate(node.items("given")):
         deploy = given.get("deploy") if isinstance(given, MappingNode) else None
         if not isinstance(deploy, MappingNode) or (*path, "given", number) in broken:
@@ -58,12 +58,13 @@ def brought(node: MappingNode, path: Path, app: App, broken: Broken) -> frozense
             return None
         text, _ = read("deploy", deploy.text("app").encode())
         if text is not None and text.text("app") == app.name:
-            for section in ("schedules", "tasks"):
+            for section in ("schedules", "tasks", "programs"):
                 parts = text.mapping(section)
-                found.update(parts.values if parts is not None else ())
+                of = "schedules" if section == "tasks" else section
+                found[of].update(parts.values if parts is not None else ())
             datasets = text.mapping("datasets")
-            found.update(whole_name(app.name, name) for name in (datasets.values if datasets else ()))
-    return frozenset(found)
+            found["datasets"].update(whole_name(app.name, n) for n in (datasets.values if datasets else ()))
+    return {section: frozenset(names) for section, names in found.items()}
 
 
 def _check_name(scenario: Scenario, earlier: list[Scenario], node: MappingNode, findings: Findings) -> None:

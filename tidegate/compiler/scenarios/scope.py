@@ -4,7 +4,7 @@ It checks what the JSON Schema cannot: values that depend on the app's names and
 the start and end of the example. A name is known if the YAML declares it, even if that part has errors.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -19,6 +19,9 @@ from tidegate.domain.size import SizeError, parse_size
 from tidegate.domain.suggest import did_you_mean
 from tidegate.domain.time.duration import DurationError, parse_duration
 from tidegate.domain.wording import shown
+
+Brought = Mapping[str, frozenset[str]]
+"""The schedules and tasks, the programs, and the datasets as "app/dataset", by their section."""
 
 NO_DURATION = timedelta(0)
 
@@ -38,11 +41,10 @@ class ExampleScope:
         app: App,
         findings: Findings,
         broken: Broken,
-        brought: frozenset[str] | None = frozenset(),
+        brought: Brought | None,
     ) -> None:
         """Args:
-        brought: the schedules, and the datasets as "app/dataset", that deployments of the example bring; None
-            if the files are not known here.
+        brought: the parts that deployments of the example bring; None if the files are not known here.
         """
         self.app = app
         self.findings = findings
@@ -85,12 +87,11 @@ class ExampleScope:
     def name(self, node: Node, what: str) -> str | None:
         """Return the name of a declared schedule, task, dataset or program; `what` says which.
 
-        A task is a schedule too. Both may also come with a deployment of the example.
+        A task is a schedule too. All but datasets may also come with a deployment of the example.
         """
         found, declared = name_in(self.app.name, text_of(node)), self._declared[f"{what}s"]
-        if found in declared:
-            return found
-        if what in ("schedule", "task") and (self._brought is None or found in self._brought):
+        section = "schedules" if what == "task" else f"{what}s"
+        if found in declared or (what != "dataset" and self._brings(section, found)):
             return found
         code = {"dataset": "N301", "program": "N302", "schedule": "N305", "task": "N305"}[what]
         summary = f"a {what} must be declared in `{what}s`, got {shown(found)}"
@@ -139,7 +140,10 @@ class ExampleScope:
 
     def _may_be(self, section: str, name: str, brought: str) -> bool:
         """Return whether a section has a name, or a deployment brings it or may bring it."""
-        return name in self._declared[section] or self._brought is None or brought in self._brought
+        return name in self._declared[section] or self._brings(section, brought)
+
+    def _brings(self, section: str, name: str) -> bool:
+        return self._brought is None or name in self._brought[section]
 
     # --- times ---
 
