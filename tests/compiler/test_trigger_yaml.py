@@ -82,6 +82,18 @@ def test_one_number_of_a_trigger_is_one_line() -> None:
     assert "trigger.count: 1 -> 2" in diff_text(diff({"a": before}, {"a": after}))
 
 
+def test_keys_that_do_not_fit_a_line_are_not_cut() -> None:
+    days = [f"2026-03-{day:02}" for day in range(1, 9)]
+    before, after = (
+        compiled(f"{{partitions: {{dataset: raw, keys: [{', '.join(keys)}]}}}}") for keys in (days[:7], days)
+    )
+    assert diff_text(diff({"a": before}, {"a": after})).splitlines()[2:18] == [
+        "      trigger.keys:",
+        *(f"        - - '{day}'" for day in days[:7]),
+        *(f"        + - '{day}'" for day in days),
+    ]
+
+
 def test_a_long_trigger_is_cut() -> None:
     keys = ", ".join(f"2026-{month:02}-{day:02}" for month in (1, 2, 3) for day in range(1, 29))
     shown = yaml_lines(

@@ -141,11 +141,11 @@ def _fields(section: str, fields: tuple[FieldChange, ...]) -> Iterator[str]:
 
 def _is_long(section: str, field: FieldChange) -> bool:
     """Return whether a field is part of a trigger, a task or a policy, and is read more easily as YAML."""
-    if section in ("policies", "maintenance"):
-        return any(_has_mappings(value) or _is_cut(value) for value in (field.old, field.new))
     if section == "tasks":
         return isinstance(field.old, list | dict) or isinstance(field.new, list | dict)
-    return field.path.split(".")[0] == "trigger" and (_has_mappings(field.old) or _has_mappings(field.new))
+    if section in ("policies", "maintenance") or field.path.split(".")[0] == "trigger":
+        return any(_has_mappings(value) or _is_cut(value) for value in (field.old, field.new))
+    return False
 
 
 def _has_mappings(value: Any) -> bool:
