@@ -91,18 +91,28 @@ def test_a_run_whose_jvm_has_ended_is_tried_again_and_says_so(
     assert "spark.driver.memory" in said
 
 
-@pytest.mark.parametrize("lost", [True, False])
-def test_the_engine_starts_a_job_again_whose_jvm_has_ended_at_every_try(
+@pytest.mark.parametrize(
+    ("error", "jvm_ended", "died"),
+    [
+        (CommitFailed("step 2 is not done"), True, True),
+        (StoreAway("the server is restarted"), False, True),
+        (CommitFailed("step 2 is not done"), False, False),
+    ],
+    ids=["its JVM", "its store", "itself"],
+)
+def test_a_run_that_has_lost_its_jvm_or_its_store_at_every_try_has_not_raised(
     location: Location,
     store: MemoryStore,
     instance: DagsterInstance,
     runner: Runner,
     monkeypatch: pytest.MonkeyPatch,
-    lost: bool,
+    error: Exception,
+    jvm_ended: bool,
+    died: bool,
 ) -> None:
-    """It has not raised: its run has died, as one whose process was killed."""
-    monkeypatch.setattr(jvm, "has_ended", lambda: lost)
-    runner.error = CommitFailed("step 2 is not done")
+    """The engine starts its job again, as after the death of a process."""
+    monkeypatch.setattr(jvm, "has_ended", lambda: jvm_ended)
+    runner.error = error
 
     result = execute(location, instance, "clean", partition="2023-03-09", tags=add_job(store, "2023-03-09"))
 
@@ -110,7 +120,7 @@ def test_the_engine_starts_a_job_again_whose_jvm_has_ended_at_every_try(
     with store.reading() as reader:
         (job,) = reader.jobs()
         (*_, entry) = reader.journal(job=job.id)
-    assert (entry.kind, entry.data.get("died", False), job.raised) == ("failure", lost, not lost)
+    assert (entry.kind, entry.data.get("died", False), job.raised) == ("failure", died, not died)
 
 
 def test_a_store_that_is_away_when_the_run_begins_and_when_it_claims_its_job_is_waited_for(

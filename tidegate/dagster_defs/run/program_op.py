@@ -116,7 +116,9 @@ def _end(context: AssetExecutionContext, location: Location, work: Work, error: 
     text = failure_text(error, Path.cwd())
     tag = job_of(context.run.tags)
     if tag is not None:
-        run_id, now, died = context.run.run_id, location.clock(), isinstance(error, SparkLost)
+        run_id, now = context.run.run_id, location.clock()
+        # The program has not raised, so the engine makes a further attempt.
+        died = isinstance(error, SparkLost | StoreAway)
         try:
             patiently(
                 lambda: note_failure(

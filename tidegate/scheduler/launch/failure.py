@@ -25,8 +25,8 @@ def note_failure(
     """Note why the run of an attempt fails.
 
     Args:
-        died: its process has ended, as another process notes, or its JVM has, so the program did not fail by
-            itself.
+        died: its process has ended, as another process notes, or it has lost its JVM or its store, so the
+            program did not fail by itself.
 
     Returns:
         Whether the run holds the claim of a launched job; nothing is noted for another one.
