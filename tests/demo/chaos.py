@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from random import Random
 
-from tests.effort import much
+from tests.effort import longer, much
 from tests.environments import having
 from tests.tally import reach
 from tidegate.demo.feed import Chunk
@@ -30,7 +30,7 @@ PAUSE_SECONDS = (2, 8)
 LANDING_SECONDS = 5.0
 """From one delivery to the next: files land while processes die."""
 
-AIM_SECONDS = 90.0
+AIM_SECONDS = longer(30)
 """How long a kill that is aimed at a publish waits for one, before it strikes at what there is."""
 
 LOOK_SECONDS = 0.02
