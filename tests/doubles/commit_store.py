@@ -14,6 +14,7 @@ from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.commits import (
     AbandonedCommit,
     CommitAttempt,
+    NewWatermark,
     OutputRecord,
     Put,
     RecoveryState,
@@ -267,6 +268,11 @@ class MemoryCommitStepStore(CommitStepStore):
                 return False
             self._marks.setdefault((consumer, source), {})[part] = Watermark(number, position, commit)
             return True
+
+    def set_watermarks(self, moved: Sequence[NewWatermark]) -> None:
+        """See `CommitStepStore.set_watermarks`."""
+        for one in moved:
+            self.set_watermark(*one)
 
     def _unfinished(self, sequence: str) -> _Record | None:
         record = self._records.get(sequence)

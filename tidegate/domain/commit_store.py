@@ -20,6 +20,7 @@ from typing import Protocol
 from tidegate.domain.commits import (
     AbandonedCommit,
     CommitAttempt,
+    NewWatermark,
     OutputRecord,
     Put,
     RecoveryState,
@@ -165,4 +166,8 @@ class CommitStepStore(Protocol):
 
     def set_watermark(self, move: WatermarkMove, position: str, commit: str) -> bool:
         """Move a watermark from the preceding number to `move`'s. Return False if it has another number."""
+        ...
+
+    def set_watermarks(self, moved: Sequence[NewWatermark]) -> None:
+        """Move watermarks in one transaction; those that have not the preceding number stay."""
         ...

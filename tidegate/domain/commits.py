@@ -121,3 +121,11 @@ class Watermark(NamedTuple):
 
 WatermarkMove = tuple[str, str, str, int]
 """Consumer "app/program", source "app/dataset", part, and the new number of the watermark."""
+
+
+class NewWatermark(NamedTuple):
+    """A move of a watermark, the position that it moves to, and the commit that moves it."""
+
+    move: WatermarkMove
+    position: str
+    commit: str

@@ -216,7 +216,8 @@ def hidden_staging(project: Project) -> Iterator[None]:
 
 LAST_POINTS = (
     "before the watermarks",
-    "between two watermarks",
+    "inside the watermarks",
+    "after the watermarks",
     "staging not removed",
     "staging half removed",
     "before remove",

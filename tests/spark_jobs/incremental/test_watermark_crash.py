@@ -154,8 +154,8 @@ POINTS: dict[str, tuple[type, str]] = {
     "the sequence is put": (SqlCommitStepStore, "put"),
     "a folder is moved": (PublishFolder, "execute"),
     "readers see the rows": (PublishVersion, "execute"),
-    "a watermark moves": (SetWatermark, "execute"),
-    "a watermark is written": (SqlCommitStepStore, "set_watermark"),
+    "the watermarks move": (SetWatermark, "execute_all"),
+    "the watermarks are written": (SqlCommitStepStore, "set_watermarks"),
     "staging is deleted": (DeleteStaging, "execute"),
     "the sequence is removed": (SqlCommitStepStore, "remove"),
 }
@@ -194,7 +194,7 @@ def test_a_load_that_is_killed_loses_and_repeats_nothing(
 def test_between_publish_and_watermark_only_the_watermarks_are_left_to_do(project: Project) -> None:
     """P6."""
     assert (
-        in_child(killed(lambda: project.load("c1", D22, D23), "a watermark moves", before=True, times=1))
+        in_child(killed(lambda: project.load("c1", D22, D23), "the watermarks move", before=True, times=1))
         == SIGKILL
     )
     assert (project.table(), project.publishes()) == (project.landed(), 2)
@@ -208,11 +208,12 @@ def test_between_publish_and_watermark_only_the_watermarks_are_left_to_do(projec
 
 
 def test_a_recovery_that_is_killed_is_recovered(project: Project) -> None:
-    """P11, between the two watermarks of one commit."""
+    """P11, before the two watermarks of one commit, and after them."""
     load = lambda: project.load("c1", D22, D23)  # noqa: E731 -- one line, named where it is used
     assert in_child(killed(load, "readers see the rows", before=False, times=1)) == SIGKILL
-    for _ in range(2):
-        assert in_child(killed(load, "a watermark moves", before=False, times=1)) == SIGKILL
+    for before, numbers in ((True, {D22: 1}), (False, {D22: 2, D23: 1})):
+        assert in_child(killed(load, "the watermarks are written", before=before, times=1)) == SIGKILL
+        assert project.numbers() == numbers, "both or none"
     assert in_child(load) == 0
     assert project.table() == project.landed()
     assert project.numbers() == {D22: 2, D23: 1}

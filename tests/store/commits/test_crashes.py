@@ -15,7 +15,7 @@ from tests.crashes.statements import Boom, dying_before
 from tests.databases import new_url
 from tests.store.commits.sequences import LEASE, NOON, begin, content, put
 from tests.store.test_transactions import end_connections
-from tidegate.domain.commits import WatermarkMove
+from tidegate.domain.commits import NewWatermark, WatermarkMove
 from tidegate.scheduler.store.commits import attempts as commit_attempts
 from tidegate.scheduler.store.commits import transaction as commit_transaction
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
@@ -53,6 +53,16 @@ METHODS: list[tuple[str, Method]] = [
     ),
     ("forget watermarks", lambda store: store.forget_watermarks("app/r", "app/s")),
     ("first move", lambda store: store.set_watermark(("app/q", "app/s", "", 1), "p1", "c1")),
+    (
+        "set watermarks",
+        lambda store: store.set_watermarks(
+            [
+                NewWatermark(("app/q", "app/s", "", 1), "p1", "c2"),
+                NewWatermark(("app/q", "app/s", "JFK", 1), "p1", "c2"),
+                NewWatermark(("app/r", "app/s", "", 2), "p2", "c2"),
+            ]
+        ),
+    ),
     ("next move", lambda store: store.set_watermark(("app/r", "app/s", "", 2), "p2", "c2")),
 ]
 

@@ -20,6 +20,7 @@ from tests.doubles.commit_store import MemoryCommitStepStore
 from tests.effort import much
 from tests.store.commits.sequences import NOON
 from tidegate.domain.commit_store import CommitStepStore
+from tidegate.domain.commits import NewWatermark
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 from tidegate.scheduler.store.commits.tables import COMMIT_TABLES
 from tidegate.scheduler.store.sql.open import open_sql_store
@@ -113,6 +114,11 @@ class CommitMachine(RuleBasedStateMachine):
     @rule(move=MOVES, position=TEXTS, commit=COMMITS)
     def set_watermark(self, move: Any, position: str, commit: str) -> None:
         self.both(lambda store: store.set_watermark(move, position, commit))
+
+    @rule(moves=st.lists(MOVES, max_size=3), position=TEXTS, commit=COMMITS)
+    def set_watermarks(self, moves: list[Any], position: str, commit: str) -> None:
+        moved = [NewWatermark(move, position, commit) for move in moves]
+        self.both(lambda store: store.set_watermarks(moved))
 
     @invariant()
     def they_show_the_same(self) -> None:

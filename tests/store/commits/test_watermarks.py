@@ -8,7 +8,7 @@ from sqlalchemy import Engine, text
 
 from tests.store.commits.sequences import LEASE, NOON, begin, put
 from tidegate.domain.commit_store import CommitStepStore
-from tidegate.domain.commits import Put, WatermarkMove
+from tidegate.domain.commits import NewWatermark, Put, Watermark, WatermarkMove
 from tidegate.scheduler.store.commits.steps import SqlCommitStepStore
 
 WEEK, DAY = ("app/weekly", "app/flights"), ("app/daily", "app/flights")
@@ -31,6 +31,28 @@ def test_watermarks_move_by_one_and_never_back(store: CommitStepStore) -> None:
     assert {part: mark.number for part, mark in store.watermarks(*WEEK, "JFK").items()} == {"JFK": 2}
     assert store.watermarks(*WEEK, "EWR") == {}
     assert store.followers() == (DAY, WEEK)
+
+
+def test_many_watermarks_move_at_once_and_those_at_another_number_stay(store: CommitStepStore) -> None:
+    store.set_watermarks([])
+    parts = [f"part {number}" for number in range(2_000)]
+    store.set_watermarks([NewWatermark((*WEEK, part, 1), "p1", "c1") for part in parts])
+    assert set(store.watermarks(*WEEK).values()) == {Watermark(1, "p1", "c1")}
+    assert store.set_watermark((*WEEK, parts[0], 2), "by another", "c2")
+
+    store.set_watermarks(
+        [
+            *(NewWatermark((*WEEK, part, 2), "p2", "c3") for part in parts),
+            NewWatermark((*WEEK, "first", 1), "p1", "c3"),
+            NewWatermark((*WEEK, "skips", 3), "p3", "c3"),
+        ]
+    )
+
+    marks = store.watermarks(*WEEK)
+    assert marks[parts[0]] == Watermark(2, "by another", "c2")
+    assert {marks[part] for part in parts[1:]} == {Watermark(2, "p2", "c3")}
+    assert marks["first"] == Watermark(1, "p1", "c3")
+    assert "skips" not in marks
 
 
 @pytest.mark.parametrize(

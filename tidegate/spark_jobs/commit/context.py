@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from tidegate.domain.commits import Watermark, WatermarkMove
+from tidegate.domain.commits import NewWatermark, Watermark, WatermarkMove
 from tidegate.domain.published import PartitionFact
 from tidegate.spark_jobs.errors import CommitFailed
 from tidegate.spark_jobs.files.filesystem import FileSystem
@@ -27,6 +27,10 @@ class Watermarks(Protocol):
 
     def set_watermark(self, move: WatermarkMove, position: str, commit: str) -> bool:
         """See `CommitStepStore.set_watermark`."""
+        ...
+
+    def set_watermarks(self, moved: Sequence[NewWatermark]) -> None:
+        """See `CommitStepStore.set_watermarks`."""
         ...
 
 
@@ -70,6 +74,10 @@ class NoWatermarks:
 
     def set_watermark(self, move: WatermarkMove, position: str, commit: str) -> bool:
         """See `CommitStepStore.set_watermark`."""
+        raise _no_store()
+
+    def set_watermarks(self, moved: Sequence[NewWatermark]) -> None:
+        """See `CommitStepStore.set_watermarks`."""
         raise _no_store()
 
 

@@ -8,8 +8,11 @@ published over it meanwhile.
 
 import logging
 import threading
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from itertools import count
+from typing import Any
 
 from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.published import PublishedPartition
@@ -19,7 +22,7 @@ from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.lease import LEASE, LEASE_SECONDS, Ownership
 from tidegate.spark_jobs.commit.process import is_gone, new_owner
 from tidegate.spark_jobs.commit.sequence import CommitSequence, decode_result, decode_sequence, encode_result
-from tidegate.spark_jobs.commit.step import CommitStep, ComparingStep, Effect, Verdict
+from tidegate.spark_jobs.commit.step import CommitStep, ComparingStep, Effect, JoinedStep, Verdict, Verified
 from tidegate.spark_jobs.commit.withdraw import withdraw
 from tidegate.spark_jobs.errors import (
     CommitAbandoned,
@@ -107,10 +110,13 @@ def _execute(
 ) -> bool:
     """Execute all steps. Return False when the ownership was lost before the last one."""
     try:
-        for number, step in enumerate(sequence.steps, start=1):
+        for number, steps in in_rows(sequence.steps):
             if ownership.lost:
                 return False
-            _execute_step(step, sequence, number, store, context)
+            if len(steps) == 1:
+                _execute_step(steps[0], sequence, number, store, context)
+            else:
+                _execute_together(steps, sequence, number, store, context)
         # Before the sequence is removed: after a crash in between, the next try says it again.
         context.events.finished(sequence.id)
         store.remove(sequence.id, encode_result(sequence.result))
@@ -188,6 +194,49 @@ def _result(commit: str, store: CommitStepStore) -> tuple[PublishedPartition, ..
     return decode_result(result)
 
 
+def in_rows(steps: Sequence[CommitStep]) -> Iterator[tuple[int, Sequence[CommitStep]]]:
+    """Yield the steps that are executed together, with the number of the first of them, from 1."""
+    first = 0
+    while first < len(steps):
+        after = first + 1
+        while (
+            after < len(steps)
+            and isinstance(steps[first], JoinedStep)
+            and type(steps[after]) is type(steps[first])
+        ):
+            after += 1
+        yield first + 1, steps[first:after]
+        first = after
+
+
+def _execute_together(
+    steps: Sequence[CommitStep],
+    sequence: CommitSequence,
+    first: int,
+    store: CommitStepStore,
+    context: CommitContext,
+) -> None:
+    kind: Any = type(steps[0])
+    waiting = list(zip(count(first), steps, strict=False))
+    failure: Exception | None = None
+    for last in (False, True):
+        answers = kind.verify_all([step for _, step in waiting], context)
+        waiting = [
+            (number, step)
+            for (number, step), answer in zip(waiting, answers, strict=True)
+            if not _is_done(answer, step, sequence, number, store)
+        ]
+        if not waiting:
+            return
+        if last:
+            number, step = waiting[0]
+            raise _undone(step, sequence, number, failure) from failure
+        try:
+            kind.execute_all([step for _, step in waiting], context)
+        except OSError as error:
+            failure = error
+
+
 def _execute_step(
     step: CommitStep, sequence: CommitSequence, number: int, store: CommitStepStore, context: CommitContext
 ) -> None:
@@ -207,19 +256,31 @@ def _execute_step(
         if step.effect is not Effect.CLEANS:
             raise
         failure = error
-    undone = f"{_name(step, sequence, number)} was executed and is not done: {failure or 'no error raised'}"
+    undone = _undone(step, sequence, number, failure)
     if step.effect is Effect.CLEANS:
-        log.warning("%s; the publish is complete without it", undone)
+        log.warning("%s; the publish is complete without it", undone.message)
         return
-    raise CommitFailed(
-        undone, "the sequence is kept, and the next run of the dataset tries again"
-    ) from failure
+    raise undone from failure
+
+
+def _undone(
+    step: CommitStep, sequence: CommitSequence, number: int, failure: Exception | None
+) -> CommitFailed:
+    return CommitFailed(
+        f"{_name(step, sequence, number)} was executed and is not done: {failure or 'no error raised'}",
+        "the sequence is kept, and the next run of the dataset tries again",
+    )
 
 
 def _verified(
     step: CommitStep, sequence: CommitSequence, number: int, store: CommitStepStore, context: CommitContext
 ) -> bool:
-    answer = step.verify(context)
+    return _is_done(step.verify(context), step, sequence, number, store)
+
+
+def _is_done(
+    answer: Verified, step: CommitStep, sequence: CommitSequence, number: int, store: CommitStepStore
+) -> bool:
     if answer.verdict is Verdict.UNKNOWN:
         if store.result(sequence.id) is not None:
             # Another process has finished the sequence and removed its evidence meanwhile.

@@ -93,6 +93,21 @@ class ComparingStep(Protocol):
 
 
 @runtime_checkable
+class JoinedStep(Protocol):
+    """A step of which several in a row are verified and executed together; the steps are all of its class."""
+
+    @staticmethod
+    def verify_all(steps: Any, context: CommitContext) -> tuple[Verified, ...]:
+        """Return the answer of each step; see `CommitStep.verify`."""
+        ...
+
+    @staticmethod
+    def execute_all(steps: Any, context: CommitContext) -> None:
+        """Perform the effects of steps that are not done; see `CommitStep.execute`."""
+        ...
+
+
+@runtime_checkable
 class RefusableStep(Protocol):
     """A step whose table can be made to refuse it, whichever process executes it later."""
 

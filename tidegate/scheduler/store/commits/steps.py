@@ -18,6 +18,7 @@ from tidegate.domain.commit_store import CommitStepStore
 from tidegate.domain.commits import (
     AbandonedCommit,
     CommitAttempt,
+    NewWatermark,
     OutputRecord,
     Put,
     RecoveryState,
@@ -284,6 +285,11 @@ class SqlCommitStepStore(CommitStepStore):
         """Move a watermark from the previous number to `move`'s. Return False if it has another number."""
         with writing(self._engine) as connection:
             return commit_watermarks.move_watermark(connection, move, position, commit)
+
+    def set_watermarks(self, moved: Sequence[NewWatermark]) -> None:
+        """Move watermarks in one transaction; those that have not the preceding number stay."""
+        with writing(self._engine) as connection:
+            commit_watermarks.move_watermarks(connection, moved)
 
     def _row(self, connection: Connection, sequence: str) -> Row[Any] | None:
         found = connection.execute(

@@ -6,7 +6,7 @@ shows all committed rows. It is not the lock of the ticks: a Spark driver that h
 transaction must not stop the scheduler, and the server ends its transaction after a timeout.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
@@ -56,6 +56,12 @@ def insert_absent(connection: Connection, table: Table, rows: list[dict[str, Any
     if not rows:
         return 0
     return connection.execute(_insert(connection, table).values(rows).on_conflict_do_nothing()).rowcount
+
+
+def insert_each_absent(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Insert the rows whose key does not exist, however many rows there are."""
+    if rows:
+        connection.execute(_insert(connection, table).on_conflict_do_nothing(), rows)
 
 
 def insert_or_replace(connection: Connection, table: Table, row: dict[str, Any]) -> None:

@@ -6,12 +6,13 @@ watermark is unfinished, the store accepts no other sequence that moves it too.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import BindParameter, Connection, Update, bindparam, delete, insert, select, update
 
-from tidegate.domain.commits import Watermark, WatermarkMove
+from tidegate.domain.commits import NewWatermark, Watermark, WatermarkMove
 from tidegate.scheduler.store.commits.tables import commit_moves, commit_watermarks
-from tidegate.scheduler.store.commits.transaction import insert_absent
+from tidegate.scheduler.store.commits.transaction import insert_absent, insert_each_absent
 
 
 def watermarks(
@@ -93,3 +94,33 @@ def move_watermark(connection: Connection, move: WatermarkMove, position: str, c
         table.number == number - 1,
     )
     return connection.execute(update(commit_watermarks).where(*at_previous).values(**row)).rowcount > 0
+
+
+def move_watermarks(connection: Connection, moved: Sequence[NewWatermark]) -> None:
+    """Move watermarks from their previous numbers by at most two statements; others stay."""
+    first = [_row(one) for one in moved if one.move[3] == 1]
+    insert_each_absent(connection, commit_watermarks, first)
+    later = [one for one in moved if one.move[3] != 1]
+    if later:
+        values = [{f"new_{name}": value for name, value in _row(one).items()} for one in later]
+        connection.execute(_move_of_each(), values)
+
+
+def _row(one: NewWatermark) -> dict[str, Any]:
+    consumer, source, part, number = one.move
+    at = {"number": number, "position": one.position, "commit_id": one.commit}
+    return {"consumer": consumer, "source": source, "part": part, **at}
+
+
+def _move_of_each() -> Update:
+    table = commit_watermarks.c
+    at_previous = (
+        table.consumer == bindparam("new_consumer"),
+        table.source == bindparam("new_source"),
+        table.part == bindparam("new_part"),
+        table.number == bindparam("new_number") - 1,
+    )
+    moved: dict[str, BindParameter[Any]] = {
+        name: bindparam(f"new_{name}") for name in ("number", "position", "commit_id")
+    }
+    return update(commit_watermarks).where(*at_previous).values(moved)

@@ -1,12 +1,16 @@
 """Moves one watermark, after the output of the data read up to it has been published.
 
+All watermarks that a sequence moves one after the other move in one transaction of the store.
+
 A watermark has a number that counts its moves, and the store accepted the sequence only because the
 watermark was at the preceding number. So each move happens once and never back, whatever the positions
 mean: a step that finds its number reached has happened, even when later commits have moved on.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
+from tidegate.domain.commits import NewWatermark, Watermark
 from tidegate.domain.value import Value
 from tidegate.spark_jobs.commit.context import CommitContext
 from tidegate.spark_jobs.commit.step import DONE, NOT_DONE, Effect, Verified, step_kind, unknown
@@ -40,7 +44,22 @@ class SetWatermark(Value, kw_only=True):
     def verify(self, context: CommitContext) -> Verified:
         """See `CommitStep.verify`."""
         # Only of this part: a source may have thousands of parts.
-        mark = context.watermarks.watermarks(self.consumer, self.source, self.part).get(self.part)
+        return self._verify(context.watermarks.watermarks(self.consumer, self.source, self.part))
+
+    @staticmethod
+    def verify_all(steps: Sequence["SetWatermark"], context: CommitContext) -> tuple[Verified, ...]:
+        """See `JoinedStep.verify_all`."""
+        followed = dict.fromkeys((step.consumer, step.source) for step in steps)
+        marks = {both: context.watermarks.watermarks(*both) for both in followed}
+        return tuple(step._verify(marks[step.consumer, step.source]) for step in steps)
+
+    @staticmethod
+    def execute_all(steps: Sequence["SetWatermark"], context: CommitContext) -> None:
+        """See `JoinedStep.execute_all`: in one transaction."""
+        context.watermarks.set_watermarks([step._move() for step in steps])
+
+    def _verify(self, marks: Mapping[str, Watermark]) -> Verified:
+        mark = marks.get(self.part)
         number = 0 if mark is None else mark.number
         if number == self.number - 1:
             return NOT_DONE
@@ -52,8 +71,11 @@ class SetWatermark(Value, kw_only=True):
 
     def execute(self, context: CommitContext) -> None:
         """See `CommitStep.execute`."""
+        context.watermarks.set_watermark(*self._move())
+
+    def _move(self) -> NewWatermark:
         move = (self.consumer, self.source, self.part, self.number)
-        context.watermarks.set_watermark(move, self.position, self.commit)
+        return NewWatermark(move, self.position, self.commit)
 
     def describe(self) -> str:
         """See `CommitStep.describe`."""
