@@ -1,0 +1,80 @@
+"""How often a publish calls the JVM. Each call costs time, most of all in a JVM that has just started.
+
+The limits are those of a publish of three data files into a table that exists, with a little room. A
+change that exceeds one has added a call for each file, a second look at a table, or an exception, of which
+PySpark asks a lot.
+"""
+
+from collections import Counter
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from py4j.clientserver import ClientServerConnection
+from pyspark.sql import SparkSession
+
+from tests.spark_jobs.iceberg.house import D22, D23, D24, DAILY, NEVER, House
+from tidegate.domain.model import WriteMode
+from tidegate.spark_jobs.publication.table import Publication
+
+pytestmark = pytest.mark.spark
+
+FORGETS = "m\n"
+"""Py4J tells the JVM which objects Python has forgotten, from a thread of its own."""
+LOADS = {"append": 7, "overwrite_partitions": 8, "full": 8, "merge": 10}
+"""How often a table is loaded, the staging table too: each time its whole metadata is read."""
+
+
+@pytest.mark.parametrize(
+    ("write", "staging", "publishing"),
+    [
+        ("append", 85, 110),
+        ("overwrite_partitions", 85, 120),
+        ("full", 85, 120),
+        ("merge", 110, 320),
+    ],
+)
+def test_a_publish_calls_the_jvm_no_more_often_than_this(
+    tmp_path: Path,
+    spark: SparkSession,
+    monkeypatch: pytest.MonkeyPatch,
+    write: WriteMode,
+    staging: int,
+    publishing: int,
+) -> None:
+    house = House(tmp_path, spark)
+    ref = house.ref(write, DAILY, "t", *(("id",) if write == "merge" else ()))
+    rows = house.frame((D22, 1, "a"), (D23, 2, "b"), (D24, 3, "c"))
+    house.publish(rows, ref, D22, D23, D24)
+
+    token = house.store.begin("counted", [ref.id], until=NEVER)
+    publication = Publication(
+        house.warehouse, house.store, commit="counted", token=token, spark=lambda: spark
+    )
+    with counted(monkeypatch) as staged:
+        publication.stage(rows, ref, (D22, D23, D24))
+    with counted(monkeypatch) as published:
+        publication.publish()
+
+    assert house.staged() == []
+    assert staged.total() <= staging, staged.most_common(20)
+    assert published.total() <= publishing, published.most_common(20)
+    assert staged["loadTable"] + published["loadTable"] <= LOADS[write]
+
+
+@contextmanager
+def counted(monkeypatch: pytest.MonkeyPatch) -> Generator[Counter[str]]:
+    """Count the calls of a block by the name of the Java method, or the kind of command."""
+    calls: Counter[str] = Counter()
+    send = ClientServerConnection.send_command
+
+    def sending(self: ClientServerConnection, command: str) -> str:
+        if not command.startswith(FORGETS):
+            kind, name, *rest = command.split("\n")
+            calls[rest[0] if kind == "c" else f"{kind} {name}"] += 1
+        return send(self, command)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ClientServerConnection, "send_command", sending)
+        yield calls
