@@ -38,7 +38,8 @@ POLL_SECONDS = 0.5
 DEATHS = 2
 """After so many the engine does not start a job again."""
 
-RUN, JVM = b"multiprocessing", b"java"
+RUN, JVM = b"tidegate.launcher.server", b"java"
+"""Words in the commands of runs and of the run server that forked them, and of their JVMs."""
 
 
 class Chaos:
@@ -121,7 +122,7 @@ def _kill_daemon(demo: Demo) -> bool:
 
 
 def _kill_code_server(demo: Demo) -> bool:
-    """The code server with all its children, the runs among them."""
+    """The code server with all its children; the runs are not among them."""
     demo.code_server.signal_group(signal.SIGKILL)
     demo.code_server.wait(10)
     demo.code_server = demo.processes.start_code_server()

@@ -24,21 +24,76 @@ from tidegate.launcher.records import Records, RunRecord
 PROGRAMS = '''
 """Programs without Spark, of one file that tests write again."""
 
+import logging
 import os
+import sys
+import threading
 import time
 from pathlib import Path
 
 from tidegate.spark_jobs.session import session
 
-session._start = lambda _settings: __import__("types").SimpleNamespace(
-    sparkContext=__import__("types").SimpleNamespace(_jsc=1)
-)
+
+class Dummy:
+    """Whatever is asked of it, which includes nothing when it is gone through."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self
+
+    def __call__(self, *_given, **_named):
+        return self
+
+    def __iter__(self):
+        return iter(())
+
+
+DUMMY = Dummy()
+session._start = lambda _settings: DUMMY
 ANSWER = "first"
+SEEN = []
 
 
 def done(spark, inputs, params):
     """Say what this process is like."""
     Path("said").write_text(f"{ANSWER} {os.getpid()} {os.getcwd()} {os.environ.get('SAID_BY')}")
+    return {}
+
+
+def dirty(spark, inputs, params):
+    """Leave traces, and say whether the run before has left any."""
+    import quick_state
+
+    logger, folder = logging.getLogger(), str(Path("elsewhere").resolve())
+    found = [
+        bool(SEEN),
+        bool(quick_state.SEEN),
+        "LEFT" in os.environ,
+        folder in sys.path,
+        Path.cwd().name == "elsewhere",
+        any(isinstance(each, logging.FileHandler) for each in logger.handlers),
+    ]
+    Path("traces").write_text(f"{os.getpid()} {any(found)}")
+    SEEN.append(1)
+    quick_state.SEEN.append(1)
+    os.environ["LEFT"] = "behind"
+    sys.path.append(folder)
+    logger.addHandler(logging.FileHandler("left.log"))
+    Path("elsewhere").mkdir(exist_ok=True)
+    os.chdir("elsewhere")
+    return {}
+
+
+def linger(spark, inputs, params):
+    """Leave a thread that goes on until a file is there."""
+    end = Path("linger-no-more").resolve()
+
+    def go_on():
+        while not end.exists():
+            time.sleep(0.1)
+
+    threading.Thread(target=go_on).start()
     return {}
 
 
@@ -60,10 +115,10 @@ run_coordinator: {{module: dagster.core.run_coordinator, class: DefaultRunCoordi
 run_launcher:
   module: tidegate.launcher
   class: TidegateRunLauncher
-  config: {{mode: {mode}, preload: [quick_library]}}
+  config: {{{config}, preload: [quick_library]}}
 """
 
-NAMES = ("done", "fail", "wait")
+NAMES = ("done", "dirty", "fail", "linger", "wait")
 
 
 def quick_app() -> App:
@@ -78,14 +133,15 @@ class Quick(LiveProject):
     pause_seconds = 0.05
     workspace: WorkspaceProcessContext
 
-    def __init__(self, folder: Path, mode: str) -> None:
+    def __init__(self, folder: Path, config: str) -> None:
         (folder / "schedules").mkdir()
         (folder / "tidegate.toml").write_text('[project]\nname = "quick"\n')
-        (folder / "dagster.yaml").write_text(DAGSTER.format(mode=mode))
+        (folder / "dagster.yaml").write_text(DAGSTER.format(config=config))
         self.programs = folder / "quick_programs.py"
         self.programs.write_text(PROGRAMS)
         self.library = folder / "quick_library.py"
         self.library.touch()
+        (folder / "quick_state.py").write_text("SEEN = []\n")
         super().__init__(folder)
         self.deploy()
         self._made = 0
@@ -148,8 +204,8 @@ class Quick(LiveProject):
 
 
 @contextmanager
-def quick_project(folder: Path, mode: str) -> Iterator[Quick]:
-    quick = Quick(folder, mode)
+def quick_project(folder: Path, config: str) -> Iterator[Quick]:
+    quick = Quick(folder, config)
     try:
         quick.processes.__enter__()
         quick.processes.start_code_server()

@@ -28,10 +28,10 @@ def test_every_setting_has_a_default(tmp_path: Path) -> None:
 
 def test_settings_are_read(tmp_path: Path) -> None:
     config = config_in(
-        tmp_path, "  config: {mode: fork, modules: [a.b], preload: [pandas], idle_minutes: 3}\n"
+        tmp_path, "  config: {mode: warm, modules: [a.b], preload: [pandas], worker_runs: 3}\n"
     )
 
-    assert config == LauncherConfig(mode=Mode.FORK, modules=("a.b",), preload=("pandas",), idle_minutes=3)
+    assert config == LauncherConfig(mode=Mode.WARM, modules=("a.b",), preload=("pandas",), worker_runs=3)
 
 
 @pytest.mark.parametrize("setting", ["mode: cold", "minutes: 3", "preload: pandas"])

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.dagster
 
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quick]:
-    with quick_project(tmp_path_factory.mktemp("fork"), "fork") as quick:
+    with quick_project(tmp_path_factory.mktemp("fork"), "mode: fork") as quick:
         yield quick
 
 

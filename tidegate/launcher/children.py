@@ -1,7 +1,6 @@
 """The forks of a process: their start, their ends, and a file descriptor that awakes when one ends."""
 
 import os
-import random
 import select
 import signal
 import socket
@@ -12,6 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib import invalidate_caches
 from typing import NamedTuple
+
+from tidegate.launcher.warm.process_state import seed
 
 FAILED = 70
 """Exit status of a child whose work has failed."""
@@ -53,9 +54,9 @@ class Children:
         signal.set_wakeup_fd(self._waker.fileno(), warn_on_full_buffer=False)
 
     @property
-    def alive(self) -> bool:
-        """Whether a child may be alive."""
-        return bool(self._alive)
+    def alive(self) -> int:
+        """How many children have not been seen to end."""
+        return len(self._alive)
 
     def fork(self, work: Callable[[], bool]) -> int:
         """Let a child do some work, and return its process id.
@@ -115,11 +116,7 @@ class Children:
         self.awake.close()
         self._waker.close()
         self._alive.clear()
-        random.seed()
-        numpy = sys.modules.get("numpy")
-        if numpy is not None:
-            # Python's own generator is seeded at a fork; that of NumPy would repeat itself in every run.
-            numpy.random.seed()
+        seed()
         invalidate_caches()
 
 

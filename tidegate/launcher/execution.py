@@ -6,8 +6,10 @@ deployment in between changes nothing for a run, and needs no other server.
 
 import os
 from contextlib import suppress
+from enum import StrEnum
 
-from dagster import DagsterInstance
+from dagster import DagsterInstance, DagsterRunStatus
+from dagster._core.definitions.reconstruct import ReconstructableJob
 from dagster._core.errors import DagsterExecutionInterruptedError
 from dagster._core.events import EngineEventData
 from dagster._core.instance.ref import InstanceRef
@@ -19,18 +21,31 @@ from dagster._utils.interrupts import capture_interrupts
 from tidegate.dagster_defs.definitions.run_scope import run_scope, scope_of
 
 
-def execute(run_id: str, instance_ref: str) -> bool:
-    """Execute a run in this process, and return whether it has ended properly."""
+class Outcome(StrEnum):
+    """How a run has ended, as far as its process is concerned.
+
+    `CALM`: by itself, also by a failure of its program. `HARD`: it was cancelled, or the failure was not its
+    program's. `UNFINISHED`: Dagster has no end of it.
+    """
+
+    CALM = "calm"
+    HARD = "hard"
+    UNFINISHED = "unfinished"
+
+
+def execute(run_id: str, instance_ref: str) -> Outcome:
+    """Execute a run in this process."""
     with (
         capture_interrupts(),
         DagsterInstance.from_ref(deserialize_value(instance_ref, InstanceRef)) as instance,
     ):
         run = instance.get_run_by_id(run_id)
         if run is None or run.is_finished or run.job_code_origin is None:
-            return True
+            return Outcome.CALM
         process = EngineEventData.in_process(os.getpid())
         instance.report_engine_event(f"Started process for run (pid: {os.getpid()}).", run, process)
-        job = recon_job_from_origin(run.job_code_origin)
+        _forget_definitions()
+        job, calm = recon_job_from_origin(run.job_code_origin), False
         # Dagster has written a failure into the run's log before it raises it.
         with (
             suppress(Exception, KeyboardInterrupt, DagsterExecutionInterruptedError),
@@ -38,6 +53,16 @@ def execute(run_id: str, instance_ref: str) -> bool:
         ):
             for _ in core_execute_run(job, run, instance, inject_env_vars=True):
                 pass
+            calm = True
         instance.report_engine_event(f"Process for run exited (pid: {os.getpid()}).", run)
         ended = instance.get_run_by_id(run_id)
-        return ended is None or ended.is_finished
+        if ended is not None and not ended.is_finished:
+            return Outcome.UNFINISHED
+        cancelled = ended is None or ended.status is DagsterRunStatus.CANCELED
+        return Outcome.CALM if calm and not cancelled else Outcome.HARD
+
+
+def _forget_definitions() -> None:
+    """Forget the definitions of the run before, which Dagster keeps for a process of one run."""
+    ReconstructableJob.get_definition.cache_clear()
+    ReconstructableJob.get_repository_definition.cache_clear()

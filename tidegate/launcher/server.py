@@ -9,7 +9,7 @@ ended, and by SIGTERM, with its runs.
 """
 
 import os
-import selectors
+import select
 import signal
 import socket
 import sys
@@ -24,13 +24,17 @@ from dagster._serdes import deserialize_value
 
 from tidegate.launcher.children import Children, ended_text
 from tidegate.launcher.client import PLACE_FILE
+from tidegate.launcher.config import Mode
 from tidegate.launcher.dead_run import report
-from tidegate.launcher.execution import execute
+from tidegate.launcher.execution import Outcome, execute
 from tidegate.launcher.loaded_files import changed_file, loaded_files
 from tidegate.launcher.place import Place, environment_of
 from tidegate.launcher.preload import preload, preload_instance
 from tidegate.launcher.protocol import SOCKET, Answer, Cancel, Launch, Request, address, receive_line, send
 from tidegate.launcher.records import NO_PROCESS, Records, RunRecord
+from tidegate.launcher.warm.messages import Done
+from tidegate.launcher.warm.pool import Pool
+from tidegate.launcher.warm.worker import Worker
 from tidegate.spark_jobs.commit.process import is_gone, shown, this_process
 
 LOOK_SECONDS = 1.0
@@ -58,12 +62,14 @@ class RunServer:
         self._name = this_process()
         self._children = Children()
         self._runs: dict[int, Launch] = {}
+        self._pool = Pool(place.config.workers, self._hire)
         self._files = loaded_files()
         self._instances: set[str] = set()
         self._idle_since = time.monotonic()
         self._looked = 0.0
         self._stopping = False
         self._listener: socket.socket | None = None
+        self._connection: socket.socket | None = None
 
     def serve(self) -> None:
         """Listen, and execute runs until the server is to end."""
@@ -71,16 +77,16 @@ class RunServer:
         signal.signal(signal.SIGINT, self._stop)
         self._records.enter()
         self._listen()
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._children.awake, selectors.EVENT_READ)
-            if self._listener is not None:
-                selector.register(self._listener, selectors.EVENT_READ)
-            while self._goes_on():
-                for key, _ in selector.select(LOOK_SECONDS):
-                    if key.fileobj is self._listener:
-                        self._accept(selector)
-                self._reap()
-                self._look()
+        while self._goes_on():
+            listener = [] if self._listener is None else [self._listener]
+            heard = [self._children.awake, *listener, *self._pool.channels()]
+            for ready in select.select(heard, [], [], LOOK_SECONDS)[0]:
+                if self._listener is not None and ready is self._listener:
+                    self._accept(self._listener)
+                elif ready is not self._children.awake:
+                    self._done(self._pool.heard(ready))
+            self._reap()
+            self._look()
         self._close()
         self._end_runs()
         self._records.leave()
@@ -98,24 +104,24 @@ class RunServer:
 
     def _close(self) -> None:
         """Leave the place to the next server."""
+        self._pool.close()
         if self._listener is not None:
             (self._directory / SOCKET).unlink(missing_ok=True)
             self._listener.close()
             self._listener = None
 
-    def _accept(self, selector: selectors.BaseSelector) -> None:
-        assert self._listener is not None
-        connection, _ = self._listener.accept()
+    def _accept(self, listener: socket.socket) -> None:
+        connection, _ = listener.accept()
         with connection, suppress(OSError, msgspec.DecodeError):
             connection.settimeout(REQUEST_SECONDS)
             line = receive_line(connection)
-            answer = self._answer(msgspec.json.decode(line, type=Request), connection)
+            self._connection = connection
+            answer = self._answer(msgspec.json.decode(line, type=Request))
             if answer.stale:
-                selector.unregister(self._listener)
                 self._close()
             send(connection, answer)
 
-    def _answer(self, request: Request, connection: socket.socket) -> Answer:
+    def _answer(self, request: Request) -> Answer:
         if isinstance(request, Cancel):
             return Answer(done=self._cancel(request.run_id))
         changed = changed_file(self._files)
@@ -124,16 +130,18 @@ class RunServer:
         self._prepare(request.instance)
         record = RunRecord(server=self._name, instance=request.instance, folder=request.folder)
         if self._records.begin(request.run_id, record):
-            pid = self._fork(lambda: self._execute(request, record), request, connection)
-            self._runs[pid] = request
+            if self._place.config.mode is Mode.WARM:
+                self._pool.give(request)
+            else:
+                self._runs[self._fork(lambda: self._execute(request), request)] = request
         return Answer(done=True)
 
     def _cancel(self, run_id: str) -> bool:
-        for pid, executed in self._runs.items():
-            if executed.run_id == run_id:
-                os.kill(pid, signal.SIGINT)
-                return True
-        return False
+        forked = (pid for pid, run in self._runs.items() if run.run_id == run_id)
+        pid = next(forked, None) or self._pool.process_of(run_id)
+        if pid is not None:
+            os.kill(pid, signal.SIGINT)
+        return pid is not None
 
     def _prepare(self, instance: str) -> None:
         if instance in self._instances:
@@ -144,18 +152,46 @@ class RunServer:
 
     # --- runs ---------------------------------------------------------------------------
 
-    def _execute(self, run: Launch, record: RunRecord) -> bool:
-        self._records.put(run.run_id, msgspec.structs.replace(record, process=this_process()))
-        return execute(run.run_id, run.instance)
+    def _begun(self, run: Launch) -> None:
+        record = RunRecord(
+            server=self._name, instance=run.instance, folder=run.folder, process=this_process()
+        )
+        self._records.put(run.run_id, record)
+
+    def _execute(self, run: Launch) -> bool:
+        self._begun(run)
+        return execute(run.run_id, run.instance) is not Outcome.UNFINISHED
+
+    def _hire(self, run: Launch) -> tuple[int, socket.socket]:
+        """Start a worker."""
+        ours, theirs = socket.socketpair()
+
+        def work() -> bool:
+            ours.close()
+            return Worker(theirs, self._place.config, self._begun).work()
+
+        pid = self._fork(work, run)
+        theirs.close()
+        return pid, ours
 
     def _reap(self) -> None:
         for ended in self._children.ended():
             run = self._runs.pop(ended.pid, None)
-            if run is not None and ended.status == 0:
-                self._records.end(run.run_id)
-            elif run is not None:
-                self._report(run, ended_text(ended))
+            if run is not None:
+                self._end(run, ended.status == 0, ended_text(ended))
+            self._done(self._pool.ended(ended.pid), ended_text(ended))
             self._idle_since = time.monotonic()
+
+    def _done(self, done: tuple[Launch, Done] | None, text: str = "its worker has no end of it") -> None:
+        if done is not None:
+            self._end(done[0], done[1].finished, text)
+            self._idle_since = time.monotonic()
+
+    def _end(self, run: Launch, finished: bool, text: str) -> None:
+        if finished:
+            self._records.end(run.run_id)
+        else:
+            self._report(run, text)
 
     def _report(self, run: Launch, text: str) -> None:
         """Report the end of a run's process in another one, since this one has no database."""
@@ -165,7 +201,7 @@ class RunServer:
             self._records.end(run.run_id)
             return True
 
-        self._fork(reported, run, None)
+        self._fork(reported, run)
 
     def _look(self) -> None:
         """Look after the runs of servers that have died."""
@@ -191,11 +227,12 @@ class RunServer:
             run = Launch(run_id=run_id, instance=record.instance, folder=record.folder, environment=own)
             self._report(run, text)
 
-    def _fork(self, work: Callable[[], bool], run: Launch, connection: socket.socket | None) -> int:
+    def _fork(self, work: Callable[[], bool], run: Launch) -> int:
         """Do some work for a run in another process, with the run's folder and environment."""
 
         def begin() -> bool:
-            for inherited in (self._listener, connection):
+            # What a child holds open, its server cannot close.
+            for inherited in (self._listener, self._connection, *self._pool.channels()):
                 if inherited is not None:
                     inherited.close()
             os.chdir(run.folder)
@@ -210,7 +247,7 @@ class RunServer:
     def _goes_on(self) -> bool:
         if self._stopping:
             return False
-        if self._children.alive:
+        if self._children.alive > self._pool.waiting:
             return True
         idle = time.monotonic() - self._idle_since
         return self._listener is not None and idle < self._place.config.idle_minutes * 60

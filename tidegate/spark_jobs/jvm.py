@@ -8,6 +8,7 @@ no JVM, nothing has ended and nothing hangs. Does not import PySpark: most proce
 
 import os
 import socket
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -35,6 +36,11 @@ NOT_STARTED = "[JAVA_GATEWAY_EXITED]"
 """PySpark's class of the error of a JVM that ended before it said where it listens."""
 
 _AUTHENTICATED = b"!yv"
+
+
+def jvm_process() -> "subprocess.Popen[bytes] | None":
+    """Return the JVM that this process has started."""
+    return getattr(_gateway(), "proc", None)
 
 
 def has_ended() -> bool:

@@ -11,7 +11,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Collection, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,10 +43,17 @@ JVM_ENDS_SECONDS = 30
 """How long to wait for a JVM that was asked to end, before it is killed."""
 
 _lock = threading.Lock()
-_sessions: dict[int, SparkSession] = {}
+sessions: dict[int, SparkSession] = {}
+"""The session of this process, by the process that started it."""
+
+started_hooks: list[Callable[[SparkSession], None]] = []
+"""What looks at each session of this process that is the first one of its Spark."""
+
 _wanted: dict[str, str] = {}
 _applied: dict[str, str] = {}
-"""The properties of the program that runs in this process, and those that its session has."""
+_started: dict[str, str] = {}
+"""The properties of the program that runs in this process, those that its session has, and those of the
+program that Spark was started for, which every session of it has at first."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -90,7 +97,7 @@ def session(settings: SparkSettings) -> SparkSession:
         OutputError: the warehouse is a folder, and Spark's default file system is not local.
     """
     with _lock:
-        known = _sessions.get(os.getpid())
+        known = sessions.get(os.getpid())
         if jvm.has_ended():
             # Killed, or out of memory, perhaps before there was a session: none of its objects works again.
             forget_jvm()
@@ -103,9 +110,13 @@ def session(settings: SparkSettings) -> SparkSession:
             if all(known.conf.isModifiable(name) for name in changed):
                 return _kept(_changed(known, settings, changed))
             _end(known)
-        if _sessions and known is None:
+        if sessions and known is None:
             forget_jvm()
-        return _kept(_start(settings))
+        started = _kept(_start(settings))
+        _replace(_started, _wanted)
+        for look in started_hooks:
+            look(started)
+        return started
 
 
 def active_session() -> SparkSession | None:
@@ -128,10 +139,21 @@ def _forget_ended() -> None:
 
 
 def _kept(started: SparkSession) -> SparkSession:
-    _sessions.clear()
-    _sessions[os.getpid()] = started
+    sessions.clear()
+    sessions[os.getpid()] = started
     _replace(_applied, _wanted)
     return started
+
+
+def replace(further: SparkSession) -> None:
+    """Let this process go on with another session of the same Spark, which Spark itself gives too."""
+    with _lock:
+        _kept(further)
+        _replace(_applied, _started)
+    SparkSession._instantiatedSession = SparkSession._activeSession = further
+    java: Any = further._jvm
+    java.SparkSession.setDefaultSession(further._jsparkSession)
+    java.SparkSession.setActiveSession(further._jsparkSession)
 
 
 def _replace(mapping: dict[str, str], by: Mapping[str, str]) -> None:
@@ -222,4 +244,4 @@ def forget_jvm() -> None:
         for name in names:
             if hasattr(owner, name):
                 setattr(owner, name, None)
-    _sessions.clear()
+    sessions.clear()

@@ -1,0 +1,135 @@
+"""What a run costs: by Dagster's default launcher, as a fork of a loaded process, and in a warm worker.
+
+A code server for each, and two threads that launch a run and wait for its end, one after the other. What
+counts is the number of runs in a minute, and the time from the launch of a run to the begin of its op.
+Trivial runs have a dummy for a session; the others write one row to a Parquet dataset.
+"""
+
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from statistics import median
+
+from dagster import AssetKey, DagsterEventType, DagsterInstance, DagsterRunStatus, RunRequest
+from dagster._core.workspace.context import WorkspaceProcessContext
+from dagster._core.workspace.load_target import WorkspaceFileTarget
+
+from tidegate.dagster_defs.definitions.names import ALL_ASSETS_JOB
+from tidegate.dagster_defs.host.runs import Runs, run_id_of
+from tidegate.processes.dagster import DagsterProcesses
+from tidegate.processes.home import site_of
+from tidegate.project.settings.settings import load_settings
+
+AT_ONCE = 2
+TRIVIAL, WITH_SPARK = 20, 6
+"""Runs of each kind and launcher, after one that starts what is shared."""
+
+LOOK_SECONDS = 0.02
+GIVES_UP_SECONDS = 600.0
+
+_APP = """\
+app: bench
+datasets: {row: {format: parquet}}
+programs:
+  trivial: {run: trivial.run}
+  row: {run: row.run, writes: [row]}
+schedules: {}
+"""
+_TRIVIAL = """\
+from tidegate.spark_jobs.session import session
+
+
+class Dummy:
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self
+
+    def __call__(self, *_given, **_named):
+        return self
+
+    def __iter__(self):
+        return iter(())
+
+
+DUMMY = Dummy()
+
+
+def run(spark, inputs, params):
+    return {}
+
+
+session._start = lambda _settings: DUMMY
+"""
+_ROW = """\
+def run(spark, inputs, params):
+    return spark.createDataFrame([(1,)], "number int")
+"""
+_DAGSTER = """\
+telemetry: {enabled: false}
+run_coordinator: {module: dagster.core.run_coordinator, class: DefaultRunCoordinator}
+"""
+_LAUNCHER = "run_launcher: {module: tidegate.launcher, class: TidegateRunLauncher, config: {mode: %s}}\n"
+LAUNCHERS = {"Dagster's default": "", "fork": _LAUNCHER % "fork", "warm": _LAUNCHER % "warm"}
+
+
+def main() -> int:
+    """Measure and print."""
+    for launcher, settings in LAUNCHERS.items():
+        for program, runs in (("trivial", TRIVIAL), ("row", WITH_SPARK)):
+            with tempfile.TemporaryDirectory() as folder:
+                _measured(Path(folder), launcher, settings, program, runs)
+    return 0
+
+
+def _measured(folder: Path, launcher: str, settings: str, program: str, runs: int) -> None:
+    (folder / "schedules").mkdir()
+    (folder / "tidegate.toml").write_text('[project]\nname = "bench"\n[spark]\nmaster = "local[1]"\n')
+    (folder / "schedules" / "bench.yaml").write_text(_APP)
+    (folder / "trivial.py").write_text(_TRIVIAL)
+    (folder / "row.py").write_text(_ROW)
+    (folder / "dagster.yaml").write_text(_DAGSTER + settings)
+    command = [sys.executable, "-m", "tidegate.cli.main", "deploy"]
+    subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    site = site_of(load_settings(folder))
+    with DagsterProcesses(site) as processes:
+        processes.start_code_server()
+        with (
+            DagsterInstance.from_config(str(site.home)) as instance,
+            WorkspaceProcessContext(instance, WorkspaceFileTarget([str(site.workspace)])) as workspace,
+        ):
+            submit = Runs(instance, workspace)
+            _executed(instance, submit, [f"{program}-first-{n}" for n in range(AT_ONCE)], program)
+            keys = [f"{program}-{number}" for number in range(runs)]
+            began = time.perf_counter()
+            starts = _executed(instance, submit, keys, program)
+            seconds = time.perf_counter() - began
+    print(
+        f"{launcher:18} {program:8} {60 * runs / seconds:7.1f} runs a minute   "
+        f"launch to op {median(starts):6.2f} s   {AT_ONCE * seconds / runs:6.2f} s a run",
+        flush=True,
+    )
+
+
+def _executed(instance: DagsterInstance, submit: Runs, keys: list[str], program: str) -> list[float]:
+    """Execute runs, and return the seconds from the launch to the begin of the op of each."""
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        return list(threads.map(lambda key: _run(instance, submit, key, program), keys))
+
+
+def _run(instance: DagsterInstance, submit: Runs, key: str, program: str) -> float:
+    asset = AssetKey(["bench", program])
+    launched = time.time()
+    submit.submit(RunRequest(run_key=key, job_name=ALL_ASSETS_JOB, asset_selection=[asset]), ["bench"], {})
+    run_id, until = run_id_of(key), time.monotonic() + GIVES_UP_SECONDS
+    while not (run := instance.get_run_by_id(run_id)) or not run.is_finished:
+        if time.monotonic() > until:
+            raise TimeoutError(f"{program} {key} has not ended within {GIVES_UP_SECONDS:.0f} s")
+        time.sleep(LOOK_SECONDS)
+    if run.status is not DagsterRunStatus.SUCCESS:
+        raise RuntimeError(f"{program} {key}: {run.status}")
+    begun = instance.all_logs(run_id, of_type=DagsterEventType.STEP_START)
+    return begun[0].timestamp - launched

@@ -1,0 +1,1 @@
+"""Workers that take one run after the other, and keep their Spark."""

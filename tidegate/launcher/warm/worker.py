@@ -1,0 +1,122 @@
+"""A worker: a fork of the run server that executes one run after the other.
+
+    run ─► execute ─► end all that is left of it ─► as good as new? ──yes──► wait for the next one
+                                                         └──no──► end
+
+A worker ends by itself after a number of runs or minutes, when its memory has grown, when a file of the
+project that it has loaded changes, after a run that ended hard, and when its server has gone.
+"""
+
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable
+from pathlib import Path
+from resource import getpagesize
+
+import msgspec
+
+from tidegate.launcher.config import LauncherConfig
+from tidegate.launcher.execution import Outcome, execute
+from tidegate.launcher.loaded_files import changed_file, loaded_files
+from tidegate.launcher.protocol import Launch, receive_line
+from tidegate.launcher.warm.messages import Done, Message, Refused
+from tidegate.launcher.warm.process_state import ProcessState, seed
+from tidegate.project.settings.settings import SETTINGS_FILE
+from tidegate.spark_jobs import jvm
+from tidegate.spark_jobs.session.renewal import Renewal
+
+MEGABYTE = 1024 * 1024
+
+
+class Worker:
+    """The worker of this process."""
+
+    def __init__(
+        self, channel: socket.socket, config: LauncherConfig, begun: Callable[[Launch], None]
+    ) -> None:
+        """Args:
+        begun: records that this process executes a run.
+        """
+        self._channel, self._config, self._begun = channel, config, begun
+        self._state, self._renewal = ProcessState(), Renewal()
+        self._files = loaded_files()
+        self._since, self._runs = time.monotonic(), 0
+        self._first_size: int | None = None
+
+    def work(self) -> bool:
+        """Execute runs until this worker is to end."""
+        while True:
+            run = self._next()
+            if run is None:
+                return True
+            if changed_file(self._files) is not None:
+                self._say(Refused(run_id=run.run_id))
+                return True
+            done = self._execute(run)
+            self._say(done)
+            if not done.stays:
+                return True
+
+    def _next(self) -> Launch | None:
+        try:
+            return msgspec.json.decode(receive_line(self._channel), type=Launch)
+        except ConnectionError:
+            return None
+
+    def _say(self, message: Message) -> None:
+        self._channel.sendall(msgspec.json.encode(message) + b"\n")
+
+    def _execute(self, run: Launch) -> Done:
+        self._enter(run)
+        try:
+            outcome = execute(run.run_id, run.instance)
+        finally:
+            # A cancel that comes too late must not end the run after it; SIGTERM ends an idle worker.
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        self._runs += 1
+        stays = outcome is Outcome.CALM and self._as_good_as_new(run) and self._in_limits()
+        return Done(run_id=run.run_id, finished=outcome is not Outcome.UNFINISHED, stays=stays)
+
+    def _enter(self, run: Launch) -> None:
+        self._begun(run)
+        os.chdir(run.folder)
+        os.environ.clear()
+        os.environ.update(run.environment)
+        seed()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def _as_good_as_new(self, run: Launch) -> bool:
+        # Spark's own Python processes keep the project's modules too: a change of one needs another Spark.
+        self._files = {**loaded_files(), **self._settings(run), **self._files}
+        return self._renewal.renew() and self._state.restore()
+
+    def _settings(self, run: Launch) -> dict[str, int]:
+        file = Path(run.folder) / SETTINGS_FILE
+        return {str(file): file.stat().st_mtime_ns} if file.is_file() else {}
+
+    def _in_limits(self) -> bool:
+        size = sum(_resident(pid) for pid in (os.getpid(), _jvm_process()) if pid is not None)
+        if self._first_size is None:
+            self._first_size = size
+        limits = self._config
+        return (
+            self._runs < limits.worker_runs
+            and time.monotonic() - self._since < limits.worker_minutes * 60
+            and size - self._first_size < limits.worker_growth_mb * MEGABYTE
+        )
+
+
+def _jvm_process() -> int | None:
+    process = jvm.jvm_process()
+    return None if process is None else process.pid
+
+
+def _resident(pid: int) -> int:
+    """Return the memory of a process in bytes; 0 for one that has ended."""
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * getpagesize()
+    except (OSError, IndexError):
+        return 0
