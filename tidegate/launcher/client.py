@@ -8,6 +8,7 @@ import contextlib
 import fcntl
 import os
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Generator, Iterator
@@ -16,8 +17,8 @@ from pathlib import Path
 import msgspec
 
 from tidegate.launcher.place import Place, servers_of
-from tidegate.launcher.protocol import Answer, Launch, Request, connect, receive_line, send
-from tidegate.launcher.records import Records
+from tidegate.launcher.protocol import Answer, Cancel, Launch, Request, connect, receive_line, send
+from tidegate.launcher.records import NO_PROCESS, Records, RunRecord
 from tidegate.spark_jobs.commit.process import is_gone
 
 PLACE_FILE = "place.json"
@@ -38,8 +39,8 @@ class ServerFailed(Exception):
     """No run server answers; the message has the end of its log."""
 
 
-def ask(place: Place, request: Request) -> Answer:
-    """Send a request to the server of a place, which is started if a run is to be launched.
+def launch(place: Place, run: Launch) -> Answer:
+    """Let the server of a place execute a run; the server is started if there is none.
 
     Raises:
         ServerFailed: the server could not be started, or does not answer.
@@ -47,7 +48,8 @@ def ask(place: Place, request: Request) -> Answer:
     problem = "it ended at once"
     for _ in range(TRIES):
         try:
-            answer = _asked(place, request)
+            with _connected(place) as connection:
+                answer = _asked(connection, run)
         except OSError as error:
             # The run has its record if the request was read, so asking again launches nothing twice.
             problem = f"{type(error).__name__}: {error}"
@@ -56,6 +58,37 @@ def ask(place: Place, request: Request) -> Answer:
             return answer
         problem = answer.problem
     raise ServerFailed(f"the run server in {place.directory} does not answer: {problem}")
+
+
+def interrupt(home: str, run_id: str) -> bool:
+    """Interrupt a run by its server, or directly if that has died; return whether it has a process here."""
+    found = find_record(home, run_id)
+    if found is None:
+        return False
+    directory, record = found
+    with contextlib.suppress(OSError):
+        connection = connect(directory)
+        if connection is not None:
+            with connection:
+                if _asked(connection, Cancel(run_id=run_id)).done:
+                    return True
+    if record.process == NO_PROCESS or _has_ended(record.process):
+        return False
+    _signal(record.process, signal.SIGINT)
+    return True
+
+
+def find_record(home: str, run_id: str) -> tuple[Path, RunRecord] | None:
+    """Return the folder of the server of a run, and the run's record; None without a process here.
+
+    The folder is looked for, since a launcher with another environment may have launched the run.
+    """
+    servers = servers_of(home)
+    for directory in servers.iterdir() if servers.is_dir() else ():
+        record = Records(directory).get(run_id)
+        if record is not None:
+            return directory, record
+    return None
 
 
 def stop_servers(home: Path, folder: Path) -> None:
@@ -100,11 +133,10 @@ def _has_ended(name: str) -> bool:
     return is_gone(name)
 
 
-def _asked(place: Place, request: Request) -> Answer:
+def _connected(place: Place) -> socket.socket:
+    """Return a connection to the server of a place, which is started if there is none."""
     connection = connect(place.directory) if place.directory.is_dir() else None
     if connection is None:
-        if not isinstance(request, Launch):
-            return Answer(done=False, problem="no run server is alive")
         with _locked(place.directory):
             connection = connect(place.directory)
             if connection is None:
@@ -112,9 +144,12 @@ def _asked(place: Place, request: Request) -> Answer:
                 connection = connect(place.directory)
     if connection is None:
         raise ConnectionRefusedError("the server ended")
-    with connection:
-        send(connection, request)
-        return msgspec.json.decode(receive_line(connection), type=Answer)
+    return connection
+
+
+def _asked(connection: socket.socket, request: Request) -> Answer:
+    send(connection, request)
+    return msgspec.json.decode(receive_line(connection), type=Answer)
 
 
 @contextlib.contextmanager
