@@ -1,4 +1,4 @@
-"""A project of cycle tasks with Dagster running on it for real: code server, daemon, SQLite, Spark.
+"""A project of cycle tasks with Dagster running on it for real: code server, daemon, host, SQLite, Spark.
 
 Its zone is one in which it is about noon, so that its day does not end during a test. A day's orders are
 cleaned, and the revenue of the day is added to the sum of the day before (`self`).
@@ -116,7 +116,7 @@ class Night(LiveProject):
     # --- what people do ---
 
     def start(self) -> None:
-        """Deploy, and start the processes."""
+        """Deploy, and start the processes. The host drives the engine, as under `tidegate dev`."""
         file = self.folder / "schedules" / "night.yaml"
         compiled = compile_files({"night.yaml": file.read_bytes()})
         assert compiled.ok, compiled.diagnostics
@@ -126,6 +126,7 @@ class Night(LiveProject):
         self.processes.__enter__()
         self.processes.start_code_server()
         self.processes.start_daemon()
+        self.processes.start_host()
         self.open_instance()
 
     def land(self, day: str, *orders: tuple[str, int, int]) -> None:

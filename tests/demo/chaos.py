@@ -84,6 +84,7 @@ class Chaos:
         strikes: dict[str, Callable[[Demo], bool]] = {
             "everything": _kill_everything,
             "daemon": _kill_daemon,
+            "host": _kill_host,
             "code server": _kill_code_server,
             "run": lambda demo: _kill_one(demo, RUN, self._chance),
             "JVM": lambda demo: _kill_one(demo, JVM, self._chance),
@@ -121,6 +122,12 @@ def _kill_daemon(demo: Demo) -> bool:
     return True
 
 
+def _kill_host(demo: Demo) -> bool:
+    demo.host.kill()
+    demo.host = demo.processes.start_host()
+    return True
+
+
 def _kill_code_server(demo: Demo) -> bool:
     """The code server with all its children; the runs are not among them."""
     demo.code_server.signal_group(signal.SIGKILL)
@@ -130,13 +137,14 @@ def _kill_code_server(demo: Demo) -> bool:
 
 
 def _kill_everything(demo: Demo) -> bool:
-    for process in (demo.daemon, demo.code_server):
+    for process in (demo.host, demo.daemon, demo.code_server):
         process.signal_group(signal.SIGKILL)
     for pid in _processes(demo, JVM) + _processes(demo, RUN):
         _kill(pid)
-    demo.code_server.wait(10)
-    demo.daemon.wait(10)
+    for process in (demo.host, demo.daemon, demo.code_server):
+        process.wait(10)
     demo.code_server = demo.processes.start_code_server()
+    demo.host = demo.processes.start_host()
     demo.daemon = demo.processes.start_daemon()
     return True
 
@@ -155,7 +163,7 @@ def _kill(pid: int) -> None:
 
 def _processes(demo: Demo, words: bytes) -> list[int]:
     """The processes of runs of this demo whose command has these words."""
-    spared = {demo.daemon.pid, demo.code_server.pid}
+    spared = {demo.host.pid, demo.daemon.pid, demo.code_server.pid}
     found = having("DAGSTER_HOME", demo.site.home)
     return sorted(
         pid

@@ -55,6 +55,6 @@ def _what(entry: Entry) -> str | None:
         case EntryKind.DISCARDED:
             return f"discarded: {entry.reason}"
         case EntryKind.MANUAL:
-            return "triggered by hand, as if it were Monday"
+            return "triggered by hand, as if its time had come"
         case _:
             return None

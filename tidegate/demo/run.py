@@ -6,7 +6,6 @@ if it were Monday, so that the report takes the remaining days.
 """
 
 import dataclasses
-import sys
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -19,9 +18,10 @@ from tidegate.cli.printing import Format
 from tidegate.demo.class_archive import archive_file, java_options
 from tidegate.demo.feed import Chunk
 from tidegate.demo.landing import Landing
+from tidegate.demo.project import WINDOW_WAIT_MAX
 from tidegate.domain.error import UserError
 from tidegate.domain.model import Operation
-from tidegate.processes.dagster import DagsterProcesses, ManagedProcess
+from tidegate.processes.dagster import DagsterProcesses
 from tidegate.processes.home import site_of
 from tidegate.project.settings.settings import Settings
 from tidegate.scheduler.commands.backfills import Wanted, start_backfill
@@ -29,6 +29,7 @@ from tidegate.scheduler.commands.deploy import deploy
 from tidegate.scheduler.commands.instances import By
 from tidegate.scheduler.commands.maintain import run_by_hand
 from tidegate.scheduler.commands.manual import trigger
+from tidegate.scheduler.model.deployed import ScheduleState
 from tidegate.scheduler.model.job import FINISHED, Job, JobState
 from tidegate.scheduler.model.maintenance import Ending, OperationRun
 from tidegate.scheduler.store.open import open_store
@@ -57,13 +58,11 @@ class Demo:
         self.settings = settings
         self.store = open_store(settings.store_url)
         site = site_of(settings)
-        self._archive = archive_file()
         environment = {
-            "JDK_JAVA_OPTIONS": java_options(self._archive),
+            "JDK_JAVA_OPTIONS": java_options(archive_file()),
             "DAGSTER_GRPC_TIMEOUT_SECONDS": str(BUSY_SECONDS),
         }
         self.site = dataclasses.replace(site, environment={**site.environment, **environment})
-        self._archiving: ManagedProcess | None = None
         self.processes = DagsterProcesses(self.site)
         self._watch = watch
 
@@ -75,8 +74,6 @@ class Demo:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.processes.__exit__(kind, error, trace)
-        if self._archiving is not None:
-            self._archiving.stop()
         self.store.close()
 
     def deploy(self) -> None:
@@ -90,15 +87,13 @@ class Demo:
             deploy(transaction, wanted, datetime.now(UTC))
 
     def start(self) -> None:
-        """Start the code server and the daemon.
+        """Start the code server, the host and the daemon.
 
         Raises:
             ProcessFailed: a process does not start.
         """
-        if not self._archive.is_file():
-            making = [sys.executable, "-m", "tidegate.demo.class_archive", str(self._archive)]
-            self._archiving = ManagedProcess("class-archive", making, self.site)
         self.code_server = self.processes.start_code_server()
+        self.host = self.processes.start_host()
         self.daemon = self.processes.start_daemon()
 
     def land(self, chunks: Sequence[Chunk]) -> None:
@@ -112,9 +107,16 @@ class Demo:
     def settle(self, days: Sequence[str]) -> None:
         """Wait until every day is joined and no job runs, trigger the report, and wait for it.
 
+        The reference tables are triggered at once if their minute is over.
+
         Raises:
             UserError: a job failed, a process has ended, or the deadline is over.
         """
+        with self.store.transaction() as transaction:
+            now = datetime.now(UTC)
+            (reference,) = transaction.schedules(refs=[REFERENCE])
+            if not transaction.jobs(schedules=[REFERENCE]) and not _fires_soon(reference, now):
+                trigger(transaction, REFERENCE, now)
         self._until("every day is joined and the reference is loaded", lambda jobs: self._joined(jobs, days))
         with self.store.transaction() as transaction:
             waiting = transaction.jobs(schedules=[WEEKLY], states=(JobState.PENDING_TRIGGER,))
@@ -216,6 +218,10 @@ class Demo:
                     self._logs,
                 )
             time.sleep(POLL_SECONDS)
+
+
+def _fires_soon(schedule: ScheduleState, now: datetime) -> bool:
+    return schedule.next_fire_at is not None and schedule.next_fire_at - now <= WINDOW_WAIT_MAX
 
 
 def _all_finished(jobs: Sequence[Job]) -> bool:

@@ -15,7 +15,8 @@ from tidegate.domain.wording import plural
 if TYPE_CHECKING:
     from tidegate.scheduler.commands.existing_events import Replayed
     from tidegate.scheduler.intake.refused_reports import RefusedReport
-    from tidegate.scheduler.model.event import Event
+    from tidegate.scheduler.model.event import Delivery, Event
+    from tidegate.scheduler.model.job import Job
 
 DEFAULT_LIMIT = 50
 MOST_UNROUTED = 10_000
@@ -57,7 +58,7 @@ def list_events(
                 "schedule": each.schedule,
                 "leaf": each.leaf,
                 "job": each.job,
-                "state": "DISCARDED" if job is None or each.reason else job.state.value,
+                "state": _state(each, job),
                 "reason": each.reason if job is None or each.reason else job.reason,
             }
         )
@@ -130,6 +131,13 @@ def _replayed(each: "Replayed", again: bool) -> str:
         return f"suspended, collects nothing; resume it first: tidegate schedules resume {each.schedule}"
     known = "wait already" if again else "are collected already"
     return f"{plural(each.events, 'event')} to collect" + (f", {each.known} {known}" if each.known else "")
+
+
+def _state(delivery: "Delivery", job: "Job | None") -> str:
+    if delivery.reason or delivery.job is None:
+        return "DISCARDED"
+    # An event may stay longer than the job that received it.
+    return "PRUNED" if job is None else job.state.value
 
 
 def _outcome(outcome: dict[str, str | None]) -> str:

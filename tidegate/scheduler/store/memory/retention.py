@@ -238,7 +238,7 @@ class RetentionWriter(RetentionReader):
 
     def forget_events(self, ids: Collection[str]) -> int:
         """See `RetentionChanges.forget_events`."""
-        self._tables.own("events", "deliveries", "pruned")
+        self._tables.own("events", "unrouted", "deliveries", "pruned")
         held, gone = self._tables, set(ids)
         held.pruned.update({(EVENT, id): None for id in gone})
         removed = 0
@@ -249,6 +249,7 @@ class RetentionWriter(RetentionReader):
                 held.deliveries[job] = kept
         for id in gone:
             held.events.pop(id, None)
+            held.unrouted.pop(id, None)
         return removed
 
     def forget_runs(self, ids: Collection[str]) -> None:
