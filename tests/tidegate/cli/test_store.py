@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.tidegate.project import Project
-from tidegate.scheduler.model.event import Event, EventKind, partition_event_key
+from tidegate.scheduler.model.event import Delivery, Event, EventKind, partition_event_key
 
 LONG_AGO = timedelta(days=200)
 
@@ -88,3 +88,18 @@ def test_a_wrong_export_says_what_to_write(used: Project, tmp_path: Path) -> Non
     assert "exists" in used.refused("store", "export", "--to", "there").message
     assert "with a zone" in used.refused("store", "export", "--to", "f", "--since", "2026-03-10").message
     assert "cannot be written" in used.refused("store", "export", "--to", "none/f").message
+
+
+def test_an_event_is_kept_longer_than_the_job_that_received_it(used: Project) -> None:
+    store = used.store()
+    with store.transaction() as transaction:
+        (event,) = transaction.events(ids=["old"])
+        delivery = Delivery(event=event, schedule="sales/s", leaf="0", job="pruned", at=event.arrived)
+        transaction.add_deliveries([delivery])
+    store.close()
+
+    (listed,) = [each for each in used.json("events", "list") if each["id"] == "old"]
+
+    assert ("pruned", "PRUNED", None) in [
+        (each["job"], each["state"], each["reason"]) for each in listed["deliveries"]
+    ]
