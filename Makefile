@@ -17,7 +17,7 @@ export PYTHONDONTWRITEBYTECODE :=
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: .venv/stamp ## run the example project on real flights, from landing to report; ends by itself
+demo: .venv/stamp archive ## run the example project on real flights, from landing to report; ends by itself
 	$(BIN)/tidegate demo
 
 dev: .venv/stamp ## run Dagster on the project, with its UI; redeploys when the YAML changes

@@ -21,7 +21,7 @@ def built(
     initializing: DefinitionsLoadContext, monkeypatch: pytest.MonkeyPatch, job: str, *assets: AssetKey
 ) -> RepositoryDefinition:
     build_definitions(location_of(sample_store()))
-    monkeypatch.setattr(definitions, "_read_here", {})
+    monkeypatch.setattr(definitions, "_built_here", {})
     with DefinitionsLoadContext.scoped(reconstructing(initializing)), run_scope(scope_of(job, assets)):
         return build_definitions(location_of(Unreachable())).get_repository_def()
 

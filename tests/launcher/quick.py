@@ -157,7 +157,7 @@ class Quick(LiveProject):
         request = RunRequest(
             run_key=key, job_name=ALL_ASSETS_JOB, asset_selection=[AssetKey(["quick", program])]
         )
-        Runs(self.instance, self.workspace).submit(request, ["quick"], {})
+        Runs(self.instance, self.workspace, "quick").submit(request, {})
         return run_id_of(key)
 
     def run(self, run_id: str) -> DagsterRun:

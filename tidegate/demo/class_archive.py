@@ -3,8 +3,8 @@
 A run of the demo processes some hundred rows, so half of the processor time is spent loading
 twenty thousand classes. A JVM can write its loaded classes into an archive when it ends, and later
 JVMs map it (Java's class data sharing). This module is also a program that creates the archive
-with a small Spark workload; the demo starts it in parallel with the first runs. A JVM ignores a
-missing or incompatible archive. `make test` creates it too, for its hundred JVMs.
+with a small Spark workload; `make demo` and `make test` call it before they begin. A JVM ignores a
+missing or incompatible archive.
 """
 
 import hashlib

@@ -56,7 +56,7 @@ def _run(folder: Path, days: list[str], seed: int) -> None:
     settings = make_project(folder, changes)
     with Demo(settings, Progress(started, typer.echo)) as demo:
         demo.deploy()
-        typer.echo("linted and deployed; starting Dagster's code server and daemon ...")
+        typer.echo("linted and deployed; starting Dagster's code server, the host and the daemon ...")
         demo.start()
         plan = feed_plan([date.fromisoformat(day) for day in days], seed)
         typer.echo(f"landing {len(plan)} deliveries of {len(days)} days")
