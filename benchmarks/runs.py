@@ -101,7 +101,7 @@ def _measured(folder: Path, launcher: str, settings: str, program: str, runs: in
             DagsterInstance.from_config(str(site.home)) as instance,
             WorkspaceProcessContext(instance, WorkspaceFileTarget([str(site.workspace)])) as workspace,
         ):
-            submit = Runs(instance, workspace)
+            submit = Runs(instance, workspace, "bench")
             _executed(instance, submit, [f"{program}-first-{n}" for n in range(AT_ONCE)], program)
             keys = [f"{program}-{number}" for number in range(runs)]
             began = time.perf_counter()
@@ -123,7 +123,7 @@ def _executed(instance: DagsterInstance, submit: Runs, keys: list[str], program:
 def _run(instance: DagsterInstance, submit: Runs, key: str, program: str) -> float:
     asset = AssetKey(["bench", program])
     launched = time.time()
-    submit.submit(RunRequest(run_key=key, job_name=ALL_ASSETS_JOB, asset_selection=[asset]), ["bench"], {})
+    submit.submit(RunRequest(run_key=key, job_name=ALL_ASSETS_JOB, asset_selection=[asset]), {})
     run_id, until = run_id_of(key), time.monotonic() + GIVES_UP_SECONDS
     while not (run := instance.get_run_by_id(run_id)) or not run.is_finished:
         if time.monotonic() > until:
