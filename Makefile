@@ -12,7 +12,7 @@ UV := uv==0.13.8
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev check test bench soak pages screenshots lock clean static fast archive
+.PHONY: help demo dev check test bench coverage soak pages screenshots lock clean static fast archive
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,7 +33,10 @@ test: .venv/stamp ## check, and all other tests: PostgreSQL, Dagster, Spark, end
 bench: .venv/stamp ## measure, each figure beside its reference
 	$(BIN)/python -m benchmarks
 
-soak: .venv/stamp ## the endurance tests with EFFORT=n times the seeds (default 5), then fresh seeds for MINUTES=n (10)
+coverage: .venv/stamp ## every line and branch of the pure modules is run by a fast test; several minutes
+	$(BIN)/python -m tests.pure_coverage
+
+soak: .venv/stamp ## coverage, the endurance tests with EFFORT=n times the seeds (default 5), then fresh seeds for MINUTES=n (10)
 	$(BIN)/python -m tests.soak --effort $(EFFORT) --minutes $(MINUTES)
 
 pages: .venv/stamp ## write the pages of docs/ that are rendered from the code: diagnostics, settings

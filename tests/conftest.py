@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests import databases, leftovers, tally, tiers, traced
+from tests import databases, leftovers, tally, tiers
 from tests.databases import own_postgres_server as own_postgres_server
 from tests.databases import postgres_server as postgres_server
 from tests.databases import postgres_url as postgres_url
@@ -65,7 +65,6 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     config.stash[TALLY] = Counter()
     config.stash[LEFT] = []
-    config.pluginmanager.register(traced)
     databases.migrate_quickly()
     if not hasattr(config, "workerinput"):
         leftovers.begin()

@@ -1,10 +1,10 @@
-"""`python -m tests.soak`: the endurance tests with many more seeds, then fresh seeds for as long as asked.
+"""`python -m tests.soak`: coverage, the endurance tests with many more seeds, then fresh seeds.
 
-The endurance tests run once, with `--effort` times the seeds, histories and kills of `make test`
-(0 leaves them out). Then, for `--minutes`, a third of the time goes to the property tests, with a new
-seed each round, the rest to fresh histories of the simulation: in memory, on SQLite, and at two paces
-against each other. It stops at the first failure and prints the command that repeats it; a seed that
-failed once is kept in the tests for good.
+The pure modules must be covered (`tests.pure_coverage`). The endurance tests run once, with `--effort`
+times the seeds, histories and kills of `make test` (0 leaves both out). Then, for `--minutes`, a third of
+the time goes to the property tests, with a new seed each round, the rest to fresh histories of the
+simulation: in memory, on SQLite, and at two paces against each other. It stops at the first failure and
+prints the command that repeats it; a seed that failed once is kept in the tests for good.
 """
 
 import argparse
@@ -14,6 +14,8 @@ import subprocess
 import sys
 import time
 
+from tests import pure_coverage
+
 SIMULATION = "tests/simulation/test_simulation.py"
 PROPERTY_SHARE = 1 / 3
 EFFORT_OF_A_SOAK = 5
@@ -21,6 +23,8 @@ EFFORT_OF_A_SOAK = 5
 
 def main(effort: float, minutes: float) -> int:
     """Run everything; return pytest's exit code, 0 when nothing failed."""
+    if effort and (code := pure_coverage.main()):
+        return code
     spread = ("-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder")
     if effort and (code := _pytest("-m", "endurance", "--timeout=0", *spread, effort=effort)):
         return code

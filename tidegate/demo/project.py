@@ -24,7 +24,7 @@ READY_AFTER = timedelta(seconds=10)
 WINDOW_WAIT_MAX = timedelta(seconds=40)
 """The window opens at a full minute; one that is further away than this has been open since the last one."""
 
-PATIENCE = timedelta(seconds=20)
+PATIENCE = timedelta(seconds=10)
 """How long the join waits for missing weather."""
 
 SETTINGS = """\

@@ -112,8 +112,7 @@ class House:
 
     def commits(self, name: str) -> list[str]:
         """The commit ids of the snapshots with rows, from the oldest one."""
-        table = f"tidegate.{self.app}.{name}.snapshots"
-        rows = self.spark.sql(f"SELECT summary FROM {table} ORDER BY committed_at").collect()
+        rows = self.spark.table(f"tidegate.{self.app}.{name}.snapshots").orderBy("committed_at").collect()
         return [row.summary["tidegate.commit"] for row in rows if int(row.summary.get("added-records", 0))]
 
     def summary(self, name: str) -> dict[str, str]:
