@@ -122,8 +122,10 @@ s:
     assert_recalled(world)
 
 
-def test_by_hand_dead_letters_and_cancelling():
-    world = Witness("s: {program: q, status: active, trigger: {partitions: {dataset: raw, count: 3}}}")
+THREE = "s: {program: q, status: active, trigger: {partitions: {dataset: raw, count: 3}}}"
+
+
+def lived_with_a_dead_letter(world: Witness) -> None:
     world.arrive("10:00", "raw", "2026-03-01")
     world.tick("10:00")
     job = world.trigger("10:05", "s")
@@ -140,6 +142,11 @@ def test_by_hand_dead_letters_and_cancelling():
     world.tick("11:15")
     world.suspend("11:20", "s")
     world.tick("11:20")
+
+
+def test_by_hand_dead_letters_and_cancelling():
+    world = Witness(THREE)
+    lived_with_a_dead_letter(world)
     assert_recalled(world)
 
 

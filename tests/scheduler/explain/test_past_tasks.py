@@ -18,8 +18,7 @@ def short(tasks: str = FEED) -> str:
     )
 
 
-def test_a_day_with_reports_failures_and_actions():
-    world = TaskWorld(short())
+def lived_a_day(world: TaskWorld) -> None:
     for clock in ("00:00", "02:00", "05:00"):
         world.tick(clock)
     world.reported("05:05", "feed", FIVE)
@@ -50,6 +49,11 @@ def test_a_day_with_reports_failures_and_actions():
     world.resume("06:40", "clean")
     world.tick("06:41")
     world.tick("22:00")
+
+
+def test_a_day_with_reports_failures_and_actions():
+    world = TaskWorld(short())
+    lived_a_day(world)
     assert_recalled(world)
 
 
@@ -65,8 +69,10 @@ def test_changed_and_deleted_tasks():
     assert_recalled(world)
 
 
-def test_a_backfill_and_its_progress():
-    world = TaskWorld("  day: {program: p, cycle: day, status: active}\n", start="12:00")
+DAYS = "  day: {program: p, cycle: day, status: active}\n"
+
+
+def lived_with_a_backfill(world: TaskWorld) -> None:
     world.tick("12:00")
     world.backfill("12:10", "day", "2026-03-01", "2026-03-03")
     world.tick("12:11")
@@ -76,7 +82,16 @@ def test_a_backfill_and_its_progress():
     world.tick("12:21")
     world.cancel_backfill("12:30", 1)
     world.tick("12:31")
+
+
+def test_a_backfill_and_its_progress():
+    world = TaskWorld(DAYS, start="12:00")
+    lived_with_a_backfill(world)
     assert_recalled(world)
+    assert_progress(world)
+
+
+def assert_progress(world: TaskWorld) -> None:
     for clock, running in (("12:13", 1), ("12:21", 0)):
         with world.store.reading() as reader:
             past = store_at(reader, at(clock))
