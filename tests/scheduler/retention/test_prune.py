@@ -187,3 +187,15 @@ def test_a_snapshot_is_taken_once_a_day_or_after_many_entries() -> None:
         prune(world.store, FOREVER, at("05:05"))
     with world.store.reading() as reader:
         assert len(reader.snapshots()) == 2
+
+
+def test_a_journal_is_looked_at_page_by_page_and_the_outlook_is_what_goes() -> None:
+    world = lived()
+    prune(world.store, FOREVER, at("05:00"))
+    world.tick("05:10")
+    with patch.object(journal, "PAGE", 2), world.store.reading() as reader:
+        expected = outlook(reader, LITTLE, at("05:10"))
+    with patch.object(pruning, "ROWS_PER_SLICE", 3):
+        pruned = prune(world.store, LITTLE, at("05:10"))
+
+    assert expected.journal == pruned.journal > 3
