@@ -54,7 +54,7 @@ def release_app(transaction: Transaction, app: str) -> bool:
 
 
 def rename_held(transaction: Transaction, names: Mapping[str, str]) -> None:
-    """Keep renamed apps on hold.
+    """Keep renamed apps on hold; a hold that was left under a new name is replaced.
 
     Args:
         names: the new name of each renamed app, by its former name.
@@ -62,7 +62,9 @@ def rename_held(transaction: Transaction, names: Mapping[str, str]) -> None:
     held = held_apps(transaction)
     if not held.keys() & names.keys():
         return
-    _put(transaction, {names.get(app, app): hold for app, hold in held.items()})
+    renamed = {names[app]: hold for app, hold in held.items() if app in names}
+    others = {app: hold for app, hold in held.items() if app not in names}
+    _put(transaction, {**others, **renamed})
 
 
 def _put(transaction: Transaction, held: Mapping[str, Hold]) -> None:
