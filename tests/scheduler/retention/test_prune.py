@@ -5,6 +5,7 @@ from unittest.mock import patch
 
 import pytest
 
+from tests.doubles.dump import dump
 from tests.scheduler.world import World, at
 from tidegate.scheduler.commands.existing_events import replay_events
 from tidegate.scheduler.explain.past import store_at
@@ -199,3 +200,17 @@ def test_a_journal_is_looked_at_page_by_page_and_the_outlook_is_what_goes() -> N
         pruned = prune(world.store, LITTLE, at("05:10"))
 
     assert expected.journal == pruned.journal > 3
+
+
+@pytest.mark.parametrize("status", ["started", "succeeded", "failed"])
+def test_a_pruned_run_that_is_observed_again_counts_no_second_time(status: str) -> None:
+    world = lived()
+    prune(world.store, LITTLE, at("05:00"))
+    assert isinstance(world.store, MemoryStore)
+    run = next(id for kind, id in world.store.committed.pruned if kind == "run")
+    before = dump(world.store)
+
+    world.run("05:00", "p", status, run)
+    world.run("05:00", "p", status, run, run.removeprefix("run-"))
+
+    assert dump(world.store) == before

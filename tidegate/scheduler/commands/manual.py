@@ -134,7 +134,7 @@ def trigger(transaction: Transaction, ref: str, now: datetime, key: str = "", fo
     job = found or opened(entry, state)
     collected = transaction.deliveries([job.id])[job.id]
     view = JobView(app=app, schedule=state.spec, job=job, deliveries=collected)
-    full = is_full(state.spec, view.events, satisfied=True)
+    full = is_full(state.spec, view.events)
     job = record(job, entry, state, closed=job.closed or full or named, next_check_at=now)
     _refuse_without_partition(msgspec.structs.replace(view, job=job))
     transaction.put_jobs([job])

@@ -143,7 +143,7 @@ def _renewed(job: Job, kept: tuple[Delivery, ...], state: ScheduleState, app: Ap
         from_first = state.spec.timeout.from_ == "first_event"
         return job if from_first else msgspec.structs.replace(job, held_for=timedelta(0))
     own = any(delivery.event.own_job for delivery in kept)
-    return msgspec.structs.replace(job, closed=own or is_full(state.spec, view.events, satisfied=True))
+    return msgspec.structs.replace(job, closed=own or is_full(state.spec, view.events))
 
 
 def carry_entries(job: str, carried: Carried, now: datetime) -> Iterator[Entry]:

@@ -134,7 +134,7 @@ class Router:
             added.append(delivery)
             view = JobView(app=app, schedule=state.spec, job=job)
             # The trigger is evaluated last: for most events the job is not full anyway.
-            closed = is_full(state.spec, self._events(view, delivery), satisfied=True) and (
+            closed = is_full(state.spec, self._events(view, delivery)) and (
                 job.satisfied_at is not None or _holds(self._view_with(view, added), now)
             )
             job = msgspec.structs.replace(job, closed=closed)
@@ -166,16 +166,14 @@ def _holds(view: JobView, now: datetime) -> bool:
     return evaluate(view.schedule.trigger, collected(view), now).met
 
 
-def is_full(schedule: Schedule, events: int, *, satisfied: bool) -> bool:
-    """Return whether a job accepts no further event: `batching: each`, or `max_batch` events.
+def is_full(schedule: Schedule, events: int) -> bool:
+    """Return whether a satisfied job accepts no further event: `batching: each`, or `max_batch` events.
 
     A job whose trigger is not satisfied keeps collecting; otherwise it could never be launched.
 
     Args:
         events: number of distinct events that the job has.
     """
-    if not satisfied:
-        return False
     if schedule.batching == "each" or schedule.max_batch is None:
         return schedule.batching == "each"
     return events >= schedule.max_batch

@@ -76,9 +76,6 @@ class Applier:
         """Return the decision about a job, or the error that it raised."""
         try:
             return decide(view, self._now)
-        except StoreError:
-            # No fault of the decision: the whole transaction has failed.
-            raise
         except Exception as error:  # noqa: BLE001 - one schedule's bug must not stop the others
             return error
 
@@ -91,6 +88,7 @@ class Applier:
                     self._work.held.whole_view(view), decision
                 )
         except StoreError:
+            # No fault of the plan: the whole transaction has failed.
             raise
         except Exception as error:  # noqa: BLE001 - one schedule's bug must not stop the others
             return error
@@ -122,7 +120,7 @@ class Applier:
         if decision.satisfied_at is not None and job.satisfied_at is None:
             data = {"since": decision.satisfied_at.isoformat(), **self._record_upstream(view)}
             entry = self._entry(job, EntryKind.SATISFIED, data=data)
-            full = is_full(view.schedule, view.events, satisfied=True)
+            full = is_full(view.schedule, view.events)
             job = self._record(job, entry, closed=job.closed or full)
         match decision.outcome:
             case Wait() as wait:
