@@ -8,7 +8,7 @@ from tidegate.scheduler.model.job import WAITING
 from tidegate.scheduler.model.tally import Tally
 from tidegate.scheduler.store.protocol import Reader
 from tidegate.scheduler.tick import held_events
-from tidegate.scheduler.tick.load import load_job_views
+from tidegate.scheduler.tick.load import AllEvents, load_job_views
 
 MANY = 1_000
 """More events than any job of a history has."""
@@ -34,7 +34,8 @@ def counts_are_right(reader: Reader) -> None:
     kept = reader.tallies([job.id for job in reader.jobs()])
     assert kept.keys() <= {job.id for job in waiting}, "counts of a job that does not wait"
     counted = [job for job in waiting if job.id in kept]
-    for view in load_job_views(reader, counted, counted[0].opened_at)[0] if counted else ():
+    held = AllEvents(reader)
+    for view in load_job_views(reader, counted, counted[0].opened_at, held)[0] if counted else ():
         job = view.job.id
         if kept[job].basis != basis_of(view):
             continue

@@ -6,7 +6,7 @@ from tests.doubles.dump import dump
 from tests.scheduler.world import World, at
 from tidegate.scheduler.model.job import JobState
 from tidegate.scheduler.tick import apply, due
-from tidegate.scheduler.tick.load import load_job_views
+from tidegate.scheduler.tick.load import AllEvents, load_job_views
 
 TWO = """
 good: {program: q, status: active, trigger: {partitions: {dataset: raw}}}
@@ -66,9 +66,9 @@ def test_a_waiting_job_whose_schedule_has_gone_is_discarded():
     world.tick("10:00")
     with world.store.transaction() as transaction:
         transaction.delete_schedules(["a/s"])
-        assert [job.id for job in load_job_views(transaction, transaction.jobs(), at("10:10"))[1]] == [
-            world.only("s").id
-        ]
+        held = AllEvents(transaction)
+        views, orphans = load_job_views(transaction, transaction.jobs(), at("10:10"), held)
+        assert (views, [job.id for job in orphans]) == ([], [world.only("s").id])
     world.tick("10:10")
     assert world.outcome("s") == ("DISCARDED", "D-DELETED")
 

@@ -29,7 +29,7 @@ from tidegate.scheduler.model.reason import Reason
 from tidegate.scheduler.model.refused import Refused
 from tidegate.scheduler.model.verdict import Verdict
 from tidegate.scheduler.store.protocol import Reader
-from tidegate.scheduler.tick.load import load_app, load_job_views
+from tidegate.scheduler.tick.load import AllEvents, load_app, load_job_views
 
 INSTANCES_EXPLAINED = 5
 """Of a task whose instances are due so many are explained, the earliest ones."""
@@ -176,7 +176,7 @@ def _limit(reader: Reader, job: Job) -> str:
 
 
 def _decision(reader: Reader, job: Job, now: datetime) -> Decision:
-    views, _ = load_job_views(reader, [job], now)
+    views, _ = load_job_views(reader, [job], now, AllEvents(reader))
     return decide(views[0], now)
 
 

@@ -8,6 +8,8 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
+import msgspec
+
 from tidegate.domain.model import App, Schedule
 from tidegate.domain.model.others import others_of_schedules, with_others
 from tidegate.scheduler.decision.job_view import JobView, resources_read
@@ -30,8 +32,6 @@ class Rows(AppRows, InstanceRows, Protocol):
     """The rows that decisions depend on; see `scheduler.store.protocol.Reader` for each method."""
 
     def schedules(self, *, refs: Collection[str]) -> Sequence[ScheduleState]: ...
-
-    def deliveries(self, jobs: Collection[str]) -> Mapping[str, tuple[Delivery, ...]]: ...
 
     def slots(self, resources: Collection[str]) -> Mapping[str, int]: ...
 
@@ -80,13 +80,35 @@ class Held(Protocol):
     def view(self, view: JobView, now: datetime) -> JobView: ...
 
 
+class DeliveryRows(Protocol):
+    """The events of jobs; see `scheduler.store.protocol.Reader`."""
+
+    def deliveries(self, jobs: Collection[str]) -> Mapping[str, tuple[Delivery, ...]]: ...
+
+
+class AllEvents:
+    """All events of jobs, read for all views at once."""
+
+    def __init__(self, rows: DeliveryRows) -> None:
+        self._rows = rows
+        self._found: Mapping[str, tuple[Delivery, ...]] = {}
+
+    def prepare(self, jobs: Sequence[Job]) -> None:
+        """Read the events of some jobs."""
+        self._found = self._rows.deliveries([job.id for job in jobs])
+
+    def view(self, view: JobView, now: datetime) -> JobView:
+        """Return the view of a job with all its events."""
+        return msgspec.structs.replace(view, deliveries=self._found[view.job.id])
+
+
 def load_job_views(
-    rows: Rows, jobs: Sequence[Job], now: datetime, held: Held | None = None
+    rows: Rows, jobs: Sequence[Job], now: datetime, held: Held
 ) -> tuple[list[JobView], list[Job]]:
     """Return the views of waiting jobs, for a decision at `now`.
 
     Args:
-        held: completes the views with what the jobs have collected; None reads all their deliveries.
+        held: completes the views with what the jobs have collected.
 
     Returns:
         A view for each job whose schedule is deployed, in the given order, and the other jobs.
@@ -95,13 +117,9 @@ def load_job_views(
     apps = load_apps(rows, states.values())
     orphans = [job for job in jobs if job.schedule not in states]
     kept = [job for job in jobs if job.schedule in states]
-    deliveries: Mapping[str, tuple[Delivery, ...]] = {}
-    if held is None:
-        deliveries = rows.deliveries([job.id for job in kept])
-    else:
-        held.prepare(kept)
+    held.prepare(kept)
     resources = {job.id: resources_read(apps[job.app], states[job.schedule].spec, job) for job in kept}
-    slots = rows.slots({resource for held in resources.values() for resource in held})
+    slots = rows.slots({resource for each in resources.values() for resource in each})
     upstream = load_upstream(rows, [job for job in kept if job.satisfied_at is None], states, now)
     programs = {ref: f"{state.app}/{state.spec.program}" for ref, state in states.items()}
     history = rows.history(set(programs.values()))
@@ -112,7 +130,6 @@ def load_job_views(
             app=apps[job.app],
             schedule=states[job.schedule].spec,
             job=job,
-            deliveries=deliveries.get(job.id, ()),
             slots={resource: slots[resource] for resource in resources[job.id]},
             history=history[programs[job.schedule]],
             launches=launches.get(programs[job.schedule], ()),
@@ -122,7 +139,7 @@ def load_job_views(
         )
         for job in kept
     ]
-    return views if held is None else [held.view(view, now) for view in views], orphans
+    return [held.view(view, now) for view in views], orphans
 
 
 def _holds(state: ScheduleState, job: Job) -> bool:

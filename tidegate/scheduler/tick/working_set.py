@@ -179,11 +179,6 @@ class WorkingSet:
         ]
         return sorted(found, key=lambda job: (job.opened_at, job.id))
 
-    def deliveries(self, jobs: Collection[str]) -> dict[str, tuple[Delivery, ...]]:
-        """Return the events that each job has, by arrival, event id and leaf. Every id has an entry."""
-        self.held.read(jobs)
-        return {id: self.held.whole(id) for id in jobs}
-
     def slots(self, resources: Collection[str]) -> dict[str, int]:
         """Return the number of taken slots of each resource. Every resource has an entry."""
         missing = {each for each in resources if each not in self._slots}

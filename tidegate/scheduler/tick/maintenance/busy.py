@@ -14,10 +14,10 @@ from tidegate.scheduler.decision.job_view import JobView
 from tidegate.scheduler.decision.launch.plan import plan_launch
 from tidegate.scheduler.decision.maintenance.poll import Busy
 from tidegate.scheduler.model.job import Job
-from tidegate.scheduler.tick.load import Rows, load_job_views
+from tidegate.scheduler.tick.load import AllEvents, DeliveryRows, Rows, load_job_views
 
 
-class BusyRows(Rows, Protocol):
+class BusyRows(Rows, DeliveryRows, Protocol):
     """The rows that say what pipelines write."""
 
     def writing_jobs(self, app: str) -> tuple[Job, ...]: ...
@@ -70,7 +70,8 @@ def _written(
         if names:
             writers.append((job, names))
     planned = [job for job, _ in writers if job.launch is None and job.instance is None]
-    views = {view.job.id: view for view in load_job_views(rows, planned, now)[0]} if planned else {}
+    found = load_job_views(rows, planned, now, AllEvents(rows))[0] if planned else []
+    views = {view.job.id: view for view in found}
     for job, names in writers:
         if job.launch is not None:
             keys = job.launch.partitions
