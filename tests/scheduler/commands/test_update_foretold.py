@@ -6,6 +6,7 @@ from tests.doubles.dump import dump
 from tests.scheduler.commands.changing import READY, A, B, C, all_of, collected, mode, raw, s
 from tests.scheduler.world import World, app_of, at
 from tidegate.compiler.plan.consequence import Consequence
+from tidegate.compiler.render.diff_text import diff_text
 from tidegate.domain.model import Schedule
 from tidegate.scheduler.commands.live import difference
 from tidegate.scheduler.model.journal import EntryKind
@@ -121,3 +122,19 @@ def test_the_same_carry_on_every_try():
         world.tick("11:00")
         dumps.append(dump(world.store))
     assert dumps[0] == dumps[1]
+
+
+def test_a_sensor_of_its_own_discards_nothing_and_plan_shows_it_as_harmless():
+    world = collected(A, B, schedule=s(raw(3), "reset"))
+    own = s(raw(3, ", sensor: own"), "reset")
+    with world.store.reading() as reader:
+        found = difference(reader, {"a": app_of(own)})
+    (change,) = found.schedules()
+    assert (change.action, [field.path for field in change.fields]) == ("amend", ["sensor"])
+    assert foretold(world, own) == []
+    assert "~ schedule s (description, owner, retries or sensor only: nothing is reset)" in diff_text(found)
+    world.redeploy("11:00", own)
+    world.arrive("11:01", "raw", C)
+    world.tick("11:01")
+    assert all_of(world) == [READY]
+    assert world.ledger("s").discarded == {}
