@@ -6,6 +6,9 @@ from unittest.mock import patch
 import pytest
 
 from tests.doubles.dump import dump
+from tests.scheduler.explain.tasks_world import TaskWorld
+from tests.scheduler.explain.test_past_recalled import live_days
+from tests.scheduler.explain.test_past_tasks import DAYS
 from tests.scheduler.world import World, at
 from tidegate.scheduler.commands.existing_events import replay_events
 from tidegate.scheduler.explain.past import store_at
@@ -72,6 +75,21 @@ def test_finished_work_goes_and_the_ledger_stays_the_same() -> None:
     assert events >= 2, "the newest of each partition stays"
     assert world.ledger("daily") == before
     assert prune(world.store, LITTLE, at("05:00")).rows == 0
+
+
+def test_finished_instances_go_but_for_those_that_an_open_one_may_ask_for() -> None:
+    world = TaskWorld(DAYS)
+    live_days(world)
+    finished = sorted(job.key for job in world.jobs("day", JobState.SUCCEEDED))
+    with world.store.reading() as reader:
+        expected = outlook(reader, LITTLE, at("6d 00:08")).jobs
+
+    pruned = prune(world.store, LITTLE, at("6d 00:08"))
+
+    kept = sorted(job.key for job in world.jobs("day", JobState.SUCCEEDED))
+    assert pruned.jobs == expected == len(finished) - len(kept) > 0
+    assert kept == finished[-len(kept) :], "the newest ones stay"
+    assert prune(world.store, LITTLE, at("6d 00:08")).jobs == 0
 
 
 def test_what_was_consumed_is_not_collected_again() -> None:
